@@ -27,7 +27,7 @@ from evalstats.analysis.gate import gated
 from evalstats.analysis.options import as_limits
 from evalstats.analysis.suite import Groups
 from evalstats.analysis.units import Labels
-from evalstats.checks import also_called, meant
+from evalstats.checks import also_called, flag, meant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.log import Patterns
 from evalstats.logs.sides import Passed, sides_of
@@ -65,6 +65,8 @@ class GateOptions(TypedDict, total=False):
     n_resamples: int
     rng: Rng
     executor: Workers
+    paired: bool
+    paired_runs: bool
 
 
 @also_called(**_ALSO)
@@ -113,7 +115,7 @@ def gate(
     undecided : {"pass", "fail"}, optional
         What an undecided gate counts as, in `exit_code`, in JUnit's XML and for `assert_not_worse`;
         by default it is neither. The verdict stays what it is.
-    groups, strata, n_resamples, rng, executor
+    groups, strata, n_resamples, rng, executor, paired, paired_runs
         As in `compare`; of logs names of labels.
     aggregate
         Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
@@ -241,7 +243,9 @@ def _judged(
     as_limits(asked.get("margin"), asked.get("recovery"))
     of_logs = {name: asked.pop(name) for name in _OF_LOGS if name in asked}
     labels = {name: asked.pop(name, None) for name in ("groups", "strata")}
-    passed = Passed(hypotheses, references, metrics, **labels)
+    passed = Passed(
+        hypotheses, references, metrics, **labels, paired=flag(asked.get("paired", True), "paired")
+    )
     sides = sides_of(passed, baseline, as_workers(asked.get("executor")), of_logs)
     arguments = sides._asdict()
     totals = arguments.pop("totals")

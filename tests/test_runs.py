@@ -123,3 +123,73 @@ def test_bad_runs(first, second, options, message):
 def test_bad_metrics_of_runs(call, message):
     with pytest.raises(es.InputError, match=message):
         call()
+
+
+def prompts(rng, n_runs, n_segments, own=0.0):
+    """Return marks of two systems asked with the same prompts, whose effects are shared."""
+    shared = rng.normal(size=(n_runs, 1)) + rng.normal(size=(n_runs, n_segments))
+    of_item = rng.normal(size=n_segments)
+    return {
+        name: of_item
+        + shared
+        + rng.normal(size=n_segments)
+        + own * rng.normal(size=(n_runs, 1))
+        + rng.normal(size=(n_runs, n_segments))
+        for name in "AB"
+    }
+
+
+def test_paired_runs_are_a_two_way_analysis_of_the_differences():
+    marks = prompts(np.random.default_rng(11), 4, 30, own=1.0)
+    y = marks["B"] - marks["A"]
+    mean, by_run, by_segment = y.mean(), y.mean(axis=1), y.mean(axis=0)
+    ms_run = 30 * np.sum((by_run - mean) ** 2) / 3
+    ms_segment = 4 * np.sum((by_segment - mean) ** 2) / 29
+    ms_both = np.sum((y - by_run[:, None] - by_segment + mean) ** 2) / (3 * 29)
+    (d,) = es.compare(marks, metrics=MARKS, paired_runs=True)
+    assert d.test == d.method == "t"
+    assert d.standard_error**2 == pytest.approx((ms_segment + ms_run - ms_both) / 120)
+    degrees = (ms_segment + ms_run - ms_both) ** 2 / (ms_segment**2 / 29 + ms_run**2 / 3)
+    assert d.pvalue == pytest.approx(2 * stats.t.sf(abs(mean) / d.standard_error, degrees))
+    result = es.compare(marks, metrics=MARKS, paired_runs=True)
+    assert "paired:runs" in result.signatures[0]
+    assert "share a prompt or seed" in result.describe()
+    apart = es.compare(marks, metrics=MARKS)
+    assert [e.standard_error for e in apart.estimates] == pytest.approx(
+        [e.standard_error for e in result.estimates]
+    )
+
+
+@pytest.mark.parametrize("n_runs", [2, 3, 5])
+def test_what_prompts_do_to_both_systems_is_no_error(n_runs):
+    """Of 100 pairs that differ at .05 with a probability of .05, 13 and more do with .0015."""
+    rng = np.random.default_rng([12, n_runs])
+    rejected, lengths, before = 0, [], []
+    for _ in range(100):
+        marks = prompts(rng, n_runs, 60)
+        (d,) = es.compare(marks, metrics=MARKS, paired_runs=True)
+        rejected += d.pvalue <= 0.05
+        lengths.append(d.high - d.low)
+        if len(before) < 5:
+            (apart,) = es.compare(marks, metrics=MARKS)
+            before.append(apart.high - apart.low)
+    assert rejected <= 12
+    true = 2 * 1.96 * np.sqrt(2 * (1 + 1 / n_runs) / 60)
+    assert 0.95 < np.median(lengths) / true < 1.2
+    assert np.median(before) > 3 * np.median(lengths)
+
+
+def test_a_share_of_paired_runs_is_held_within_runs():
+    """A recovery is a test of new - r·base in each run."""
+    marks = {name: 10 + x for name, x in prompts(np.random.default_rng(13), 3, 40).items()}
+    (d,) = es.compare(marks, metrics=MARKS, paired_runs=True, recovery=0.9)
+    share = {"A": 0.9 * marks["A"], "B": marks["B"]}
+    (known,) = es.compare(share, metrics=MARKS, paired_runs=True, alternative="greater")
+    assert d.margin_test.pvalue_not_worse == pytest.approx(known.pvalue, rel=0.15)
+    (apart,) = es.compare(marks, metrics=MARKS, recovery=0.9)
+    assert apart.margin_test.pvalue_not_worse > 100 * known.pvalue
+
+
+def test_paired_runs_need_runs():
+    with pytest.raises(es.InputError, match="paired_runs is for several runs of each system"):
+        es.compare({"A": [1.0, 2, 3], "B": [2.0, 2, 3]}, metrics=MARKS, paired_runs=True)

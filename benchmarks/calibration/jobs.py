@@ -7,14 +7,16 @@ errors of .009 (600), .007 (1,000) and .011 (400) at a rate of .05.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from itertools import product
 from typing import Any, NamedTuple
 
+import evalstats as es
 from benchmarks.calibration import peers, questions, sequential, simulated, training
 from benchmarks.calibration.populations import Real
-from benchmarks.calibration.samples import Happened
+from benchmarks.calibration.samples import Happened, Rng, Sample
 from benchmarks.calibration.simulated import Made
 from benchmarks.corpora import available
 
@@ -29,12 +31,42 @@ ALIKE, UNLIKE = ("baseline", "clearly-better"), ("baseline", "slightly-better")
 FIVES = (5,) * 20
 
 
+@dataclass(frozen=True)
+class Apart:
+    """A source of two systems, each with a sample of its own."""
+
+    source: Real | Made
+
+    @property
+    def corpus(self) -> str:
+        """The test set that it needs, or ""."""
+        return self.source.corpus
+
+    def __str__(self) -> str:
+        return str(self.source)
+
+    def draw(self, sizes: Any, rng: Rng) -> Sample:
+        """Return so many units of the first system, and so many others of the second."""
+        drawn = [self.source.draw(n, rng) for n in sizes]
+        tables = [
+            es.SegmentStatistics(table.values[[i]], (table.systems[i],), table.metric)
+            for i, sample in enumerate(drawn)
+            for table in sample.tables
+        ]
+        names = tables[0].systems + tables[-1].systems
+        labels = {
+            kind: {name: sample.labels[kind] for name, sample in zip(names, drawn, strict=True)}
+            for kind in drawn[0].labels
+        }
+        return Sample(tables, drawn[0].truth, labels, drawn[0].whole, {"paired": False})
+
+
 class Job(NamedTuple):
     """Its cells are named "kind / row / source / metric"; a row of a table is their mean."""
 
     kind: str
     row: str
-    source: Real | Made  # `corpus` is the test set that it needs, or ""
+    source: Real | Made | Apart  # `corpus` is the test set that it needs, or ""
     n: Any
     question: Callable[..., Happened] = questions.tests
     trials: int = 600
@@ -53,7 +85,16 @@ class Job(NamedTuple):
 
 def jobs(subset: bool = False, every: bool = False) -> list[Job]:
     """Return the jobs whose data is at hand, or all, or the subset, which needs no files."""
-    listed = [*_families(), *_real(), *_brackets(), *_numbers(), *_shares(), *_looks(), *_limits()]
+    listed = [
+        *_families(),
+        *_real(),
+        *_brackets(),
+        *_numbers(),
+        *_shares(),
+        *_unpaired(),
+        *_looks(),
+        *_limits(),
+    ]
     return [x for x in listed if (every or available(x.source.corpus)) and (x.subset or not subset)]
 
 
@@ -182,6 +223,9 @@ def _numbers() -> Iterator[Job]:
             Made(simulated.several_runs, (n_runs, spread)),
         )
         yield Job("runs", row, made, 100, trials=1000, subset=n_runs == 3)
+    for n_runs, own in ((2, 0.0), (3, 0.0), (5, 0.0), (5, 0.3)):
+        row, made = f"{n_runs} prompts, own {own}", Made(simulated.prompts, (n_runs, own))
+        yield Job("paired runs", row, made, 100, trials=1000, subset=n_runs == 3)
 
 
 def _shares() -> Iterator[Job]:
@@ -250,6 +294,24 @@ def _looks() -> Iterator[Job]:
         yield Job("looks", f"0/1, gain of {share - 0.6:.2f}", made, 400, question, 1000)
     question = partial(sequential.sequence, n_looks=100)
     yield Job("looks", "0/1, sequence of 100 looks", equal, 2000, question, 400)
+
+
+def _unpaired() -> Iterator[Job]:
+    """Yield systems with items of their own, which are equal where a null is not "real"."""
+    for null in ("exchangeable", "equal"):
+        pair = ("IOL-Research", "Mistral-Large")
+        for source, sizes in (
+            (Real(DE, BLEU, ("Online-W", "Online-Y"), null), (150, 300)),
+            (Real(ES, BLEU, pair, null), (150, 300)),
+            (Real(ES, THREE[:2], pair, null, "documents"), (40, 80)),
+        ):
+            row = f"{null}, {sizes[0]} and {sizes[1]} {source.unit}"
+            yield Job("unpaired", row, Apart(source), sizes, trials=1000)
+    for true in ((0.8, 0.8), (0.95, 0.95), (0.9, 0.7)):
+        made = Apart(Made(simulated.shares, true, f"shares {true}"))
+        yield Job("unpaired", "0/1, 60 and 40 items", made, (60, 40), trials=1000, subset=True)
+    made = Apart(Made(simulated.grouped, (0.8, 0.8), "shares 0.8"))
+    yield Job("unpaired", "0/1, 30 and 20 groups of 5", made, ((5,) * 30, FIVES), trials=1000)
 
 
 def _limits() -> Iterator[Job]:

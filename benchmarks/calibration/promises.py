@@ -41,6 +41,8 @@ PROMISES: dict[str, Bounds] = {
     "Monitor": {"false improvement": (0.0, 0.05), "score of the chosen": (0.93, 1.0)},
     "ranks": {"one rank": (0.93, 1.0), "all ranks": (0.93, 1.0)},
     "runs": _covered(0.93, 1.0, 1.6, 1.4),
+    "paired runs": _covered(0.93, 1.0, 1.6, 3.0),
+    "unpaired": {"p ≤ .05": (0.02, 0.07), **_covered(0.93, 0.98, 1.4, 1.4)},
     "brackets": {"held": (0.7, 1.0)},
     "tails": _covered(0.925, 1.0, 1.3, 1.3),
 }

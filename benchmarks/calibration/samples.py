@@ -28,12 +28,14 @@ class Sample(NamedTuple):
 
     tables: Sequence[es.SegmentStatistics] | Mapping[str, es.SegmentStatistics]
     truth: Mapping[str, Floats]  # by metric, (S,)
-    labels: Mapping[str, NDArray] = {}  # groups or strata
+    labels: Mapping[str, Any] = {}  # groups or strata, of unpaired systems by system
     whole: Any = None  # the population
+    options: Mapping[str, Any] = {}  # of the comparison
 
     def compared(self, seed: int, **options: Any) -> es.Comparison:
         """Compare, with fewer resamples than by default."""
-        options = {"n_resamples": N_RESAMPLES, "rng": seed, "executor": 1, **options}
+        drawn = {"n_resamples": N_RESAMPLES, "rng": seed, "executor": 1}
+        options = {**drawn, **self.options, **options}
         if isinstance(self.tables, Mapping):
             return es.Suite(self.tables, "macro").compare(**options)
         return es.compare(list(self.tables), **self.labels, **options)

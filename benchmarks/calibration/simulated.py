@@ -135,6 +135,17 @@ def several_runs(n: int, rng: Rng, n_runs: int, spread: float) -> Sample:
     return Sample([es.SegmentStatistics(values, ("A", "B"), mean)], {"score": np.zeros(2)})
 
 
+def prompts(n: int, rng: Rng, n_runs: int, own: float) -> Sample:
+    """Draw runs whose prompts both systems have; what one adds for a system alone varies so."""
+    mean = es.MeanOfRuns(es.Mean("score"), n_runs)
+    shared = rng.normal(size=n) + rng.normal(size=(n_runs, 1)) + rng.normal(size=(n_runs, n))
+    apart = rng.normal(size=(2, 1, n)) + own * rng.normal(size=(2, n_runs, 1))
+    runs = shared + apart + rng.normal(size=(2, n_runs, n))
+    values = np.stack([mean.statistics(list(system)) for system in runs])
+    table = es.SegmentStatistics(values, ("A", "B"), mean)
+    return Sample([table], {"score": np.zeros(2)}, options={"paired_runs": True})
+
+
 def items(n: int, rng: Rng, kind: str) -> Sample:
     """Draw items that count unequally, from a population of 100,000."""
     whole = _population(kind)

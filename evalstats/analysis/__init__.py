@@ -6,10 +6,12 @@
 - `outcomes`: scores that are shares of segments
 - `effects`: a number with its influence values and replicates, and arithmetic with such
 - `blocks`: statistics of segments that are here, and how they are scored
+- `apart`: systems side by side of which each has segments of its own
 - `drawn`: scores, influence values and replicates of all systems under a metric
 - `summaries`, `makers`: the same of sums that are made elsewhere, and which types of them there are
 - `sharded`, `from_moments`: what is drawn of a shard, and of moments
 - `tasks`, `totals`: statistics with a design, from what a caller passes; totals over tasks
+- `unpaired`: tasks and totals of systems that are not paired
 - `caveats`: what a careful reader should know
 - `estimate`, `compare`, `suite`: scores and differences of one task, and of many
 - `pairs`: one pair of systems, its interval and the p-value of any null value

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.aggregates import MICRO, Aggregate
 from evalstats.analysis.judging import Worth
-from evalstats.analysis.outcomes import Outcomes, as_outcomes
+from evalstats.analysis.outcomes import Counts, Outcomes, as_outcomes
 from evalstats.analysis.units import Units
 from evalstats.errors import InputError
 from evalstats.inference import student
@@ -43,6 +43,14 @@ class Scored:
     units: Units
     outcomes: Outcomes | None = None  # where scores are shares of segments
     judge: Worth | None = None  # where people's labels correct a judge's
+
+    def counted(self, a: int, b: int, influence: Floats) -> Counts | None:
+        """Return what counts the difference of two shares; nothing where scores are none."""
+        return None if self.outcomes is None else self.outcomes.counted(a, b, influence)
+
+    def least(self, a: int, b: int) -> float | None:
+        """Return the smallest one-sided p-value, where that is not of units that are swapped."""
+        return None
 
     def check_finite(self, scores: Floats, where: str, system: int | None = None) -> Floats:
         """Return scores whose last axis is that of the systems, or which are all of one system."""

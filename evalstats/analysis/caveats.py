@@ -9,8 +9,7 @@ import numpy as np
 
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.effects import Effect
-from evalstats.analysis.tasks import Task
-from evalstats.analysis.totals import Total
+from evalstats.analysis.unpaired import Part
 from evalstats.inference import student
 from evalstats.inference.bootstrap import LEAST_DEGREES
 from evalstats.inference.student import kish
@@ -29,9 +28,7 @@ from evalstats.results.notes import (
 _LARGEST, _MUCH = 10, 0.85
 
 
-def limits_of(
-    part: Task | Total, drawn: Sequence[Drawn], pairs: Sequence[Pair] | None = None
-) -> Limits:
+def limits_of(part: Part, drawn: Sequence[Drawn], pairs: Sequence[Pair] | None = None) -> Limits:
     """Return what limits all that is said of a task, or of a total, under all its metrics.
 
     Without pairs that is said of scores.
@@ -50,7 +47,9 @@ def _limits(
     aggregate: str | None = None,
 ) -> Limits:
     """Return what limits what is said; `held` are variances that few units hold."""
-    units = drawn[0].units
+    # What is said of the smallest sample limits what is said of all.
+    alone = min(drawn[0].alone, key=lambda one: one.units.alike.degrees)
+    units = alone.units
     degrees = units.alike.degrees
     sizes: tuple[int, ...] = ()
     worth = degrees + 1
@@ -91,16 +90,17 @@ def held_by_few(drawn: Drawn, pairs: Sequence[Pair] | None = None) -> list[Conce
     concentrations = []
     systems: list[tuple[int | None, int]] = [(None, i) for i in range(len(of.systems))]
     for a, b in systems if pairs is None else pairs:
-        values, n, worth = influence[b], units.n, np.inf
+        values, n, n_differing, worth = influence[b], units.n, units.n, np.inf
         if a is not None:
             values = values - influence[a]
-            n, worth = drawn.differ(a, b)
+            n_differing, worth = drawn.differ(a, b)
+            n = units.n if drawn.is_paired else n_differing
         # Of fewer that differ another note speaks.
-        if a is None or n >= FEW_DIFFERING:
+        if a is None or n_differing >= FEW_DIFFERING:
             largest, share = _largest(Effect(0.0, values, np.empty(0), units, worth=worth))
             if share > _MUCH:
                 names = of.systems[b], None if a is None else of.systems[a]
-                concentrations.append(Concentration(of.name, *names, largest, share))
+                concentrations.append(Concentration(of.name, *names, largest, n, share))
     return concentrations
 
 

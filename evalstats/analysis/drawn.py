@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.apart import Apart
 from evalstats.analysis.blocks import Scored, Segments
-from evalstats.analysis.effects import Effect
+from evalstats.analysis.effects import Effect, RunScores
 from evalstats.analysis.options import Options
 from evalstats.analysis.units import Units
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
-from evalstats.inference.student import Runs
 from evalstats.resampling.strata import Stratified, stratum_totals
 from evalstats.resampling.weighted import recipe, weighted_totals
 from evalstats.resampling.weights import Weights
@@ -49,7 +49,7 @@ class Drawn:
     differing: NDArray[np.int64] | None = None  # (S, S) units, where no segments are here to count
     worth: Floats | None = None  # (S, S) what these are worth, where that is not their number
     lacking: NDArray[np.int64] | None = None  # (S,) missing scores, where no segments are here
-    runs: tuple[tuple[Runs, ...], ...] = ()  # of each system, where there are several
+    runs: tuple[tuple[RunScores, ...], ...] = ()  # of each system, where there are several
     weights: str = "multinomial"
     resolution: float = 1.0
     notes: tuple[str, ...] = ()  # what its maker does not know of pairs
@@ -74,6 +74,27 @@ class Drawn:
         return np.asarray(np.any(self.segments.blocks[0].plain[..., 0] > 0, axis=0))
 
     @property
+    def is_paired(self) -> bool:
+        """Whether all systems have the same units, drawn together."""
+        return not isinstance(self.of, Apart)
+
+    @property
+    def alone(self) -> list[Drawn]:
+        """The same of each system by itself, where each has units of its own."""
+        of = self.of
+        if not isinstance(of, Apart):
+            return [self]
+        return [
+            Drawn(
+                own,
+                self.scores[[i]],
+                self.replicates[[i]],
+                None if self.influence is None else self.influence[[i], here],
+            )
+            for i, (own, here) in enumerate(zip(of.each, of.places, strict=True))
+        ]
+
+    @property
     def has_runs(self) -> bool:
         """Whether scores are means over several runs of each system."""
         return bool(self.runs)
@@ -81,8 +102,8 @@ class Drawn:
     @property
     def missing(self) -> tuple[NDArray[np.int64], int]:
         """How many scores each system lacks, `(S,)`, and how many all would have."""
-        if self.segments is not None:
-            return self.segments.missing
+        if isinstance(self.of, (Segments, Apart)):
+            return self.of.missing
         none = np.zeros(len(self.scores), dtype=np.int64)
         return none if self.lacking is None else self.lacking, len(
             self.scores
@@ -107,6 +128,8 @@ class Drawn:
 
     def differ(self, a: int, b: int) -> tuple[int, float]:
         """Return on how many units two systems differ, and what these are worth."""
+        if isinstance(self.of, Apart):
+            return self.of.differ(a, b)
         if self.differing is not None:
             n = int(self.differing[a, b])
             return n, float(n if self.worth is None else self.worth[a, b])
@@ -128,7 +151,7 @@ class Drawn:
         return self._last[a, b, share]
 
 
-def from_segments(segments: Sequence[Segments], options: Options) -> list[Drawn]:
+def from_segments(segments: Sequence[Segments | Apart], options: Options) -> list[Drawn]:
     """Resample all systems under all metrics with one weight matrix."""
     check_fits(segments, options)
     # The whole corpus first: it shows in no time what is wrong with a score.
@@ -140,7 +163,9 @@ def from_segments(segments: Sequence[Segments], options: Options) -> list[Drawn]
         weights, then = rows_of(segments[0].units, options.seed), partial(_scores, segments)
         replicates = totals_scored(segments, weights, options.n_resamples, options, then)
     return [
-        Drawn(s, x, frozen(r), influence=_finite(s.influence()), runs=_runs_of(s))
+        Drawn(
+            s, x, frozen(r), influence=_finite(s.influence()), runs=_runs_of(s, options.paired_runs)
+        )
         for s, x, r in zip(segments, scores, replicates, strict=True)
     ]
 
@@ -203,12 +228,12 @@ def _finite(influence: Floats) -> Floats | None:
     return influence if np.all(np.isfinite(influence)) else None
 
 
-def _runs_of(segments: Segments) -> tuple[tuple[Runs, ...], ...]:
-    """Return the mean squares of the runs of each system, where there are several runs."""
+def _runs_of(segments: Segments | Apart, are_paired: bool) -> tuple[tuple[RunScores, ...], ...]:
+    """Return what the scores of each system are in each run, where there are several."""
     metric = segments.runs
     if metric is None:
         return ()
-    squares = []
+    found = []
     for system, rows in zip(segments.systems, segments.blocks[0].rows, strict=True):
         statistics = metric.of_runs(rows.astype(np.float64))
         scores = metric.metric.score(np.sum(statistics, axis=1))
@@ -220,8 +245,8 @@ def _runs_of(segments: Segments) -> tuple[tuple[Runs, ...], ...]:
                 f"{_LARGEST:g}, where squares are numbers, got {size:.3g} for "
                 f"{system!r}; take another unit"
             )
-        squares.append(((*student.mean_squares(scores, values), metric.n_runs),))
-    return tuple(squares)
+        found.append((RunScores(scores, values, are_paired),))
+    return tuple(found)
 
 
 def rows_of(units: Units, seed: int) -> Weights:
@@ -230,7 +255,11 @@ def rows_of(units: Units, seed: int) -> Weights:
 
 
 def totals_scored(
-    segments: Sequence[Segments], weights: Weights, n_resamples: int, options: Options, then: Then
+    segments: Sequence[Segments | Apart],
+    weights: Weights,
+    n_resamples: int,
+    options: Options,
+    then: Then,
 ) -> list[Floats]:
     """Return what `then` makes of the totals of resamples, `(R, S, k)` a block and metric."""
     if len(segments[0].blocks) == 1:
@@ -247,7 +276,7 @@ def totals_scored(
     return np.split(scores, widths, axis=1)
 
 
-def _scores(segments: Sequence[Segments], totals: Sequence[Floats]) -> list[Floats]:
+def _scores(segments: Sequence[Segments | Apart], totals: Sequence[Floats]) -> list[Floats]:
     """Return scores of systems under all metrics from totals of all blocks, `(R, K)` each."""
     apart = [split(segments, t, block) for t, block in enumerate(totals)]
     return [s.score([x[i] for x in apart], "a resample") for i, s in enumerate(segments)]
@@ -258,7 +287,7 @@ def _joined(then: Then, totals: Sequence[Floats]) -> Floats:
     return np.concatenate(then(totals), axis=1)
 
 
-def split(segments: Sequence[Segments], t: int, totals: Floats) -> list[Floats]:
+def split(segments: Sequence[Segments | Apart], t: int, totals: Floats) -> list[Floats]:
     """Take totals `(R, K)` of block t apart again, `(R, S, k)` for each metric."""
     shapes = [s.blocks[t].rows.shape[::2] for s in segments]
     parts = np.split(totals, np.cumsum([a * b for a, b in shapes])[:-1], axis=1)
@@ -278,8 +307,10 @@ def frozen(replicates: Floats) -> Floats:
     return rows
 
 
-def check_fits(segments: Sequence[Segments], options: Options) -> None:
-    """Refuse options that say nothing of strata, or of runs."""
+def check_fits(segments: Sequence[Segments | Apart], options: Options) -> None:
+    """Refuse options that say nothing of strata, of runs, or of systems that are not paired."""
+    if isinstance(segments[0], Apart):
+        _check_fits_apart(options)
     units, with_runs = segments[0].units, [s.runs is not None for s in segments]
     if units.codes is not None and options.method == "bca":
         raise InputError(
@@ -288,6 +319,11 @@ def check_fits(segments: Sequence[Segments], options: Options) -> None:
             argument="method",
         )
     if not any(with_runs):
+        if options.paired_runs:
+            raise InputError(
+                "is for several runs of each system, and there is one of each; leave it out",
+                argument="paired_runs",
+            )
         return
     if not all(with_runs):
         raise InputError("all metrics must have the same runs, got some without")
@@ -303,3 +339,19 @@ def check_fits(segments: Sequence[Segments], options: Options) -> None:
                 " out, and t decides",
                 argument=name,
             )
+
+
+def _check_fits_apart(options: Options) -> None:
+    """Refuse options that need systems with the same segments."""
+    for name, needed in (("test", "ar"), ("method", "bca")):
+        if getattr(options, name) == needed:
+            raise InputError(
+                f"{needed!r} needs systems with the same segments, and these are unpaired; leave "
+                f"it out",
+                argument=name,
+            )
+    if options.paired_runs:
+        raise InputError(
+            "is for several runs of systems with the same segments, and these are unpaired",
+            argument="paired_runs",
+        )

@@ -23,6 +23,27 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
+class RunScores:
+    """What a score, or a difference, is in each of R runs, and what units add to it there."""
+
+    scores: Floats  # (R,)
+    influence: Floats  # (R, N)
+    are_paired: bool = False  # run r of all systems has the same prompt or seed
+
+    def __sub__(self, other: RunScores) -> RunScores:
+        scores, influence = self.scores - other.scores, self.influence - other.influence
+        return replace(self, scores=scores, influence=influence)
+
+    def __rmul__(self, factor: float) -> RunScores:
+        return replace(self, scores=factor * self.scores, influence=factor * self.influence)
+
+    @cached_property
+    def mean_squares(self) -> Runs:
+        """What varies between runs, what is not the runs' own in it, and R."""
+        return *student.mean_squares(self.scores, self.influence), len(self.scores)
+
+
+@dataclass(frozen=True, eq=False)
 class Effect:
     """A number, what each unit adds to it, and what resamples make of it.
 
@@ -33,7 +54,7 @@ class Effect:
     influence: Floats | None  # (N,), or coordinates (C,) of `SummedUnits`
     replicates: Floats  # (B,), or (0,)
     units: Units
-    runs: tuple[Runs, ...] = ()  # of each system (`student.mean_squares`)
+    runs: tuple[RunScores, ...] = ()  # of each system, or of a difference within runs
     worth: float = np.inf  # Kish's number of the units on which two systems differ
 
     def __sub__(self, other: Effect) -> Effect:
@@ -45,7 +66,14 @@ class Effect:
         tie = tie_tolerance(max(abs(self.value), abs(other.value)), self.units.n)
         replicates[np.abs(replicates) <= tie] = 0.0
         value = self.value - other.value
-        return Effect(value, influence, replicates, self.units, runs=(*self.runs, *other.runs))
+        return Effect(value, influence, replicates, self.units, self._runs_less(other))
+
+    def _runs_less(self, other: Effect) -> tuple[RunScores, ...]:
+        """Return the runs of both, or where they are paired the difference in each run."""
+        every = (*self.runs, *other.runs)
+        if not any(runs.are_paired for runs in every):
+            return every
+        return tuple(a - b for a, b in zip(self.runs, other.runs, strict=True))
 
     def __rmul__(self, factor: float) -> Effect:
         return replace(
@@ -53,7 +81,7 @@ class Effect:
             value=factor * self.value,
             influence=None if self.influence is None else factor * self.influence,
             replicates=factor * self.replicates,
-            runs=tuple((factor**2 * r, factor**2 * e, n) for r, e, n in self.runs),
+            runs=tuple(factor * runs for runs in self.runs),
         )
 
     def __truediv__(self, other: Effect) -> Quotient:
@@ -92,7 +120,12 @@ class Effect:
         Two systems that differ on few units know no more of it than these say.
         """
         degrees = max(min(self.of_units.degrees, self.worth - 1), 1.0)
-        return student.with_runs(self.of_units._replace(degrees=degrees), self.runs)
+        return student.with_runs(self.of_units._replace(degrees=degrees), self.mean_squares)
+
+    @property
+    def mean_squares(self) -> tuple[Runs, ...]:
+        """Those of the runs of each system, or of a difference within runs."""
+        return tuple(runs.mean_squares for runs in self.runs)
 
     def by_t(self, alpha: float) -> Bounds:
         """Return the t interval of confidence 1 - α."""

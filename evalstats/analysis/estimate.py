@@ -14,9 +14,9 @@ from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.effects import Effect
 from evalstats.analysis.makers import maker_of
 from evalstats.analysis.options import SCORE_METHODS, SEED, EstimateOptions, Options, option
-from evalstats.analysis.tasks import Task, as_decided, as_task, is_extracted, is_statistics
-from evalstats.analysis.totals import Total
+from evalstats.analysis.tasks import as_decided, as_task, is_extracted, is_statistics
 from evalstats.analysis.units import Labels
+from evalstats.analysis.unpaired import Part
 from evalstats.checks import also_called
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, student
@@ -203,9 +203,7 @@ def _is_single(hypotheses: Any, metric: Metrics | None) -> bool:
     return not is_systems and (metric is None or isinstance(metric, (str, Metric)))
 
 
-def estimates_of(
-    drawn: Drawn, options: Options, part: Task | Total, single: bool = True
-) -> list[Estimate]:
+def estimates_of(drawn: Drawn, options: Options, part: Part, single: bool = True) -> list[Estimate]:
     """Return the score of each system under one metric, with its interval.
 
     Of several tasks replicates take much memory, and the signature makes them again; their notes
@@ -282,7 +280,7 @@ def _design(drawn: Drawn, i: int, effect: Effect) -> dict[str, float]:
         ratio = (grouped / alone) ** 2 if alone > 0 and grouped > 0 else 1.0
         design |= {"design_effect": ratio, "effective_size": len(units.members) / ratio}
     if effect.runs:
-        ((between, both, _),) = effect.runs
+        ((between, both, _),) = effect.mean_squares
         design["run_error"] = max(between - both, 0.0) ** 0.5
     return design
 

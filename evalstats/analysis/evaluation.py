@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from math import ceil
 
 from evalstats.analysis.by_stratum import taken_apart
 from evalstats.analysis.drawn import Drawn, Pair
@@ -17,6 +17,7 @@ from evalstats.analysis.removal import influence_of
 from evalstats.analysis.tasks import Task, labels_of
 from evalstats.analysis.totals import Total
 from evalstats.analysis.units import unit_name
+from evalstats.analysis.unpaired import Part, Unpaired
 from evalstats.checks import listed
 from evalstats.errors import InputError
 from evalstats.results.across import OverStrata
@@ -32,8 +33,6 @@ from evalstats.results.signatures import Signature
 from evalstats.results.source import Composite
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.names import group_codes
-
-Part: TypeAlias = Task | Total
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +78,11 @@ class Evaluation:
         drawn = self._of(d, self._undrawn)[1]
         names = drawn.of.systems
         pair = names.index(d.baseline), names.index(d.system)
-        return needed_within(drawn, pair, self.options, level, target)
+        found = needed_within(drawn, pair, self.options, level, target)
+        if drawn.is_paired or found is None:
+            return found
+        # As many of the system as its share of both.
+        return ceil(found * drawn.alone[pair[1]].units.n / drawn.units.n)
 
     def power(
         self,
@@ -101,6 +104,11 @@ class Evaluation:
             alternative=self.options.alternative,
         )
         drawn = self._together(of, self._undrawn)
+        if not drawn[0].is_paired:
+            raise InputError(
+                "power plans one test set for all systems, and each of these has its own; compare "
+                "the systems on the same segments"
+            )
         if any(one.influence is None for one in drawn):
             # Without derivatives replicates say how scores vary.
             drawn = self._together(of, self.options)
@@ -187,6 +195,9 @@ class Evaluation:
 
     def beside(self, difference: Difference) -> Beside:
         """Return the texts that were compared, and the scores in each stratum."""
+        if isinstance(self._part(difference), Unpaired):
+            # The texts of one system are no answers to those of another.
+            return Beside((), {}, [])
         part, drawn = self._with_segments(difference, "influence")
         if isinstance(part, Total):
             # Its strata are tasks, which have rows of their own.
@@ -196,9 +207,13 @@ class Evaluation:
         names, strata = tuple(part.unit_names()), drawn.segments.by_stratum()
         return Beside(names, dict(part.outputs), strata, references)
 
-    def _with_segments(self, difference: Difference, asking: str) -> tuple[Part, Drawn]:
+    def _with_segments(self, difference: Difference, asking: str) -> tuple[Task | Total, Drawn]:
         """Return the task and the scores of a difference, whose segments have to be here."""
         part, drawn = self._of(difference, self._undrawn)
+        if isinstance(part, Unpaired):
+            raise InputError(
+                f"{asking} needs systems with the same segments, and each of these has its own"
+            )
         if drawn.segments is None:
             maker = maker_of(part.statistics)
             assert maker is not None
@@ -223,7 +238,9 @@ class Evaluation:
             part
             for part in self.parts
             if (part.name, part.total) == (d.task, d.aggregate)
-            if not isinstance(part, Total) or part.metric == d.metric
+            if part.total is None
+            or not isinstance(part, (Total, Unpaired))
+            or part.metric == d.metric
         )
 
     def _drawn(self, part: Part, options: Options) -> list[Drawn]:

@@ -21,7 +21,7 @@ from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.comparison import Comparison
 from evalstats.results.gates import ASKED, UNDECIDED, Gate, GateCheck
 from evalstats.results.notes import Limits, limit_notes
-from evalstats.results.records import Difference, plural
+from evalstats.results.records import COUNTED, Difference, distinct, plural
 from evalstats.results.signatures import Signature
 
 #: What a gate without a limit says.
@@ -48,6 +48,8 @@ def gated(
     rng: Rng = SEED,
     executor: Workers = None,
     notes: Sequence[str] = (),
+    paired: bool = True,
+    paired_runs: bool = False,
 ) -> Gate:
     """Do what `evalstats.gate` does with tables of two systems, of one task or several.
 
@@ -57,9 +59,9 @@ def gated(
     is_of_totals = choice(on, ASKED, "on") == "total" and len(tasks) > 1
     if undecided is not None:
         choice(undecided, UNDECIDED, "undecided")
-    (first, *_), *_ = tasks.values()
-    if len(first.systems) != 2:
-        raise InputError(f"a gate compares one system with one baseline, got {list(first.systems)}")
+    systems = distinct(name for table in next(iter(tasks.values())) for name in table.systems)
+    if len(systems) != 2:
+        raise InputError(f"a gate compares one system with one baseline, got {systems}")
     is_limited = margin is not None or recovery is not None
     seed = as_seed(rng)
     results: list[Comparison] = []
@@ -73,10 +75,11 @@ def gated(
             executor=executor,
             margin=margin,
             recovery=recovery,
+            paired_runs=paired_runs,
         )
         for tables in some.values():
             options = as_decided(tables, options, n_resamples, rng)
-        suite = Suite.of(some, aggregate, groups, strata)
+        suite = Suite.of(some, aggregate, groups, strata, paired=paired)
         pairs = as_pairs(suite.systems, baseline)
         evaluation = Evaluation(suite.parts, pairs, options)
         results.append(compared(evaluation, baseline))
@@ -196,7 +199,7 @@ def _check_answerable(result: Comparison, d: Difference, level: float) -> None:
     """Refuse a gate without a limit where no outcome of so few units could make it fail."""
     (score, *_) = (e for e in result.estimates if (e.task, e.metric) == (d.task, d.metric))
     smallest = 0.5**score.n_segments
-    if smallest > level and d.n_differing and d.test != "mcnemar":
+    if smallest > level and d.n_differing and d.test not in COUNTED:
         units = plural(score.unit)
         raise InputError(
             f"{score.n_segments} {units} cannot give a p-value below {smallest:.2g}, so that a "
@@ -209,6 +212,6 @@ def _signed(signature: Signature, d: Difference, n_checks: int, is_limited: bool
     """Return the signature of the tests of the limit; where counts or t decide nothing is drawn."""
     if is_limited and d.test == "mcnemar":
         signature = signature.but(test="tango")
-    if d.test in ("mcnemar", "t"):
+    if d.test in (*COUNTED, "t"):
         signature = signature.but(n=None, seed=None)
     return signature.but(adj="holm") if n_checks > 1 else signature

@@ -35,7 +35,7 @@ def claims_of(pair: Compared) -> dict[str, float]:
 def is_unbounded(pair: Compared) -> bool:
     """Return whether scores of few values are all equal: others may differ where these do not."""
     segments = pair.drawn.segments
-    if pair.n_differing or pair.outcomes is not None or segments is None:
+    if pair.n_differing or pair.counts is not None or segments is None:
         return False
     metric = segments.blocks[0].metric
     values = np.concatenate([np.unique(block.plain) for block in segments.blocks])
@@ -44,11 +44,11 @@ def is_unbounded(pair: Compared) -> bool:
 
 
 def _within(pair: Compared) -> dict[str, float]:
-    margin, outcomes = pair.options.margin, pair.outcomes
+    margin, counts = pair.options.margin, pair.counts
     assert margin is not None
-    if outcomes is not None and margin >= outcomes.scale:
+    if counts is not None and margin >= counts.scale:
         raise InputError(
-            f"must be below {outcomes.scale:g}, the whole scale of {pair.drawn.of.name}; got "
+            f"must be below {counts.scale:g}, the whole scale of {pair.drawn.of.name}; got "
             f"{margin:g}",
             argument="margin",
         )
@@ -68,7 +68,7 @@ def _recovered(pair: Compared) -> dict[str, float]:
     """Return the test of new <= r·base, or of errors base <= r·new, and the largest r."""
     recovery, turned = pair.options.recovery, not pair.drawn.of.higher_is_better
     assert recovery is not None
-    if pair.outcomes is not None:
+    if pair.counts is not None:
         return _share_recovered(pair, pair.scores[0], recovery, turned)
     pair = replace(pair, a=pair.b, b=pair.a) if turned else pair
     level = pair.options.significance_level

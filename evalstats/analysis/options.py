@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.units import Labels
-from evalstats.checks import integer, real, share, shown
+from evalstats.checks import flag, integer, real, share, shown
 from evalstats.errors import Argument, InputError
 from evalstats.inference.families import ADJUSTMENTS as _ADJUSTMENTS
 from evalstats.inference.randomisation import ALTERNATIVES as ALTERNATIVES
@@ -52,6 +52,7 @@ class PairOptions(ScoreOptions, total=False):
     recovery: float | None
     contrast: str
     adjust_over: str
+    paired_runs: bool
 
 
 class SuiteScores(ScoreOptions, total=False):
@@ -96,6 +97,7 @@ class Options:
     contrast: str = "difference"
     significance_level: float = 0.0
     adjust_over: str = "pairs"
+    paired_runs: bool = False
 
     def __post_init__(self) -> None:
         confidence = share(self.confidence_level, "confidence_level")
@@ -140,6 +142,7 @@ class Options:
             contrast=contrast,
             significance_level=level,
             adjust_over=option(self.adjust_over, FAMILIES, "adjust_over"),
+            paired_runs=flag(self.paired_runs, "paired_runs"),
         )
 
     @property

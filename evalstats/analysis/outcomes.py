@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,118 @@ Floats = NDArray[np.float64]
 _ADDED = 4.0
 
 
+class Counts(Protocol):
+    """The difference of two shares, counted: its score interval and score test."""
+
+    @property
+    def test(self) -> str:
+        """What the test is called."""
+        ...
+
+    @property
+    def method(self) -> str:
+        """What the interval is called."""
+        ...
+
+    @property
+    def scale(self) -> float:
+        """What a share of 1 scores."""
+        ...
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Return the interval of confidence 1 - α."""
+        ...
+
+    def pvalue(self, null: float, alternative: str) -> float:
+        """Return the p-value of a null value."""
+        ...
+
+
+class Share(NamedTuple):
+    """The share of segments on which a system succeeds, of an effective number of them."""
+
+    share: float
+    n: float
+    error: float  # of the score
+    degrees: float  # of the error, infinite where segments are drawn freely
+    scale: float
+
+
+class Changes(NamedTuple):
+    """Effective numbers of segments gained and lost, and of all: by Tango's method (1998)."""
+
+    gained: float
+    lost: float
+    n: float
+    degrees: float
+    scale: float
+
+    @property
+    def test(self) -> str:
+        """What the test is called."""
+        return "mcnemar"
+
+    @property
+    def method(self) -> str:
+        """What the interval is called."""
+        return "tango"
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Return Tango's interval of confidence 1 - α."""
+        quantile = student.quantile(self.degrees, alpha)
+        low, high = counts.tango(self.gained, self.lost, self.n, quantile)
+        return self.scale * low, self.scale * high
+
+    def pvalue(self, null: float, alternative: str) -> float:
+        """Return the p-value of Tango's score test."""
+        distance = counts.tango_distance(self.gained, self.lost, self.n, null / self.scale)
+        return student.pvalue(distance, 1.0, self.degrees, alternative)
+
+
+class SharesApart(NamedTuple):
+    """Shares of a baseline and a system on other segments: Miettinen and Nurminen (1985)."""
+
+    base: Share
+    new: Share
+
+    @property
+    def test(self) -> str:
+        """What the test is called."""
+        return "miettinen-nurminen"
+
+    @property
+    def method(self) -> str:
+        """What the interval is called."""
+        return "miettinen-nurminen"
+
+    @property
+    def scale(self) -> float:
+        """What a share of 1 scores."""
+        return self.base.scale
+
+    @property
+    def _degrees(self) -> float:
+        """Welch's (1947), of both errors."""
+        parts = [(of.error**2, of.degrees) for of in self]
+        total = sum(square for square, _ in parts)
+        if not total > 0:
+            return sum(degrees for _, degrees in parts)
+        below = sum((square / total) ** 2 / degrees for square, degrees in parts)
+        return 1 / below if below > 0 else np.inf
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Return the score interval of confidence 1 - α."""
+        sizes, quantile = (self.new.n, self.base.n), student.quantile(self._degrees, alpha)
+        low, high = counts.miettinen_nurminen(self.new.share, self.base.share, sizes, quantile)
+        return self.scale * low, self.scale * high
+
+    def pvalue(self, null: float, alternative: str) -> float:
+        """Return the p-value of the score test."""
+        shares, sizes = (self.new.share, self.base.share), (self.new.n, self.base.n)
+        distance = counts.miettinen_nurminen_distance(*shares, sizes, null / self.scale)
+        return student.pvalue(distance, 1.0, self._degrees, alternative)
+
+
 @dataclass(frozen=True, eq=False)
 class Outcomes:
     """Which segments succeed, what each weighs in the share, and what a share of 1 scores."""
@@ -34,13 +147,23 @@ class Outcomes:
         first, second = self.success[[a, b]]
         return int(np.count_nonzero(second & ~first)), int(np.count_nonzero(first & ~second))
 
-    def score_interval(self, i: int, influence: Floats, alpha: float) -> tuple[float, float]:
-        """Return Wilson's interval of a score with these influence values of units, `(N,)`."""
+    def share_of(self, influence: Floats, i: int = 0) -> Share:
+        """Return the share of a system with these influence values of units, `(N,)`."""
         spread = self.units.spread(influence, self._unseen(self.success[i].astype(float)))
         share = 1.0 if np.all(self.success[i]) else self._share(self.success[i])
         n = self._effective(share * (1 - share), spread)
-        low, high = counts.wilson(share, n, student.quantile(self._degrees(spread), alpha))
+        return Share(share, n, spread.error, self._degrees(spread), self.scale)
+
+    def score_interval(self, i: int, influence: Floats, alpha: float) -> tuple[float, float]:
+        """Return Wilson's interval of a score with these influence values of units, `(N,)`."""
+        of = self.share_of(influence, i)
+        low, high = counts.wilson(of.share, of.n, student.quantile(of.degrees, alpha))
         return self.scale * low, self.scale * high
+
+    def counted(self, a: int, b: int, influence: Floats) -> Changes:
+        """Return what counts the difference of two scores with these influence values."""
+        spread = self.spread(a, b, influence)
+        return Changes(*self.changed(a, b, spread), self._degrees(spread), self.scale)
 
     def spread(self, a: int, b: int, influence: Floats) -> Spread:
         """Return the spread of a difference with these influence values of units, `(N,)`."""
@@ -68,17 +191,6 @@ class Outcomes:
 
         squares = np.bincount(codes, self._weights() ** 2)
         return np.asarray(squares * (variances(_ADDED) - variances(0.0)))
-
-    def interval(self, a: int, b: int, spread: Spread, alpha: float) -> tuple[float, float]:
-        """Return Tango's interval of the difference of two scores with this `spread`."""
-        quantile = student.quantile(self._degrees(spread), alpha)
-        low, high = counts.tango(*self.changed(a, b, spread), quantile)
-        return self.scale * low, self.scale * high
-
-    def pvalue(self, a: int, b: int, spread: Spread, null: float, alternative: str) -> float:
-        """Return the p-value of Tango's score test of a difference."""
-        distance = counts.tango_distance(*self.changed(a, b, spread), null / self.scale)
-        return student.pvalue(distance, 1.0, self._degrees(spread), alternative)
 
     def changed(self, a: int, b: int, spread: Spread) -> tuple[float, float, float]:
         """Return effective numbers of gained and lost segments, and of all."""

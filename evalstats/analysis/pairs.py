@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.effects import Effect, Quotient
 from evalstats.analysis.options import Options
-from evalstats.analysis.outcomes import Outcomes
+from evalstats.analysis.outcomes import Counts
 from evalstats.errors import Argument, InputError
 from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds
@@ -67,23 +67,18 @@ class Compared:
     @property
     def test(self) -> str:
         """Which test decides."""
-        if self.outcomes is not None:
-            return "mcnemar"
+        if self.counts is not None:
+            return self.counts.test
         return "t" if self.by_t and self.options.test != "ar" else self.options.test
 
-    @property
-    def outcomes(self) -> Outcomes | None:
+    @cached_property
+    def counts(self) -> Counts | None:
         """What is counted, where differences of shares have the default test; ratios have not."""
         plain = self.options.test == "bootstrap" and self.options.contrast == "difference"
-        return self.drawn.of.outcomes if plain else None
-
-    @cached_property
-    def _counted(self) -> Spread:
-        """The spread of a difference that is counted, whose degrees of freedom have no cap."""
-        outcomes, influence = self.outcomes, self.difference.influence
-        assert outcomes is not None
-        assert influence is not None
-        return outcomes.spread(self.a, self.b, influence)
+        influence = self.difference.influence
+        if not plain or influence is None:
+            return None
+        return self.drawn.of.counted(self.a, self.b, influence)
 
     @property
     def by_t(self) -> bool:
@@ -96,8 +91,8 @@ class Compared:
         side = self.options.alternative if alternative is None else alternative
         if null == 0 and self.n_differing == 0:
             return 1.0
-        if self.outcomes is not None:
-            return self.outcomes.pvalue(self.a, self.b, self._counted, null, side)
+        if self.counts is not None:
+            return self.counts.pvalue(null, side)
         effect = self.difference
         t = student.standardised(effect.value - null, effect.spread.error)
         p = self._decided(effect.replicates - null, t, side)
@@ -143,7 +138,8 @@ class Compared:
 
     def _floor(self, sides: int) -> float:
         """Return the smallest p-value of no difference: m units can be swapped in 2^m ways."""
-        return min(1.0, sides * 0.5**self.n_differing)
+        least = self.drawn.of.least(self.a, self.b)
+        return min(1.0, sides * (0.5**self.n_differing if least is None else least))
 
     def not_rejected(self, alpha: float) -> Bounds:
         """Return all differences that the test does not reject, whatever the interval is."""
@@ -152,14 +148,14 @@ class Compared:
 
     def interval(self, alpha: float) -> Bounds:
         """Return the interval of the contrast, of confidence 1 - α."""
-        method, contrast, outcomes = self.options.method, self.options.contrast, self.outcomes
-        if outcomes is not None and method in ("bootstrap", "simultaneous"):
-            return outcomes.interval(self.a, self.b, self._counted, alpha)
+        method, contrast, counts = self.options.method, self.options.contrast, self.counts
+        if counts is not None and method in ("bootstrap", "simultaneous"):
+            return counts.interval(alpha)
         if contrast == "difference":
             found = self.difference.interval(method, alpha, lambda: np.subtract(*self._without()))
         else:
             found = self.ratio.interval(method, alpha, lambda: np.divide(*self._without()))
-        is_held = outcomes is None and method not in ("percentile", "bca")
+        is_held = counts is None and method not in ("percentile", "bca")
         if is_held and alpha < self._floor(2):
             null = 0.0 if contrast == "difference" else 1.0
             found = min(found[0], null), max(found[1], null)
@@ -176,6 +172,11 @@ class Compared:
         base, new = self.drawn.effects[self.a], self.drawn.effects[self.b]
         return replace(new / base, difference=self.difference)
 
+    @property
+    def _n_units(self) -> int:
+        """How many units the two systems have, of which unpaired ones share none."""
+        return self.drawn.units.n if self.drawn.is_paired else self.n_differing
+
     def _error(self) -> float:
         """Return the standard error of the contrast, of ratios by the delta method."""
         if self.options.contrast == "difference":
@@ -189,7 +190,9 @@ class Compared:
         """Which interval it has."""
         if self.options.method != "bootstrap":
             return self.options.method
-        return "tango" if self.test == "mcnemar" else "t" if self.by_t else "bootstrap"
+        if self.counts is not None:
+            return self.counts.method
+        return "t" if self.by_t else "bootstrap"
 
     def record(self, pvalue: float, bounds: Bounds, exact: bool) -> Record:
         """Return the record of the pair, which lacks what is adjusted for others.
@@ -223,7 +226,7 @@ class Compared:
             pvalue=pvalue,
             pvalue_error=pvalue_error,
             # Of several runs more units would leave the error that is the runs'.
-            units=UnitCounts(self.n_differing, None if drawn.has_runs else drawn.units.n),
+            units=UnitCounts(self.n_differing, None if drawn.has_runs else self._n_units),
             higher_is_better=drawn.of.higher_is_better,
             test=self.test,
             method=self.method,

@@ -149,9 +149,10 @@ class Design:
 
 def by_t(effect: Effect, asked: Question) -> Design:
     """Return the variances behind the spread of an effect."""
-    n, n_runs = effect.units.n, effect.runs[0][2] if effect.runs else 1
+    squares = effect.mean_squares
+    n, n_runs = effect.units.n, squares[0][2] if squares else 1
     error, _, degrees = replace(effect, runs=()).spread
-    of_runs = tuple((max(r - e, 0.0) * n_runs, e * n_runs * n) for r, e, _ in effect.runs)
+    of_runs = tuple((max(r - e, 0.0) * n_runs, e * n_runs * n) for r, e, _ in squares)
     segment = max(error**2 * n - sum(e for _, e in of_runs) / n_runs, 0.0)
     known = degrees
     if effect.influence is not None and effect.units.has_values:
@@ -190,7 +191,10 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
         values = one.replicates if one.influence is None else one.influence
         _check_size(values, one, "a score")
     first, units = drawn[0], drawn[0].units
-    n, pilot_runs = asked.n_segments or units.n, first.runs[0][0][2] if first.runs else None
+    n, pilot_runs = (
+        asked.n_segments or units.n,
+        len(first.runs[0][0].scores) if first.runs else None,
+    )
     least = 2 * units.n_strata
     if n < least:
         raise InputError(

@@ -17,7 +17,7 @@ from evalstats.errors import InputError
 from evalstats.inference import ranks
 from evalstats.inference.ranks import Verdicts
 from evalstats.results.comparison import Comparison
-from evalstats.results.notes import close_calls, floor_notes
+from evalstats.results.notes import close_calls, floor_notes, unpaired_notes
 from evalstats.results.rankings import Ranked, Ranking
 from evalstats.results.records import Difference
 from evalstats.results.source import Composite
@@ -58,6 +58,7 @@ def by_metric(
             *size_notes(drawn),
             *gap_notes([drawn]),
             *close_calls(adjustment, differences, f"{drawn.of.name}: the"),
+            *(() if drawn.is_paired else unpaired_notes(comparison.estimates.rows)),
         ),
     )
 

@@ -11,12 +11,13 @@ from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.compare import compared
 from evalstats.analysis.estimate import estimates_of
-from evalstats.analysis.evaluation import Evaluation, Part
+from evalstats.analysis.evaluation import Evaluation
 from evalstats.analysis.makers import maker_of, summaries_of
 from evalstats.analysis.options import SEED, Options, PairOptions, ScoreOptions
 from evalstats.analysis.tasks import Task, as_decided, as_pairs, is_statistics, tables_of
 from evalstats.analysis.totals import as_totals
 from evalstats.analysis.units import Labels
+from evalstats.analysis.unpaired import Part, of_systems, side_by_side, systems_apart
 from evalstats.checks import also_called, label, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.results.comparison import Comparison, Estimate, Estimates
@@ -104,12 +105,16 @@ class Suite:
         strata: Labels = None,
         notes: Sequence[str] = (),
         texts: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({}),
+        paired: bool = True,
     ) -> Suite:
         """Return a suite of tasks, of which an only one may be called "" and may have strata.
 
         `notes` stand before those of all that the suite is asked; `texts` of tasks, by name one a
-        segment, are for reports.
+        segment, are for reports. Of systems that are not paired tasks have tables of each, and
+        groups and strata are by system.
         """
+        if not paired:
+            return cls._unpaired(tasks, aggregate, groups, strata, notes)
         if len(tasks) > 1:
             if strata is not None:
                 raise InputError(
@@ -137,6 +142,34 @@ class Suite:
         ]
         return suite
 
+    @classmethod
+    def _unpaired(
+        cls,
+        tasks: Tables,
+        aggregate: Aggregated | None,
+        groups: Groups,
+        strata: Labels,
+        notes: Sequence[str],
+    ) -> Suite:
+        """Return the suites of each system alone, side by side."""
+        by_task = {name: systems_apart(tables) for name, tables in tasks.items()}
+        suite = cls.__new__(cls)
+        suite.tasks, suite.groups = {name: list(of) for name, of in tasks.items()}, {}
+        suite.notes, suite.systems = tuple(notes), tuple(next(iter(by_task.values())))
+        of_groups = of_systems(groups, suite.systems, "groups")
+        of_strata = of_systems(strata, suite.systems, "strata")
+        each = [
+            cls.of(
+                {name: own[system] for name, own in by_task.items()},
+                aggregate,
+                of_groups[system],
+                of_strata[system],
+            )
+            for system in suite.systems
+        ]
+        suite.parts = side_by_side([one.parts for one in each])
+        return suite
+
     @also_called(seed="rng")
     def estimate(
         self, *, progress: Progress | None = None, **options: Unpack[ScoreOptions]
@@ -159,7 +192,7 @@ class Suite:
         estimates: list[Estimate] = []
         limits: list[Limits] = []
         for part, drawn in Evaluation(self.parts, [], asked).drawn(progress):
-            for one in drawn:
+            for one in (alone for of_metric in drawn for alone in of_metric.alone):
                 estimates += estimates_of(one, asked, part, single=single)
             limits.append(limits_of(part, drawn))
         # Scores of one task have notes of their own.

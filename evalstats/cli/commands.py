@@ -47,6 +47,10 @@ def _asked(
     Options(**{field.name: known[field.name] for field in fields(Options) if field.name in known})
     found = read(options, progress, least)
     given |= {name: value for name, value in found.labels.items() if value is not None}
+    if getattr(options, "unpaired", None):
+        given["paired"] = False
+    if getattr(options, "paired_runs", None):
+        given["paired_runs"] = True
     if options.baseline is not None:
         given["baseline"] = found.system(options.baseline)
     if aggregate := getattr(options, "aggregate", None) or found.totals:
@@ -92,7 +96,8 @@ def _compared(found: Input, asked: dict[str, Any], progress: Progress) -> Compar
 def _suite(found: Input, asked: dict[str, Any]) -> Suite:
     """Return the tasks of an input, with the arguments that are about them."""
     about = {name: asked.pop(name, None) for name in _PARTS}
-    return Suite.of(found.tasks, **about, notes=found.notes, texts=found.texts)
+    paired = asked.pop("paired", True)
+    return Suite.of(found.tasks, **about, notes=found.notes, texts=found.texts, paired=paired)
 
 
 def _estimate(options: argparse.Namespace, progress: Progress) -> Result:

@@ -127,6 +127,8 @@ OPTIONS = {
                "of documents: a label of the items, or a label a line"),
         Option("--strata NAME|FILE", f"{_SCORED} power gate",
                "likewise a domain: drawn within each"),
+        Option("--unpaired", "compare rank gate", "systems have other items; -r: a file a system"),
+        Option("--paired-runs", "compare rank gate", "run 1 of all has the same prompt, or seed"),
         Option("--by NAME|FILE", "compare", "a row a domain, and whether they differ"),
         Option("--over NAME|FILE", "compare", "means over domains, or task, as a sample of them"),
         Option("--aggregate micro|macro", f"{_SCORED} power gate",
@@ -199,6 +201,7 @@ RARE = {
     *("-t", "-l", "--scores", "--strata", "--by", "--over", "--aggregate", "--alternative"),
     *("--test", "--method", "--adjustment", "--adjust-over", "--matrix", "--layout", "--digits"),
     *("--contrast", "--caption", "--label", "--of", "--looks", "--undecided"),
+    *("--unpaired", "--paired-runs"),
 }
 
 

@@ -10,12 +10,14 @@ from typing import Any
 
 from evalstats.analysis.aggregates import NamedTotal
 from evalstats.analysis.tasks import as_pairs, tables_of
+from evalstats.analysis.unpaired import systems_apart
 from evalstats.checks import meant
 from evalstats.cli.flags import flag_of
 from evalstats.cli.metrics import METRIC_OPTIONS, metrics_of
 from evalstats.cli.output import STANDARD
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
+from evalstats.results.records import distinct
 from evalstats.statistics.extraction import Progress, extract_files
 from evalstats.statistics.files import (
     MARK_NOTE,
@@ -61,7 +63,8 @@ class Input:
     @property
     def systems(self) -> tuple[str, ...]:
         """Names of all systems."""
-        return next(iter(self.tasks.values()))[0].systems
+        tables = next(iter(self.tasks.values()))
+        return tuple(distinct(name for table in tables for name in table.systems))
 
     def system(self, name: str) -> str:
         """Return the system that a name or the path of its file stands for."""
@@ -134,7 +137,7 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         # Tasks are there anyway.
         joined = of_logs(options, [x for x in labels.values() if x not in (None, "task")])
         if least > 1:
-            joined.paired()
+            joined.several()
         notes = tuple(joined.notes)
         found = Input(joined.tasks, labels, notes, joined.paths, joined.totals, joined.texts)
     if least > 1:
@@ -153,11 +156,12 @@ def _of_statistics(options: argparse.Namespace) -> Input:
     labels: dict[str, Any] = {}
     for name in _LABELS:
         given = getattr(options, name)
-        is_label = given is None or given in tables[0].labels
+        is_label = given is None or _is_unpaired(options) or given in tables[0].labels
         labels[name] = given if is_label else Labels(given)
     files = zip(options.logs, tables, strict=True)
     paths = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
-    return Input({"": _chosen(tables_of(tables), options)}, labels, paths=paths)
+    tables = tables if _is_unpaired(options) else tables_of(tables)
+    return Input({"": _chosen(tables, options)}, labels, paths=paths)
 
 
 def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> Input:
@@ -167,6 +171,8 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     metrics = metrics_of(options)
     if not options.input:
         raise InputError("outputs are missing: give -i FILE ..., or paths of logs")
+    if _is_unpaired(options):
+        return _of_unpaired_texts(options, progress)
     names, systems_of_runs = _names(options)
     paths = dict(zip(options.input, systems_of_runs or names, strict=True))
     if least > 1:
@@ -222,6 +228,33 @@ def _outputs(paths: Sequence[str], names: Sequence[str], n_segments: int) -> dic
     return systems
 
 
+def _is_unpaired(options: argparse.Namespace) -> bool:
+    return bool(getattr(options, "unpaired", None))
+
+
+def _of_unpaired_texts(options: argparse.Namespace, progress: Progress) -> Input:
+    """Read and extract texts of which each system has references of its own."""
+    _refuse(options, (*_LABELS, "test_set", "scores"), "says nothing of --unpaired texts")
+    files, metrics = options.references or [], metrics_of(options)
+    names = system_names(options.input or [], options.names)
+    as_names(names)
+    if len(files) != len(names):
+        raise InputError(
+            f"--unpaired needs a file of references for each of the {len(names)} files of -i, in "
+            f"their order; got {len(files)} as -r"
+        )
+    tables: list[SegmentStatistics] = []
+    for name, path, own in zip(names, options.input, files, strict=True):
+        lines, references = Lines(path), Lines(own)
+        if len(lines) != len(references):
+            raise InputError(
+                f"{path} has {len(lines)} lines but its references {own} have {len(references)}"
+            )
+        tables += extract_files({name: lines}, [references], metrics, progress)
+    paths = dict(zip(options.input, names, strict=True))
+    return Input({"": _chosen(tables, options)}, {}, paths=paths)
+
+
 def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
     """Return the name of each file, and the systems whose runs they are; none where each is one.
 
@@ -245,13 +278,16 @@ def _chosen(
     """Return the systems that are wanted, in the order of the patterns."""
     if not options.systems:
         return tables
-    names = tables[0].systems
+    names = distinct(name for table in tables for name in table.systems)
     for pattern in options.systems:
         if not any(matches(name, [pattern]) for name in names):
             raise InputError(f"--systems: there is no {pattern!r}; {meant(pattern, names)}")
     places = [i for p in options.systems for i, name in enumerate(names) if matches(name, [p])]
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)
+    if _is_unpaired(options):
+        apart = systems_apart(tables)
+        return [table for name in chosen for table in apart[name]]
     return [replace(table, values=table.values[places], systems=chosen) for table in tables]
 
 
@@ -266,7 +302,7 @@ def _references(options: argparse.Namespace) -> list[Lines]:
 
 def texts_of(options: argparse.Namespace) -> dict[str, list[str]] | None:
     """Return what a report shows of segments: references and outputs, where they are in files."""
-    if options.command != "compare" or not options.input:
+    if options.command != "compare" or not options.input or options.unpaired:
         return None
     references = _reference_files(options)
     numbers = [f" {i + 1}" for i in range(len(references))] if len(references) > 1 else [""]

@@ -36,6 +36,7 @@ def of_logs(options: argparse.Namespace, labels: Sequence[str]) -> Joined:
     wanted = _selection(options)
     if options.command == "gate":
         wanted["allow_changes"] = options.allow_changes
+    wanted["paired"] = not getattr(options, "unpaired", None)
     return joined(_named(options), labels=labels, **wanted)
 
 

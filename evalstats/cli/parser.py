@@ -55,6 +55,8 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
         if not argument.has_value:
             return "--higher-is-better, --lower-is-better"
         return " ".join(f"--{better}-is-better {name}" for name, better in argument.value.items())
+    if argument.name == "paired" and hasattr(options, "unpaired"):
+        return "--unpaired"
     name = "metrics" if argument.name == "metric" else argument.name
     if not hasattr(options, name):
         return str(argument)

@@ -301,6 +301,7 @@ def mean_squares(scores: Floats, influence: Floats) -> tuple[float, float]:
 def with_runs(segments: Spread, runs: Sequence[Runs]) -> Spread:
     """Return the spread of means over runs from that of segments, σ_s² and σ_e², and of runs.
 
+    `runs` has each system of a difference, or, where runs are paired, the difference alone.
     What both hold, σ_e²/RN, is taken off once. Degrees of freedom are Satterthwaite's (1946), each
     source with its whole mean square, and at least R - 1.
 

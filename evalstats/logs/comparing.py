@@ -33,6 +33,7 @@ def compare_logs(
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
     human: OneLog | None = None,
+    paired: bool = True,
     **options: Unpack[SuitePairs],
 ) -> Comparison:
     """Compare systems by their logs, joined by the ids of their items.
@@ -66,6 +67,9 @@ def compare_logs(
         People's scores of a random sample of the items, where the scores are those of a judge: a
         table, joined by the ids of the items and the names of systems, or the name of a column of
         the logs. The result is prediction-powered (`evalstats.Judged`).
+    paired : bool
+        `False` where the systems answered other items: each is then a sample of its own, as in
+        `compare`.
     **options
         As in `compare`, or for several tasks in `Suite.compare`.
 
@@ -91,9 +95,18 @@ def compare_logs(
         directions=directions,
         columns=columns,
         human=human,
-    ).paired()
+        paired=paired,
+    ).several()
     whole = together.totals if aggregate is None else aggregate
-    suite = Suite.of(together.tasks, whole, groups, strata, together.notes, together.texts)
+    suite = Suite.of(
+        together.tasks,
+        whole,
+        groups,
+        strata,
+        together.notes,
+        texts=together.texts,
+        paired=paired,
+    )
     return suite.compare(**options)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -14,19 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.aggregates import NamedTotal
-from evalstats.checks import choice, label, meant
+from evalstats.checks import choice, flag, label, meant
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.logs.formats.columns import as_columns
-from evalstats.logs.groups import totals_of
+from evalstats.logs.groups import Average, totals_of
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
 from evalstats.logs.people import corrected
-from evalstats.logs.pivot import Pivot, pivoted
+from evalstats.logs.pivot import Answered, Pivot, pivoted, pivoted_apart
 from evalstats.logs.reading import EPOCHS, named, read_all
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.settings import allowed_changes, told_changes
 from evalstats.logs.sources import differing, without_suffix
 from evalstats.logs.words import as_directions, first_few, matches
 from evalstats.metrics import Mean, Ratio
+from evalstats.results.records import distinct
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import table_columns
 
@@ -35,6 +36,8 @@ OneLog = Log | str | os.PathLike[str] | Any
 Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog]
 
 MISSING = ("error", "intersect", "available")
+#: What to do where systems share no item.
+_UNPAIRED = ("if these are other items, compare the systems with ", Argument("paired", False))
 #: Labels that say what an item asks, whatever its task.
 _OF_ITEMS = ("doc_hash", "item_hash", "sample_hash")
 
@@ -63,9 +66,10 @@ class Joined(NamedTuple):
     unread: tuple[str, ...] = ()
     texts: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
 
-    def paired(self) -> Joined:
+    def several(self) -> Joined:
         """Return the same, or say what is in the way of two systems where a log was not read."""
-        systems = next(iter(self.tasks.values()))[0].systems
+        tables = next(iter(self.tasks.values()))
+        systems = distinct(name for table in tables for name in table.systems)
         if len(systems) < 2 and self.unread:
             raise InputError(
                 f"at least 2 systems are needed, got {systems[0]!r} alone; left out: "
@@ -88,11 +92,13 @@ def joined(
     columns: Mapping[str, str | None] | None = None,
     allow_changes: Patterns | None = "*",
     human: OneLog | None = None,
+    paired: bool = True,
 ) -> Joined:
     """Return the tables of all systems by task, joined by id; parameters as in `compare_logs`.
 
-    Tasks that were not asked alike are noted, and refused where `allow_changes`, as in `gate`, does
-    not name what differs.
+    Of systems that are not paired each has tables of its own, with its own items. Tasks that were
+    not asked alike are noted, and refused where `allow_changes`, as in `gate`, does not name what
+    differs.
     """
     choice(missing, MISSING, "missing")
     allowed = allowed_changes(allow_changes)
@@ -106,18 +112,21 @@ def joined(
     places = _places(every, as_patterns(systems, "systems"))
     chosen = [_of_systems(log, places) for log in every]
     notes = _notes_of(chosen)
-    pivots = {
-        key: pivoted(rows, epochs == "runs")
-        for key, rows in _shared(chosen, places, missing, notes).items()
-    }
-    changes = told_changes(pivots.values(), allowed)
-    tables = {key: _complete(pivot, missing, notes) for key, pivot in pivots.items()}
-    by_task = _by_task(tables)
-    tasks = {
-        name: _same_items(name, list(of_task.values()), missing, notes)
-        for name, of_task in by_task.items()
-    }
-    totals = _totals(chosen, by_task, places, wanted)
+    shared, as_runs = _shared(chosen, places, missing, notes), epochs == "runs"
+    if flag(paired, "paired"):
+        sides = [{key: pivoted(rows, as_runs) for key, rows in shared.items()}]
+    else:
+        apart = {key: pivoted_apart(rows, as_runs) for key, rows in shared.items()}
+        sides = [{key: of[i] for key, of in apart.items()} for i in range(len(places))]
+    changes = told_changes(_asked(sides), allowed)
+    averages = [one for log in chosen for one in log.averages if one.system in places]
+    found = [_tasks_of(pivots, averages, wanted.task, missing, notes) for pivots in sides]
+    tasks = _together([of_side for of_side, _, _ in found])
+    _, totals, texts = found[0]
+    if len(found) > 1:
+        # Questions and answers of one system say nothing of those of another.
+        texts = {}
+        totals = totals if all(of_side[1] == totals for of_side in found) else ()
     paths = {log.path: log.systems[0] for log in chosen if len(log.systems) == 1}
     if human is not None:
         column = _column_of(human)
@@ -136,9 +145,50 @@ def joined(
         # A column that is read is not left out.
         notes = [note for note in notes if f"column {column!r}" not in note.line]
         notes += [_Note("people", line) for line in unknown]
+    said = dict.fromkeys([*changes, *_sentences(notes)])
+    for of_side, _, _ in found:
+        said |= dict.fromkeys(asked_twice(of_side))
+    return Joined(tasks, list(said), paths, totals, unread, texts)
+
+
+def _asked(sides: Sequence[Mapping[Key, Pivot]]) -> Iterator[tuple[str, list[Answered]]]:
+    """Yield each task with what all systems answered.
+
+    Systems that are not paired were asked other prompts, whatever their items are called.
+    """
+    for key in sides[0]:
+        parts = [part for pivots in sides for part in pivots[key].parts]
+        yield key.task, parts if len(sides) == 1 else [p._replace(prompts=()) for p in parts]
+
+
+def _tasks_of(
+    pivots: Mapping[Key, Pivot],
+    averages: Sequence[Average],
+    asked: Sequence[str],
+    missing: str,
+    notes: list[_Note],
+) -> tuple[dict[str, list[SegmentStatistics]], tuple[NamedTotal, ...], dict[str, Any]]:
+    """Return the tables of each task, the totals of groups that the logs average, and texts."""
+    tables = {key: _complete(pivot, missing, notes) for key, pivot in pivots.items()}
+    by_task = _by_task(tables)
+    tasks = {
+        name: _same_items(name, list(of_task.values()), missing, notes)
+        for name, of_task in by_task.items()
+    }
+    placed = {key: (name, table) for name, own in by_task.items() for key, table in own.items()}
     texts = {name: _texts(pivots[next(iter(own))], tasks[name][0]) for name, own in by_task.items()}
-    said = [*changes, *_sentences(notes), *asked_twice(tasks)]
-    return Joined(tasks, said, paths, totals, unread, texts)
+    return tasks, totals_of(averages, placed, asked), texts
+
+
+def _together(
+    sides: Sequence[Mapping[str, list[SegmentStatistics]]],
+) -> dict[str, list[SegmentStatistics]]:
+    """Return the tables of all sides by task, which have to be called alike."""
+    for side in sides[1:]:
+        if set(side) != set(sides[0]):
+            odd = ", ".join(sorted(set(side) ^ set(sides[0])))
+            raise InputError(f"filters make tasks of some systems alone ({odd}); choose one filter")
+    return {name: [table for side in sides for table in side[name]] for name in sides[0]}
 
 
 def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
@@ -151,18 +201,6 @@ def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
             name = part.rows.system if kind == "answer" else kind
             columns.setdefault(name, [of.get(item, "") for item in table.segment_ids or ()])
     return columns
-
-
-def _totals(
-    logs: Sequence[Log],
-    by_task: Mapping[str, Mapping[Key, SegmentStatistics]],
-    systems: Container[str],
-    wanted: Wanted,
-) -> tuple[NamedTotal, ...]:
-    """Return the totals of groups that the logs of these systems average."""
-    placed = {key: (name, table) for name, own in by_task.items() for key, table in own.items()}
-    averages = [one for log in logs for one in log.averages if one.system in systems]
-    return totals_of(averages, placed, wanted.task)
 
 
 def _column_of(human: OneLog) -> str | None:
@@ -370,6 +408,10 @@ def _answers_notes(pivot: Pivot) -> list[_Note]:
 def _there(pivot: Pivot, missing: str, notes: list[_Note]) -> NDArray[np.bool_]:
     """Return which items are in the logs of all systems, or refuse those that are not, `(N,)`."""
     is_asked = _asked_of_all(pivot, notes)
+    if not np.any(pivot.is_there.all(axis=0)):
+        firsts = ", ".join(f"{part.ids[0]!r} for {part.rows.system}" for part in pivot.parts)
+        what = f"no item is in the logs of all systems: ids begin with {firsts}"
+        raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
     for part, there in zip(pivot.parts, pivot.is_there, strict=True):
         gone = np.flatnonzero(is_asked & ~there)
         if len(gone) and missing != "intersect":
@@ -380,14 +422,7 @@ def _there(pivot: Pivot, missing: str, notes: list[_Note]) -> NDArray[np.bool_]:
                 f"what all have with ",
                 Argument("missing", "intersect"),
             )
-    is_shared = np.asarray(pivot.is_there.all(axis=0))
-    if not np.any(is_shared):
-        firsts = (f"{part.ids[0]!r} for {part.rows.system}" for part in pivot.parts)
-        raise InputError(
-            f"{pivot.key}: no item is in the logs of all systems: ids begin with "
-            f"{', '.join(firsts)}"
-        )
-    return is_shared
+    return np.asarray(pivot.is_there.all(axis=0))
 
 
 def _asked_of_all(pivot: Pivot, notes: list[_Note]) -> NDArray[np.bool_]:
@@ -403,7 +438,8 @@ def _asked_of_all(pivot: Pivot, notes: list[_Note]) -> NDArray[np.bool_]:
             notes.append(_Note("limited", line))
     if not np.any(is_asked):
         raise InputError(
-            f"{pivot.key}: the systems were limited to different items, and none is in all"
+            f"{pivot.key}: the systems were limited to different items, and none is in all; ",
+            *_UNPAIRED,
         )
     return is_asked
 

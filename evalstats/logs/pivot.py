@@ -141,8 +141,17 @@ class Pivot(NamedTuple):
 
 def pivoted(rows: Sequence[Rows], as_runs: bool = False) -> Pivot:
     """Return the rows of several systems under one key side by side."""
-    parts = tuple(answered(one, as_runs) for one in rows)
-    metric, key = _shared_metric(rows), rows[0].key
+    return _pivot(rows, as_runs, _shared_metric(rows))
+
+
+def pivoted_apart(rows: Sequence[Rows], as_runs: bool = False) -> list[Pivot]:
+    """Return the rows of each system under one key alone, all under the same metric."""
+    metric = _shared_metric(rows)
+    return [_pivot([one], as_runs, metric) for one in rows]
+
+
+def _pivot(rows: Sequence[Rows], as_runs: bool, metric: Metric) -> Pivot:
+    parts, key = tuple(answered(one, as_runs) for one in rows), rows[0].key
     runs = {part.n_runs: part.rows.system for part in parts}
     if len(runs) > 1:
         counts = ", ".join(f"{n} of {system}" for n, system in runs.items())

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from evalstats.checks import shown
 from evalstats.errors import Argument, InputError
 from evalstats.logs.log import Patterns, as_patterns
-from evalstats.logs.pivot import Answered, Pivot
+from evalstats.logs.pivot import Answered
 from evalstats.logs.words import first_few, matches
 
 #: What a log says of how a task was asked, with how a value is written.
@@ -68,11 +68,16 @@ def allowed_changes(given: Patterns) -> tuple[str, ...]:
     return tuple(kind for kind in CHANGES if matches(kind, patterns))
 
 
-def told_changes(pivots: Iterable[Pivot], allowed: Sequence[str]) -> list[str]:
-    """Return a note on tasks that were not asked alike, or refuse what is not `allowed`."""
+def told_changes(
+    asked: Iterable[tuple[str, Sequence[Answered]]], allowed: Sequence[str]
+) -> list[str]:
+    """Return a note on tasks that were not asked alike, or refuse what is not `allowed`.
+
+    Of each task its name and what each system answered.
+    """
     by_task: dict[str, _Changes] = {}
-    for pivot in pivots:
-        by_task.setdefault(pivot.key.task, _changes(pivot))
+    for task, parts in asked:
+        by_task.setdefault(task, _changes(task, parts))
     found = [one for one in by_task.values() if one.lines or one.n_prompts]
     if not found:
         return []
@@ -94,9 +99,9 @@ def _has(changes: _Changes, kind: str) -> bool:
     return any(name.partition(".")[0] == kind for name in changes.lines)
 
 
-def _changes(pivot: Pivot) -> _Changes:
+def _changes(task: str, parts: Sequence[Answered]) -> _Changes:
     """Return what differs between the systems of one task."""
-    settings = [(part.rows.system, part.rows.settings) for part in pivot.parts]
+    settings = [(part.rows.system, part.rows.settings) for part in parts]
     names = dict.fromkeys(name for _, known in settings for name in known)
     arguments = {name: f"{name.partition('.')[2]} {{}}" for name in names if name not in _WRITTEN}
     lines: dict[str, str] = {}
@@ -112,7 +117,7 @@ def _changes(pivot: Pivot) -> _Changes:
             # Who is meant is said once where all settings divide the systems alike.
             lines[name] = _against(written, by_value, is_named=systems != first)
             first = first or systems
-    return _Changes(pivot.key.task, lines, *_other_prompts(pivot.parts))
+    return _Changes(task, lines, *_other_prompts(parts))
 
 
 def _against(written: str, by_value: Mapping[str, Sequence[str]], is_named: bool) -> str:

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, cast
 from evalstats.analysis.aggregates import NamedTotal
 from evalstats.analysis.makers import maker_of
 from evalstats.analysis.suite import Groups, Tables
-from evalstats.analysis.tasks import as_task, is_extracted, is_statistics, tables_of
+from evalstats.analysis.tasks import Task, as_task, is_extracted, is_statistics, tables_of
 from evalstats.analysis.units import Labels
+from evalstats.analysis.unpaired import as_unpaired
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
 from evalstats.logs.log import Log
@@ -31,6 +32,7 @@ class Passed(NamedTuple):
     metrics: Metrics | None = None
     groups: Groups = None
     strata: Labels = None
+    paired: bool = True
 
 
 class Sides(NamedTuple):
@@ -110,13 +112,23 @@ def _refuse(of_logs: Mapping[str, Any]) -> None:
 def _named(passed: Passed, baseline: str, executor: Workers) -> Sides:
     """Return two systems, on one task or several, of which the baseline is named."""
     systems = passed.hypotheses
-    if isinstance(systems, Mapping) and systems and all(map(is_extracted, systems.values())):
+    are_tasks = isinstance(systems, Mapping) and systems
+    if are_tasks and not passed.paired and all(map(is_statistics, systems.values())):
+        return Sides(_listed(systems), baseline, passed.groups, passed.strata)
+    if are_tasks and all(map(is_extracted, systems.values())):
         tasks = {
             name: _tables(passed._replace(hypotheses=tables, groups=None, strata=None), executor)
             for name, tables in systems.items()
         }
         return Sides(tasks, baseline, passed.groups, passed.strata)
     return Sides({"": _tables(passed, executor)}, baseline, passed.groups, passed.strata)
+
+
+def _listed(tasks: Mapping[str, Any]) -> dict[str, list[SegmentStatistics]]:
+    """Return the tables of each task, which may be one alone."""
+    return {
+        name: [of] if isinstance(of, SegmentStatistics) else list(of) for name, of in tasks.items()
+    }
 
 
 def _logs(passed: Passed, baseline: object, of_logs: Mapping[str, Any]) -> Sides:
@@ -131,8 +143,8 @@ def _logs(passed: Passed, baseline: object, of_logs: Mapping[str, Any]) -> Sides
         # Frames have no paths to be called after.
         if names[0] == names[1] and len(names[0]) == 1:
             sides = dict(zip(("baseline", "system"), sides, strict=True))
-    asked = {"allow_changes": None, **of_logs}
-    found = joined(sides, metric=metrics, labels=labels, **asked).paired()
+    asked = {"allow_changes": None, **of_logs, "paired": passed.paired}
+    found = joined(sides, metric=metrics, labels=labels, **asked).several()
     (first, *_), *_ = found.tasks.values()
     return Sides(
         found.tasks, first.systems[0], passed.groups, passed.strata, found.notes, found.totals
@@ -159,8 +171,8 @@ def _apart(passed: Passed, baseline: object, executor: Workers) -> Sides:
     for tables in known.values():
         metrics = [table.metric for table in tables]
     if not known:
-        both = {"baseline": baseline, "system": passed.hypotheses}
-        tables = _tables(passed._replace(hypotheses=both), executor)
+        named = {"baseline": baseline, "system": passed.hypotheses}
+        tables = _tables(passed._replace(hypotheses=named), executor)
         return Sides({"": tables}, "baseline", passed.groups, passed.strata)
     passed = passed._replace(metrics=metrics)
     outputs = {"baseline": {"baseline": baseline}, "hypotheses": {"system": passed.hypotheses}}
@@ -178,12 +190,18 @@ def _apart(passed: Passed, baseline: object, executor: Workers) -> Sides:
     if old[0].systems == new[0].systems:
         name = f"{old[0].systems[0]} (baseline)"
         old = [replace(table, systems=(name,)) for table in old]
+    if not passed.paired:
+        both = [*old, *(of_new[table.metric.name] for table in old)]
+        return Sides({"": both}, old[0].systems[0], passed.groups, passed.strata)
     tables = [SegmentStatistics.join(table, of_new[table.metric.name]) for table in old]
     return Sides({"": tables}, old[0].systems[0], passed.groups, passed.strata)
 
 
 def _tables(passed: Passed, executor: Workers) -> list[SegmentStatistics]:
-    """Return the statistics of texts, or of what has them, one table a metric."""
+    """Return the statistics of texts, or of what has them, one table a metric, or system."""
+    if not passed.paired:
+        parts = as_unpaired(*passed[:3], executor=executor).each
+        return [t for part in parts if isinstance(part, Task) for t in part.tables]
     task = as_task(*passed[:3], groups=passed.groups, strata=passed.strata, executor=executor)
     return cast(list[SegmentStatistics], list(task.statistics))
 

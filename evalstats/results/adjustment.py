@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from evalstats.results.records import Difference
+from evalstats.results.records import COUNTED, Difference
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Adjustment:
 
     def min_pvalue(self, d: Difference) -> float:
         """Return the smallest p-value of units that can be swapped in so many ways."""
-        if d.test == "mcnemar":
+        if d.test in COUNTED:
             return 0.0
         sides = 2.0 if self.alternative == "two-sided" else 1.0
         return min(1.0, sides * 0.5**d.n_differing)

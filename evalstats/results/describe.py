@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evalstats.results.records import distinct, listed, plural, whole_size
+from evalstats.results.records import distinct, listed, plural, whole_sizes
 from evalstats.results.signatures import DISTRIBUTION, Signature, version
 
 _BOOTSTRAP = "the bootstrap (expanded percentile interval; Hesterberg, 2015)"
@@ -16,6 +16,7 @@ _INTERVALS = {
     "t": "Student's t from influence values",
     "wilson": "Wilson's score interval (1927)",
     "tango": "Tango's score interval (1998)",
+    "miettinen-nurminen": "the score interval of Miettinen and Nurminen (1985)",
     "simultaneous": "simultaneous intervals from the largest bootstrap difference (max-T)",
 }
 _TESTS = {
@@ -24,6 +25,7 @@ _TESTS = {
     "t": "a paired t test on influence values",
     "ar": "approximate randomisation (Noreen, 1989)",
     "mcnemar": "McNemar's test (1947; Tango, 1998)",
+    "miettinen-nurminen": "the score test of Miettinen and Nurminen (1985)",
 }
 _DRAWN = {"bootstrap", "percentile", "bca", "simultaneous", "ar"}
 _ADJUSTMENTS = {
@@ -48,8 +50,13 @@ def describe_comparison(comparison: Any) -> str:
     """Say what was compared, on what, by which test, adjusted how, with which intervals."""
     c = comparison
     tests = listed(distinct(_TESTS[d.test] for d in c.differences if d.test in _TESTS))
+    known = dict(Signature.of(c.signatures[0]).analysis)
+    if known.get("paired") == "no":
+        tests = tests.replace("the paired bootstrap", "the bootstrap").replace(
+            "a paired t", "Welch's t"
+        )
     side = "Two-sided" if c.alternative == "two-sided" else f"One-sided ({c.alternative})"
-    found = [*_scored(c.estimates), f"{side} p-values are from {tests};"]
+    found = [*_scored(c.estimates), *_paired(known), f"{side} p-values are from {tests};"]
     if c.adjustment in _ADJUSTMENTS and any(c.adjusted.n_compared(d) > 1 for d in c.differences):
         over = " within each task and Holm's method (1979) over tasks"
         over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
@@ -68,6 +75,15 @@ def describe_comparison(comparison: Any) -> str:
     return " ".join(["Systems were compared by", *found, *_drawn(rows, c)])
 
 
+def _paired(analysis: dict[str, str]) -> list[str]:
+    """Say what systems share where that is not their segments alone."""
+    said = {
+        "no": "Each system has segments of its own, drawn within it (Welch, 1947).",
+        "runs": "Run 1, 2, ... of all systems share a prompt or seed, and are taken together.",
+    }
+    return [said[analysis["paired"]]] if analysis.get("paired") in said else []
+
+
 def _claims_adjusted(c: Any) -> str:
     """Say how the claims of several pairs are adjusted; max-T is about differences from 0."""
     several = any(c.adjusted.n_compared(d) > 1 for d in c.differences)
@@ -83,7 +99,7 @@ def _scored(estimates: Sequence[Any]) -> list[str]:
     metrics = {e.metric: _settings(e) for e in rows}
     shown = listed(f"{name} ({own})" if own else name for name, own in metrics.items())
     if len(tasks) < 2:
-        return [f"{shown} on {whole_size(rows[0])}.", *_units(rows[0])]
+        return [f"{shown} on {whole_sizes(rows)}.", *_units(rows[0])]
     units = listed(distinct(plural(e.unit) for e in rows))
     n = sum({e.task: e.n_segments for e in rows}.values())
     found = [f"{shown} on {len(tasks)} tasks with {n:,} {units} in all."]

@@ -20,7 +20,7 @@ from evalstats.results.records import (
     metric_name,
     plural,
     ranked,
-    whole_size,
+    whole_sizes,
 )
 from evalstats.results.tabular import Column, Table, table_of
 
@@ -38,7 +38,7 @@ _SYSTEM: Column = ("system", "<", lambda e: e.system)
 def title(estimates: Any) -> str:
     """Return ``BLEU, chrF2: 480 segments``."""
     metrics, tasks = distinct(e.metric for e in estimates.rows), estimates.tasks
-    of = counted(len(tasks), "task") if len(tasks) > 1 else whole_size(estimates[0])
+    of = counted(len(tasks), "task") if len(tasks) > 1 else whole_sizes(list(estimates))
     return f"{', '.join(metrics)}: {of}"
 
 
@@ -213,7 +213,10 @@ def _pair_table(differences: _Differences) -> Table:
     ]
     sign = differences.contrast.sign.replace("−", "-")
     n_totals = sum(d.aggregate is not None for d in found)
-    title = f"{_title(of)}, {first.system} {sign} {first.baseline}"
+    pair, rows = (first.baseline, first.system), {(d.task, d.metric) for d in found}
+    estimates = differences.comparison.estimates
+    both = [e for e in estimates if e.system in pair and (e.task, e.metric) in rows]
+    title = f"{_title(both)}, {first.system} {sign} {first.baseline}"
     return table_of(title, found, columns, n_totals=n_totals)
 
 
@@ -343,7 +346,7 @@ def _title(panel: Sequence[Any]) -> str:
         shown += f" {tabular.which_is_better(panel[0].higher_is_better)}"
     if len(tasks) > 1:
         return f"{shown}, {counted(len(tasks), 'task')}"
-    return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {whole_size(panel[0])}"
+    return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {whole_sizes(panel)}"
 
 
 def _places(rows: Sequence[Any], digits: int | None) -> dict[str, int]:

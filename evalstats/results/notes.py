@@ -10,7 +10,15 @@ from evalstats.results.adjustment import Adjustment
 from evalstats.results.contrasts import contrast_of
 from evalstats.results.describe import TOTALS
 from evalstats.results.estimates import Estimate
-from evalstats.results.records import MARK, Difference, by_metric, counted, distinct, plural
+from evalstats.results.records import (
+    COUNTED,
+    MARK,
+    Difference,
+    by_metric,
+    counted,
+    distinct,
+    plural,
+)
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
 _FEW, _FEW_GROUPS = 100, 30
@@ -44,6 +52,7 @@ class Concentration(NamedTuple):
     system: str
     baseline: str | None  # none of a score
     largest: int  # units
+    n: int  # of so many
     share: float  # of the variance that they hold
 
     @property
@@ -94,6 +103,7 @@ def comparison_notes(
     margin: float | None = None,
     recovery: float | None = None,
     contrast: str = "difference",
+    is_paired: bool = True,
 ) -> Iterator[str]:
     """Say what limits the verdicts, and then what they are; methods as of `apart_notes`."""
     every = adjustment.differences
@@ -103,7 +113,7 @@ def comparison_notes(
     yield from limit_notes(limits)
     units = plural(limits[0].unit) if len({limit.unit for limit in limits}) == 1 else "units"
     rows = [d for d in every if d.aggregate is None]
-    few = [d for d in rows if d.test != "mcnemar" and 0 < d.n_differing < FEW_DIFFERING]
+    few = [d for d in rows if d.test not in COUNTED and 0 < d.n_differing < FEW_DIFFERING]
     rough = "so that the interval is rough and the p-value large"
     yield from _about(rows, few, f"differ on fewer than {FEW_DIFFERING} {units}, {rough}")
     counted = [d for d in rows if d.test == "mcnemar" and 0 < d.n_differing < FEW_DIFFERING]
@@ -120,13 +130,26 @@ def comparison_notes(
         yield from _about(rows, below, "have a score below 0, of which no share is kept")
     if contrast in _RATIOS:
         yield _RATIOS[contrast]
-    if counts := sorted({d.metric for d in every if d.test == "mcnemar"}):
-        test = "0/1 scores, with McNemar's test, and the intervals of Wilson and Tango"
-        yield f"{', '.join(counts)}: {test}."
+    if not is_paired:
+        yield from unpaired_notes(estimates)
+    if counts := sorted({d.metric for d in every if d.test in COUNTED}):
+        test = "McNemar's test, and the intervals of Wilson and Tango"
+        if not is_paired:
+            test = "the test and interval of Miettinen and Nurminen (1985), and Wilson's intervals"
+        yield f"{', '.join(counts)}: 0/1 scores, with {test}."
     yield from _total_notes(estimates)
     yield from _family_notes(adjustment)
     if len(limits) == 1:
         yield from (*uneven_notes(limits), *design_notes(by_metric(estimates), estimates[0].unit))
+
+
+def unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Say that systems are not paired, and how many units each has."""
+    units, own = plural(estimates[0].unit), ""
+    rows = {e.system: e.n_segments for e in estimates if e.aggregate is None}
+    if len({e.task for e in estimates}) == 1 and len(rows) <= NAMED:
+        own = f" ({', '.join(f'{n:,} of {name}' for name, n in rows.items())})"
+    yield f"Systems are not paired: each has {units} of its own{own}, and is drawn by itself."
 
 
 def apart_notes(adjustment: Adjustment, methods: tuple[str, str], contrast: str) -> Iterator[str]:
@@ -229,7 +252,7 @@ def _concentration_notes(limits: Sequence[Limits]) -> Iterator[str]:
         more = f", and few hold as much in {len(held) - 1} more of these" if len(held) > 1 else ""
         may = _OF_SCORES if worst.baseline is None else _OF_PAIRS
         yield (
-            f"{metric}: {worst.largest} of {limit.n:,} {plural(limit.unit)} hold"
+            f"{metric}: {worst.largest} of {worst.n:,} {plural(limit.unit)} hold"
             f"{'s' if worst.largest == 1 else ''} {100 * worst.share:.0f} % of the variance of "
             f"{worst.what}{on}{more}: {may}; read these {plural(limit.unit)}, and use more."
         )

@@ -36,6 +36,8 @@ def stretch(n_units: int, n: int | None) -> float:
 
 #: Stands behind claims of which a note, which begins with it, says how often such are false.
 MARK = "†"
+#: Tests of 0/1 scores, which count.
+COUNTED = ("mcnemar", "miettinen-nurminen")
 #: What the verdict of a gate says of its system.
 KINDS = {"passed": "better", "failed": "worse"}
 
@@ -156,12 +158,13 @@ class Difference(Record):
         Adjusted for all comparisons under the same metric, on all tasks.
     units : UnitCounts
         `n_differing`, the number of segments, or groups, whose statistics differ between the two
-        systems; and `n_units`, of how many.
+        systems; and `n_units`, of how many. Both are all units of both systems where these are
+        unpaired.
     higher_is_better : bool
         Direction of the metric.
     test, method : str
-        Which test and which interval these are; of 0/1 scores "mcnemar" and "tango" by default, of
-        several runs and of very few units "t".
+        Which test and which interval these are; of 0/1 scores "mcnemar" and "tango" by default, or
+        of unpaired systems "miettinen-nurminen"; of several runs and of very few units "t".
     contrast : {"difference", "ratio", "log-ratio"}
         What `value`, interval and standard error are of.
     discordant : Discordant or None
@@ -439,6 +442,14 @@ def whole_size(estimate: Any) -> str:
     return f"{size(estimate)} of {counted(round(worth * effect), 'segment')}"
 
 
+def whole_sizes(estimates: Sequence[Any]) -> str:
+    """Return the same of scores of several systems, which may be of other segments each."""
+    numbers = [e.n_segments for e in estimates]
+    if min(numbers) == max(numbers):
+        return whole_size(estimates[0])
+    return f"{min(numbers):,} to {counted(max(numbers), estimates[0].unit)}"
+
+
 def check_pairs(comparison: Any) -> None:
     """Refuse differences of other scores than the estimates, or of another kind."""
     c = comparison
@@ -450,11 +461,13 @@ def check_pairs(comparison: Any) -> None:
         both = [known.get((d.task, d.metric, name)) for name in (d.baseline, d.system)]
         scores = [None if e is None else e.score for e in both]
         is_alike = c.baseline in (None, d.baseline) and d.contrast == c.contrast
-        most = min((e.n_segments for e in both if e is not None), default=0)
+        sizes = [e.n_segments for e in both if e is not None] or [0]
+        # Unpaired systems share none of their units.
+        is_apart = d.n_differing == d.units.n_units == sum(sizes)
         if (
             scores != [d.baseline_score, d.system_score]
             or not is_alike
-            or d.n_differing > most
+            or not (is_apart or d.n_differing <= min(sizes))
             or d.baseline == d.system
         ):
             raise InputError(f"differences[{i}] does not fit the other fields")

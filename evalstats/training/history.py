@@ -220,8 +220,9 @@ def _compared(best: Best, new: Best, difference: float, rules: Rules) -> Compare
     outcomes = rules.outcomes(best.rows, new.rows)
     if outcomes is not None:
         side = "greater" if metric.higher_is_better else "less"
-        bounds = outcomes.interval(0, 1, spread, 1 - rules.confidence_level)
-        pvalue = outcomes.pvalue(0, 1, spread, 0.0, side)
+        counted = outcomes.counted(0, 1, influence)
+        bounds = counted.interval(1 - rules.confidence_level)
+        pvalue = counted.pvalue(0.0, side)
     else:
         sizes = np.ones(n) if rules.sizes is None else rules.sizes
         worth = student.kish(sizes[differs]) if m else np.inf

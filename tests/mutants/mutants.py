@@ -68,6 +68,32 @@ the weight is that of the smallest variance
 groups of labelled and other segments are drawn as they are
 - if np.any(codes != codes[first][units.members]):
 + if False:
+@ inference/counts.py: unpaired
+the variance of two shares is unbiased (Miettinen and Nurminen, 1985)
+- max(variance, 0.0) * n / (n - 1)
++ max(variance, 0.0)
+of no difference the pooled share is the most likely one
+- return succeed / n
++ return base
+@ analysis/outcomes.py: unpaired
+shares in groups have Welch's degrees of freedom
+- return 1 / below if below > 0 else np.inf
++ return np.inf
+@ analysis/apart.py: unpaired
+each system is drawn within itself
+- n_strata = int(codes[i].max()) + 1
++ n_strata = 0
+the order of systems changes no bit
+- for i in order:
++ for i in range(len(each)):
+@ analysis/effects.py: runs
+runs that are paired are subtracted run by run
+- if not any(runs.are_paired for runs in every):
++ if every:
+@ logs/joining.py: unpaired
+logs that share no item say what to do
+- raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
++ raise InputError(f"{pivot.key}: {what}")
 @ inference/counts.py: counts
 Wilson's interval
 - (share * (1 - share) + square / 4)
@@ -286,15 +312,15 @@ nothing is kept where the score is not told apart from 0
 + if not pair.t(0.0) > -quantile:
 @ analysis/pairs.py: rule paired contrasts
 m units that differ can be swapped in 2^m ways only
-- return min(1.0, sides * 0.5**self.n_differing)
+- return min(1.0, sides * (0.5**self.n_differing if least is None else least))
 + return 0.0
 @ analysis/pairs.py: fieller counts
 a recovery of 1 has the floor of no difference
 - return p if share < 1 else max(p, self._floor(1))
 + return p
 answers that are counted have the degrees of freedom of all units
-- return self.outcomes.pvalue(self.a, self.b, self._counted, null, side)
-+ return self.outcomes.pvalue(self.a, self.b, self.spread, null, side)
+- return self.drawn.of.counted(self.a, self.b, influence)
++ return self.drawn.of.counted(self.a, self.b, influence)._replace(degrees=self.spread.degrees)
 claims follow the test and not the interval that is shown
 - method = "t" if self.options.test == "t" else "bootstrap"
 + method = self.options.method
@@ -312,9 +338,9 @@ replicates that differ by rounding only are ties
 scores that are equal but for rounding have a ratio of 1
 - np.where(difference.replicates == 0, other.replicates, self.replicates)
 + np.asarray(self.replicates)
-the variances of runs grow with the square of a factor
-- (factor**2 * r, factor**2 * e, n)
-+ (factor * r, factor * e, n)
+what units add to runs grows with a factor
+- replace(self, scores=factor * self.scores, influence=factor * self.influence)
++ replace(self, scores=factor * self.scores)
 @ analysis/margins.py: gate margins
 of a score below 0 no share is kept
 - min(scores) < 0

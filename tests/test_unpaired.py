@@ -1,0 +1,287 @@
+"""Systems with segments of their own: Welch's error, Miettinen and Nurminen's counts, refusals."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+import evalstats as es
+from evalstats.inference.counts import miettinen_nurminen, miettinen_nurminen_distance
+
+MARKS, ACC = es.Mean("marks"), es.Mean("acc")
+Z = stats.norm.ppf(0.975)
+
+
+def unlike(rng, sizes=(60, 140), shift=0.0):
+    """Return marks of two systems on other segments, of other variances."""
+    first, second = sizes
+    return {"A": rng.normal(size=first), "B": shift + 2 * rng.normal(size=second)}
+
+
+def test_t_is_welchs():
+    marks = unlike(np.random.default_rng(1), shift=0.3)
+    (d,) = es.compare(marks, metrics=MARKS, paired=False, test="t", method="t")
+    known = stats.ttest_ind(marks["B"], marks["A"], equal_var=False)
+    assert d.pvalue == pytest.approx(known.pvalue, rel=1e-9)
+    assert (d.low, d.high) == pytest.approx(tuple(known.confidence_interval(0.95)), rel=1e-9)
+    assert (d.units.n_differing, d.units.n_units) == (200, 200)
+
+
+def test_a_third_system_changes_no_other_pair():
+    rng = np.random.default_rng(2)
+    marks = {**unlike(rng), "C": rng.normal(size=90)}
+    asked = {"metrics": MARKS, "paired": False, "test": "t", "method": "t"}
+    three = es.compare(marks, **asked)
+    assert len(three) == 3
+    for d in three:
+        (alone,) = es.compare({name: marks[name] for name in (d.baseline, d.system)}, **asked)
+        assert (alone.low, alone.high, alone.pvalue) == pytest.approx((d.low, d.high, d.pvalue))
+    assert three["B", "A"].pvalue_adjusted >= three["B", "A"].pvalue
+
+
+def test_every_system_is_drawn_within_itself():
+    """The replicates of a difference have the variance of two independent bootstraps."""
+    marks = unlike(np.random.default_rng(3))
+    result = es.compare(marks, metrics=MARKS, paired=False)
+    a, b = (result.estimates[name].replicates for name in "AB")
+    assert np.var(a) == pytest.approx(np.var(marks["A"]) / 60, rel=0.06)
+    assert np.var(b) == pytest.approx(np.var(marks["B"]) / 140, rel=0.06)
+    # Of 9,999 pairs a correlation beyond 0.04 has a probability of 6e-5.
+    assert abs(np.corrcoef(a, b)[0, 1]) < 0.04
+
+
+def test_the_order_of_systems_changes_no_bit():
+    marks = unlike(np.random.default_rng(4))
+    (d,) = es.compare(marks, metrics=MARKS, paired=False)
+    (turned,) = es.compare(dict(reversed(marks.items())), metrics=MARKS, paired=False)
+    assert (turned.low, turned.high, turned.pvalue) == (-d.high, -d.low, d.pvalue)
+
+
+def test_texts_have_references_of_their_own(sample):
+    old, new = (sample.systems[name] for name in ("baseline", "clearly-better"))
+    texts = {"old": old[:150], "new": new[180:]}
+    references = {"old": sample.references[:150], "new": sample.references[180:]}
+    result = es.compare(texts, references, ["bleu", "ter"], paired=False, baseline="old")
+    for name, text in texts.items():
+        for metric in ("bleu", "ter"):
+            alone = es.estimate(text, references[name], metric)
+            found = result.estimates[alone.metric, name]
+            assert (found.score, found.n_segments) == (alone.score, len(text))
+            assert found.standard_error == pytest.approx(alone.standard_error)
+    d = result["BLEU", "new"]
+    both = [result.estimates["BLEU", name].standard_error for name in texts]
+    assert d.standard_error == pytest.approx(np.hypot(*both))
+    assert "paired:no" in result.signatures[0]
+    assert any("150 of old, 300 of new" in note for note in result.notes)
+    again = es.load_result(result.to_json()) if hasattr(es, "load_result") else result
+    assert again["BLEU", "new"] == d
+    tables = [
+        es.extract({name: text}, references[name], metric)
+        for metric in ("bleu", "ter")
+        for name, text in texts.items()
+    ]
+    assert es.compare(tables, paired=False, baseline="old")["BLEU", "new"] == d
+
+
+def test_documents_and_strata_are_within_each_system():
+    rng = np.random.default_rng(5)
+    marks = unlike(rng)
+    groups = {name: np.arange(len(x)) // 4 for name, x in marks.items()}
+    asked = {"metrics": MARKS, "paired": False, "test": "t", "method": "t"}
+    (d,) = es.compare(marks, groups=groups, **asked)
+    sums = {name: x.reshape(-1, 4).mean(axis=1) for name, x in marks.items()}
+    known = stats.ttest_ind(sums["B"], sums["A"], equal_var=False)
+    assert d.pvalue == pytest.approx(known.pvalue, rel=1e-9)
+    strata = {name: np.arange(len(x)) % 2 for name, x in marks.items()}
+    result = es.compare(marks, strata=strata, aggregate="macro", **asked)
+    alone = [
+        es.estimate(
+            marks[name], metric=MARKS, strata=strata[name], aggregate="macro"
+        ).standard_error
+        for name in marks
+    ]
+    assert result.differences[0].standard_error == pytest.approx(np.hypot(*alone))
+
+
+@pytest.mark.parametrize(
+    ("new", "base", "low", "high"),
+    [
+        # Newcombe (1998, Statistics in Medicine 17, p. 873), table II, method 6.
+        ((56, 70), (48, 80), 0.0528, 0.3382),
+        ((9, 10), (3, 10), 0.1700, 0.8406),
+        ((6, 7), (2, 7), 0.0342, 0.8534),
+        ((5, 56), (0, 29), -0.0326, 0.1933),
+        ((0, 10), (0, 20), -0.1658, 0.2844),
+        ((0, 10), (0, 10), -0.2879, 0.2879),
+        ((10, 10), (0, 20), 0.7156, 1.0000),
+        ((10, 10), (0, 10), 0.6636, 1.0000),
+    ],
+)
+def test_the_interval_is_the_published_one(new, base, low, high):
+    answers = {name: np.arange(n) < x for name, (x, n) in {"base": base, "new": new}.items()}
+    (d,) = es.compare(answers, metrics=ACC, paired=False)
+    assert d.test == d.method == "miettinen-nurminen"
+    assert (round(d.low, 4), round(d.high, 4)) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_shares_given_a_difference_are_most_likely():
+    """The closed form of the cubic, against a search for the largest likelihood."""
+    for (x, n), (y, m), delta in itertools.product(
+        [(7, 12), (0, 5), (9, 9)], [(3, 10), (8, 8), (0, 6)], [0.02, 0.3, -0.45, 0.9]
+    ):
+
+        def minus(p, x=x, n=n, y=y, m=m, delta=delta):
+            q = p + delta
+            logs = [(x, q), (n - x, 1 - q), (y, p), (m - y, 1 - p)]
+            return -sum(k * np.log(max(v, 1e-300)) for k, v in logs if k)
+
+        low, high = max(0, -delta), min(1, 1 - delta)
+        p = optimize.minimize_scalar(
+            minus, bounds=(low, high), method="bounded", options={"xatol": 1e-12}
+        ).x
+        q = p + delta
+        variance = (q * (1 - q) / n + p * (1 - p) / m) * (n + m) / (n + m - 1)
+        known = (x / n - y / m - delta) / np.sqrt(variance)
+        found = miettinen_nurminen_distance(x / n, y / m, (n, m), delta)
+        assert found == pytest.approx(known, rel=1e-3)
+
+
+def test_of_no_difference_it_is_pearsons_test():
+    table = [[42, 18], [20, 20]]
+    known = stats.chi2_contingency(table, correction=False).statistic * 99 / 100
+    distance = miettinen_nurminen_distance(42 / 60, 20 / 40, (60, 40), 0.0)
+    assert distance**2 == pytest.approx(known)
+    assert miettinen_nurminen_distance(1.0, 1.0, (60, 40), 0.0) == 0.0
+    low, high = miettinen_nurminen(0.7, 0.5, (60, 40), Z)
+    assert (-high, -low) == miettinen_nurminen(0.5, 0.7, (40, 60), Z)
+    for bound, side in ((low, Z), (high, -Z)):
+        found = miettinen_nurminen_distance(0.7, 0.5, (60, 40), bound)
+        assert found == pytest.approx(side, abs=1e-6)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.7, 0.8, 0.9])
+def test_equal_shares_are_called_different_as_often_as_is_said(share):
+    """All outcomes of 60 and 40 items, enumerated: between .03 and .07 at .05."""
+    x, y = np.arange(61), np.arange(41)
+    chances = np.outer(stats.binom.pmf(x, 60, share), stats.binom.pmf(y, 40, share))
+    rejected = [
+        [abs(miettinen_nurminen_distance(b / 40, a / 60, (60, 40), 0.0)) >= Z for b in y] for a in x
+    ]
+    assert 0.03 < np.sum(chances * np.array(rejected)) < 0.07
+
+
+def test_groups_count_at_their_design_effect():
+    """Items whose copies all agree say as much as one item each."""
+    rng = np.random.default_rng(6)
+    one = {"A": rng.random(60) < 0.7, "B": rng.random(40) < 0.5}
+    five = {name: np.repeat(x, 5) for name, x in one.items()}
+    groups = {name: np.repeat(np.arange(len(x)), 5) for name, x in one.items()}
+    (alone,) = es.compare(one, metrics=ACC, paired=False, confidence_level=0.9)
+    (grouped,) = es.compare(five, metrics=ACC, paired=False, groups=groups, confidence_level=0.9)
+    assert grouped.standard_error == pytest.approx(alone.standard_error)
+    # n - 1 in place of n, and t in place of the normal distribution.
+    assert grouped.high - grouped.low == pytest.approx(alone.high - alone.low, rel=0.03)
+    assert (grouped.low, grouped.high) != (alone.low, alone.high)
+
+
+def test_margins_gates_and_ranks_are_of_unpaired_systems_too(sample):
+    rng = np.random.default_rng(7)
+    answers = {"old": np.arange(200) < 160, "new": np.arange(300) < 243}
+    (d,) = es.compare(answers, metrics=ACC, paired=False, margin=0.1)
+    known = miettinen_nurminen_distance(0.81, 0.8, (300, 200), -0.1)
+    assert d.margin_test.pvalue_not_worse == pytest.approx(stats.norm.sf(known))
+    gate = es.gate(answers, "old", metrics=ACC, paired=False, margin=0.1)
+    assert gate.verdict == "passed"
+    assert [check.n_items for check in gate] == [300]
+    tables = {name: es.extract({name: x}, metric=ACC) for name, x in answers.items()}
+    again = es.gate(tables["new"], tables["old"], paired=False, margin=0.1)
+    assert again.checks[0].difference == gate.checks[0].difference
+    kept = es.gate(tables["new"], tables["old"], paired=False, recovery=0.85)
+    assert kept.verdict == "passed"
+    three = {name: 10 * k + rng.normal(size=50 + 20 * k) for k, name in enumerate("ABC")}
+    ranking = es.compare(three, metrics=MARKS, paired=False).ranking()
+    assert [(one.system, one.low, one.high) for one in ranking] == [
+        ("C", 1, 1),
+        ("B", 2, 2),
+        ("A", 3, 3),
+    ]
+
+
+def write(path, first, n, share, seed):
+    marks = np.random.default_rng(seed).random(n) < share
+    rows = [f"q{first + i},{int(mark)}" for i, mark in enumerate(marks)]
+    path.write_text("\n".join(["id,acc", *rows]) + "\n")
+    return marks
+
+
+def test_logs_that_share_no_item_say_what_to_do(tmp_path):
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    answers = {"old": write(old, 0, 60, 0.7, 1), "new": write(new, 100, 40, 0.6, 2)}
+    with pytest.raises(es.InputError, match=r"no item .*compare the systems with paired=False$"):
+        es.compare_logs([old, new])
+    found = es.compare_logs([old, new], paired=False, baseline="old")
+    (d,) = es.compare(answers, metrics=ACC, paired=False, baseline="old")
+    assert [(x.low, x.high, x.pvalue) for x in found] == [(d.low, d.high, d.pvalue)]
+    gate = es.gate(new, old, paired=False, margin=0.5)
+    assert gate.checks[0].difference.difference == d.difference
+
+
+def test_suites_of_logs_have_totals_of_each_system_alone(tmp_path):
+    rows = ["system,task,id,acc"]
+    for t, task in enumerate(("law", "math")):
+        for s, system in enumerate("AB"):
+            marks = np.random.default_rng([t, s]).random(30 + 20 * s + 10 * t) < 0.6
+            rows += [f"{system},{task},{system}{i},{int(x)}" for i, x in enumerate(marks)]
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(rows) + "\n")
+    with pytest.raises(es.InputError, match="50 of 80 scores are missing"):
+        es.compare_logs(path, paired=False)
+    result = es.compare_logs(path, paired=False, missing="intersect")
+    assert [d.task for d in result] == ["law", "math", "macro"]
+    total = result.differences[-1]
+    alone = [es.estimate_logs(path, systems=name, missing="intersect") for name in "AB"]
+    errors = [next(e.standard_error for e in some if e.task == "macro") for some in alone]
+    assert total.standard_error == pytest.approx(np.hypot(*errors))
+    assert total.test == "miettinen-nurminen"
+
+
+RUNS = {"A": np.ones((2, 5)) * [[0, 1, 0, 1, 1]], "B": np.ones((2, 5)) * [[0, 1, 1, 1, 1]]}
+PLAIN = {"A": [0, 1, 0, 1, 1], "B": [0, 1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("systems", "options", "message"),
+    [
+        (PLAIN, {"test": "ar"}, "test 'ar' needs systems with the same segments, and these are"),
+        (PLAIN, {"method": "bca"}, "method 'bca' needs systems with the same segments"),
+        (RUNS, {}, "paired is for one run of each system, and these are several"),
+        (PLAIN, {"paired_runs": True}, "paired_runs is for several runs of systems with the same"),
+        (PLAIN, {"groups": [0, 0, 1, 1, 2]}, r"groups must be a mapping .* \(A, B\).*got list"),
+        (PLAIN, {"strata": {"A": [0] * 5}}, "strata must be a mapping .*unpaired; got A"),
+        (PLAIN, {"paired": "no"}, "paired must be True or False"),
+        (PLAIN, {"paired": True}, "hypotheses must have the same number of segments"),
+        ({"A": [0, 1], "B": [1]}, {}, "system 'B': at least 2 segments are needed"),
+    ],
+)
+def test_what_cannot_work_is_refused(systems, options, message):
+    with pytest.raises(es.InputError, match=message):
+        es.compare(systems, metrics=ACC, **{"paired": False, **options})
+
+
+def test_texts_without_references_of_their_own_are_refused():
+    texts = {"A": ["a cat", "a dog"], "B": ["the cat", "a dog", "no"]}
+    with pytest.raises(es.InputError, match=r"references must be a mapping .*\(A, B\)"):
+        es.compare(texts, ["a cat", "a dog"], paired=False)
+    one, other = es.extract({"A": [0, 1]}, metric=ACC), es.extract({"B": [0, 1]}, metric=MARKS)
+    with pytest.raises(es.InputError, match="same metrics, got acc of 'A' and marks of 'B'"):
+        es.compare([one, other], paired=False)
+
+
+def test_what_needs_the_same_segments_says_so():
+    result = es.compare(unlike(np.random.default_rng(8)), metrics=MARKS, paired=False)
+    for ask in (result.influence, result.power, lambda: result.by([0] * 60)):
+        with pytest.raises(es.InputError, match="each of these has its own"):
+            ask()
+    assert "marks" in result.to_html()
+    assert "Welch" in result.describe()
