@@ -103,7 +103,7 @@ def as_unpaired(
 ) -> Unpaired:
     """Return the only task of a call whose systems have segments of their own.
 
-    References, people's labels, groups and strata are by system; statistics are those of single systems.
+    References, people's labels, groups and strata are by system; statistics have one system each.
     """
     inputs = _by_system(hypotheses)
     if not is_statistics(hypotheses) and has_runs(inputs, "bleu" if metrics is None else metrics):
