@@ -18,7 +18,8 @@ _MODULES = {
     "text.references": "References from_streams",
     "statistics.files": "read_lines",
     "metrics": "Metric BLEU CHRF TER WER CER Mean Ratio Perplexity "
-    "BitsPerUnit Confusion Correlation RMSE Brier ECE pass_at_k SentenceBLEU",
+    "BitsPerUnit Confusion Correlation RMSE Brier ECE pass_at_k SentenceBLEU "
+    "Trials PassAll PassAny FlipRate ICC",
     "metrics.error_rates": "token_edits",
     "metrics.averages": "MeanOfRuns",
     "statistics.extraction": "extract",
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from evalstats.metrics import CER as CER
     from evalstats.metrics import CHRF as CHRF
     from evalstats.metrics import ECE as ECE
+    from evalstats.metrics import ICC as ICC
     from evalstats.metrics import RMSE as RMSE
     from evalstats.metrics import TER as TER
     from evalstats.metrics import WER as WER
@@ -90,11 +92,15 @@ if TYPE_CHECKING:
     from evalstats.metrics import Brier as Brier
     from evalstats.metrics import Confusion as Confusion
     from evalstats.metrics import Correlation as Correlation
+    from evalstats.metrics import FlipRate as FlipRate
     from evalstats.metrics import Mean as Mean
     from evalstats.metrics import Metric as Metric
+    from evalstats.metrics import PassAll as PassAll
+    from evalstats.metrics import PassAny as PassAny
     from evalstats.metrics import Perplexity as Perplexity
     from evalstats.metrics import Ratio as Ratio
     from evalstats.metrics import SentenceBLEU as SentenceBLEU
+    from evalstats.metrics import Trials as Trials
     from evalstats.metrics import pass_at_k as pass_at_k
     from evalstats.metrics.averages import MeanOfRuns as MeanOfRuns
     from evalstats.metrics.error_rates import token_edits as token_edits

@@ -15,16 +15,17 @@ from numpy.typing import NDArray
 from evalstats.analysis.aggregates import NamedTotal
 from evalstats.checks import choice, label, meant
 from evalstats.errors import Argument, InputError, InputTypeError
+from evalstats.logs.epochs import as_epochs
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.groups import totals_of
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
 from evalstats.logs.pivot import Pivot, pivoted
-from evalstats.logs.reading import EPOCHS, named, read_all
+from evalstats.logs.reading import named, read_all
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.settings import allowed_changes, told_changes
 from evalstats.logs.sources import differing, without_suffix
 from evalstats.logs.words import as_directions, first_few, matches
-from evalstats.metrics import Mean, Ratio
+from evalstats.metrics import ICC, FlipRate, Mean, PassAll, PassAny, Ratio, Trials
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
 
@@ -33,6 +34,8 @@ OneLog = Log | str | os.PathLike[str] | Any
 Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog]
 
 MISSING = ("error", "intersect", "available")
+#: Metrics that can be called otherwise.
+_RENAMED = (Mean, Ratio, PassAll, PassAny, FlipRate, ICC)
 #: Labels that say what an item asks, whatever its task.
 _OF_ITEMS = ("doc_hash", "item_hash", "sample_hash")
 
@@ -97,13 +100,12 @@ def joined(
     )
     read, unread = _read(logs, wanted)
     every = _directed(_named_apart(read), directions)
-    epochs = every[0].epochs if epochs is None else choice(epochs, EPOCHS, "epochs")
+    epochs = every[0].epochs if epochs is None else as_epochs(epochs)
     places = _places(every, as_patterns(systems, "systems"))
     chosen = [_of_systems(log, places) for log in every]
     notes = _notes_of(chosen)
     pivots = {
-        key: pivoted(rows, epochs == "runs")
-        for key, rows in _shared(chosen, places, missing, notes).items()
+        key: pivoted(rows, epochs) for key, rows in _shared(chosen, places, missing, notes).items()
     }
     changes = told_changes(pivots.values(), allowed)
     tables = {key: _complete(pivot, missing, notes) for key, pivot in pivots.items()}
@@ -296,7 +298,9 @@ def _answers_notes(pivot: Pivot) -> list[_Note]:
         return []
     several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
     how = "averaged, so that the item is the unit (epochs='runs' counts their spread)"
-    if pivot.parts[0].n_runs > 1:
+    if isinstance(pivot.metric, Trials):
+        how = "as trials of the item, which is the unit"
+    elif pivot.parts[0].n_runs > 1:
         how = "as runs of the system, whose spread counts"
     key = pivot.key.part or pivot.key
     line = f"{key}: {len(pivot.ids):,} items, {several} answers each"
@@ -372,7 +376,7 @@ def _by_task(
 
 def _with_filter(table: SegmentStatistics, key: Key) -> SegmentStatistics:
     """Return a table whose metric has the filter in its name, where it has a name of its own."""
-    if not key.has_filter or not isinstance(table.metric, (Mean, Ratio)):
+    if not key.has_filter or not isinstance(table.metric, _RENAMED):
         return table
     metric = replace(table.metric, name=f"{table.metric.name} ({key.filter})")
     return replace(table, metric=metric, metric_signature="")

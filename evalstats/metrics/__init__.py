@@ -12,6 +12,7 @@
 - `agreement`: Pearson's correlation and RMSE of predicted numbers
 - `calibration`: Brier score and ECE of probabilities
 - `pass_at_k`: scores of problems with several answers each, for `Mean`
+- `trials`: pass^k, pass@k, flip rate and ICC of items with several trials
 - `averages`: the mean score of several runs
 - `alignment`: which token stands for which
 
@@ -37,12 +38,14 @@ from evalstats.metrics.perplexity import BitsPerUnit, Perplexity
 from evalstats.metrics.ratios import Mean, Ratio
 from evalstats.metrics.sentence_bleu import SentenceBLEU
 from evalstats.metrics.ter import TER
+from evalstats.metrics.trials import ICC, FlipRate, PassAll, PassAny, Trials
 
 #: The metrics of this library. Files can rebuild them, and those that read text have their fields
 #: as options on the command line.
 BUILT_IN: tuple[type[Metric], ...] = (
     *(BLEU, CHRF, TER, WER, CER),
     *(Mean, Ratio, Perplexity, BitsPerUnit, Confusion, Correlation, RMSE, Brier, ECE),
+    *(PassAll, PassAny, FlipRate, ICC),
 )
 
 #: Metrics that can be given by name, with the options that the name sets; case does not matter.
@@ -97,6 +100,7 @@ __all__ = [
     "CER",
     "CHRF",
     "ECE",
+    "ICC",
     "NAMED",
     "RMSE",
     "TER",
@@ -105,11 +109,15 @@ __all__ = [
     "Brier",
     "Confusion",
     "Correlation",
+    "FlipRate",
     "Mean",
     "Metric",
+    "PassAll",
+    "PassAny",
     "Perplexity",
     "Ratio",
     "SentenceBLEU",
+    "Trials",
     "as_metric",
     "pass_at_k",
     "scores_of",

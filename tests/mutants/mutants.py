@@ -698,8 +698,8 @@ spread that squares cannot show is refused
 + _LEAST_SPREAD = 0.0
 @ metrics/pass_at_k.py: number_metrics
 answers are drawn without replacement
-- np.maximum(answers - right - drawn, 0)
-+ (answers - right)
+- np.maximum(some - drawn, 0)
++ some
 @ metrics/sentence_bleu.py: sentence_bleu
 a score at the threshold passes
 - return np.asarray(scores, dtype=np.float64) >= self.threshold
