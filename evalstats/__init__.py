@@ -42,6 +42,7 @@ _MODULES = {
     "results.records": "Difference MarginTest Discordant UnitCounts Interval",
     "results.across": "OverStrata MeanDifference",
     "results.influence": "Influence",
+    "results.cases": "Cases Case",
     "results.joint": "JointClaim",
     "results.planned": "Power PairPower",
     "results.rankings": "Ranked Ranking Rankings",
@@ -108,6 +109,8 @@ if TYPE_CHECKING:
     from evalstats.resampling.weighted import bootstrap_weights as bootstrap_weights
     from evalstats.results.across import MeanDifference as MeanDifference
     from evalstats.results.across import OverStrata as OverStrata
+    from evalstats.results.cases import Case as Case
+    from evalstats.results.cases import Cases as Cases
     from evalstats.results.comparison import Comparison as Comparison
     from evalstats.results.comparison import Estimate as Estimate
     from evalstats.results.comparison import Estimates as Estimates

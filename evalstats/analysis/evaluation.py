@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from evalstats.analysis.by_stratum import taken_apart
 from evalstats.analysis.drawn import Drawn, Pair
+from evalstats.analysis.itemwise import Paired, cases_of, is_same, paired, together
 from evalstats.analysis.options import Options
 from evalstats.analysis.over_strata import over_labels, over_tasks
 from evalstats.analysis.planning import Question, needed_within, planned
@@ -18,7 +19,9 @@ from evalstats.analysis.totals import Total
 from evalstats.analysis.units import unit_name
 from evalstats.checks import listed
 from evalstats.errors import InputError
+from evalstats.metrics import Trials
 from evalstats.results.across import OverStrata
+from evalstats.results.cases import Cases
 from evalstats.results.comparison import Comparison
 from evalstats.results.heterogeneity import heterogeneity_notes
 from evalstats.results.influence import Influence
@@ -29,6 +32,7 @@ from evalstats.results.records import Difference, distinct
 from evalstats.results.report import Beside
 from evalstats.results.signatures import Signature
 from evalstats.results.source import Composite
+from evalstats.results.verdicts import in_words
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.names import group_codes
@@ -144,6 +148,42 @@ class Evaluation:
             level=comparison.significance_level,
             signature=comparison.signature_of(difference),
         )
+
+    def cases(
+        self, comparison: Comparison, of: Sequence[Difference], total: Difference | None
+    ) -> Cases:
+        """Return the test of each item, of differences of a pair on tasks, under some metrics."""
+        by_metric: dict[str, list[tuple[str, Paired]]] = {}
+        for d in of:
+            part, drawn = self._with_segments(d, "cases")
+            assert isinstance(part, Task)
+            assert drawn.segments is not None
+            names, known = part.segment_names(), drawn.of.systems
+            pair = known.index(d.baseline), known.index(d.system)
+            items = paired(drawn.segments.answers, pair, names)
+            by_metric.setdefault(d.metric, []).append((d.task, items))
+        every = [together(parts) for parts in by_metric.values()]
+        if any(not is_same(items, every[0]) for items in every[1:]):
+            raise InputError(
+                f"is needed: the metrics are of other trials; give one of {', '.join(by_metric)}",
+                argument="metric",
+            )
+        first = total or of[0]
+        return cases_of(
+            every[0],
+            comparison.significance_level,
+            metric=first.metric,
+            pair=(of[0].baseline, of[0].system),
+            higher_is_better=self._is_right_better(of[0]),
+            total="" if total is None else in_words(comparison, total),
+            signature=comparison.signature_of(first),
+        )
+
+    def _is_right_better(self, d: Difference) -> bool:
+        """Return whether a score of 1 is a right answer, as in trials, whatever is made of them."""
+        segments = self._of(d, self._undrawn)[1].segments
+        assert segments is not None
+        return isinstance(segments.blocks[0].metric, Trials) or d.higher_is_better
 
     def over(self, comparison: Comparison, by: str | Iterable[Hashable]) -> OverStrata:
         """Return mean differences over strata: the tasks, or what labels of segments make."""

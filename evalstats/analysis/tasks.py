@@ -84,10 +84,13 @@ class Task:
     def unit_names(self) -> list[str]:
         """Return what the unit of each segment is called: its group, or its id."""
         assert not isinstance(self.statistics, Shard)
-        first = self.statistics[0]
         groups: Any = labels_of(self.statistics, self.groups, "groups")
-        if groups is not None:
-            return list(map(str, groups))
+        return self.segment_names() if groups is None else list(map(str, groups))
+
+    def segment_names(self) -> list[str]:
+        """Return the id of each segment, or its place from 0."""
+        assert not isinstance(self.statistics, Shard)
+        first = self.statistics[0]
         return list(first.segment_ids or map(str, range(first.n_segments)))
 
 

@@ -11,6 +11,7 @@ from evalstats.errors import InputError
 from evalstats.results import convert, plots, tabular
 from evalstats.results.across import OverStrata
 from evalstats.results.adjustment import Adjustment
+from evalstats.results.cases import Cases
 from evalstats.results.contrasts import ContrastName
 from evalstats.results.correlations import Correlated
 from evalstats.results.describe import describe_comparison
@@ -271,6 +272,40 @@ class Comparison(Listed[Difference], ByTask, Correlated):
         """
         difference = self.difference(metric, system, baseline, task)
         return self._asked().influence(self, difference)
+
+    def cases(
+        self,
+        metric: str | None = None,
+        system: str | None = None,
+        baseline: str | None = None,
+        task: str | None = None,
+    ) -> Cases:
+        """Say which items got worse, each tested by itself over its trials: `Cases`.
+
+        For items with several answers that are right or wrong, under any metric of trials, or a
+        mean of logs. Exact tests (Boschloo, 1970, or Fisher, 1935), adjusted over all items of all
+        tasks (Tarone, 1990; Holm, 1979). Parameters are those of `difference`; metrics of the same
+        trials are one.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> old = [[1] * 5, [1, 1, 0, 1, 1], [0] * 5]
+        >>> new = [[0] * 5, [1, 0, 1, 1, 1], [0] * 5]
+        >>> result = es.compare({"old": old, "new": new}, metrics=es.PassAll(1), n_resamples=99)
+        >>> print(result.cases().sentence)
+        1 of 3 items is worse: 0 5/5 → 0/5.
+        """
+        some = self.rows if task is None else of_task(self.differences, task)
+        some = some if metric is None else of_metric(some, metric)
+        against = self.baseline if baseline is None else baseline
+        rows = dict.fromkeys((d.task, d.metric) for d in some)
+        of_rows = [[d for d in some if (d.task, d.metric) == row] for row in rows]
+        pairs = [self._of_pair(of_row, system, against) for of_row in of_rows]
+        first, is_single = pairs[0], len({d.task for d in pairs}) == 1
+        totals = [d for d in self.totals if d.metric == first.metric and not is_single]
+        whole = self._of_pair(totals, first.system, first.baseline) if totals else None
+        return self._asked().cases(self, pairs, first if is_single else whole)
 
     def over(self, by: str | Iterable[Hashable]) -> OverStrata:
         """Say whether differences hold in other domains: strata as a sample of strata.

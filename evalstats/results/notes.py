@@ -11,6 +11,7 @@ from evalstats.results.contrasts import contrast_of
 from evalstats.results.describe import TOTALS
 from evalstats.results.estimates import Estimate
 from evalstats.results.records import MARK, Difference, by_metric, counted, distinct, plural
+from evalstats.results.repeated import TrialShares, trial_notes
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
 _FEW, _FEW_GROUPS = 100, 30
@@ -68,6 +69,7 @@ class Limits(NamedTuple):
     by_t: bool = False  # whether there are so few units that t decides
     gaps: tuple[str, ...] = ()  # sentences on missing scores
     held: tuple[Concentration, ...] = ()  # scores, or differences, that rest on few units
+    trials: tuple[TrialShares, ...] = ()  # of items with several answers
 
     @property
     def few(self) -> int:
@@ -188,7 +190,8 @@ def score_notes(estimates: Sequence[Estimate], limits: Sequence[Limits]) -> Iter
 
 
 def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
-    """Say on what there are too few units, and what is missing."""
+    """Say what is chance in trials, on what there are too few units, and what is missing."""
+    yield from trial_notes(one for limit in limits for one in limit.trials)
     rows = [limit for limit in limits if limit.aggregate is None]
     small = [limit for limit in rows if limit.worth < limit.few]
     if len(rows) > 1 and small:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.results.across import OverStrata
+from evalstats.results.cases import Cases
 from evalstats.results.influence import Influence
 from evalstats.results.planned import Power
 from evalstats.results.rankings import Ranking
@@ -55,6 +56,9 @@ class Source(Protocol[C]):
 
     def influence(self, comparison: C, difference: Difference) -> Influence:
         """Return the influence of all segments on a difference."""
+
+    def cases(self, comparison: C, of: Sequence[Difference], total: Difference | None) -> Cases:
+        """Return the test of each item, of differences of a pair on tasks, under some metrics."""
 
     def over(self, comparison: C, by: str | Iterable[Hashable]) -> OverStrata:
         """Return mean differences over strata: the tasks, or what labels of segments make."""
