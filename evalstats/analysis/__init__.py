@@ -21,6 +21,7 @@
 - `by_stratum`: a comparison taken apart, a task a stratum
 - `gate`: whether a loss is within a limit, on every task and in total
 - `power`, `planning`: which differences a test set finds; the designs behind it
+- `items_or_trials`: what each adds to a variance, and the cheapest design
 - `removal`: which segments a difference rests on
 
 May import every room before it.

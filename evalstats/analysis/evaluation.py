@@ -25,6 +25,7 @@ from evalstats.results.cases import Cases
 from evalstats.results.comparison import Comparison
 from evalstats.results.heterogeneity import heterogeneity_notes
 from evalstats.results.influence import Influence
+from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.notes import Limits
 from evalstats.results.planned import Power
 from evalstats.results.rankings import Ranking
@@ -93,6 +94,8 @@ class Evaluation:
         runs: int | None,
         level: float,
         target: float,
+        trials: int | None,
+        price: tuple[float, float] | None,
     ) -> Power:
         """Plan as `evalstats.power` does."""
         asked = Question(
@@ -103,6 +106,8 @@ class Evaluation:
             target=target,
             confidence_level=self.options.confidence_level,
             alternative=self.options.alternative,
+            trials=trials,
+            price=price,
         )
         drawn = self._together(of, self._undrawn)
         if any(one.influence is None for one in drawn):
@@ -150,9 +155,24 @@ class Evaluation:
         )
 
     def cases(
-        self, comparison: Comparison, of: Sequence[Difference], total: Difference | None
+        self,
+        comparison: Comparison,
+        metric: str | None,
+        system: str | None,
+        baseline: str | None,
+        task: str | None,
     ) -> Cases:
-        """Return the test of each item, of differences of a pair on tasks, under some metrics."""
+        """Return the test of each item; names as of `Comparison.difference`."""
+        some = comparison.rows if task is None else of_task(comparison.differences, task)
+        some = some if metric is None else of_metric(some, metric)
+        of = [
+            comparison.difference(name, system, baseline, on or None)
+            for on, name in dict.fromkeys((d.task, d.metric) for d in some)
+        ]
+        first, is_single = of[0], len({d.task for d in of}) == 1
+        total: Difference | None = first if is_single else None
+        if not is_single and any(d.metric == first.metric for d in comparison.totals):
+            total = comparison.difference(first.metric, first.system, first.baseline)
         by_metric: dict[str, list[tuple[str, Paired]]] = {}
         for d in of:
             part, drawn = self._with_segments(d, "cases")
@@ -168,15 +188,14 @@ class Evaluation:
                 f"is needed: the metrics are of other trials; give one of {', '.join(by_metric)}",
                 argument="metric",
             )
-        first = total or of[0]
         return cases_of(
             every[0],
             comparison.significance_level,
             metric=first.metric,
-            pair=(of[0].baseline, of[0].system),
-            higher_is_better=self._is_right_better(of[0]),
+            pair=(first.baseline, first.system),
+            higher_is_better=self._is_right_better(first),
             total="" if total is None else in_words(comparison, total),
-            signature=comparison.signature_of(first),
+            signature=comparison.signature_of(total or first),
         )
 
     def _is_right_better(self, d: Difference) -> bool:

@@ -144,6 +144,8 @@ OPTIONS = {
         Option("--difference POINTS", "power", "a true difference"),
         Option("--segments N", "power", "of the plan, or groups (default: the pilot's)",
                "n_segments"),
+        Option("--trials N", "power", "answers to each item that are planned"),
+        Option("--price ITEM,TRIAL", "power", "items or trials? what each costs: the cheapest"),
         Option("--power LEVEL", "power", "target (default: 0.8)"),
         Option("--composite autorank|borda", "rank", "one ranking of all metrics"),
         Option("--test bootstrap|t|ar", "compare", "default: bootstrap"),

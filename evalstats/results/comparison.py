@@ -175,6 +175,8 @@ class Comparison(Listed[Difference], ByTask, Correlated):
         significance_level: float | None = None,
         runs: int | None = None,
         *,
+        trials: int | None = None,
+        price: tuple[float, float] | None = None,
         metric: str | None = None,
         task: str | None = None,
     ) -> Power:
@@ -187,7 +189,14 @@ class Comparison(Listed[Difference], ByTask, Correlated):
         level = self.significance_level if significance_level is None else significance_level
         of = self._of(task, metric)
         return self._asked().power(
-            of, difference, n_segments=n_segments, runs=runs, level=level, target=power
+            of,
+            difference,
+            n_segments=n_segments,
+            runs=runs,
+            level=level,
+            target=power,
+            trials=trials,
+            price=price,
         )
 
     @overload
@@ -296,16 +305,7 @@ class Comparison(Listed[Difference], ByTask, Correlated):
         >>> print(result.cases().sentence)
         1 of 3 items is worse: 0 5/5 → 0/5.
         """
-        some = self.rows if task is None else of_task(self.differences, task)
-        some = some if metric is None else of_metric(some, metric)
-        against = self.baseline if baseline is None else baseline
-        rows = dict.fromkeys((d.task, d.metric) for d in some)
-        of_rows = [[d for d in some if (d.task, d.metric) == row] for row in rows]
-        pairs = [self._of_pair(of_row, system, against) for of_row in of_rows]
-        first, is_single = pairs[0], len({d.task for d in pairs}) == 1
-        totals = [d for d in self.totals if d.metric == first.metric and not is_single]
-        whole = self._of_pair(totals, first.system, first.baseline) if totals else None
-        return self._asked().cases(self, pairs, first if is_single else whole)
+        return self._asked().cases(self, metric, system, baseline, task)
 
     def over(self, by: str | Iterable[Hashable]) -> OverStrata:
         """Say whether differences hold in other domains: strata as a sample of strata.

@@ -39,6 +39,8 @@ class Source(Protocol[C]):
         runs: int | None,
         level: float,
         target: float,
+        trials: int | None,
+        price: tuple[float, float] | None,
     ) -> Power:
         """Plan as `evalstats.power` does."""
 
@@ -57,8 +59,15 @@ class Source(Protocol[C]):
     def influence(self, comparison: C, difference: Difference) -> Influence:
         """Return the influence of all segments on a difference."""
 
-    def cases(self, comparison: C, of: Sequence[Difference], total: Difference | None) -> Cases:
-        """Return the test of each item, of differences of a pair on tasks, under some metrics."""
+    def cases(
+        self,
+        comparison: C,
+        metric: str | None,
+        system: str | None,
+        baseline: str | None,
+        task: str | None,
+    ) -> Cases:
+        """Return the test of each item; names as of `Comparison.difference`."""
 
     def over(self, comparison: C, by: str | Iterable[Hashable]) -> OverStrata:
         """Return mean differences over strata: the tasks, or what labels of segments make."""
