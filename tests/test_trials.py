@@ -217,3 +217,10 @@ def test_a_file_holds_trials(tmp_path):
         table = es.extract({"A": TRIALS}, metric=metric)
         table.save(tmp_path / "a.npz")
         assert es.SegmentStatistics.load(tmp_path / "a.npz") == table
+
+
+def test_answers_whose_squares_are_no_numbers_are_averaged_all_the_same(tmp_path):
+    path = log(tmp_path / "large.csv", [[1e200, 3e200], [2e200, 5e200]])
+    (table,) = es.read_log(path).tables.values()
+    assert table.values[0, :, 0].tolist() == [2e200, 3.5e200]
+    assert table.answers is None

@@ -88,8 +88,9 @@ def _averaged(
     """
     values = np.where(scored[:, None], rows.values, 0.0)
     scores = values[:, 0]
-    repeats = np.stack([scored, scores, scores**2], axis=1, dtype=np.float64)
-    repeats = np.add.reduceat(repeats, first, axis=0)
+    with np.errstate(over="ignore"):
+        repeats = np.stack([scored, scores, scores**2], axis=1, dtype=np.float64)
+        repeats = np.add.reduceat(repeats, first, axis=0)
     n_scored = np.add.reduceat(scored, first, dtype=np.int64)
     is_gone = (n_scored == 0) & np.logical_or.reduceat(rows.is_gone, first)
     values = np.add.reduceat(values, first, axis=0) / np.maximum(n_scored, 1)[:, None]
@@ -199,11 +200,16 @@ class Pivot(NamedTuple):
         if all(part.repeats is None for part in self.parts) or not isinstance(self.metric, Mean):
             return None
         repeats = np.zeros((len(self.parts), len(self.ids), 3))
+        every = [part.repeats for part in self.parts if part.repeats is not None]
+        if not all(np.all(np.isfinite(one)) for one in every):
+            # Squares of very large scores are no numbers.
+            return None
         for block, part, places in zip(repeats, self.parts, self.places, strict=True):
             if part.repeats is None:
                 # One answer to each item, scored or not.
                 scores = np.where(np.isnan(part.values), 0.0, part.values)
-                block[places] = np.stack([scores[:, 1], scores[:, 0], scores[:, 0] ** 2], axis=1)
+                block[places, :2] = scores[:, ::-1]
+                block[places, 2] = np.minimum(np.abs(scores[:, 0]), 1e150) ** 2
             else:
                 block[places] = part.repeats
         return repeats[:, kept]

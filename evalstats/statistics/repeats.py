@@ -28,8 +28,12 @@ class Repeats(NamedTuple):
 
         `None` where no item has several answers.
         """
-        found = _behind(metric, values, known)
-        return found if found is not None and np.any(found.counts > 1) else None
+        # Squares of very large scores are no numbers, and say nothing of any spread.
+        with np.errstate(over="ignore"):
+            found = _behind(metric, values, known)
+        if found is None or not np.any(found.counts > 1):
+            return None
+        return found if np.all(np.isfinite(found.squares)) else None
 
     @property
     def are_outcomes(self) -> bool:
