@@ -32,6 +32,8 @@ def write(folder: Path) -> None:
         _text(folder / f"{name}.txt", "\n".join(found) + "\n")
     _text(folder / "comet.csv", _comet())
     _text(folder / "judge.csv", _judge())
+    for agent in ("old", "new"):
+        _text(folder / "agents" / f"{agent}.csv", _agent(agent))
     for model, share in (("base", 0.6), ("tuned", 0.68)):
         for task, size in (("arc", 150), ("gsm8k", 200)):
             _json(folder / "logs" / f"2026_{task}_{model}.json", _inspect(model, task, size, share))
@@ -72,6 +74,19 @@ def _judge() -> str:
         for system, gain in (("gpt", 0.6), ("llama", 0.3), ("mistral", 0.0)):
             score = min(5, quality + int(rng.random() < gain))
             lines.append(f"{system},{i},judge,{score},d{i // 6}")
+    return "\n".join(lines) + "\n"
+
+
+def _agent(agent: str) -> str:
+    """Return 5 trials of 20 scenarios: new fails at one, and is a little better at others."""
+    hard, own = random.Random(4), random.Random(f"agent {agent}")
+    lines = ["segment,trial,passed"]
+    for i in range(20):
+        rate = min(1.0, 1.4 * hard.random() ** 0.5)
+        if agent == "new":
+            rate = 0.0 if i == 6 else min(1.0, rate + 0.1)
+        name = f"{('refund', 'booking')[i // 10]}-{i % 10 + 1}"
+        lines += [f"{name},{trial},{int(own.random() < rate)}" for trial in range(1, 6)]
     return "\n".join(lines) + "\n"
 
 
