@@ -16,6 +16,8 @@ from evalstats.statistics.repeats import Repeats
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+#: Of more trials Fisher's test says nearly as much, and Boschloo's takes long.
+_MOST_TABLES = 10_000
 #: Answers are called so where there are none.
 _ASK = "give lists of trials with metrics=evalstats.PassAll(1), or logs with several answers"
 
@@ -115,6 +117,8 @@ def _chosen(items: Paired, level: float) -> str:
     small only for some totals of right answers, and Tarone leaves the other items out. The numbers
     of items and trials decide, never the answers, so that the level holds.
     """
+    if max(n * m for n, m in zip(*items.trials, strict=True)) > _MOST_TABLES:
+        return "fisher"
     least = [float(boschloo(n, m).min()) for n, m in zip(*items.trials, strict=True)]
     return "boschloo" if max(least) * len(least) <= level else "fisher"
 
@@ -126,9 +130,10 @@ def _tested(items: Paired, test: str) -> tuple[Floats, Floats]:
     """
     pvalues, least = np.ones((2, len(items.names)))
     for i, (n, m, x, y) in enumerate(zip(*items.trials, *items.right, strict=True)):
-        table = boschloo(n, m) if test == "boschloo" else fisher(n, m)
-        pvalues[i] = table[x, y]
-        firsts = np.arange(max(0, x + y - m), min(n, x + y) + 1)
-        same_total = table[firsts, x + y - firsts]
-        least[i] = table.min() if test == "boschloo" else same_total.min()
+        if test == "boschloo":
+            table = boschloo(n, m)
+            pvalues[i], least[i] = table[x, y], table.min()
+        else:
+            of_total = fisher(n, m, x + y)
+            pvalues[i], least[i] = of_total[x - max(0, x + y - m)], of_total.min()
     return pvalues, least

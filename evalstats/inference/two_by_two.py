@@ -1,4 +1,4 @@
-"""Exact tests of two shares: x of n against y of m, all tables of an n and an m at once."""
+"""Exact tests of two shares, x of n against y of m: p-values of many tables at once."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ _SAME = 1 + 1e-9
 _GRID, _AT_ONCE = 1001, 50
 
 
-@lru_cache(maxsize=64)
-def fisher(n: int, m: int) -> Floats:
-    """Return Fisher's two-sided p-value of x of n against y of m, `(n + 1, m + 1)` (1935).
+@lru_cache(maxsize=4096)
+def fisher(n: int, m: int, total: int) -> Floats:
+    """Return Fisher's two-sided p-values (1935) of x of n against total - x of m, of each x.
 
-    The probability, with x + y as it is, of the tables that are at most as probable.
+    x goes from max(0, total - m) to min(n, total). The p-value is the probability, with the total
+    as it is, of what is at most as probable.
 
-    >>> float(fisher(5, 5)[5, 0].round(4))
-    0.0079
+    >>> fisher(5, 5, 5).round(4).tolist()
+    [0.0079, 0.2063, 1.0, 1.0, 0.2063, 0.0079]
     """
     from scipy.stats import hypergeom
 
-    pvalues = np.empty((n + 1, m + 1))
-    for total in range(n + m + 1):
-        x = np.arange(max(0, total - m), min(n, total) + 1)
-        chances = hypergeom.pmf(x, n + m, total, n)
-        below = chances[None, :] <= chances[:, None] * _SAME
-        pvalues[x, total - x] = np.minimum(below @ chances, 1.0)
-    return pvalues
+    x = np.arange(max(0, total - m), min(n, total) + 1)
+    chances: Floats = np.asarray(hypergeom.pmf(x, n + m, total, n))
+    order = np.sort(chances)
+    last = np.searchsorted(order, chances * _SAME, side="right") - 1
+    return np.minimum(np.cumsum(order)[last], 1.0)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def boschloo(n: int, m: int) -> Floats:
     """Return the two-sided p-value of Boschloo's test (1970), `(n + 1, m + 1)`.
 
