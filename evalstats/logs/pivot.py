@@ -84,7 +84,7 @@ def _averaged(
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Return the mean statistics of the scored answers to each item, and `Answered.repeats`.
 
-    Items begin at the places `first`; one without any score is NaN where a score is missing.
+    Items begin at the places `first`; one without any score is NaN.
     """
     values = np.where(scored[:, None], rows.values, 0.0)
     scores = values[:, 0]
@@ -92,9 +92,8 @@ def _averaged(
         repeats = np.stack([scored, scores, scores**2], axis=1, dtype=np.float64)
         repeats = np.add.reduceat(repeats, first, axis=0)
     n_scored = np.add.reduceat(scored, first, dtype=np.int64)
-    is_gone = (n_scored == 0) & np.logical_or.reduceat(rows.is_gone, first)
     values = np.add.reduceat(values, first, axis=0) / np.maximum(n_scored, 1)[:, None]
-    values[is_gone] = np.nan
+    values[n_scored == 0] = np.nan
     return values, repeats
 
 

@@ -297,7 +297,7 @@ class ICC(Trials):
     >>> icc = ICC()
     >>> rows = icc.statistics([[1, 1, 1], [0, 0, 1], [0, 0, 0]])
     >>> print(round(float(icc.score(rows.sum(axis=0))), 4))
-    0.625
+    0.6667
     """
 
     name: str = ""

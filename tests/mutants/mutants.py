@@ -579,8 +579,8 @@ accumulators of different metrics are not merged
 + if False:
 @ logs/pivot.py: logs_inspect logs_joining
 an item none of whose answers was scored on purpose is left out
-- (n_scored == 0) & np.logical_or.reduceat(gone, first)
-+ n_scored == 0
+- kept = (repeats[:, 0] > 0) | np.logical_or.reduceat(gone, first)
++ kept = np.ones(len(first), dtype=np.bool_)
 classes of different kinds are different metrics
 - if len(known) < 2 or len({type(name) for name in union}) > 1:
 + if len(known) < 2:
