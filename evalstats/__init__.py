@@ -19,7 +19,7 @@ _MODULES = {
     "statistics.files": "read_lines",
     "metrics": "Metric BLEU CHRF TER WER CER ROUGE Mean Ratio Perplexity "
     "BitsPerUnit Confusion Correlation RMSE Brier ECE pass_at_k SentenceBLEU "
-    "Agreement ratings_by_item RoganGladen",
+    "Trials PassAll PassAny FlipRate ICC Agreement ratings_by_item RoganGladen",
     "metrics.error_rates": "token_edits",
     "metrics.averages": "MeanOfRuns",
     "metrics.judged": "Judged",
@@ -47,6 +47,7 @@ _MODULES = {
     "results.records": "Difference MarginTest Discordant UnitCounts Interval",
     "results.across": "OverStrata MeanDifference",
     "results.influence": "Influence",
+    "results.cases": "Cases Case",
     "results.joint": "JointClaim",
     "results.planned": "Power PairPower",
     "results.rankings": "Ranked Ranking Rankings",
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from evalstats.metrics import CER as CER
     from evalstats.metrics import CHRF as CHRF
     from evalstats.metrics import ECE as ECE
+    from evalstats.metrics import ICC as ICC
     from evalstats.metrics import RMSE as RMSE
     from evalstats.metrics import ROUGE as ROUGE
     from evalstats.metrics import TER as TER
@@ -99,12 +101,16 @@ if TYPE_CHECKING:
     from evalstats.metrics import Brier as Brier
     from evalstats.metrics import Confusion as Confusion
     from evalstats.metrics import Correlation as Correlation
+    from evalstats.metrics import FlipRate as FlipRate
     from evalstats.metrics import Mean as Mean
     from evalstats.metrics import Metric as Metric
+    from evalstats.metrics import PassAll as PassAll
+    from evalstats.metrics import PassAny as PassAny
     from evalstats.metrics import Perplexity as Perplexity
     from evalstats.metrics import Ratio as Ratio
     from evalstats.metrics import RoganGladen as RoganGladen
     from evalstats.metrics import SentenceBLEU as SentenceBLEU
+    from evalstats.metrics import Trials as Trials
     from evalstats.metrics import pass_at_k as pass_at_k
     from evalstats.metrics import ratings_by_item as ratings_by_item
     from evalstats.metrics.averages import MeanOfRuns as MeanOfRuns
@@ -114,6 +120,8 @@ if TYPE_CHECKING:
     from evalstats.resampling.weighted import bootstrap_weights as bootstrap_weights
     from evalstats.results.across import MeanDifference as MeanDifference
     from evalstats.results.across import OverStrata as OverStrata
+    from evalstats.results.cases import Case as Case
+    from evalstats.results.cases import Cases as Cases
     from evalstats.results.comparison import Comparison as Comparison
     from evalstats.results.comparison import Estimate as Estimate
     from evalstats.results.comparison import Estimates as Estimates

@@ -217,6 +217,13 @@ def _numbers() -> Iterator[Job]:
         yield Job("tails", f"{kind}, N = {n}", made, n, trials=1000, subset=kind == "normal")
     for n, kind in ((100, "perplexity"), (500, "macro-F1")):
         yield Job("tails", f"{kind}, N = {n}", Made(simulated.items, (kind,)), n)
+    for shape in ((0.6, 0.8), (0.4, 0.4), (1, 1), (2, 1), (0.9, 0.3), (4, 1), (0.3, 1.2)):
+        made = Made(simulated.trials, (4, *shape))
+        yield Job("trials", f"50 x 4, rates {shape}", made, 50, trials=1000, subset=shape == (1, 1))
+    for shape in ((0.6, 0.8), (1e6, 1e6), (1e6, 2.5e5)):
+        made = Made(simulated.trials, (5, *shape))
+        row, small = f"20 x 5, rates {shape}", shape[0] == shape[1]
+        yield Job("cases", row, made, 20, questions.cases, 1000, small)
     for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0)):
         row, made = (
             f"{n_runs} runs, spread {spread}",

@@ -8,6 +8,7 @@ a normal estimate's whose error is known, and in the mean as large.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -52,6 +53,17 @@ def family(sample: Sample, seed: int) -> Happened:
     yield name, "all intervals hold", all(d.low - TIE <= 0 <= d.high + TIE for d in found)
     for rate, level in (("p ≤ .05", 0.05), ("p ≤ .01", 0.01)):
         yield name, rate, float(np.mean([rejected(d.pvalue, level) for d in found]))
+
+
+def cases(sample: Sample, seed: int) -> Happened:
+    """Ask which items changed: none did, and then the first, from all trials right to none."""
+    table = sample.tables[0]
+    found = es.compare(table, method="t", test="t").cases()
+    yield table.metric.name, "any false case", bool(found.worse or found.better)
+    values = table.values.copy()
+    values[:, 0, 2:] = [[values[0, 0, 1], 1], [0, 0]]
+    found = es.compare(replace(table, values=values), method="t", test="t").cases()
+    yield table.metric.name, "found", "0" in [case.item for case in found.worse]
 
 
 def within(sample: Sample, seed: int, size: float) -> Happened:

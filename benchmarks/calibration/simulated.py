@@ -146,6 +146,32 @@ def prompts(n: int, rng: Rng, n_runs: int, own: float) -> Sample:
     return Sample([table], {"score": np.zeros(2)}, options={"paired_runs": True})
 
 
+def trials(n: int, rng: Rng, n_trials: int, *shape: float) -> Sample:
+    """Draw trials of n items by two systems with the same rates, which have a beta distribution.
+
+    What is true is so of its moments E[p^j] = ∏ (a + i)/(a + b + i), i below j.
+    """
+    a, b = shape
+    right = rng.binomial(1, rng.beta(a, b, n)[None, :, None], (2, n, n_trials))
+    i = np.arange(4)
+    all_of, none_of = (np.cumprod((x + i) / (a + b + i)) for x in (a, b))
+    mean, variance = all_of[0], all_of[1] - all_of[0] ** 2
+    flips = 1 - all_of - none_of
+    true = {
+        es.PassAll(1): mean,
+        es.PassAll(2): all_of[1],
+        es.PassAll(4): all_of[3],
+        es.PassAny(2): 1 - none_of[1],
+        es.FlipRate(2): flips[1],
+        es.ICC(): variance / (mean * (1 - mean)),
+    }
+    if n_trials == len(i):
+        true[es.FlipRate()] = flips[3]
+    systems = {"A": right[0], "B": right[1]}
+    tables = [es.extract(systems, metric=metric) for metric in true]
+    return Sample(tables, {m.name: np.array([x, x]) for m, x in true.items()})
+
+
 def items(n: int, rng: Rng, kind: str) -> Sample:
     """Draw items that count unequally, from a population of 100,000."""
     whole = _population(kind)

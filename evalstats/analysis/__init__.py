@@ -21,10 +21,12 @@
 - `evaluation`: what a comparison can be asked later
 - `ranking`: ranks from verdicts on all pairs, of a metric or of a composite
 - `over_strata`: mean differences over strata, and where that in another lies
+- `itemwise`: the test of each item with several trials
 - `by_stratum`: a comparison taken apart, a task a stratum
 - `gate`: whether a loss is within a limit, on every task and in total
 - `growing`, `arrival`: a gate that is looked at while items come in; how they came in
 - `power`, `planning`: which differences a test set finds; the designs behind it
+- `items_or_trials`: what each adds to a variance, and the cheapest design
 - `removal`: which segments a difference rests on
 
 May import every room before it.

@@ -24,6 +24,7 @@ from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.grid import on_grid
 from evalstats.resampling.strata import places_of
+from evalstats.statistics.repeats import Repeats
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.statistics.values import missing_scores
 
@@ -100,6 +101,7 @@ class Segments(Scored):
 
     blocks: tuple[Block, ...]  # one, or one for each stratum of an average
     aggregate: Aggregate = MICRO  # of the scores of the blocks
+    answers: Repeats | None = None  # of a task whose items have several
 
     def score(self, totals: Sequence[Floats], where: str, system: int | None = None) -> Floats:
         """Return scores of the totals of all blocks, `(..., k)` each; all must be finite."""
@@ -197,6 +199,7 @@ def segments_of(
         outcomes=as_outcomes(table, units, aggregate),
         blocks=blocks,
         aggregate=applied,
+        answers=table.answers,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.effects import Effect
@@ -21,6 +22,7 @@ from evalstats.results.notes import (
     limit_notes,
     uneven_notes,
 )
+from evalstats.results.repeated import TrialShares
 
 #: The largest tenth of the units, ten at most, that hold so much of a variance are a note. Measured
 #: on samples of 20 to 2,000 segments: BLEU of systems that get few n-grams right at all is seen in
@@ -36,7 +38,8 @@ def limits_of(part: Part, drawn: Sequence[Drawn], pairs: Sequence[Pair] | None =
     held = [few for one in drawn for few in held_by_few(one, pairs)]
     of_pairs = {} if pairs is None else dict.fromkeys(note for one in drawn for note in one.notes)
     gaps = (*of_pairs, *gap_notes(drawn))
-    return _limits(drawn, held, gaps, part.name, part.total)
+    limits = _limits(drawn, held, gaps, part.name, part.total)
+    return limits._replace(trials=tuple(trial_shares(drawn, pairs or ())))
 
 
 def _limits(
@@ -74,6 +77,8 @@ def size_notes(
 ) -> tuple[str, ...]:
     """Say when there are too few segments, or groups, to be sure of much."""
     limits = [_limits([drawn], held, tuple(gap_notes([drawn])) if gaps else ())]
+    if gaps:
+        limits = [limits[0]._replace(trials=tuple(trial_shares([drawn])))]
     return (*limit_notes(limits), *uneven_notes(limits))
 
 
@@ -119,6 +124,39 @@ def _largest(effect: Effect) -> tuple[int, float]:
     total = float(np.sum(squares))
     held = float(np.sum(np.partition(squares, -largest)[-largest:]))
     return largest, held / total if total > 0 else 0.0
+
+
+def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator[TrialShares]:
+    """Return which part of variances is chance in trials, of metrics whose items have several.
+
+    The variance of items' means is that of items plus σ²/K, with the variance σ² of the K answers
+    to an item, pooled over items; that of a difference of two systems has σ²/K of both.
+    """
+    for one in drawn:
+        answers = None if one.segments is None else one.segments.answers
+        if answers is None or one.has_runs or one.units.members is not None:
+            continue
+        means, chance = answers.means, answers.of_means
+        there = ~np.isnan(means)
+        scores = (_share(means[s][there[s]], chance[s]) for s in range(len(means)))
+        differences = []
+        for a, b in pairs:
+            both = there[a] & there[b]
+            differences.append(_share(means[b][both] - means[a][both], chance[a] + chance[b]))
+        counts = answers.counts[answers.counts > 0]
+        yield TrialShares(
+            metric=one.of.name,
+            fewest=int(np.min(counts)),
+            most=int(np.max(counts)),
+            of_scores=tuple(share for share in scores if share is not None),
+            of_differences=tuple(share for share in differences if share is not None),
+        )
+
+
+def _share(values: NDArray[np.float64], chance: float) -> float | None:
+    """Return which share of the variance of values is chance, at most 1; `None` of no variance."""
+    variance = float(np.var(values, ddof=1)) if len(values) > 1 else 0.0
+    return min(float(chance) / variance, 1.0) if variance > 1e-12 else None
 
 
 def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:

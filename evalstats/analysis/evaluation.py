@@ -8,6 +8,7 @@ from math import ceil
 
 from evalstats.analysis.by_stratum import taken_apart
 from evalstats.analysis.drawn import Drawn, Pair
+from evalstats.analysis.itemwise import Paired, cases_of, is_same, paired, together
 from evalstats.analysis.makers import maker_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.over_strata import over_labels, over_tasks
@@ -20,10 +21,13 @@ from evalstats.analysis.units import unit_name
 from evalstats.analysis.unpaired import Part, Unpaired
 from evalstats.checks import listed
 from evalstats.errors import InputError
+from evalstats.metrics import Trials
 from evalstats.results.across import OverStrata
+from evalstats.results.cases import Cases
 from evalstats.results.comparison import Comparison
 from evalstats.results.heterogeneity import heterogeneity_notes
 from evalstats.results.influence import Influence
+from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.notes import Limits
 from evalstats.results.planned import Power
 from evalstats.results.rankings import Ranking
@@ -31,6 +35,7 @@ from evalstats.results.records import Difference, distinct
 from evalstats.results.report import Beside
 from evalstats.results.signatures import Signature
 from evalstats.results.source import Composite
+from evalstats.results.verdicts import in_words
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.names import group_codes
 
@@ -92,6 +97,8 @@ class Evaluation:
         runs: int | None,
         level: float,
         target: float,
+        trials: int | None,
+        price: tuple[float, float] | None,
     ) -> Power:
         """Plan as `evalstats.power` does."""
         asked = Question(
@@ -102,6 +109,8 @@ class Evaluation:
             target=target,
             confidence_level=self.options.confidence_level,
             alternative=self.options.alternative,
+            trials=trials,
+            price=price,
         )
         drawn = self._together(of, self._undrawn)
         if not drawn[0].is_paired:
@@ -152,6 +161,56 @@ class Evaluation:
             level=comparison.significance_level,
             signature=comparison.signature_of(difference),
         )
+
+    def cases(
+        self,
+        comparison: Comparison,
+        metric: str | None,
+        system: str | None,
+        baseline: str | None,
+        task: str | None,
+    ) -> Cases:
+        """Return the test of each item; names as of `Comparison.difference`."""
+        some = comparison.rows if task is None else of_task(comparison.differences, task)
+        some = some if metric is None else of_metric(some, metric)
+        of = [
+            comparison.difference(name, system, baseline, on or None)
+            for on, name in dict.fromkeys((d.task, d.metric) for d in some)
+        ]
+        first, is_single = of[0], len({d.task for d in of}) == 1
+        total: Difference | None = first if is_single else None
+        if not is_single and any(d.metric == first.metric for d in comparison.totals):
+            total = comparison.difference(first.metric, first.system, first.baseline)
+        by_metric: dict[str, list[tuple[str, Paired]]] = {}
+        for d in of:
+            part, drawn = self._with_segments(d, "cases")
+            assert isinstance(part, Task)
+            assert drawn.segments is not None
+            names, known = part.segment_names(), drawn.of.systems
+            pair = known.index(d.baseline), known.index(d.system)
+            items = paired(drawn.segments.answers, pair, names)
+            by_metric.setdefault(d.metric, []).append((d.task, items))
+        every = [together(parts) for parts in by_metric.values()]
+        if any(not is_same(items, every[0]) for items in every[1:]):
+            raise InputError(
+                f"is needed: the metrics are of other trials; give one of {', '.join(by_metric)}",
+                argument="metric",
+            )
+        return cases_of(
+            every[0],
+            comparison.significance_level,
+            metric=first.metric,
+            pair=(first.baseline, first.system),
+            higher_is_better=self._is_right_better(first),
+            total="" if total is None else in_words(comparison, total),
+            signature=comparison.signature_of(total or first),
+        )
+
+    def _is_right_better(self, d: Difference) -> bool:
+        """Return whether a score of 1 is a right answer, as in trials, whatever is made of them."""
+        segments = self._of(d, self._undrawn)[1].segments
+        assert segments is not None
+        return isinstance(segments.blocks[0].metric, Trials) or d.higher_is_better
 
     def over(self, comparison: Comparison, by: str | Iterable[Hashable]) -> OverStrata:
         """Return mean differences over strata: the tasks, or what labels of segments make."""

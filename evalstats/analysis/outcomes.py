@@ -13,6 +13,7 @@ from evalstats.analysis.units import Units
 from evalstats.inference import counts, student
 from evalstats.inference.student import Spread
 from evalstats.metrics import Confusion, Mean, Ratio
+from evalstats.metrics.trials import MeanOverItems
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
@@ -240,6 +241,9 @@ def _marks(table: SegmentStatistics) -> tuple[NDArray[np.bool_], float] | None:
             return None
         columns = int(above.argmax()), int(below.argmax())
         scale = metric.scale * float(above.max() / below.max())
+    elif isinstance(metric, MeanOverItems):
+        # pass^k of k trials, and whether any of them flips.
+        columns = 3, 0
     elif type(metric) is not Mean and not is_accuracy:
         return None
     marks, counted = table.values[..., columns[0]], table.values[..., columns[1]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from math import ceil
 from typing import Any
 
@@ -12,6 +13,14 @@ import numpy as np
 from evalstats.analysis.caveats import size_notes
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.effects import Effect, Floats
+from evalstats.analysis.items_or_trials import (
+    TrialSpread,
+    cheapest_of,
+    check_trials,
+    cost,
+    planned_trials,
+    spread_of,
+)
 from evalstats.analysis.options import Options
 from evalstats.checks import integer, real, share
 from evalstats.errors import Argument, InputError
@@ -19,7 +28,7 @@ from evalstats.inference import noncentral, student
 from evalstats.inference.counts import wilson
 from evalstats.inference.student import Spread
 from evalstats.results.notes import UNEVEN
-from evalstats.results.planned import PairPower, Power, RunPower, assumptions
+from evalstats.results.planned import PairPower, Power, RunPower, TrialPower, assumptions
 
 #: So many units, or runs, that more of them find nothing more.
 ENDLESS = 10**12
@@ -29,6 +38,8 @@ _LEAST_LEVEL = 1e-100
 _LEAST_SIZE, _LARGEST_SIZE = 1e-140, 1e140
 #: The curve goes so far below and above the sizes in question, or over these numbers of runs.
 _REACH, _RUNS = 8, (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
+#: Numbers of trials of an item that a plan shows.
+_TRIALS = (1, 2, 3, 4, 5, 8, 10)
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,8 @@ class Question:
     target: float
     confidence_level: float
     alternative: str
+    trials: int | None = None
+    price: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         level, size = share(self.level, "significance_level"), self.difference
@@ -67,6 +80,7 @@ class Question:
         for name, given in (("n_segments", self.n_segments), ("runs", self.runs)):
             if given is not None:
                 integer(given, name, 2, ENDLESS)
+        check_trials(self.trials, self.price, size)
 
 
 @dataclass(frozen=True)
@@ -201,6 +215,7 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
             f"must be at least {least}, two {units.unit}s of each of {least // 2} strata, got {n}",
             argument="n_segments",
         )
+    trials = planned_trials(drawn, asked.trials, asked.price)
     if asked.runs and not pilot_runs:
         raise InputError(
             "runs needs a pilot with several runs of each system: with one of each, what runs "
@@ -213,8 +228,9 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     for one in drawn:
         varying = [pair for pair in pairs if one.differ(*pair)[0]] or pairs[:1]
         same += [(one, pair) for pair in pairs if not one.differ(*pair)[0]]
-        rows += [_pair(one, pair, asked, n, runs) for pair in varying]
+        rows += [_pair(one, pair, asked, n, (runs, trials)) for pair in varying]
         test = {"test": rows[-1].test, "alt": asked.alternative, "level": f"{asked.level:.10g}"}
+        test |= {"trials": str(trials)} if trials else {}
         signatures.append(str(one.signature({"power": f"{asked.target:.10g}", **test})))
     result = Power(
         pairs=tuple(rows),
@@ -229,6 +245,8 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
         signatures=tuple(signatures),
         n_runs=runs,
         pilot_runs=pilot_runs,
+        n_trials=trials,
+        price=asked.price,
     )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
     assumed = assumptions(result, len(units.labels), uneven, first.segments is None)
@@ -289,8 +307,16 @@ def _check_size(values: Floats | None, drawn: Drawn, what: str) -> None:
         )
 
 
-def _pair(drawn: Drawn, pair: Pair, asked: Question, n: int, planned: int | None) -> PairPower:
-    plan = designed(drawn, pair, asked)
+def _pair(
+    drawn: Drawn, pair: Pair, asked: Question, n: int, repeats: tuple[int | None, int | None]
+) -> PairPower:
+    """Return what is found of a pair on n units, of so many planned runs, or trials of an item."""
+    plan, (planned, trials) = designed(drawn, pair, asked), repeats
+    of_trials = None
+    if trials:
+        plan = by_t(drawn.difference(*pair), asked)
+        spread = spread_of(drawn, pair, plan.segment)
+        plan, of_trials = plan_of_trials(plan, spread, trials, n)
     size, runs = asked.difference, planned or 1
     low, high = plan.bounds()
     found = _bounded("minimum", [d.least(n, runs) for d in (plan, low, high)])
@@ -312,7 +338,37 @@ def _pair(drawn: Drawn, pair: Pair, asked: Question, n: int, planned: int | None
         higher_is_better=drawn.of.higher_is_better,
         discordant=plan.discordant if plan.scale else None,
         of_runs=None if planned is None else _of_runs(plan, n, planned),
+        of_trials=of_trials,
     )
+
+
+def plan_of_trials(
+    plan: Design, spread: TrialSpread, trials: int, n: int
+) -> tuple[Design, TrialPower]:
+    """Return the design of items with so many trials, and what others need and cost."""
+
+    def of(k: int) -> Design:
+        return replace(plan, segment=spread.variance(k))
+
+    size, price, cheapest = plan.asked.difference, plan.asked.price, None
+    needed: dict[int, int | None] = {}
+    if size is not None and price is not None:
+        cheapest, needed = cheapest_of(lambda k: of(k).needed(size), price, spread.most)
+    shown = sorted({*_TRIALS, trials, *([cheapest[0]] if cheapest else [])})
+    needs = [needed.get(k) or of(k).needed(size) for k in shown] if size is not None else []
+    found = TrialPower(
+        item_deviation=spread.item**0.5,
+        trial_deviation=spread.trial**0.5,
+        trials=tuple(shown),
+        trial_minimums=tuple(of(k).least(n, 1) for k in shown),
+        trial_needed=tuple(needs),
+        prices=() if price is None else tuple(map(cost, needs, shown, repeat(price))),
+        most_trials=spread.most,
+        cheapest_trials=cheapest[0] if cheapest else None,
+        cheapest_items=cheapest[1] if cheapest else None,
+        cheapest_price=cheapest[2] if cheapest else None,
+    )
+    return of(trials), found
 
 
 def _of_runs(plan: Design, n: int, planned: int) -> RunPower:

@@ -31,6 +31,8 @@ def power(
     strata: Labels = None,
     aggregate: Aggregated = "micro",
     runs: int | None = None,
+    trials: int | None = None,
+    price: tuple[float, float] | None = None,
     confidence_level: float = 0.95,
     executor: Workers = None,
     progress: Progress | None = None,
@@ -62,6 +64,13 @@ def power(
     runs : int, optional
         Runs of each system that are planned, by default as many as in the pilot, which then has
         several of each (as in `compare`).
+    trials : int, optional
+        Answers to each item that are planned, by default as many as in the pilot, which has
+        several: a metric `PassAll(1)`, or a mean in a log with epochs. The variance of an item is
+        then σ²(items) + σ²(trials)/K.
+    price : (float, float), optional
+        Of an item, and of a trial of both systems on it: the cheapest design that finds the
+        `difference` with the target power, items or trials.
     confidence_level : float
         Of the intervals, which say how well so small a pilot knows the standard deviation (from the
         kurtosis of the differences; after Bonett, 2006), or the share of segments that differ
@@ -106,6 +115,8 @@ def power(
         target=power,
         confidence_level=options.confidence_level,
         alternative=options.alternative,
+        trials=trials,
+        price=price,
     )
     pairs = as_pairs(systems_of(hypotheses), baseline, "power")
     options = as_decided(hypotheses, options, None, SEED)

@@ -96,10 +96,12 @@ class Task:
 
     def unit_names(self) -> list[str]:
         """Return what the unit of each segment is called: its group, or its id."""
-        first = self.tables[0]
         groups: Any = labels_of(self.tables, self.groups, "groups")
-        if groups is not None:
-            return list(map(str, groups))
+        return self.segment_names() if groups is None else list(map(str, groups))
+
+    def segment_names(self) -> list[str]:
+        """Return the id of each segment, or its place from 0."""
+        first = self.tables[0]
         return list(first.segment_ids or map(str, range(first.n_segments)))
 
 

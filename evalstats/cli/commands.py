@@ -143,6 +143,34 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Result:
             f"is a loss",
             argument="margin",
         )
+    _add_baseline(options)
+    found, asked = _asked(options, progress, 2)
+    if len(found.systems) > 2:
+        raise InputError(
+            f"a gate is of one system and its baseline, and there are {', '.join(found.systems)}: "
+            f"choose with --systems"
+        )
+    if is_growing:
+        return _look(found, asked, options.state).noting(*found.notes)
+    gate = evalstats.gate(found.tasks, executor=Reporting(None, progress), **asked)
+    return gate.noting(*found.notes)
+
+
+def _cases(options: argparse.Namespace, progress: Progress) -> Result:
+    if not options.baseline:
+        raise InputError("give --baseline, what is in use: a log, or a name")
+    _add_baseline(options)
+    found, asked = _asked(options, progress, 2)
+    if len(found.systems) > 2:
+        raise InputError(
+            f"cases are of one system and its baseline, and there are {', '.join(found.systems)}: "
+            f"choose with --systems"
+        )
+    return _compared(found, asked, progress).cases()
+
+
+def _add_baseline(options: argparse.Namespace) -> None:
+    """Make a baseline that is a path one more input, and one that is a name a system."""
     for name in ("logs", "input"):
         given = getattr(options, name)
         # A path is one more input; a name is that of a system among them.
@@ -160,16 +188,6 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Result:
     is_name = not Path(options.baseline).exists()
     if options.systems and is_name and not matches(options.baseline, options.systems):
         options.systems.append(options.baseline)
-    found, asked = _asked(options, progress, 2)
-    if len(found.systems) > 2:
-        raise InputError(
-            f"a gate is of one system and its baseline, and there are {', '.join(found.systems)}: "
-            f"choose with --systems"
-        )
-    if is_growing:
-        return _look(found, asked, options.state).noting(*found.notes)
-    gate = evalstats.gate(found.tasks, executor=Reporting(None, progress), **asked)
-    return gate.noting(*found.notes)
 
 
 def _look(found: Input, asked: dict[str, Any], path: str) -> Looks:
@@ -246,6 +264,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, Progress], Any]] = {
     "rank": _rank,
     "power": _power,
     "gate": _gate,
+    "cases": _cases,
     "show": _show,
     "extract": _extract,
     "audit": _audit,

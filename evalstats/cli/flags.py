@@ -70,6 +70,9 @@ COMMANDS = {
         "NEW --baseline BASE --margin POINTS | --recovery SHARE",
         ("logs/new --baseline logs/old --recovery 0.99",
          "-i new.txt --baseline old.txt -r ref.txt --margin 1")),
+    "cases": Command(
+        "which items with several trials got worse, each tested by itself", "NEW --baseline BASE",
+        ("logs/new --baseline logs/old", "agents.csv --systems new --baseline old -o cases.csv")),
     "show": Command(
         "what is in a log, a table of scores or a file of statistics", "LOG... | FILE.npz...",
         ("logs/", "scores.csv --metric acc")),
@@ -88,8 +91,8 @@ COMMANDS = {
 _SCORED = "compare estimate rank"
 _PAIRED = "compare rank power gate audit"
 _ANY = f"{_PAIRED} estimate"
-_LOGS, _TEXTS = f"{_ANY} show", f"{_ANY} extract"
-_DRAWN = f"{_SCORED} gate audit"
+_LOGS, _TEXTS = f"{_ANY} show cases", f"{_ANY} extract"
+_DRAWN = f"{_SCORED} gate audit cases"
 _PRINTED = f"{_LOGS} demo"
 _OUTPUT = "repeats; by suffix txt md tex csv json html png pdf svg"
 _FORMS = "text|json|markdown|latex|html|csv"
@@ -102,14 +105,15 @@ OPTIONS = {
         Option("-r, --references FILE...", _TEXTS, "a file a reference; - is standard input"),
         Option("-m, --metrics, --metric METRIC...", _TEXTS,
                "bleu (default) chrf chrf++ ter wer cer rougeL; which of logs"),
-        Option("-m, --metrics, --metric METRIC...", "show", "which of logs"),
+        Option("-m, --metrics, --metric METRIC...", "show cases", "which of logs"),
         Option("--systems PATTERN...", _LOGS, "choose systems, and their order"),
         Option("--names NAME...", f"{_TEXTS} show", "names of systems, one a file; again for runs"),
         Option("--task PATTERN...", _LOGS, "tasks of logs, such as 'mmlu*'"),
         Option("--filter PATTERN...", _LOGS, "filters of lm-evaluation-harness"),
         Option("--missing error|intersect|available", _LOGS,
                "where not all have all (default: error)"),
-        Option("--epochs mean|runs", _LOGS, "several answers to an item (default: mean)"),
+        Option("--epochs mean|runs|pass^K|pass@K|flips|icc", _LOGS,
+               "several answers to an item (default: mean)"),
         Option("--human FILE|COLUMN", f"{_SCORED} power gate",
                "people's scores of a part of the items, beside a judge's of all"),
         Option("--allow-changes KIND...", "gate",
@@ -137,12 +141,15 @@ OPTIONS = {
     "test": [
         Option("--baseline NAME", "compare power audit", "compare all with it; name or path"),
         Option("--baseline BASE", "gate", "what is in use: log, file of outputs, or name"),
+        Option("--baseline BASE", "cases", "what is in use: a log, or a name"),
         Option("--margin POINTS", "compare gate", "the difference, or loss, that matters"),
         Option("--recovery SHARE", "compare gate", "of the baseline's score, to be kept"),
         Option("--on all|total", "gate", "what decides: all, or of tasks the total (default: all)"),
         Option("--difference POINTS", "power", "a true difference"),
         Option("--segments N", "power", "of the plan, or groups (default: the pilot's)",
                "n_segments"),
+        Option("--trials N", "power", "answers to each item that are planned"),
+        Option("--price ITEM,TRIAL", "power", "items or trials? what each costs: the cheapest"),
         Option("--power LEVEL", "power", "target (default: 0.8)"),
         Option("--composite autorank|borda", "rank", "one ranking of all metrics"),
         Option("--test bootstrap|t|ar", "compare", "default: bootstrap"),
@@ -157,7 +164,7 @@ OPTIONS = {
         Option("--adjust-over pairs|metrics", "compare",
                "one family a metric, or of all (default: pairs)"),
         Option("--contrast difference|ratio|log-ratio", "compare", "default: difference"),
-        Option("--confidence-level LEVEL", f"{_SCORED} power",
+        Option("--confidence-level LEVEL", f"{_SCORED} power cases",
                "default: 0.95; verdicts are at 1 - LEVEL"),
         Option("--significance-level LEVEL", "power gate",
                "how often one test may be wrong (default: 0.05)"),
@@ -176,7 +183,7 @@ OPTIONS = {
         Option("-o, --output FILE.npz", "extract", "where to"),
         Option(f"-f, --format {_FORMS}", _PRINTED.replace("gate ", ""), "default: as -o, or text"),
         Option(f"-f, --format {_FORMS}|junit", "gate", "default: as -o, or text"),
-        Option("--verbose", f"{_SCORED} power gate show demo", "all notes and signatures"),
+        Option("--verbose", f"{_SCORED} power gate show cases demo", "all notes and signatures"),
         Option("--describe", "compare estimate demo", "print the sentence for a method section"),
         Option("--matrix", "compare", "all pairs of many systems"),
         Option("--files FOLDER", "demo", "write the files of the pages there, and no table"),

@@ -149,6 +149,14 @@ def _number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"expected a number, got {text!r}") from None
 
 
+def _prices(text: str) -> tuple[float, float]:
+    """Return two prices, or say what was expected."""
+    item, comma, trial = text.partition(",")
+    if not comma:
+        raise argparse.ArgumentTypeError(f"expected two prices, such as 10,1; got {text!r}")
+    return _number(item), _number(trial)
+
+
 def _share(text: str) -> float:
     """Return a share, which is no percentage."""
     if re.fullmatch(r"[\d.]+ ?%", text):
@@ -161,6 +169,7 @@ _TYPES: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("POINTS", "NUMBER"), _number),
     **dict.fromkeys(("SHARE", "LEVEL"), _share),
     "N": int,
+    "ITEM,TRIAL": _prices,
     "SRC-TRG": _language_pair,
 }
 

@@ -37,6 +37,8 @@ def write(folder: Path) -> None:
     _text(folder / "labels.csv", labels)
     for n in (100, 200, 300):
         _text(folder / f"agent-{n}.csv", _agent(n))
+    for agent in ("old", "new"):
+        _text(folder / "agents" / f"{agent}.csv", _trials(agent))
     for model, share in (("base", 0.6), ("tuned", 0.68)):
         for task, size in (("arc", 150), ("gsm8k", 200)):
             _json(folder / "logs" / f"2026_{task}_{model}.json", _inspect(model, task, size, share))
@@ -114,6 +116,19 @@ def _agent(n: int) -> str:
     lines = ["system,item,success"]
     for task, old, new in agent_runs()[:n]:
         lines += [f"old,{task},{old}", f"new,{task},{new}"]
+    return "\n".join(lines) + "\n"
+
+
+def _trials(agent: str) -> str:
+    """Return 5 trials of 20 scenarios: new fails at one, and is a little better at others."""
+    hard, own = random.Random(4), random.Random(f"agent {agent}")
+    lines = ["segment,trial,passed"]
+    for i in range(20):
+        rate = min(1.0, 1.4 * hard.random() ** 0.5)
+        if agent == "new":
+            rate = 0.0 if i == 6 else min(1.0, rate + 0.1)
+        name = f"{('refund', 'booking')[i // 10]}-{i % 10 + 1}"
+        lines += [f"{name},{trial},{int(own.random() < rate)}" for trial in range(1, 6)]
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,7 @@
 """Logs and score files of others: what a harness wrote, as rows that are joined by item id.
 
 - `rows`: `Rows`, the answers of one system under one metric of a task, and the order of items
+- `epochs`: what several answers to an item become: a mean, runs, trials of pass^4
 - `pivot`: rows of all systems as a table, by id; several answers, classes, labels
 - `log`: `Log`, what a log or a table of scores holds
 - `words`: what names say: directions of metrics, and what was probably meant

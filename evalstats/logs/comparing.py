@@ -56,7 +56,7 @@ def compare_logs(
         What to do where not all systems have the same items, metrics or tasks: refuse, or compare
         what all have; where scores are missing, ``"available"`` takes the mean of those that there
         are. The notes say how many were left out.
-    epochs : {"mean", "runs"}, optional
+    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, optional
         What several answers to an item are, as in `read_log`; by default what the first log says.
     directions : mapping of str to {"higher", "lower"}, optional
         What is better under a metric whose name does not say it, as in `read_log`.

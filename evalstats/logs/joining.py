@@ -16,17 +16,18 @@ from numpy.typing import NDArray
 from evalstats.analysis.aggregates import NamedTotal
 from evalstats.checks import choice, flag, label, meant
 from evalstats.errors import Argument, InputError, InputTypeError
+from evalstats.logs.epochs import as_epochs
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.groups import Average, totals_of
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
 from evalstats.logs.people import corrected
 from evalstats.logs.pivot import Answered, Pivot, pivoted, pivoted_apart
-from evalstats.logs.reading import EPOCHS, named, read_all
+from evalstats.logs.reading import named, read_all
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.settings import allowed_changes, told_changes
 from evalstats.logs.sources import differing, without_suffix
 from evalstats.logs.words import as_directions, first_few, matches
-from evalstats.metrics import Mean, Ratio
+from evalstats.metrics import ICC, FlipRate, Mean, PassAll, PassAny, Ratio, Trials
 from evalstats.results.records import distinct
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import table_columns
@@ -38,6 +39,8 @@ Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog]
 MISSING = ("error", "intersect", "available")
 #: What to do where systems share no item.
 _UNPAIRED = ("if these are other items, compare the systems with ", Argument("paired", False))
+#: Metrics that can be called otherwise.
+_RENAMED = (Mean, Ratio, PassAll, PassAny, FlipRate, ICC)
 #: Labels that say what an item asks, whatever its task.
 _OF_ITEMS = ("doc_hash", "item_hash", "sample_hash")
 
@@ -108,15 +111,15 @@ def joined(
     )
     read, unread = _read(logs, wanted)
     every = _directed(_named_apart(read), directions)
-    epochs = every[0].epochs if epochs is None else choice(epochs, EPOCHS, "epochs")
+    epochs = every[0].epochs if epochs is None else as_epochs(epochs)
     places = _places(every, as_patterns(systems, "systems"))
     chosen = [_of_systems(log, places) for log in every]
     notes = _notes_of(chosen)
-    shared, as_runs = _shared(chosen, places, missing, notes), epochs == "runs"
+    shared = _shared(chosen, places, missing, notes)
     if flag(paired, "paired"):
-        sides = [{key: pivoted(rows, as_runs) for key, rows in shared.items()}]
+        sides = [{key: pivoted(rows, epochs) for key, rows in shared.items()}]
     else:
-        apart = {key: pivoted_apart(rows, as_runs) for key, rows in shared.items()}
+        apart = {key: pivoted_apart(rows, epochs) for key, rows in shared.items()}
         sides = [{key: of[i] for key, of in apart.items()} for i in range(len(places))]
     changes = told_changes(_asked(sides), allowed)
     averages = [one for log in chosen for one in log.averages if one.system in places]
@@ -398,7 +401,9 @@ def _answers_notes(pivot: Pivot) -> list[_Note]:
         return []
     several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
     how = "averaged, so that the item is the unit (epochs='runs' counts their spread)"
-    if pivot.parts[0].n_runs > 1:
+    if isinstance(pivot.metric, Trials):
+        how = "as trials of the item, which is the unit"
+    elif pivot.parts[0].n_runs > 1:
         how = "as runs of the system, whose spread counts"
     key = pivot.key.part or pivot.key
     line = f"{key}: {len(pivot.ids):,} items, {several} answers each"
@@ -472,7 +477,7 @@ def _by_task(
 
 def _with_filter(table: SegmentStatistics, key: Key) -> SegmentStatistics:
     """Return a table whose metric has the filter in its name, where it has a name of its own."""
-    if not key.has_filter or not isinstance(table.metric, (Mean, Ratio)):
+    if not key.has_filter or not isinstance(table.metric, _RENAMED):
         return table
     metric = replace(table.metric, name=f"{table.metric.name} ({key.filter})")
     return replace(table, metric=metric, metric_signature="")

@@ -108,13 +108,13 @@ def _called(key: Key) -> tuple[tuple[str, ...], ...]:
 class Tables(Mapping[Key, SegmentStatistics]):
     """The table of each key, which is computed when it is first asked for, and then kept."""
 
-    def __init__(self, rows: Mapping[Key, Sequence[Rows]], as_runs: bool) -> None:
-        self._rows, self._as_runs = rows, as_runs
+    def __init__(self, rows: Mapping[Key, Sequence[Rows]], epochs: str) -> None:
+        self._rows, self._epochs = rows, epochs
         self._tables: dict[Key, SegmentStatistics] = {}
 
     def __getitem__(self, key: Key) -> SegmentStatistics:
         if key not in self._tables:
-            self._tables[key] = pivoted(self._rows[key], self._as_runs).table()
+            self._tables[key] = pivoted(self._rows[key], self._epochs).table()
         return self._tables[key]
 
     def __iter__(self) -> Iterator[Key]:
@@ -139,7 +139,7 @@ class Log(Result):
         Whose format it is.
     rows : tuple of Rows
         By task, in the natural order of their names.
-    epochs : {"mean", "runs"}
+    epochs : str
         What several answers to one item are in `tables`.
     groups : mapping of str to tuple of str
         Tasks that the harness calls by one name: those of a group, or with a tag.
@@ -179,7 +179,7 @@ class Log(Result):
         Items are in the natural order of their ids; what a system lacks is a row of zeros. A table
         is made when it is asked for, which is an `InputError` where its direction is not known.
         """
-        return Tables(by_key(self.rows), self.epochs == "runs")
+        return Tables(by_key(self.rows), self.epochs)
 
     @property
     def reported(self) -> dict[Key, dict[str, float]]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import shown
 from evalstats.errors import Argument, InputError
+from evalstats.logs.epochs import OfTrials, of_trials
 from evalstats.logs.rows import Key, Rows, natural_order
 from evalstats.logs.words import ask_direction
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
@@ -20,10 +21,11 @@ from evalstats.statistics.segments import SegmentStatistics
 
 
 class Answered(NamedTuple):
-    """The rows of one system by item: its answers to each averaged, or side by side.
+    """The rows of one system by item: its answers to each averaged, side by side, or counted.
 
     `values` are `(N, k)`, NaN where a score is missing; `n_answers` has the fewest and the most to
-    an item, `n_runs` how many are side by side, `n_unscored` how many items were left out.
+    an item, `n_runs` how many are side by side, `n_unscored` how many items were left out, and
+    `repeats` `(N, 3)` how many scored answers each item has, their sum, and that of their squares.
     """
 
     rows: Rows
@@ -34,18 +36,20 @@ class Answered(NamedTuple):
     n_runs: int = 1
     n_unscored: int = 0
     prompts: tuple[str, ...] = ()
+    repeats: NDArray[np.float64] | None = None
 
     def at(self, places: Sequence[int]) -> Answered:
         """Return the items at these places, in this order."""
         labels = {name: tuple(values[i] for i in places) for name, values in self.labels.items()}
         ids = tuple(self.ids[i] for i in places)
         prompts = tuple(self.prompts[i] for i in places) if self.prompts else ()
-        values = self.values[list(places)]
-        return self._replace(ids=ids, values=values, labels=labels, prompts=prompts)
+        at = self._replace(ids=ids, labels=labels, prompts=prompts)
+        repeats = None if self.repeats is None else self.repeats[list(places)]
+        return at._replace(values=self.values[list(places)], repeats=repeats)
 
 
-def answered(rows: Rows, as_runs: bool = False) -> Answered:
-    """Return rows by item: several answers to it are averaged, or are runs of the system.
+def answered(rows: Rows, epochs: str = "mean") -> Answered:
+    """Return rows by item: several answers to it are averaged, or are runs, or are trials.
 
     An answer that was not scored on purpose is left out of the average; an item without any other,
     or one of whose runs it is, is left out as a whole.
@@ -55,26 +59,77 @@ def answered(rows: Rows, as_runs: bool = False) -> Answered:
     if isinstance(rows.metric, Mean):
         scored &= values[:, 1] != 0
     by_item = Answered(rows, ids, values, rows.items.labels, prompts=rows.items.prompts)
-    kept = scored | gone
+    kept, trials = scored | gone, of_trials(epochs, rows.metric.name)
     if len(rows.items.epochs):
         first = np.flatnonzero([i == 0 or ids[i] != ids[i - 1] for i in range(len(ids))])
         counts = np.diff([*first, len(ids)])
         _check_same_labels(rows, np.repeat(first, counts).tolist())
         n_answers = (int(counts.min()), int(counts.max()))
         by_item = by_item.at(first.tolist())._replace(n_answers=n_answers)
-        if as_runs:
+        if epochs == "runs":
             by_item = by_item._replace(values=_side_by_side(rows, counts), n_runs=n_answers[0])
             kept = np.logical_and.reduceat(kept, first)
         else:
-            values = np.where(scored[:, None], values, 0.0)
-            n_scored = np.add.reduceat(scored, first, dtype=np.int64)
-            is_gone = (n_scored == 0) & np.logical_or.reduceat(gone, first)
-            values = np.add.reduceat(values, first, axis=0) / np.maximum(n_scored, 1)[:, None]
-            values[is_gone] = np.nan
-            by_item, kept = by_item._replace(values=values), (n_scored > 0) | is_gone
-    if np.all(kept):
-        return by_item
-    return by_item.at(np.flatnonzero(kept).tolist())._replace(n_unscored=int(np.sum(~kept)))
+            values, repeats = _averaged(rows, scored, first)
+            kept = (repeats[:, 0] > 0) | np.logical_or.reduceat(gone, first)
+            by_item = by_item._replace(values=values, repeats=repeats)
+    if not np.all(kept):
+        by_item = by_item.at(np.flatnonzero(kept).tolist())
+        by_item = by_item._replace(n_unscored=int(np.sum(~kept)))
+    return by_item if trials is None else _counted(by_item, trials)
+
+
+def _averaged(
+    rows: Rows, scored: NDArray[np.bool_], first: NDArray[np.intp]
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return the mean statistics of the scored answers to each item, and `Answered.repeats`.
+
+    Items begin at the places `first`; one without any score is NaN.
+    """
+    values = np.where(scored[:, None], rows.values, 0.0)
+    scores = values[:, 0]
+    with np.errstate(over="ignore"):
+        repeats = np.stack([scored, scores, scores**2], axis=1, dtype=np.float64)
+        repeats = np.add.reduceat(repeats, first, axis=0)
+    n_scored = np.add.reduceat(scored, first, dtype=np.int64)
+    values = np.add.reduceat(values, first, axis=0) / np.maximum(n_scored, 1)[:, None]
+    values[n_scored == 0] = np.nan
+    return values, repeats
+
+
+def _check_outcomes(rows: Sequence[Rows], metric: Metric, epochs: str) -> None:
+    """Raise where answers cannot be counted as right or wrong."""
+    for one in rows:
+        if not isinstance(metric, Mean):
+            why = f"{metric.name} is no mean of scores"
+        elif not metric.higher_is_better:
+            why = f"lower is better of {metric.name}"
+        elif not np.all(np.isin(one.values[~one.is_gone][:, 0], (0, 1))):
+            why = f"scores of {metric.name} are not all 0 or 1"
+        else:
+            continue
+        raise InputError(
+            f"{one.path}, {one.key}: ",
+            Argument("epochs", epochs),
+            f" counts the answers with a score of 1, but {why}; average them with ",
+            Argument("epochs", "mean"),
+        )
+
+
+def _counted(part: Answered, metric: OfTrials) -> Answered:
+    """Return items with the statistics of a metric of trials, NaN where no answer has a score."""
+    repeats = part.repeats
+    if repeats is None:
+        there = ~np.isnan(part.values).any(axis=1)
+        repeats = np.stack([there, np.where(there, part.values[:, 0], 0.0)], axis=1, dtype=float)
+    values = np.full((len(part.ids), len(metric.columns)), np.nan)
+    there = repeats[:, 0] > 0
+    names = list(compress(part.ids, there.tolist()))
+    try:
+        values[there] = metric.counted(repeats[there, 0], repeats[there, 1], names)
+    except InputError as error:
+        raise error.within(f"{part.rows.path}, {part.rows.key}") from None
+    return part._replace(values=values, repeats=None)
 
 
 def _side_by_side(rows: Rows, counts: NDArray[Any]) -> NDArray[Any]:
@@ -136,22 +191,46 @@ class Pivot(NamedTuple):
             self.metric,
             segment_ids=tuple(compress(self.ids, is_kept)),
             labels={name: tuple(compress(of, is_kept)) for name, of in self.labels.items()},
+            repeats=self._repeats(kept),
         )
 
+    def _repeats(self, kept: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+        """Return the answers that scores are means of, `(S, N, 3)`, where any item has several."""
+        if all(part.repeats is None for part in self.parts) or not isinstance(self.metric, Mean):
+            return None
+        repeats = np.zeros((len(self.parts), len(self.ids), 3))
+        every = [part.repeats for part in self.parts if part.repeats is not None]
+        if not all(np.all(np.isfinite(one)) for one in every):
+            # Squares of very large scores are no numbers.
+            return None
+        for block, part, places in zip(repeats, self.parts, self.places, strict=True):
+            if part.repeats is None:
+                # One answer to each item, scored or not.
+                scores = np.where(np.isnan(part.values), 0.0, part.values)
+                block[places, :2] = scores[:, ::-1]
+                block[places, 2] = np.minimum(np.abs(scores[:, 0]), 1e150) ** 2
+            else:
+                block[places] = part.repeats
+        return repeats[:, kept]
 
-def pivoted(rows: Sequence[Rows], as_runs: bool = False) -> Pivot:
+
+def pivoted(rows: Sequence[Rows], epochs: str = "mean") -> Pivot:
     """Return the rows of several systems under one key side by side."""
-    return _pivot(rows, as_runs, _shared_metric(rows))
+    return _pivot(rows, epochs, _shared_metric(rows))
 
 
-def pivoted_apart(rows: Sequence[Rows], as_runs: bool = False) -> list[Pivot]:
+def pivoted_apart(rows: Sequence[Rows], epochs: str = "mean") -> list[Pivot]:
     """Return the rows of each system under one key alone, all under the same metric."""
     metric = _shared_metric(rows)
-    return [_pivot([one], as_runs, metric) for one in rows]
+    return [_pivot([one], epochs, metric) for one in rows]
 
 
-def _pivot(rows: Sequence[Rows], as_runs: bool, metric: Metric) -> Pivot:
-    parts, key = tuple(answered(one, as_runs) for one in rows), rows[0].key
+def _pivot(rows: Sequence[Rows], epochs: str, metric: Metric) -> Pivot:
+    key, trials = rows[0].key, of_trials(epochs, metric.name)
+    if trials is not None:
+        _check_outcomes(rows, metric, epochs)
+    parts = tuple(answered(one, epochs) for one in rows)
+    metric = metric if trials is None else trials
     runs = {part.n_runs: part.rows.system for part in parts}
     if len(runs) > 1:
         counts = ", ".join(f"{n} of {system}" for n, system in runs.items())

@@ -9,9 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from evalstats.checks import also_called, choice, label, listed, meant
+from evalstats.checks import also_called, label, listed, meant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs import formats
+from evalstats.logs.epochs import as_epochs
 from evalstats.logs.formats import tables
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
@@ -34,7 +35,6 @@ class Format(Protocol):
 
 
 FORMATS = tuple(cast(Format, import_module(f"{formats.__name__}.{x}")) for x in formats.NAMES)
-EPOCHS = ("mean", "runs")
 
 
 @also_called(metrics="metric")
@@ -62,9 +62,10 @@ def read_log(
     labels : str or sequence of str
         What to keep of each item beside its scores, as the path of keys in the log:
         ``"doc.passage_id"``; for `groups` and `strata`. Tables keep their group columns anyway.
-    epochs : {"mean", "runs"}
+    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}
         Several answers to one item are averaged, so that the item is the unit; or they are runs of
-        a system (`MeanOfRuns`), whose spread counts as well.
+        a system (`MeanOfRuns`), whose spread counts as well; or trials of `PassAll`, ``"pass^4"``,
+        of `PassAny`, ``"pass@2"``, of `FlipRate`, or of `ICC`, with a score of 1 for a right one.
     directions : mapping of str to {"higher", "lower"}, optional
         What is better under a metric whose name does not say it: ``{"judge": "higher"}``.
     columns : mapping of str to str, optional
@@ -92,7 +93,7 @@ def read_log(
     wanted = Wanted.of(task, metric, filter)
     wanted = wanted._replace(labels=tuple(paths), columns=as_columns(columns))
     (log,) = read_all([path], wanted)
-    log = replace(log, epochs=choice(epochs, EPOCHS, "epochs")).directed(as_directions(directions))
+    log = replace(log, epochs=as_epochs(epochs)).directed(as_directions(directions))
     return log if name is None else named(log, name)
 
 

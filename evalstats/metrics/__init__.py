@@ -15,6 +15,7 @@
 - `rogan_gladen`: the rate of yes under a judge who errs
 - `calibration`: Brier score and ECE of probabilities
 - `pass_at_k`: scores of problems with several answers each, for `Mean`
+- `trials`: pass^k, pass@k, flip rate and ICC of items with several trials
 - `averages`: the mean score of several runs
 - `judged`: scores by a judge, corrected by people's labels of some segments
 - `alignment`: which token stands for which
@@ -44,6 +45,7 @@ from evalstats.metrics.rogan_gladen import RoganGladen
 from evalstats.metrics.rouge import ROUGE
 from evalstats.metrics.sentence_bleu import SentenceBLEU
 from evalstats.metrics.ter import TER
+from evalstats.metrics.trials import ICC, FlipRate, PassAll, PassAny, Trials
 
 #: The metrics of this library. Files can rebuild them, and those that read text have their fields
 #: as options on the command line.
@@ -51,6 +53,7 @@ BUILT_IN: tuple[type[Metric], ...] = (
     *(BLEU, CHRF, TER, WER, CER, ROUGE),
     *(Mean, Ratio, Perplexity, BitsPerUnit, Confusion, Correlation, RMSE, Brier, ECE),
     *(Agreement, RoganGladen),
+    *(PassAll, PassAny, FlipRate, ICC),
 )
 
 #: Metrics that can be given by name, with the options that the name sets; case does not matter.
@@ -109,6 +112,7 @@ __all__ = [
     "CER",
     "CHRF",
     "ECE",
+    "ICC",
     "NAMED",
     "RMSE",
     "ROUGE",
@@ -119,12 +123,16 @@ __all__ = [
     "Brier",
     "Confusion",
     "Correlation",
+    "FlipRate",
     "Mean",
     "Metric",
+    "PassAll",
+    "PassAny",
     "Perplexity",
     "Ratio",
     "RoganGladen",
     "SentenceBLEU",
+    "Trials",
     "as_metric",
     "pass_at_k",
     "ratings_by_item",

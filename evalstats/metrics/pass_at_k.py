@@ -48,11 +48,20 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> NDArray[np.float64]:
             f"n must be at least k: problem {i} has {answers[i]:g} answers, which do not tell "
             f"pass@{k}; sample more, or take a smaller k"
         )
-    # The chance that all k are wrong, one drawn after the other; the products stay in [0, 1].
-    wrong = np.ones(right.shape)
+    return np.asarray(1 - share_of_subsets(answers - right, answers, k))
+
+
+def share_of_subsets(
+    some: NDArray[np.float64], of: NDArray[np.float64], k: int
+) -> NDArray[np.float64]:
+    """Return the share of subsets of k among so many that lie within some, `(N,)` each.
+
+    C(some, k) / C(of, k), one drawn after the other: the products stay in [0, 1].
+    """
+    share = np.ones(some.shape)
     for drawn in range(k):
-        wrong *= np.maximum(answers - right - drawn, 0) / (answers - drawn)
-    return np.asarray(1 - wrong)
+        share *= np.maximum(some - drawn, 0) / (of - drawn)
+    return share
 
 
 def _counts(values: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -17,6 +17,8 @@
 - `estimates`, `comparison`: what users get, `Estimate`, `Estimates`; `Comparison`
 - `source`: what a comparison asks of its statistics
 - `notes`: what a careful reader should know, in a sentence each
+- `cases`: which items with several trials got worse
+- `repeated`: what is chance in several trials of an item
 - `adjustment`: what p-values are adjusted for, and which levels they can reach
 - `gates`: the verdict of a gate, for people, for programs and for JUnit
 - `sequential`: the looks at an evaluation that grows

@@ -11,6 +11,7 @@ from evalstats.errors import InputError
 from evalstats.results import convert, plots, tabular
 from evalstats.results.across import OverStrata
 from evalstats.results.adjustment import Adjustment
+from evalstats.results.cases import Cases
 from evalstats.results.contrasts import ContrastName
 from evalstats.results.correlations import Correlated
 from evalstats.results.describe import describe_comparison
@@ -174,6 +175,8 @@ class Comparison(Listed[Difference], ByTask, Correlated):
         significance_level: float | None = None,
         runs: int | None = None,
         *,
+        trials: int | None = None,
+        price: tuple[float, float] | None = None,
         metric: str | None = None,
         task: str | None = None,
     ) -> Power:
@@ -186,7 +189,14 @@ class Comparison(Listed[Difference], ByTask, Correlated):
         level = self.significance_level if significance_level is None else significance_level
         of = self._of(task, metric)
         return self._asked().power(
-            of, difference, n_segments=n_segments, runs=runs, level=level, target=power
+            of,
+            difference,
+            n_segments=n_segments,
+            runs=runs,
+            level=level,
+            target=power,
+            trials=trials,
+            price=price,
         )
 
     @overload
@@ -271,6 +281,31 @@ class Comparison(Listed[Difference], ByTask, Correlated):
         """
         difference = self.difference(metric, system, baseline, task)
         return self._asked().influence(self, difference)
+
+    def cases(
+        self,
+        metric: str | None = None,
+        system: str | None = None,
+        baseline: str | None = None,
+        task: str | None = None,
+    ) -> Cases:
+        """Say which items got worse, each tested by itself over its trials: `Cases`.
+
+        For items with several answers that are right or wrong, under any metric of trials, or a
+        mean of logs. Exact tests (Boschloo, 1970, or Fisher, 1935), adjusted over all items of all
+        tasks (Tarone, 1990; Holm, 1979). Parameters are those of `difference`; metrics of the same
+        trials are one.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> old = [[1] * 5, [1, 1, 0, 1, 1], [0] * 5]
+        >>> new = [[0] * 5, [1, 0, 1, 1, 1], [0] * 5]
+        >>> result = es.compare({"old": old, "new": new}, metrics=es.PassAll(1), n_resamples=99)
+        >>> print(result.cases().sentence)
+        1 of 3 items is worse: 0 5/5 → 0/5.
+        """
+        return self._asked().cases(self, metric, system, baseline, task)
 
     def over(self, by: str | Iterable[Hashable]) -> OverStrata:
         """Say whether differences hold in other domains: strata as a sample of strata.

@@ -19,6 +19,7 @@ from evalstats.results.records import (
     distinct,
     plural,
 )
+from evalstats.results.repeated import TrialShares, trial_notes
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
 _FEW, _FEW_GROUPS = 100, 30
@@ -77,6 +78,7 @@ class Limits(NamedTuple):
     by_t: bool = False  # whether there are so few units that t decides, but for 0/1 scores
     gaps: tuple[str, ...] = ()  # sentences on missing scores, and on judges
     held: tuple[Concentration, ...] = ()  # scores, or differences, that rest on few units
+    trials: tuple[TrialShares, ...] = ()  # of items with several answers
 
     @property
     def few(self) -> int:
@@ -216,7 +218,8 @@ def score_notes(estimates: Sequence[Estimate], limits: Sequence[Limits]) -> Iter
 
 
 def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
-    """Say on what there are too few units, and what is missing."""
+    """Say what is chance in trials, on what there are too few units, and what is missing."""
+    yield from trial_notes(one for limit in limits for one in limit.trials)
     rows = [limit for limit in limits if limit.aggregate is None]
     small = [limit for limit in rows if limit.worth < limit.few]
     if len(rows) > 1 and small:

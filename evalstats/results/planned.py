@@ -14,7 +14,7 @@ from evalstats.errors import InputError
 from evalstats.results import plots, tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Whole
 from evalstats.results.forms import Several
-from evalstats.results.records import Record, by_metric
+from evalstats.results.records import Record, by_metric, counted
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -69,6 +69,48 @@ class RunPower:
 
 
 @dataclass(frozen=True)
+class TrialPower:
+    """What items with other numbers of trials find of a pair, need and cost.
+
+    Attributes
+    ----------
+    item_deviation, trial_deviation : float
+        Of the difference of two systems on an item: what items differ by, and one trial of each.
+    trials, trial_minimums : tuple
+        Numbers of trials of an item, and the least difference found on the items that are planned.
+    trial_needed, prices : tuple
+        Items that find the difference that was asked about, and what they cost.
+    most_trials : int
+        Trials of each item that the cheapest design may have: four times those of the pilot.
+    cheapest_trials, cheapest_items, cheapest_price : int, int, float, or None
+        The cheapest design that finds it; `None` where no price was given.
+    """
+
+    item_deviation: NotNegative
+    trial_deviation: NotNegative
+    trials: tuple[Count, ...] = ()
+    trial_minimums: tuple[NotNegative | None, ...] = ()
+    trial_needed: tuple[Whole | None, ...] = ()
+    prices: tuple[NotNegative | None, ...] = ()
+    most_trials: Count = 1
+    cheapest_trials: Count | None = None
+    cheapest_items: Count | None = None
+    cheapest_price: NotNegative | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What costs least: "Cheapest: 120 items with 2 trials each, for 360."."""
+        if self.cheapest_items is None:
+            return "Cheapest: none, since no number of items and trials finds it."
+        trials = "1 trial" if self.cheapest_trials == 1 else f"{self.cheapest_trials} trials"
+        items = f"{self.cheapest_items:,} items with {trials} each"
+        said = f"Cheapest: {items}, for {self.cheapest_price:,.10g}."
+        if self.cheapest_trials == self.most_trials:
+            said += f" More than {self.most_trials}, four times the pilot's, were not asked about."
+        return said
+
+
+@dataclass(frozen=True)
 class PairPower(Record):
     """What a test finds of a pair of systems; sizes of differences have no sign.
 
@@ -95,6 +137,8 @@ class PairPower(Record):
         Of 0/1 scores, the share of segments that differ.
     of_runs : RunPower or None
         Where there are several runs of each system.
+    of_trials : TrialPower or None
+        Where trials of items are planned.
     """
 
     metric: str
@@ -117,6 +161,7 @@ class PairPower(Record):
     higher_is_better: bool = True
     discordant: Share | None = None
     of_runs: RunPower | None = None
+    of_trials: TrialPower | None = None
 
     derived = ("test",)
 
@@ -151,6 +196,10 @@ class Power(Several[PairPower]):
         As of a `Comparison`, a signature a metric.
     n_runs, pilot_runs : int or None
         Runs of each system that are planned, and those of the pilot.
+    n_trials : int or None
+        Trials of an item that are planned.
+    price : (float, float) or None
+        Of an item, and of a trial of both systems on it.
     """
 
     pairs: tuple[PairPower, ...]
@@ -166,6 +215,8 @@ class Power(Several[PairPower]):
     notes: tuple[str, ...] = ()
     n_runs: Count | None = None
     pilot_runs: Count | None = None
+    n_trials: Count | None = None
+    price: tuple[NotNegative, NotNegative] | None = None
 
     def plot(
         self, metric: str | None = None, ax: Panels | None = None, *, over: str = "segments"
@@ -182,6 +233,7 @@ class Power(Several[PairPower]):
     def _tables(self, digits: int | None = None) -> list[Table]:
         tables, units = [], f"{self.n_segments:,} {self.unit}s"
         runs = f", {self.n_runs:,} runs (pilot {self.pilot_runs})" if self.n_runs else ""
+        runs += f" of {counted(self.n_trials, 'trial')}" if self.n_trials else ""
         test = f"power {self.target:g} at level {self.significance_level:g}, {self.alternative}"
         for metric, some in by_metric(self.pairs).items():
             pairs = [_flat(pair) for pair in some]
@@ -192,6 +244,9 @@ class Power(Several[PairPower]):
             if self.n_runs:
                 title = f"{metric}, runs of each system on {units}"
                 tables.append(self._table(title, _OF_RUNS, pairs, decimals))
+            tables += [
+                self._trials(f"{metric}, {p.system} - {p.baseline}", p) for p in some if p.of_trials
+            ]
             for unit, *curve in _CURVES if len(pairs) == 1 else ():
                 sizes, minimums, powers = (first[name] for name in curve)
                 if sizes:
@@ -203,6 +258,31 @@ class Power(Several[PairPower]):
                     decimals = tabular.decimals(minimums, digits)
                     tables.append(self._table(title, columns, points, decimals))
         return tables
+
+    def _trials(self, name: str, pair: PairPower) -> Table:
+        """Lay out what items with other numbers of trials find, need and cost."""
+        of, size = pair.of_trials, self.difference
+        assert of is not None
+        decimals = tabular.decimals(of.trial_minimums)
+        columns: list[Column] = [
+            ("trials", ">", lambda i: f"{of.trials[i]}"),
+            ("least difference", ">", lambda i: _written(decimals, of.trial_minimums[i])),
+        ]
+        notes = [
+            f"std. dev. of items {tabular.number(of.item_deviation, decimals)}, of one trial of "
+            f"both {tabular.number(of.trial_deviation, decimals)}"
+        ]
+        if size is not None:
+            named = f"{self.unit}s needed for {size:g}"
+            columns.append((named, ">", lambda i: _written(0, of.trial_needed[i])))
+        if self.price is not None:
+            columns.append(("price", ">", lambda i: _price(of.prices[i])))
+            item, trial = self.price
+            notes.append(
+                f"{of.sentence} An item costs {item:g}, a trial of both systems {trial:g}."
+            )
+        title = f"{name}, {self.n_segments:,} {self.unit}s by number of trials of each"
+        return table_of(title, range(len(of.trials)), columns, tuple(notes))
 
     def _table(
         self, title: str, names: dict[str, str], rows: list[dict[str, Any]], decimals: int
@@ -234,6 +314,10 @@ def _written(decimals: int, value: Any) -> str:
     if isinstance(value, float):
         return tabular.number(value, decimals)
     return "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _price(value: float | None) -> str:
+    return "none" if value is None else f"{value:,.10g}"
 
 
 def _cell(decimals: int, key: str, row: dict[str, Any]) -> str:

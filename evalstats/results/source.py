@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.results.across import OverStrata
+from evalstats.results.cases import Cases
 from evalstats.results.influence import Influence
 from evalstats.results.planned import Power
 from evalstats.results.rankings import Ranking
@@ -38,6 +39,8 @@ class Source(Protocol[C]):
         runs: int | None,
         level: float,
         target: float,
+        trials: int | None,
+        price: tuple[float, float] | None,
     ) -> Power:
         """Plan as `evalstats.power` does."""
 
@@ -55,6 +58,16 @@ class Source(Protocol[C]):
 
     def influence(self, comparison: C, difference: Difference) -> Influence:
         """Return the influence of all segments on a difference."""
+
+    def cases(
+        self,
+        comparison: C,
+        metric: str | None,
+        system: str | None,
+        baseline: str | None,
+        task: str | None,
+    ) -> Cases:
+        """Return the test of each item; names as of `Comparison.difference`."""
 
     def over(self, comparison: C, by: str | Iterable[Hashable]) -> OverStrata:
         """Return mean differences over strata: the tasks, or what labels of segments make."""

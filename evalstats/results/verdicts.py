@@ -42,6 +42,8 @@ def verdicts(result: Any) -> list[Verdict]:
     """Return what was found, of comparisons the surest first."""
     if hasattr(result, "differences"):
         return _of_comparison(result)
+    if hasattr(result, "sentence"):
+        return [Verdict(result.sentence, "worse" if result.worse else "open", [result.total])]
     for name, said in (
         ("checks", _of_check),
         ("rankings", lambda _, ranking: _of_ranking(ranking)),
@@ -55,6 +57,11 @@ def verdicts(result: Any) -> list[Verdict]:
     if hasattr(result, "tied"):
         return [_of_ranking(result)]
     return [_of_score(result)] if hasattr(result, "score") else []
+
+
+def in_words(c: Any, d: Difference) -> str:
+    """Return ``new - old, pass^1 -0.11: 95 % interval -0.18 to -0.04, p = 0.0020.``."""
+    return f"{d.system} - {d.baseline}, {_line(c, d, None, {})}"
 
 
 def _is_asked(row: Any) -> bool:

@@ -2,6 +2,7 @@
 
 - `segments`: `SegmentStatistics`
 - `values`: the numbers in it
+- `repeats`: several answers to an item, their number and spread
 - `runs`: several runs of a system, side by side
 - `human`: people's labels of some segments, beside a judge's of all
 - `names`: names of systems and segments, labels of groups

@@ -27,6 +27,7 @@ from evalstats.statistics.names import (
     labels_of_groups,
     shared_places,
 )
+from evalstats.statistics.repeats import Repeats, as_repeats
 from evalstats.statistics.values import as_values, summed_within
 
 
@@ -57,6 +58,10 @@ class SegmentStatistics:
     metric_signature : str, optional
         Signature of the metric that made the statistics, where another version of sacreBLEU did;
         by default the metric's own.
+    repeats : array_like, shape (S, N, 3), optional
+        Where a score is the mean of several answers to an item: how many, their sum, and the sum
+        of their squares. `compare` says with it how much is items and how much trials, and `cases`
+        tests each item. Files and groups do not keep it; statistics of `Trials` need none.
 
     Raises
     ------
@@ -80,6 +85,7 @@ class SegmentStatistics:
     segment_ids: tuple[str, ...] | None = None
     metric_signature: str = ""
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    repeats: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         metric = as_metric(self.metric)
@@ -109,11 +115,18 @@ class SegmentStatistics:
         vars(self).update(metric=metric, values=values, systems=systems)
         labels = as_labels(self.labels, values.shape[1])
         vars(self).update(segment_ids=ids, metric_signature=made_by, labels=labels)
+        if self.repeats is not None:
+            vars(self).update(repeats=as_repeats(self.repeats, *values.shape[:2]))
 
     @property
     def n_segments(self) -> int:
         """N, the number of segments (or of groups, after `grouped`)."""
         return int(self.values.shape[1])
+
+    @property
+    def answers(self) -> Repeats | None:
+        """The answers behind the statistics, where items have several that are known."""
+        return Repeats.of(self.metric, self.values, self.repeats)
 
     @property
     def totals(self) -> NDArray[np.float64]:
@@ -170,6 +183,7 @@ class SegmentStatistics:
             fingerprint=fingerprint,
             segment_ids=None,
             labels=labels_of_groups(self.labels, codes, first),
+            repeats=None,
         )
 
     def select(self, segments: Iterable[int]) -> SegmentStatistics:
@@ -187,6 +201,7 @@ class SegmentStatistics:
             fingerprint=None,
             segment_ids=None if ids is None else tuple(ids[i] for i in places),
             labels=labels_at(self.labels, places),
+            repeats=None if self.repeats is None else self.repeats[:, places],
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -255,6 +270,7 @@ class SegmentStatistics:
         labels = {table.reference_label for table in tables}
         known = all(table.fingerprint is not None for table in tables)
         named = all(table.segment_ids is not None for table in tables)
+        repeats = [table.repeats for table in tables if table.repeats is not None]
         return replace(
             first,
             values=np.concatenate([table.values for table in tables]),
@@ -268,6 +284,7 @@ class SegmentStatistics:
                 for name, found in first.labels.items()
                 if all(name in table.labels for table in tables)
             },
+            repeats=np.concatenate(repeats) if len(repeats) == len(tables) else None,
         )
 
     @staticmethod

@@ -707,8 +707,8 @@ accumulators of different metrics are not merged
 + if False:
 @ logs/pivot.py: logs_inspect logs_joining
 an item none of whose answers was scored on purpose is left out
-- (n_scored == 0) & np.logical_or.reduceat(gone, first)
-+ n_scored == 0
+- kept = (repeats[:, 0] > 0) | np.logical_or.reduceat(gone, first)
++ kept = np.ones(len(first), dtype=np.bool_)
 classes of different kinds are different metrics
 - if len(known) < 2 or len({type(name) for name in union}) > 1:
 + if len(known) < 2:
@@ -854,8 +854,37 @@ spread that squares cannot show is refused
 + _LEAST_SPREAD = 0.0
 @ metrics/pass_at_k.py: number_metrics
 answers are drawn without replacement
-- np.maximum(answers - right - drawn, 0)
-+ (answers - right)
+- np.maximum(some - drawn, 0)
++ some
+@ metrics/trials.py: trials
+trials of an item are counted once each
+- return np.stack([right**2 / trials, trials**2], axis=1)
++ return np.stack([right**2, trials**2], axis=1)
+flips of all trials want the same number of every item
+- if self.k is None and numbers.size and np.ptp(numbers) > 0:
++ if False:
+an item with too few trials is refused
+- for i in np.flatnonzero(n < self.fewest)[:1]:
++ for i in np.flatnonzero(n < 0)[:1]:
+@ inference/families.py: cases
+tests that cannot be as small do not count, and others do
+- factors = np.sum(np.triu(able), axis=1)
++ factors = np.ones(len(p))
+@ inference/two_by_two.py: cases
+an exact p-value is two-sided
+- found = np.minimum(found, 2 * largest[last])
++ found = np.minimum(found, largest[last])
+@ analysis/itemwise.py: cases
+the test is chosen by numbers of items and trials
+- return "boschloo" if max(least) * len(least) <= level else "fisher"
++ return "boschloo"
+@ analysis/items_or_trials.py: items_or_trials
+chance in the pilot's trials is taken off
+- TrialSpread(max(variance - chance, 0.0), trial, ceil(_BEYOND * pilot))
++ TrialSpread(max(variance, 0.0), trial, ceil(_BEYOND * pilot))
+a design that costs less is found
+- if n_items is not None and total is not None and (best is None or total < best[2]):
++ if n_items is not None and total is not None and best is None:
 @ metrics/sentence_bleu.py: sentence_bleu
 a score at the threshold passes
 - return np.asarray(scores, dtype=np.float64) >= self.threshold
