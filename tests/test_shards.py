@@ -387,6 +387,7 @@ def test_overlaps_are_found_and_only_these(statistics, a, b):
         ({"metrics": "chrf"}, "metrics must be left out .* its are accuracy"),
         ({"metrics": "bleu"}, "metrics must be left out .* its are accuracy"),
         ({"test": "ar"}, "test 'ar' needs the statistics of every segment"),
+        ({"aggregate": "macro"}, "aggregate must be 'micro' where a Shard is given"),
     ],
 )
 def test_what_a_shard_cannot_give(statistics, options, message):
@@ -396,6 +397,8 @@ def test_what_a_shard_cannot_give(statistics, options, message):
     if "test" not in options:
         with pytest.raises(es.InputError, match=message):
             es.estimate(whole, **options)
+    with pytest.raises(es.InputError, match="got 2 shards; add them up first, with merge_shards"):
+        es.compare([shard(statistics, range(40)), shard(statistics, range(40, 90))])
     # What it has may be asked for.
     asked = {"metric": es.Ratio("accuracy"), "n_resamples": 40, "rng": 12345}
     assert es.estimate(whole, **asked).to_dict() == es.estimate(whole).to_dict()

@@ -19,7 +19,7 @@ from evalstats.analysis.max_t import adjusted, simultaneous
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.pairs import Compared, Record, check_ratios
 from evalstats.analysis.swaps import swapped_pvalues
-from evalstats.analysis.tasks import as_pairs, as_task, of_shard, systems_of
+from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
 from evalstats.resampling.executors import Workers
@@ -144,7 +144,7 @@ def compare(
         contrast=contrast,
         adjust_over=adjust_over,
     )
-    options = of_shard(hypotheses, options, n_resamples, rng)
+    options = as_decided(hypotheses, options, n_resamples, rng)
     # What costs nothing is checked before what costs seconds.
     pairs = as_pairs(systems_of(hypotheses), baseline)
     task = as_task(

@@ -12,8 +12,9 @@ from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.caveats import held_by_few, size_notes
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.effects import Effect
+from evalstats.analysis.makers import maker_of
 from evalstats.analysis.options import SCORE_METHODS, SEED, EstimateOptions, Options, option
-from evalstats.analysis.tasks import Task, as_task, is_statistics, of_shard
+from evalstats.analysis.tasks import Task, as_decided, as_task, is_extracted, is_statistics
 from evalstats.analysis.totals import Total
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
@@ -26,7 +27,6 @@ from evalstats.resampling.weights import Rng
 from evalstats.results.comparison import Estimate, Estimates
 from evalstats.results.notes import design_notes
 from evalstats.results.signatures import Signature
-from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics, Progress
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
@@ -167,10 +167,10 @@ def estimate(
         executor=executor if progress is None else Reporting(executor, progress),
     )
     single = _is_single(hypotheses, metric)
-    is_several = isinstance(hypotheses, (Mapping, Shard)) or columns_of(hypotheses) is not None
-    if not is_several and not is_statistics(hypotheses):
+    is_several = isinstance(hypotheses, Mapping) or columns_of(hypotheses) is not None
+    if not is_several and not is_extracted(hypotheses):
         hypotheses = {"system": hypotheses}
-    options = of_shard(hypotheses, options, n_resamples, rng)
+    options = as_decided(hypotheses, options, n_resamples, rng)
     task = as_task(
         hypotheses,
         references,
@@ -187,8 +187,9 @@ def estimate(
 
 def _is_single(hypotheses: Any, metric: Metrics | None) -> bool:
     """Return whether one score is asked for: of one system under one metric."""
-    if isinstance(hypotheses, Shard):
-        return len(hypotheses.metrics) == len(hypotheses.systems) == 1
+    if maker_of(hypotheses) is not None:
+        is_list = isinstance(hypotheses, (list, tuple))
+        return not is_list and len(hypotheses.metrics) == len(hypotheses.systems) == 1
     if is_statistics(hypotheses):
         return isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1
     is_systems = isinstance(hypotheses, Mapping) or columns_of(hypotheses) is not None

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from evalstats.analysis.by_stratum import taken_apart
 from evalstats.analysis.drawn import Drawn, Pair
+from evalstats.analysis.makers import maker_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.over_strata import over_labels, over_tasks
 from evalstats.analysis.planning import Question, needed_within, planned
@@ -29,7 +30,6 @@ from evalstats.results.records import Difference, distinct
 from evalstats.results.report import Beside
 from evalstats.results.signatures import Signature
 from evalstats.results.source import Composite
-from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.names import group_codes
 
@@ -181,8 +181,7 @@ class Evaluation:
         each = [self._with_segments(d, asking) for d in comparison.differences]
         task, drawn = each[0]
         assert isinstance(task, Task)
-        assert not isinstance(task.statistics, Shard)
-        names = listed(labels_of(task.statistics, labels, asking), asking, "labels, one a segment")
+        names = listed(labels_of(task.tables, labels, asking), asking, "labels, one a segment")
         group_codes(names, drawn.units.n_segments, asking)
         return {one.of.name: one for _, one in each}, names, task
 
@@ -201,8 +200,11 @@ class Evaluation:
         """Return the task and the scores of a difference, whose segments have to be here."""
         part, drawn = self._of(difference, self._undrawn)
         if drawn.segments is None:
+            assert isinstance(part, Task)
+            maker = maker_of(part.statistics)
+            assert maker is not None
             raise InputError(
-                f"{asking} needs the statistics of every segment, and a Shard keeps totals only; "
+                f"{asking} needs the statistics of every segment, and {maker.why}; "
                 "compare SegmentStatistics"
             )
         return part, drawn

@@ -7,7 +7,7 @@ from typing import Any
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.planning import Question, planned
-from evalstats.analysis.tasks import as_pairs, as_task, of_shard, systems_of
+from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
 from evalstats.resampling.executors import Workers
@@ -108,7 +108,7 @@ def power(
         alternative=options.alternative,
     )
     pairs = as_pairs(systems_of(hypotheses), baseline, "power")
-    options = of_shard(hypotheses, options, None, SEED)
+    options = as_decided(hypotheses, options, None, SEED)
     task = as_task(
         hypotheses,
         references,

@@ -5,11 +5,17 @@ How scores vary with each segment is not known, so that there are no influence v
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.blocks import Scored, distinct_names
 from evalstats.analysis.drawn import Drawn, frozen
+from evalstats.analysis.options import Options
+from evalstats.analysis.summaries import Maker
 from evalstats.analysis.units import Units
 from evalstats.errors import InputError
 from evalstats.metrics import Metric, scores_of
@@ -23,8 +29,13 @@ Floats = NDArray[np.float64]
 _EMPTY_RESAMPLES = 0.1
 
 
-def from_shard(shard: Shard) -> list[Drawn]:
-    """Return the scores of a shard under each of its metrics."""
+def from_shards(shards: Sequence[Shard], aggregate: Aggregated = "micro") -> list[Drawn]:
+    """Return the scores of the only shard under each of its metrics."""
+    if len(shards) > 1:
+        raise InputError(f"got {len(shards)} shards; add them up first, with merge_shards")
+    if aggregate != "micro":
+        raise InputError("must be 'micro' where a Shard is given", argument="aggregate")
+    (shard,) = shards
     missing = sorted(set(range(len(shard.shard_sizes))) - set(shard.shards))
     if missing:
         raise InputError(
@@ -47,6 +58,28 @@ def from_shard(shard: Shard) -> list[Drawn]:
         )
     names = distinct_names(list(shard.metrics))
     return [_drawn(shard, i, name) for i, name in enumerate(names)]
+
+
+def decide(shard: Shard, options: Options, asked: Mapping[str, int]) -> Options:
+    """Return the options with the resamples and the seed of a shard."""
+    for name, unknown in (("method", "bca"), ("test", "ar")):
+        if getattr(options, name) == unknown:
+            raise InputError(
+                f"{unknown!r} needs the statistics of every segment, and {MAKER.why}; leave it out",
+                argument=name,
+            )
+    for name, decided in (("n_resamples", shard.n_resamples), ("rng", shard.seed)):
+        if name in asked and asked[name] != decided:
+            raise InputError(
+                "must be left out when a Shard is given: it was resampled with "
+                f"{name}={decided}, got {asked[name]}",
+                argument=name,
+            )
+    return replace(options, n_resamples=shard.n_resamples, seed=shard.seed)
+
+
+#: What `evalstats.analysis.makers` has a line for.
+MAKER = Maker(Shard, "totals", from_shards, decide)
 
 
 def _drawn(shard: Shard, i: int, name: str) -> Drawn:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, ClassVar, TypeGuard, cast
 
 from evalstats.analysis.aggregates import Aggregated, as_aggregate
 from evalstats.analysis.blocks import Segments, distinct_names, segments_of
 from evalstats.analysis.drawn import Drawn, from_segments
+from evalstats.analysis.makers import maker_of, summaries_of
 from evalstats.analysis.options import Default, Options
-from evalstats.analysis.sharded import from_shard
+from evalstats.analysis.summaries import Summary
 from evalstats.analysis.units import Labels, as_units, check_enough, unit_name
 from evalstats.checks import listed, shown
 from evalstats.errors import Argument, InputError
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
-from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import (
     Metrics,
     Progress,
@@ -35,12 +35,12 @@ Statistics = SegmentStatistics | Sequence[SegmentStatistics]
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Statistics of systems under some metrics, or a shard of them, and their design.
+    """Statistics of systems under some metrics, or summaries of them, and their design.
 
     `groups` and `strata` have one label a segment, or name a label that the statistics have.
     """
 
-    statistics: Sequence[SegmentStatistics] | Shard
+    statistics: Sequence[SegmentStatistics] | Sequence[Summary]
     name: str = ""
     groups: Labels = None
     strata: Labels = None
@@ -55,14 +55,20 @@ class Task:
     @property
     def systems(self) -> tuple[str, ...]:
         """Names of the systems."""
-        of = self.statistics
-        return of.systems if isinstance(of, Shard) else of[0].systems
+        return self.statistics[0].systems
+
+    @property
+    def tables(self) -> Sequence[SegmentStatistics]:
+        """The statistics of segments, of a task that has them."""
+        assert is_statistics(self.statistics)
+        return cast(Sequence[SegmentStatistics], self.statistics)
 
     def drawn(self, options: Options) -> list[Drawn]:
         """Return what is drawn, one a metric; errors name the task."""
-        if isinstance(self.statistics, Shard):
-            return from_shard(self.statistics)
+        maker = maker_of(self.statistics)
         try:
+            if maker is not None:
+                return maker.drawn(self.statistics, self.aggregate)
             return from_segments(self.segments(), options)
         except InputError as error:
             if not self.name:
@@ -71,8 +77,7 @@ class Task:
 
     def segments(self) -> list[Segments]:
         """Return how the systems are scored under each metric, and what is drawn of them."""
-        assert not isinstance(self.statistics, Shard)
-        tables = self.statistics
+        tables = self.tables
         groups = labels_of(tables, self.groups, "groups")
         strata = labels_of(tables, self.strata, "strata")
         units = as_units(tables[0].n_segments, groups, strata, unit_name(self.groups))
@@ -83,9 +88,8 @@ class Task:
 
     def unit_names(self) -> list[str]:
         """Return what the unit of each segment is called: its group, or its id."""
-        assert not isinstance(self.statistics, Shard)
-        first = self.statistics[0]
-        groups: Any = labels_of(self.statistics, self.groups, "groups")
+        first = self.tables[0]
+        groups: Any = labels_of(self.tables, self.groups, "groups")
         if groups is not None:
             return list(map(str, groups))
         return list(first.segment_ids or map(str, range(first.n_segments)))
@@ -107,9 +111,9 @@ def as_task(
     # Labels are looked at more than once.
     labels = {name: list(x) if isinstance(x, Iterator) else x for name, x in labels.items()}
     _check_columns(hypotheses, {"references": references, **labels})
-    if isinstance(hypotheses, Shard):
-        _check_shard(hypotheses, metrics, {"references": references, **labels})
-        return Task(hypotheses)
+    if maker_of(hypotheses) is not None:
+        others = {"references": references, **labels}
+        return Task(_summaries(hypotheses, metrics, others), aggregate=aggregate)
     if is_statistics(hypotheses):
         tables = tables_of(hypotheses, references, metrics)
         return Task(tables, groups=labels["groups"], strata=labels["strata"], aggregate=aggregate)
@@ -132,8 +136,8 @@ def as_task(
 
 def systems_of(hypotheses: Any) -> tuple[str, ...]:
     """Return the names of the systems, before anything is read that takes time."""
-    if isinstance(hypotheses, Shard):
-        return hypotheses.systems
+    if maker_of(hypotheses) is not None:
+        return summaries_of(hypotheses)[0].systems
     if is_statistics(hypotheses):
         return tables_of(hypotheses)[0].systems
     return tuple(as_systems(hypotheses))
@@ -186,47 +190,49 @@ def labels_of(tables: Sequence[SegmentStatistics], labels: Labels | str, argumen
     return values
 
 
-def of_shard(hypotheses: object, options: Options, n_resamples: int | None, rng: Rng) -> Options:
-    """Return the options with what a shard has decided, which nobody may have asked otherwise.
+def is_extracted(value: object) -> bool:
+    """Return whether statistics came in place of texts, or summaries of them."""
+    return is_statistics(value) or maker_of(value) is not None
+
+
+def as_decided(hypotheses: object, options: Options, n_resamples: int | None, rng: Rng) -> Options:
+    """Return the options with what a summary has decided, which nobody may have asked otherwise.
 
     `n_resamples` and `rng` are what the caller passed: `None`, or the default, asks for nothing.
     """
-    if not isinstance(hypotheses, Shard):
+    maker = maker_of(hypotheses)
+    if maker is None:
         return options
-    for name, unknown in (("method", "bca"), ("test", "ar")):
-        if getattr(options, name) == unknown:
-            raise InputError(
-                f"{unknown!r} needs the statistics of every segment, and a Shard keeps totals "
-                f"only; leave it out",
-                argument=name,
-            )
-    asked = {
-        "n_resamples": None if n_resamples is None else options.n_resamples,
-        "rng": None if isinstance(rng, Default) else options.seed,
-    }
-    for name, decided in (("n_resamples", hypotheses.n_resamples), ("rng", hypotheses.seed)):
-        if asked[name] not in (None, decided):
-            raise InputError(
-                "must be left out when a Shard is given: it was resampled with "
-                f"{name}={decided}, got {asked[name]}",
-                argument=name,
-            )
-    return replace(options, n_resamples=hypotheses.n_resamples, seed=hypotheses.seed)
+    asked: dict[str, int] = {}
+    if n_resamples is not None:
+        asked["n_resamples"] = options.n_resamples
+    if not isinstance(rng, Default):
+        asked["rng"] = options.seed
+    for summary in summaries_of(cast(Any, hypotheses)):
+        options = maker.decide(summary, options, asked)
+    return options
 
 
-def _check_shard(shard: Shard, metrics: Metrics | None, others: Mapping[str, object]) -> None:
-    """Refuse arguments that a shard has decided, or knows nothing of."""
+def _summaries(
+    hypotheses: Any, metrics: Metrics | None, others: Mapping[str, object]
+) -> list[Summary]:
+    """Return summaries; arguments that they have decided, or know nothing of, are refused."""
+    maker, summaries = maker_of(hypotheses), summaries_of(hypotheses)
+    assert maker is not None
     for name, value in others.items():
         if value is not None:
-            raise InputError("must be left out when a Shard is given", argument=name)
-    asked = shard.metrics if metrics is None else as_metrics(metrics)
-    if [(m.name, m.signature) for m in asked] != [(m.name, m.signature) for m in shard.metrics]:
+            raise InputError(f"must be left out when {maker.name} is given", argument=name)
+    known = [metric for summary in summaries for metric in summary.metrics]
+    asked = known if metrics is None else as_metrics(metrics)
+    if [(m.name, m.signature) for m in asked] != [(m.name, m.signature) for m in known]:
         raise InputError(
-            "must be left out when a Shard is given: its are "
-            + ", ".join(metric.name for metric in shard.metrics),
+            f"must be left out when {maker.name} is given: its are "
+            + ", ".join(metric.name for metric in known),
             argument="metrics",
         )
-    check_enough(shard.n_segments, shard.unit)
+    for summary in summaries:
+        check_enough(summary.n_segments, summary.unit)
+    return summaries
 
 
 def _check_columns(hypotheses: object, others: Mapping[str, object]) -> None:

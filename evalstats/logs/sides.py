@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from evalstats.analysis.aggregates import NamedTotal
+from evalstats.analysis.makers import maker_of
 from evalstats.analysis.suite import Groups, Tables
 from evalstats.analysis.tasks import as_task, is_statistics, tables_of
 from evalstats.analysis.units import Labels
@@ -16,7 +17,6 @@ from evalstats.logs.joining import joined
 from evalstats.logs.log import Log
 from evalstats.logs.reading import read_log
 from evalstats.resampling.executors import Workers
-from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics
 from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
@@ -51,10 +51,11 @@ def sides_of(
 
     `of_logs` are the arguments of `joined`.
     """
-    if isinstance(passed.hypotheses, Shard) or isinstance(baseline, Shard):
+    maker = maker_of(passed.hypotheses) or maker_of(baseline)
+    if maker is not None:
         raise InputTypeError(
-            "a gate needs the statistics of every segment, and a Shard keeps totals only; give "
-            "compare the Shard, with margin or recovery"
+            f"a gate needs the statistics of every segment, and {maker.why}; give compare the "
+            f"{maker.kind.__name__}, with margin or recovery"
         )
     hypotheses, references = _opened(passed.hypotheses), _opened(passed.references)
     passed = passed._replace(hypotheses=hypotheses, references=references)
@@ -179,8 +180,7 @@ def _apart(passed: Passed, baseline: object, executor: Workers) -> Sides:
 def _tables(passed: Passed, executor: Workers) -> list[SegmentStatistics]:
     """Return the statistics of texts, or of what has them, one table a metric."""
     task = as_task(*passed[:3], groups=passed.groups, strata=passed.strata, executor=executor)
-    assert not isinstance(task.statistics, Shard)
-    return list(task.statistics)
+    return list(task.tables)
 
 
 def _of_one(name: str, value: Any, metrics: Metrics | None) -> list[SegmentStatistics]:

@@ -1,0 +1,59 @@
+"""Summaries: sums that stand in the place of the statistics of segments, and what is drawn of them.
+
+A maker of *drawn* is a `Maker`, in a file of its own, and a line in `evalstats.analysis.makers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.drawn import Drawn
+from evalstats.analysis.options import Options
+from evalstats.metrics import Metric
+
+
+class Summary(Protocol):
+    """What every summary says of itself, whatever sums it keeps."""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the S systems."""
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics whose sums it keeps, at least one."""
+
+    @property
+    def n_segments(self) -> int:
+        """How many units there are."""
+
+    @property
+    def unit(self) -> str:
+        """What one unit is: "segment", or what groups are called."""
+
+
+@dataclass(frozen=True)
+class Maker:
+    """How summaries of one type become *drawn*; `Any` is that type."""
+
+    kind: type[Any]
+    #: What it keeps in the place of segments, for messages: "totals".
+    keeps: str
+    #: Summaries of a call, one or several, and its aggregate -> what is drawn, one a metric.
+    drawn: Callable[[Sequence[Any], Aggregated], list[Drawn]]
+    #: Summary, checked options of the call, and those of `n_resamples` and `rng` that the caller
+    #: asked for -> options with what the summary has decided; what it cannot do is refused.
+    decide: Callable[[Any, Options, Mapping[str, int]], Options]
+
+    @property
+    def name(self) -> str:
+        """What messages call a summary: "a Shard"."""
+        return f"a {self.kind.__name__}"
+
+    @property
+    def why(self) -> str:
+        """Why something is not known: "a Shard keeps totals only"."""
+        return f"{self.name} keeps {self.keeps} only"
