@@ -30,6 +30,7 @@ _MODULES = {
     "analysis.estimate": "estimate",
     "analysis.compare": "compare",
     "analysis.suite": "Suite",
+    "analysis.arena": "arena wins",
     "analysis.power": "power",
     "logs.reading": "read_log",
     "logs.log": "Log",
@@ -62,6 +63,8 @@ __all__ = list(_PLACES)
 
 if TYPE_CHECKING:
     # The same for type checkers and editors, which do not run this file.
+    from evalstats.analysis.arena import arena as arena
+    from evalstats.analysis.arena import wins as wins
     from evalstats.analysis.compare import compare as compare
     from evalstats.analysis.estimate import estimate as estimate
     from evalstats.analysis.power import power as power

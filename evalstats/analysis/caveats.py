@@ -119,8 +119,9 @@ def _largest(effect: Effect) -> tuple[int, float]:
 
 
 def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
-    """Say how many scores are missing, whose mean is over those that there are: one line each."""
+    """Say how scores were made, and how many are missing, whose mean is over those there are."""
     for one in drawn:
+        yield from one.notes
         counts, n_scores = one.missing
         lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
         if lacking:

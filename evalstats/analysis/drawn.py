@@ -51,6 +51,7 @@ class Drawn:
     runs: tuple[tuple[Runs, ...], ...] = ()  # of each system, where there are several
     weights: str = "multinomial"
     resolution: float = 1.0
+    notes: tuple[str, ...] = ()  # sentences on how it was made
     _differing: dict[Pair, tuple[int, float]] = field(default_factory=dict, repr=False)
     _last: dict[tuple[int, int, float], Effect] = field(default_factory=dict, repr=False)
 

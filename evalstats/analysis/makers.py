@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalstats.analysis import sharded
+from evalstats.analysis import sharded, strengths
 from evalstats.analysis.summaries import Maker, Summary
 
-MAKERS = (sharded.MAKER,)
+MAKERS = (sharded.MAKER, strengths.MAKER)
 
 
 def maker_of(value: object) -> Maker | None:

@@ -12,7 +12,18 @@ from typing import Any, Protocol
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.options import Options
-from evalstats.metrics import Metric
+
+
+class Named(Protocol):
+    """What is known of a metric whose scores are made elsewhere."""
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+
+    @property
+    def signature(self) -> str:
+        """What identifies its numbers."""
 
 
 class Summary(Protocol):
@@ -23,7 +34,7 @@ class Summary(Protocol):
         """Names of the S systems."""
 
     @property
-    def metrics(self) -> tuple[Metric, ...]:
+    def metrics(self) -> Sequence[Named]:
         """The metrics whose sums it keeps, at least one."""
 
     @property
@@ -42,8 +53,8 @@ class Maker:
     kind: type[Any]
     #: What it keeps in the place of segments, for messages: "totals".
     keeps: str
-    #: Summaries of a call, one or several, and its aggregate -> what is drawn, one a metric.
-    drawn: Callable[[Sequence[Any], Aggregated], list[Drawn]]
+    #: Summaries of a call, one or several, its aggregate and options -> what is drawn, one a metric.
+    drawn: Callable[[Sequence[Any], Aggregated, Options], list[Drawn]]
     #: Summary, checked options of the call, and those of `n_resamples` and `rng` that the caller
     #: asked for -> options with what the summary has decided; what it cannot do is refused.
     decide: Callable[[Any, Options, Mapping[str, int]], Options]

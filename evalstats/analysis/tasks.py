@@ -68,7 +68,7 @@ class Task:
         maker = maker_of(self.statistics)
         try:
             if maker is not None:
-                return maker.drawn(self.statistics, self.aggregate)
+                return maker.drawn(self.statistics, self.aggregate, options)
             return from_segments(self.segments(), options)
         except InputError as error:
             if not self.name:

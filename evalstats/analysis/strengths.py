@@ -1,0 +1,255 @@
+"""Arenas: who beat whom becomes Bradley-Terry strengths of all systems, a joint score.
+
+A system's strength depends on all wins of all systems, so that scores are drawn together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.blocks import Scored
+from evalstats.analysis.drawn import Drawn, frozen, rows_of
+from evalstats.analysis.options import Options
+from evalstats.analysis.summaries import Maker
+from evalstats.analysis.units import Units, as_units, check_enough
+from evalstats.errors import InputError
+from evalstats.inference import bradley_terry
+from evalstats.inference.bradley_terry import Fit
+from evalstats.metrics.identity import MetricSignature
+from evalstats.resampling.weighted import over_batches
+from evalstats.statistics.battles import BattleTable
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Floats = NDArray[np.float64]
+
+#: Wins of so many ordered pairs are fitted together, which a processor's cache holds.
+_TOGETHER = 1 << 16
+#: Influence values beyond so many would take more than half a gigabyte.
+_MOST_INFLUENCE = 1 << 26
+#: Elo's strengths are about it.
+_ELO_MEAN = 1000.0
+#: Systems that a note names; more are counted.
+_NAMED = 5
+
+
+def from_battles(
+    tables: Sequence[BattleTable], aggregate: Aggregated, options: Options
+) -> list[Drawn]:
+    """Return the strengths of the only table of battles, and what they are in resamples."""
+    if len(tables) > 1:
+        raise InputError(f"got {len(tables)} tables of battles; give one")
+    if aggregate != "micro":
+        raise InputError("must be 'micro' for battles", argument="aggregate")
+    (table,) = tables
+    units = _units(table)
+    check_enough(units.n, units.unit)
+    wins = table.wins(units.members)
+    scored = Scored(
+        name=table.metric.name,
+        metric_name=table.metric.name,
+        systems=table.systems,
+        higher_is_better=True,
+        signature=MetricSignature.of(table.metric.signature),
+        reference_label=None,
+        units=units,
+    )
+    strengths = _Strengths.of(wins, len(table.systems), table.metric.ties == "davidson")
+    notes = (*table.notes, *table.tie_notes)
+    replicates = np.empty((0, len(table.systems)))
+    if options.n_drawn:
+        found = over_batches(
+            strengths, rows_of(units, options.seed), options.n_resamples, options.executor
+        )
+        replicates, n_unbounded = found[:, :-1], int(np.sum(found[:, -1]))
+        notes += _unbounded_notes(n_unbounded, options.n_resamples)
+    scale, mean = table.metric.unit, _ELO_MEAN if table.metric.scale == "elo" else 0.0
+    influence = _influence(table, units, strengths)
+    return [
+        Drawn(
+            scored,
+            mean + scale * strengths.fit.strengths,
+            frozen(mean + scale * replicates),
+            influence=None if influence is None else scale * influence,
+            differing=_played(table, units),
+            notes=notes,
+        )
+    ]
+
+
+def decide(table: BattleTable, options: Options, asked: Mapping[str, int]) -> Options:
+    """Return the options, of which strengths know all but two."""
+    for name, unknown in (("method", "bca"), ("test", "ar")):
+        if getattr(options, name) == unknown:
+            raise InputError(
+                f"{unknown!r} is not for strengths, which depend on all systems; leave it out",
+                argument=name,
+            )
+    return options
+
+
+#: What `evalstats.analysis.makers` has a line for.
+MAKER = Maker(BattleTable, "who won", from_battles, decide)
+
+
+@dataclass(frozen=True, eq=False)
+class _Strengths:
+    """What is made of rows of weights `(R, N)`: strengths, and whether they are finite.
+
+    The result is `(R, S + 1)`; its last column is 1 where a resample has no finite strengths, and
+    one step from those of the sample stands in their place.
+    """
+
+    wins: csr_array
+    size: int
+    fit: Fit  # of the sample
+    inverse: Floats  # of its information
+    has_ties: bool  # whether ties have a parameter
+
+    @classmethod
+    def of(cls, wins: csr_array, size: int, has_ties: bool) -> _Strengths:
+        """Return the strengths of the sample, which must be finite."""
+        totals, ties = _apart(wins.sum(axis=1)[None], size, has_ties)
+        if has_ties and not np.any(ties):
+            totals, ties, has_ties = totals, None, False
+        found = bradley_terry.fit(totals, ties)
+        if not np.all(found.is_finite):
+            raise InputError("battles have no finite strengths", argument="battles")
+        slopes = bradley_terry.slope(totals, ties, found)
+        one = Fit(found.strengths[0], found.ties[0], found.is_finite[0])
+        return cls(wins, size, one, np.linalg.inv(slopes.information[0]), has_ties)
+
+    def __call__(self, rows: NDArray[Any]) -> Floats:
+        found = np.empty((len(rows), self.size + 1))
+        step = max(1, _TOGETHER // self.size**2)
+        for first in range(0, len(rows), step):
+            here = slice(first, first + step)
+            # Counts below 2^31: a unit is drawn at most 255 times.
+            drawn = np.ascontiguousarray(rows[here].T, dtype=np.int32)
+            wins, ties = _apart((self.wins @ drawn).T, self.size, self.has_ties)
+            fitted = bradley_terry.fit(wins, ties, self.fit)
+            strengths, gone = fitted.strengths, ~fitted.is_finite
+            if np.any(gone):
+                some = None if ties is None else ties[gone]
+                strengths[gone] = bradley_terry.one_step(wins[gone], some, self.fit, self.inverse)
+            found[here, :-1], found[here, -1] = strengths, gone
+        return found
+
+
+def _apart(totals: NDArray[np.int64], size: int, has_ties: bool) -> tuple[Floats, Floats | None]:
+    """Return wins `(R, S, S)` and ties `(R,)` of totals `(R, S² + 1)`, which are doubled."""
+    wins = totals[:, :-1].reshape(-1, size, size) / 2
+    return wins, totals[:, -1].astype(np.float64) if has_ties else None
+
+
+def _units(table: BattleTable) -> Units:
+    """Return what is drawn: battles, or groups of them."""
+    units = as_units(len(table.points), table.groups, table.strata, table.unit)
+    return replace(units, unit=table.unit) if table.groups is None else units
+
+
+def _influence(table: BattleTable, units: Units, strengths: _Strengths) -> Floats | None:
+    """Return what each unit adds to each strength, H⁻¹x(y - p), `(S, N)`; none of very many."""
+    from scipy.sparse import csr_array
+
+    size = len(table.systems)
+    if size * units.n > _MOST_INFLUENCE:
+        return None
+    fit = strengths.fit
+    score, tie = bradley_terry.expected(fit.strengths, fit.ties if strengths.has_ties else None)
+    first, second = table.pairs.T
+    missed = table.points / 2 - score[first, second]
+    columns, values = [first, second], [missed, -missed]
+    if tie is not None:
+        columns.append(np.full(len(first), size))
+        values.append((table.points == 1) - tie[first, second])
+    of = np.arange(len(first)) if units.members is None else units.members
+    shape = units.n, len(strengths.inverse)
+    places = np.concatenate([of] * len(columns)), np.concatenate(columns)
+    slopes = csr_array((np.concatenate(values), places), shape=shape)
+    return np.ascontiguousarray((slopes @ strengths.inverse[:, :size]).T)
+
+
+def _played(table: BattleTable, units: Units) -> NDArray[np.int64]:
+    """Return on how many units a difference rests: those of the system that has fewer, `(S, S)`."""
+    of = np.arange(len(table.points)) if units.members is None else units.members
+    played = np.concatenate([table.pairs[:, i] * np.int64(units.n) + of for i in (0, 1)])
+    counts = np.bincount(np.unique(played) // units.n, minlength=len(table.systems))
+    return np.minimum(counts[:, None], counts)
+
+
+def _unbounded_notes(n: int, n_resamples: int) -> tuple[str, ...]:
+    """Say in how many resamples strengths have no bounds, and what is done there."""
+    if not n:
+        return ()
+    return (
+        f"In {n:,} of {n_resamples:,} resamples a system won, or lost, all that was drawn of it: "
+        f"no strength is largest there, and one Newton step from the estimate takes its place "
+        f"(Schucany and Wang, 1991); intervals of systems with few battles are rough.",
+    )
+
+
+def linked(table: BattleTable) -> BattleTable:
+    """Return the battles of systems that have finite strengths; a note names the others.
+
+    A system that won all its battles, or lost all, says nothing of how strong the others are.
+    """
+    totals = np.zeros((len(table.systems),) * 2)
+    np.add.at(totals, tuple(table.pairs.T), table.points / 2)
+    np.add.at(totals, tuple(table.pairs.T[::-1]), 1 - table.points / 2)
+    left: list[int] = list(range(len(table.systems)))
+    gone: list[str] = []
+    while True:
+        here = totals[np.ix_(left, left)]
+        won, lost = here.sum(axis=1), here.sum(axis=0)
+        bounded = (won > 0) & (lost > 0)
+        if np.all(bounded):
+            break
+        gone += [
+            _unbounded(table, left[i], bool(won[i]), int(won[i] + lost[i]))
+            for i in np.flatnonzero(~bounded)
+        ]
+        left = [i for i, is_kept in zip(left, bounded, strict=True) if is_kept]
+    _check_linked(table, here, left, gone)
+    if not gone:
+        return table
+    note = f"Left out, with their battles, since no strength of theirs is finite: {_few(gone)}."
+    return replace(table.part(left), notes=(note, *table.notes))
+
+
+def _unbounded(table: BattleTable, i: int, won: bool, n: int) -> str:
+    """Return ``gpt (won all of 12)``, of battles with those that are still there."""
+    return f"{table.systems[i]} ({'won' if won else 'lost'} all of {n:,})"
+
+
+def _few(lines: Sequence[str]) -> str:
+    """Return the first lines as one, and how many more there are."""
+    more = f" and {len(lines) - _NAMED} more" if len(lines) > _NAMED else ""
+    return f"{', '.join(lines[:_NAMED])}{more}"
+
+
+def _check_linked(table: BattleTable, wins: Floats, left: Sequence[int], gone: list[str]) -> None:
+    """Refuse systems `left`, with wins `(s, s)`, that are not linked in both directions."""
+    if len(left) < 2:
+        raise InputError(
+            f"have no finite strengths, since no two systems have won against each other: "
+            f"{_few(gone)}; give more battles",
+            argument="battles",
+        )
+    sets = bradley_terry.unlinked(wins)
+    if len(sets) > 1:
+        names = [_few([table.systems[left[i]] for i in one]) for one in sets[:2]]
+        raise InputError(
+            f"link {len(sets)} sets of systems in one direction only, or not at all, so that no "
+            f"difference between them is finite: {names[0]}; and {names[1]}; give the battles of "
+            f"one set",
+            argument="battles",
+        )
