@@ -27,6 +27,8 @@ _MODULES = {
     "resampling.weighted": "bootstrap_weights bootstrap_totals",
     "shards.resample": "resample_shard",
     "shards.shard": "merge_shards Shard",
+    "shards.moments": "Moments",
+    "shards.moments_query": "moments_query",
     "analysis.estimate": "estimate",
     "analysis.compare": "compare",
     "analysis.suite": "Suite",
@@ -124,6 +126,8 @@ if TYPE_CHECKING:
     from evalstats.results.records import Interval as Interval
     from evalstats.results.records import MarginTest as MarginTest
     from evalstats.results.records import UnitCounts as UnitCounts
+    from evalstats.shards.moments import Moments as Moments
+    from evalstats.shards.moments_query import moments_query as moments_query
     from evalstats.shards.resample import resample_shard as resample_shard
     from evalstats.shards.shard import Shard as Shard
     from evalstats.shards.shard import merge_shards as merge_shards

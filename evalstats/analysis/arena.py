@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,31 +10,27 @@ import numpy as np
 from evalstats.analysis.compare import compared
 from evalstats.analysis.evaluation import Evaluation
 from evalstats.analysis.options import PairOptions
-from evalstats.analysis.strengths import linked
+from evalstats.analysis.strengths import design, linked
 from evalstats.analysis.suite import options_of
 from evalstats.analysis.tasks import Task, as_pairs
-from evalstats.analysis.units import unit_name
-from evalstats.checks import also_called, listed, meant
-from evalstats.errors import Argument, InputError
+from evalstats.analysis.units import Labels
+from evalstats.checks import also_called, meant
+from evalstats.errors import InputError
 from evalstats.metrics import Mean
 from evalstats.results.comparison import Comparison
 from evalstats.statistics.battles import BattleTable, BradleyTerry, as_battles
-from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-#: One label a battle, or the name of a column.
-BattleLabels = Iterable[Hashable] | str | None
 
 
 @also_called(seed="rng")
 def arena(
     battles: Any,
     *,
-    groups: BattleLabels = None,
-    strata: BattleLabels = None,
+    groups: Labels = None,
+    strata: Labels = None,
     baseline: str | None = None,
     scale: str = "log-odds",
     ties: str = "half",
@@ -116,8 +111,8 @@ def arena(
 def wins(
     preferences: Any,
     *,
-    groups: BattleLabels = None,
-    strata: BattleLabels = None,
+    groups: Labels = None,
+    strata: Labels = None,
     baseline: str | None = None,
     **options: Unpack[PairOptions],
 ) -> Comparison:
@@ -158,8 +153,10 @@ def wins(
             f"es.arena compares several",
             argument="preferences",
         )
-    asked, rates = options_of(PairOptions, options), win_rates(table)
-    task = Task([rates], groups=table.groups, strata=table.strata)
+    asked = options_of(PairOptions, options)
+    rates = win_rates(replace(table, labels={}))
+    unit = None if table.groups is None else table.unit
+    task = Task([rates], groups=unit, strata=table.strata)
     pairs = as_pairs(table.systems, baseline, "wins")
     notes = (*table.notes, *table.tie_notes)
     return compared(Evaluation([task], pairs, asked, notes, again=compared), baseline)
@@ -170,35 +167,14 @@ def win_rates(table: BattleTable) -> SegmentStatistics:
     of_first = np.where(table.pairs[:, 0] == 0, table.points, 2 - table.points) / 2
     scores = np.stack([of_first, 1 - of_first])
     values = np.stack([scores, np.ones_like(scores)], axis=-1)
-    return SegmentStatistics(values, table.systems, Mean("win rate"))
+    labels = {name: tuple(map(str, of)) for name, of in table.labels.items()}
+    if table.groups is not None:
+        labels[table.unit] = tuple(map(str, table.groups))
+    return SegmentStatistics(values, table.systems, Mean("win rate"), labels=labels)
 
 
-def _designed(battles: Any, groups: BattleLabels, strata: BattleLabels) -> BattleTable:
+def _designed(battles: Any, groups: Labels, strata: Labels) -> BattleTable:
     """Return battles with a label of each for groups and strata, and what groups are called."""
     table, columns = as_battles(battles)
-    each = {
-        name: _labels(given, name, columns, len(table.points))
-        for name, given in (("groups", groups), ("strata", strata))
-    }
-    unit = table.unit if groups is None else unit_name(groups)
-    return replace(table, **each, unit=unit)
-
-
-def _labels(
-    given: BattleLabels, name: str, columns: Mapping[Any, Sequence[Any]], n: int
-) -> list[Hashable] | None:
-    """Return one label a battle, which may be a column of the frame."""
-    if given is None:
-        return None
-    if isinstance(given, str):
-        if given not in columns:
-            raise InputError(
-                Argument(name, given),
-                f" is no column of the battles; {meant(given, map(str, columns))}"
-                if columns
-                else " needs a frame, or columns by name; give one label a battle",
-            )
-        given = columns[given]
-    labels = listed(given, name, "labels, one a battle")
-    group_codes(labels, n, name)
-    return labels
+    named = {x: columns[x] for x in (groups, strata) if isinstance(x, str) and x in columns}
+    return design(replace(table, labels=named or columns), groups, strata)

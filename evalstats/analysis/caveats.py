@@ -37,7 +37,9 @@ def limits_of(
     Without pairs that is said of scores.
     """
     held = [few for one in drawn for few in held_by_few(one, pairs)]
-    return _limits(drawn, held, tuple(gap_notes(drawn)), part.name, part.total)
+    of_pairs = {} if pairs is None else dict.fromkeys(note for one in drawn for note in one.notes)
+    gaps = (*of_pairs, *gap_notes(drawn))
+    return _limits(drawn, held, gaps, part.name, part.total)
 
 
 def _limits(
@@ -83,7 +85,7 @@ def held_by_few(drawn: Drawn, pairs: Sequence[Pair] | None = None) -> list[Conce
     """
     of, influence, units = drawn.of, drawn.influence, drawn.units
     is_other = of.outcomes is not None or drawn.has_runs or units.sizes is not None
-    if influence is None or is_other:
+    if influence is None or is_other or not units.has_values:
         return []
     concentrations = []
     systems: list[tuple[int | None, int]] = [(None, i) for i in range(len(of.systems))]
@@ -121,7 +123,7 @@ def _largest(effect: Effect) -> tuple[int, float]:
 def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
     """Say how scores were made, and how many are missing, whose mean is over those there are."""
     for one in drawn:
-        yield from one.notes
+        yield from one.origin
         counts, n_scores = one.missing
         lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
         if lacking:

@@ -1,8 +1,8 @@
 """What is drawn: scores of systems under one metric, with influence values and replicates.
 
-Makers of it are `from_segments`, here; `evalstats.analysis.shards`, where only totals are known;
-and `from_scores`, of what is computed of other scores. Each says by `None`, or by no replicates,
-what it does not know. All systems and metrics of a call have the same resamples.
+Makers of it are `from_segments`, here; those of `evalstats.analysis.makers`, where only sums are
+known; and `from_scores`, of what is computed of other scores. Each says by `None`, or by no
+replicates, what it does not know. All systems and metrics of a call have the same resamples.
 """
 
 from __future__ import annotations
@@ -45,13 +45,15 @@ class Drawn:
     of: Scored
     scores: Floats  # (S,)
     replicates: Floats  # (S, B), or (S, 0)
-    influence: Floats | None = None  # (S, N)
+    influence: Floats | None = None  # (S, N), or coordinates (S, C) of `SummedUnits`
     differing: NDArray[np.int64] | None = None  # (S, S) units, where no segments are here to count
+    worth: Floats | None = None  # (S, S) what these are worth, where that is not their number
     lacking: NDArray[np.int64] | None = None  # (S,) missing scores, where no segments are here
     runs: tuple[tuple[Runs, ...], ...] = ()  # of each system, where there are several
     weights: str = "multinomial"
     resolution: float = 1.0
-    notes: tuple[str, ...] = ()  # sentences on how it was made
+    notes: tuple[str, ...] = ()  # what its maker does not know of pairs
+    origin: tuple[str, ...] = ()  # sentences on how scores came about
     _differing: dict[Pair, tuple[int, float]] = field(default_factory=dict, repr=False)
     _last: dict[tuple[int, int, float], Effect] = field(default_factory=dict, repr=False)
 
@@ -76,7 +78,9 @@ class Drawn:
         if self.segments is not None:
             return self.segments.missing
         none = np.zeros(len(self.scores), dtype=np.int64)
-        return none if self.lacking is None else self.lacking, len(self.scores) * self.units.n
+        return none if self.lacking is None else self.lacking, len(
+            self.scores
+        ) * self.units.n_segments
 
     def signature(self, analysis: Mapping[str, str | None]) -> Signature:
         """Return what identifies the numbers that an analysis makes of it."""
@@ -99,7 +103,7 @@ class Drawn:
         """Return on how many units two systems differ, and what these are worth."""
         if self.differing is not None:
             n = int(self.differing[a, b])
-            return n, float(n)
+            return n, float(n if self.worth is None else self.worth[a, b])
         if (a, b) not in self._differing:
             assert self.segments is not None
             marks = self.segments.differs(a, b)

@@ -30,7 +30,7 @@ class Effect:
     """
 
     value: float
-    influence: Floats | None  # (N,)
+    influence: Floats | None  # (N,), or coordinates (C,) of `SummedUnits`
     replicates: Floats  # (B,), or (0,)
     units: Units
     runs: tuple[Runs, ...] = ()  # of each system (`student.mean_squares`)

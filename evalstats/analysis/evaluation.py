@@ -200,7 +200,6 @@ class Evaluation:
         """Return the task and the scores of a difference, whose segments have to be here."""
         part, drawn = self._of(difference, self._undrawn)
         if drawn.segments is None:
-            assert isinstance(part, Task)
             maker = maker_of(part.statistics)
             assert maker is not None
             raise InputError(

@@ -9,9 +9,9 @@ from typing import cast
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import compared
 from evalstats.analysis.evaluation import Evaluation
-from evalstats.analysis.options import N_RESAMPLES, SEED, Options
+from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.suite import Groups, Suite, Tables
-from evalstats.analysis.tasks import as_pairs
+from evalstats.analysis.tasks import as_decided, as_pairs
 from evalstats.analysis.units import Labels
 from evalstats.checks import choice, share
 from evalstats.errors import Argument, InputError
@@ -44,7 +44,7 @@ def gated(
     aggregate: Aggregated | None = None,
     groups: Groups = None,
     strata: Labels = None,
-    n_resamples: int = N_RESAMPLES,
+    n_resamples: int | None = None,
     rng: Rng = SEED,
     executor: Workers = None,
     notes: Sequence[str] = (),
@@ -77,6 +77,8 @@ def gated(
             recovery=recovery,
             significance_level=level,
         )
+        for tables in some.values():
+            options = as_decided(tables, options, n_resamples, rng)
         suite = Suite.of(some, aggregate, groups, strata)
         pairs = as_pairs(suite.systems, baseline)
         evaluation = Evaluation(suite.parts, pairs, options)

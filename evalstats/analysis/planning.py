@@ -154,7 +154,7 @@ def by_t(effect: Effect, asked: Question) -> Design:
     of_runs = tuple((max(r - e, 0.0) * n_runs, e * n_runs * n) for r, e, _ in effect.runs)
     segment = max(error**2 * n - sum(e for _, e in of_runs) / n_runs, 0.0)
     known = degrees
-    if effect.influence is not None:
+    if effect.influence is not None and effect.units.has_values:
         known = min(degrees, student.variance_degrees(effect.influence, effect.units.codes))
     return Design(asked, n, degrees, known=known, segment=segment, of_runs=of_runs, n_runs=n_runs)
 
@@ -191,7 +191,7 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
         _check_size(values, one, "a score")
     first, units = drawn[0], drawn[0].units
     n, pilot_runs = asked.n_segments or units.n, first.runs[0][0][2] if first.runs else None
-    least = 2 if units.codes is None else 2 * (int(units.codes.max()) + 1)
+    least = 2 * units.n_strata
     if n < least:
         raise InputError(
             f"must be at least {least}, two {units.unit}s of each of {least // 2} strata, got {n}",

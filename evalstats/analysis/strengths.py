@@ -5,9 +5,8 @@ A system's strength depends on all wins of all systems, so that scores are drawn
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,15 +15,25 @@ from numpy.typing import NDArray
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.blocks import Scored
 from evalstats.analysis.drawn import Drawn, frozen, rows_of
+from evalstats.analysis.from_moments import coordinates
 from evalstats.analysis.options import Options
 from evalstats.analysis.summaries import Maker
-from evalstats.analysis.units import Units, as_units, check_enough
-from evalstats.errors import InputError
+from evalstats.analysis.units import (
+    Labels,
+    SummedUnits,
+    Units,
+    as_units,
+    check_enough,
+    unit_name,
+)
+from evalstats.checks import listed, meant
+from evalstats.errors import Argument, InputError
 from evalstats.inference import bradley_terry
 from evalstats.inference.bradley_terry import Fit
 from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.weighted import over_batches
 from evalstats.statistics.battles import BattleTable
+from evalstats.statistics.names import group_codes
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -33,8 +42,8 @@ Floats = NDArray[np.float64]
 
 #: Wins of so many ordered pairs are fitted together, which a processor's cache holds.
 _TOGETHER = 1 << 16
-#: Influence values beyond so many would take more than half a gigabyte.
-_MOST_INFLUENCE = 1 << 26
+#: Influence values of all pairs, at most: more would take gigabytes.
+_MOST_INFLUENCE = 1 << 25
 #: Elo's strengths are about it.
 _ELO_MEAN = 1000.0
 #: Systems that a note names; more are counted.
@@ -72,15 +81,16 @@ def from_battles(
         replicates, n_unbounded = found[:, :-1], int(np.sum(found[:, -1]))
         notes += _unbounded_notes(n_unbounded, options.n_resamples)
     scale, mean = table.metric.unit, _ELO_MEAN if table.metric.scale == "elo" else 0.0
-    influence = _influence(table, units, strengths)
+    slopes = _slopes(table, units, strengths)
+    influence, known = _influence(slopes, strengths.inverse[:, : len(table.systems)], units)
     return [
         Drawn(
-            scored,
+            replace(scored, units=known),
             mean + scale * strengths.fit.strengths,
             frozen(mean + scale * replicates),
-            influence=None if influence is None else scale * influence,
+            influence=scale * influence,
             differing=_played(table, units),
-            notes=notes,
+            origin=notes,
         )
     ]
 
@@ -96,8 +106,29 @@ def decide(table: BattleTable, options: Options, asked: Mapping[str, int]) -> Op
     return options
 
 
+def design(table: BattleTable, groups: Labels, strata: Labels) -> BattleTable:
+    """Return battles with groups and strata, which may be named by labels of theirs."""
+    labels = [_labelled(table, *x) for x in ((groups, "groups"), (strata, "strata"))]
+    unit = table.unit if groups is None else unit_name(groups)
+    return replace(table, groups=labels[0], strata=labels[1], unit=unit)
+
+
+def _labelled(table: BattleTable, given: Labels, name: str) -> list[Hashable] | None:
+    """Return one label a battle, or what the labels of this name are."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        if given not in table.labels:
+            said = meant(given, table.labels) if table.labels else "they have no labels"
+            raise InputError(Argument(name, given), f" is no label of the battles; {said}")
+        given = table.labels[given]
+    labels = listed(given, name, "labels, one a battle")
+    group_codes(labels, len(table.points), name)
+    return labels
+
+
 #: What `evalstats.analysis.makers` has a line for.
-MAKER = Maker(BattleTable, "who won", from_battles, decide)
+MAKER = Maker(BattleTable, "who won", from_battles, decide, design=design)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,31 +187,59 @@ def _units(table: BattleTable) -> Units:
     return replace(units, unit=table.unit) if table.groups is None else units
 
 
-def _influence(table: BattleTable, units: Units, strengths: _Strengths) -> Floats | None:
-    """Return what each unit adds to each strength, H⁻¹x(y - p), `(S, N)`; none of very many."""
+def _slopes(table: BattleTable, units: Units, strengths: _Strengths) -> csr_array:
+    """Return what each unit adds to the derivatives, Σx(y - p), `(N, p)`, most of it empty."""
     from scipy.sparse import csr_array
 
-    size = len(table.systems)
-    if size * units.n > _MOST_INFLUENCE:
-        return None
     fit = strengths.fit
     score, tie = bradley_terry.expected(fit.strengths, fit.ties if strengths.has_ties else None)
     first, second = table.pairs.T
     missed = table.points / 2 - score[first, second]
     columns, values = [first, second], [missed, -missed]
     if tie is not None:
-        columns.append(np.full(len(first), size))
+        columns.append(np.full(len(first), len(table.systems)))
         values.append((table.points == 1) - tie[first, second])
-    of = np.arange(len(first)) if units.members is None else units.members
-    shape = units.n, len(strengths.inverse)
-    places = np.concatenate([of] * len(columns)), np.concatenate(columns)
-    slopes = csr_array((np.concatenate(values), places), shape=shape)
-    return np.ascontiguousarray((slopes @ strengths.inverse[:, :size]).T)
+    places = np.concatenate([_of_units(table, units)] * len(columns)), np.concatenate(columns)
+    return csr_array((np.concatenate(values), places), shape=(units.n, len(strengths.inverse)))
+
+
+def _influence(slopes: csr_array, inverse: Floats, units: Units) -> tuple[Floats, Units]:
+    """Return what each unit adds to each strength, H⁻¹x(y - p), `(S, N)`, and the units.
+
+    Of very many units and pairs the result is coordinates and sums in the place of both: to the
+    same standard errors and degrees of freedom, with nothing known of a single unit.
+    """
+    size = inverse.shape[1]
+    if size * (size - 1) // 2 * units.n <= _MOST_INFLUENCE:
+        return np.ascontiguousarray((slopes @ inverse).T), units
+    codes = np.zeros(units.n, dtype=np.intp) if units.codes is None else units.codes
+    sizes = np.ones(units.n, dtype=np.int64) if units.sizes is None else units.sizes
+    each, sums = [], []
+    for t in range(int(codes.max()) + 1):
+        here = slopes[codes == t]
+        mean = np.asarray(here.sum(axis=0)) / here.shape[0]
+        products = (here.T @ here).toarray() - here.shape[0] * np.outer(mean, mean)
+        each.append(coordinates(inverse.T @ products @ inverse))
+        own = sizes[codes == t]
+        sums.append((len(own), int(np.sum(own)), int(np.sum(own**2))))
+    summed = SummedUnits(
+        units.n,
+        units.unit,
+        labels=units.labels,
+        places=np.repeat(np.arange(len(each)), size),
+        sums=np.array(sums, dtype=np.int64),
+    )
+    return np.concatenate(each, axis=1), summed
+
+
+def _of_units(table: BattleTable, units: Units) -> NDArray[np.intp]:
+    """Return the unit of each battle, `(n,)`."""
+    return np.arange(len(table.points)) if units.members is None else units.members
 
 
 def _played(table: BattleTable, units: Units) -> NDArray[np.int64]:
     """Return on how many units a difference rests: those of the system that has fewer, `(S, S)`."""
-    of = np.arange(len(table.points)) if units.members is None else units.members
+    of = _of_units(table, units)
     played = np.concatenate([table.pairs[:, i] * np.int64(units.n) + of for i in (0, 1)])
     counts = np.bincount(np.unique(played) // units.n, minlength=len(table.systems))
     return np.minimum(counts[:, None], counts)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.compare import compared
 from evalstats.analysis.estimate import estimates_of
 from evalstats.analysis.evaluation import Evaluation, Part
-from evalstats.analysis.options import Options, PairOptions, ScoreOptions
-from evalstats.analysis.tasks import Task, as_pairs, is_statistics, tables_of
+from evalstats.analysis.makers import maker_of, summaries_of
+from evalstats.analysis.options import SEED, Options, PairOptions, ScoreOptions
+from evalstats.analysis.tasks import Task, as_decided, as_pairs, is_statistics, tables_of
 from evalstats.analysis.totals import as_totals
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, label, listed
@@ -36,8 +37,9 @@ class Suite:
     Parameters
     ----------
     tasks : mapping of str to SegmentStatistics, or to a list of them
-        Name of each task and its statistics, one table a metric, of the same systems in all tasks.
-        Metrics and numbers of segments may differ.
+        Name of each task and its statistics, one table a metric, of the same systems in all tasks;
+        or `Moments` in the place of each, of which a total has the tasks as strata. Metrics and
+        numbers of segments may differ.
     aggregate : {"macro", "micro"}, mapping or callable, optional
         What the total is: the mean of the tasks' scores; the score of all segments together, for
         one metric; the mean with weights, ``{task: weight}``; or any smooth function of the T
@@ -143,7 +145,7 @@ class Suite:
             `evalstats.estimate`.
         """
         # Without a test nothing is drawn for intervals of t.
-        asked = replace(options_of(ScoreOptions, options), test="t")
+        asked = self._decided(replace(options_of(ScoreOptions, options), test="t"), options)
         single = len(self.parts) == 1
         estimates: list[Estimate] = []
         limits: list[Limits] = []
@@ -185,10 +187,17 @@ class Suite:
         progress
             As in `estimate`.
         """
-        asked = options_of(PairOptions, options)
+        asked = self._decided(options_of(PairOptions, options), options)
         pairs = as_pairs(self.systems, baseline)
         evaluation = Evaluation(self.parts, pairs, asked, self.notes, again=compared)
         return compared(evaluation, baseline, progress)
+
+    def _decided(self, checked: Options, options: ScoreOptions) -> Options:
+        """Return checked options with what summaries have decided."""
+        for tables in self.tasks.values():
+            n_resamples, rng = options.get("n_resamples"), options.get("rng", SEED)
+            checked = as_decided(tables, checked, n_resamples, rng)
+        return checked
 
     def __repr__(self) -> str:
         return f"<Suite of {len(self.tasks)} tasks, {len(self.systems)} systems>"
@@ -211,6 +220,9 @@ def options_of(kind: type[ScoreOptions], options: ScoreOptions) -> Options:
 
 def _tables(name: str, statistics: object) -> list[SegmentStatistics]:
     """Return the tables of a task, or say what came in their place."""
+    maker = maker_of(statistics)
+    if maker is not None and maker.total is not None:
+        return cast(list[SegmentStatistics], summaries_of(cast(Any, statistics)))
     if not is_statistics(statistics):
         raise InputTypeError(
             f"tasks[{name!r}] must be a SegmentStatistics or a list of them, got "
@@ -225,6 +237,9 @@ def _tables(name: str, statistics: object) -> list[SegmentStatistics]:
 def _same_systems(tasks: dict[str, list[SegmentStatistics]]) -> tuple[str, ...]:
     """Put the systems of all tasks into the order of the first, and return them."""
     first = next(iter(tasks.values()))[0].systems
+    kinds = {maker_of(tables) for tables in tasks.values()}
+    if len(kinds) > 1:
+        raise InputError("all tasks must have statistics of segments, or all of them moments")
     for name, tables in tasks.items():
         systems = tables[0].systems
         if set(systems) != set(first):
@@ -232,6 +247,11 @@ def _same_systems(tasks: dict[str, list[SegmentStatistics]]) -> tuple[str, ...]:
             lacks = "lacks" if odd in first else "has, unlike the first task,"
             raise InputError(
                 f"all tasks must have the same systems, but task {name!r} {lacks} {odd!r}"
+            )
+        if systems != first and kinds != {None}:
+            raise InputError(
+                f"all tasks must have the systems in one order, got {list(first)} and, in task "
+                f"{name!r}, {list(systems)}"
             )
         if systems != first:
             order = [systems.index(system) for system in first]

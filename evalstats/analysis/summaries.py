@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.aggregates import Aggregate, Aggregated
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.options import Options
+from evalstats.analysis.units import Labels
 
 
 class Named(Protocol):
@@ -53,11 +54,18 @@ class Maker:
     kind: type[Any]
     #: What it keeps in the place of segments, for messages: "totals".
     keeps: str
-    #: Summaries of a call, one or several, its aggregate and options -> what is drawn, one a metric.
+    #: Summaries of a call, one or several, its aggregate and options -> what is drawn for each
+    #: metric.
     drawn: Callable[[Sequence[Any], Aggregated, Options], list[Drawn]]
     #: Summary, checked options of the call, and those of `n_resamples` and `rng` that the caller
     #: asked for -> options with what the summary has decided; what it cannot do is refused.
     decide: Callable[[Any, Options, Mapping[str, int]], Options]
+    #: Summaries of tasks by name, and what is made of their scores -> a total, named after the
+    #: first metric; without it there are no suites and gates of such summaries.
+    total: Callable[[Mapping[str, Any], Aggregate], Drawn] | None = None
+    #: Summary, and labels for its groups and strata -> the same with these; without it, labels are
+    #: refused.
+    design: Callable[[Any, Labels, Labels], Any] | None = None
 
     @property
     def name(self) -> str:

@@ -12,7 +12,7 @@ from evalstats.analysis.blocks import Segments, distinct_names, segments_of
 from evalstats.analysis.drawn import Drawn, from_segments
 from evalstats.analysis.makers import maker_of, summaries_of
 from evalstats.analysis.options import Default, Options
-from evalstats.analysis.summaries import Summary
+from evalstats.analysis.summaries import Maker, Summary
 from evalstats.analysis.units import Labels, as_units, check_enough, unit_name
 from evalstats.checks import listed, shown
 from evalstats.errors import Argument, InputError
@@ -68,12 +68,20 @@ class Task:
         maker = maker_of(self.statistics)
         try:
             if maker is not None:
-                return maker.drawn(self.statistics, self.aggregate, options)
+                return maker.drawn(self._summaries(maker), self.aggregate, options)
             return from_segments(self.segments(), options)
         except InputError as error:
             if not self.name:
                 raise
             raise error.within(f"task {self.name!r}") from None
+
+    def _summaries(self, maker: Maker) -> Sequence[Any]:
+        """Return summaries with the design of the task, which most have decided."""
+        given = {"groups": self.groups, "strata": self.strata}
+        if maker.design is None or not any(x is not None for x in given.values()):
+            _refuse_all(maker, given)
+            return self.statistics
+        return [maker.design(one, self.groups, self.strata) for one in self.statistics]
 
     def segments(self) -> list[Segments]:
         """Return how the systems are scored under each metric, and what is drawn of them."""
@@ -219,9 +227,7 @@ def _summaries(
     """Return summaries; arguments that they have decided, or know nothing of, are refused."""
     maker, summaries = maker_of(hypotheses), summaries_of(hypotheses)
     assert maker is not None
-    for name, value in others.items():
-        if value is not None:
-            raise InputError(f"must be left out when {maker.name} is given", argument=name)
+    _refuse_all(maker, others)
     known = [metric for summary in summaries for metric in summary.metrics]
     asked = known if metrics is None else as_metrics(metrics)
     if [(m.name, m.signature) for m in asked] != [(m.name, m.signature) for m in known]:
@@ -233,6 +239,13 @@ def _summaries(
     for summary in summaries:
         check_enough(summary.n_segments, summary.unit)
     return summaries
+
+
+def _refuse_all(maker: Maker, others: Mapping[str, object]) -> None:
+    """Refuse arguments that summaries know nothing of."""
+    for name, value in others.items():
+        if value is not None:
+            raise InputError(f"must be left out when {maker.name} is given", argument=name)
 
 
 def _check_columns(hypotheses: object, others: Mapping[str, object]) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from evalstats.analysis.aggregates import Aggregate, Aggregated, NamedTotal, as_aggregate
 from evalstats.analysis.blocks import Block, Segments
 from evalstats.analysis.drawn import Drawn, from_segments
+from evalstats.analysis.makers import maker_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.outcomes import joined
 from evalstats.analysis.tasks import Task, labels_of
@@ -86,9 +87,22 @@ class Total:
             Task([self.tables[name]], name, groups=self.groups.get(name)) for name in self.order
         ]
 
+    @property
+    def statistics(self) -> list[SegmentStatistics]:
+        """Its tables, one a task."""
+        return list(self.tables.values())
+
     def drawn(self, options: Options) -> list[Drawn]:
         """Return what is drawn of it."""
-        return from_segments([self.segments()], options)
+        maker = maker_of(self.statistics)
+        if maker is None or maker.total is None:
+            return from_segments([self.segments()], options)
+        aggregate = self._aggregate(list(self.tables))
+        drawn = maker.total(self.tables, aggregate)
+        signature = _signature(self.statistics, aggregate.tag)
+        name = f"{self.name} {self.metric}"
+        of = replace(drawn.of, name=self.metric, metric_name=name, signature=signature)
+        return [replace(drawn, of=of)]
 
     def unit_names(self) -> list[str]:
         """Return what the unit of each segment is called, after its task."""

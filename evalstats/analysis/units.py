@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,14 @@ class Units:
     members: Codes | None = None  # (n_segments,) group of each segment
     strata: Codes | None = None  # (N,) stratum of each as it was given
     labels: tuple[Any, ...] = ()  # of the strata, in order of first appearance
+
+    #: Whether a quantity has an influence value for each unit.
+    has_values: ClassVar[bool] = True
+
+    @property
+    def n_strata(self) -> int:
+        """Within how many strata units are drawn."""
+        return 1 if self.codes is None else int(self.codes.max()) + 1
 
     @property
     def n_segments(self) -> int:
@@ -70,6 +78,46 @@ class Units:
         if self.strata is None or self.members is None:
             return self.strata
         return self.strata[self.members]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SummedUnits(Units):
+    """N units that are elsewhere, of which sums of squares and products are known.
+
+    In the place of influence values a quantity has C coordinates, centred within strata, of which
+    the inner products are those of influence values. So differences and shares are differences and
+    shares of coordinates, and nothing is known of a single unit.
+    """
+
+    has_values: ClassVar[bool] = False
+    places: Codes  # (C,) stratum of each coordinate
+    sums: NDArray[np.int64]  # (T, 3) units, their segments, and the squares of these, by stratum
+
+    @property
+    def n_strata(self) -> int:
+        """Within how many strata units are drawn."""
+        return len(self.sums)
+
+    @property
+    def n_segments(self) -> int:
+        """How many segments there are, whatever is drawn."""
+        return int(np.sum(self.sums[:, 1]))
+
+    @cached_property
+    def alike(self) -> Spread:
+        """What the units are worth where nothing is known of how they vary; without an error."""
+        return self.spread(np.zeros(len(self.places)))
+
+    def spread(
+        self, influence: NDArray[np.float64], unseen: NDArray[np.float64] | None = None
+    ) -> Spread:
+        """Return error, factor and degrees of freedom of a quantity with coordinates, `(C,)`."""
+        unit = float(student.unit_of(influence))
+        weights = (influence / unit) ** 2
+        squares = np.bincount(self.places, weights, len(self.sums)).astype(np.float64)
+        _, sizes, of_sizes = self.sums.astype(np.float64).T
+        every = float(np.sum(sizes) ** 2 / np.sum(of_sizes))
+        return student.of_squares(squares, sizes**2 / of_sizes, unit, every)
 
 
 def as_units(n_segments: int, groups: Labels, strata: Labels, name: str = "group") -> Units:
@@ -119,14 +167,22 @@ def _drawn_within(strata: Codes | None) -> Codes | None:
     """
     if strata is None or np.ptp(strata) == 0:
         return None
-    counts = np.bincount(strata)
-    alone = np.flatnonzero(counts == 1)
-    if len(alone):
-        if len(alone) == 1:
-            alone = np.append(alone, np.argmin(np.where(counts > 1, counts, len(strata) + 1)))
-        strata = np.where(np.isin(strata, alone), alone[-1], strata)
-        strata = np.unique(strata, return_inverse=True)[1]
+    strata = without_singles(np.bincount(strata))[strata]
     return None if np.ptp(strata) == 0 else strata
+
+
+def without_singles(counts: NDArray[np.int64]) -> Codes:
+    """Return which stratum each of T strata of so many units is drawn in, `(T,) -> (T,)`.
+
+    >>> [without_singles(np.array(n)).tolist() for n in ([5, 1, 3, 1], [5, 3, 1])]
+    [[0, 2, 1, 2], [0, 1, 1]]
+    """
+    alone, strata = np.flatnonzero(counts == 1), np.arange(len(counts))
+    if len(alone) == 1 and len(counts) > 1:
+        alone = np.append(alone, np.argmin(np.where(counts > 1, counts, np.sum(counts) + 1)))
+    if len(alone):
+        strata = np.where(np.isin(strata, alone), alone[-1], strata)
+    return np.unique(strata, return_inverse=True)[1]
 
 
 def _of_groups(codes: Codes, labels: list[Any], members: Codes, names: list[Any]) -> Codes:

@@ -42,8 +42,8 @@ class Slope(NamedTuple):
 def expected(strengths: Floats, ties: Floats | None = None) -> tuple[Floats, Floats | None]:
     """Return the expected score of i against j, and the probability of a tie, `(..., S, S)`.
 
-    Without `ties` a tie is half a win, and has no probability. With `ties`, which are log ν `(...)`,
-    it is ν√(π_i π_j)/(π_i + π_j + ν√(π_i π_j)), where π = exp θ (Davidson, 1970).
+    Without `ties` a tie is half a win, and has no probability. With `ties`, log ν `(...)`, it is
+    ν√(π_i π_j)/(π_i + π_j + ν√(π_i π_j)), where π = exp θ (Davidson, 1970).
 
     >>> score, tie = expected(np.log([3.0, 1.0]), np.log(2.0))
     >>> score.round(4)[0, 1], tie.round(4)[0, 1]    # (3 + √3)/(4 + 2√3), 2√3/(4 + 2√3)

@@ -101,15 +101,23 @@ def spread(
     centred = _centred(influence, codes)
     # Squares of large or small scores are no numbers.
     unit = float(unit_of(centred))
-    squares = np.bincount(strata, weights=(centred / unit) ** 2)
+    squares: Floats = np.bincount(strata, weights=(centred / unit) ** 2).astype(np.float64)
     if unseen is not None:
         squares = np.maximum(squares + unseen / unit**2, 0.0)
+    every = float(len(influence)) if sizes is None else kish(sizes)
+    return of_squares(squares, numbers, unit, every)
+
+
+def of_squares(squares: Floats, numbers: Floats, unit: float, every: float) -> Spread:
+    """Return the spread of a quantity from Σu² of each stratum, in squares of a unit.
+
+    `numbers` is Kish's number of the units of each stratum, `(T,)`, and `every` that of all units.
+    """
     variances = squares * numbers / (numbers - 1)
     total = float(np.sum(variances))
     if not total > 0:
         # Where nothing varies, all units together say how many they are.
-        g = float(len(influence)) if sizes is None else kish(sizes)
-        return Spread(total**0.5, (g / (g - 1)) ** 0.5, max(g - 1, 1.0))
+        return Spread(total**0.5, (every / (every - 1)) ** 0.5, max(every - 1, 1.0))
     degrees = 1 / float(np.sum((variances / total) ** 2 / (numbers - 1)))
     factor = (total / float(np.sum(squares))) ** 0.5
     return Spread(unit * total**0.5, factor, max(degrees, 1.0))

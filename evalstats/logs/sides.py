@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from evalstats.analysis.aggregates import NamedTotal
 from evalstats.analysis.makers import maker_of
 from evalstats.analysis.suite import Groups, Tables
-from evalstats.analysis.tasks import as_task, is_statistics, tables_of
+from evalstats.analysis.tasks import as_task, is_extracted, is_statistics, tables_of
 from evalstats.analysis.units import Labels
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
@@ -52,10 +52,15 @@ def sides_of(
     `of_logs` are the arguments of `joined`.
     """
     maker = maker_of(passed.hypotheses) or maker_of(baseline)
-    if maker is not None:
+    if maker is not None and maker.total is None:
         raise InputTypeError(
             f"a gate needs the statistics of every segment, and {maker.why}; give compare the "
             f"{maker.kind.__name__}, with margin or recovery"
+        )
+    if maker is not None and not isinstance(baseline, str):
+        raise InputTypeError(
+            f"baseline must be the name of a system where {maker.name} is given, which has both: "
+            f"apart they say nothing of how systems vary together"
         )
     hypotheses, references = _opened(passed.hypotheses), _opened(passed.references)
     passed = passed._replace(hypotheses=hypotheses, references=references)
@@ -93,7 +98,7 @@ def _has_names(value: object, baseline: str) -> bool:
     if is_statistics(value) and baseline.endswith((".npz", ".txt", ".txt.gz")):
         return False
     names = [name for name, _ in columns_of(value) or ()]
-    return isinstance(value, Mapping) or is_statistics(value) or baseline in names
+    return isinstance(value, Mapping) or is_extracted(value) or baseline in names
 
 
 def _refuse(of_logs: Mapping[str, Any]) -> None:
@@ -105,9 +110,9 @@ def _refuse(of_logs: Mapping[str, Any]) -> None:
 def _named(passed: Passed, baseline: str, executor: Workers) -> Sides:
     """Return two systems, on one task or several, of which the baseline is named."""
     systems = passed.hypotheses
-    if isinstance(systems, Mapping) and systems and all(map(is_statistics, systems.values())):
+    if isinstance(systems, Mapping) and systems and all(map(is_extracted, systems.values())):
         tasks = {
-            name: tables_of(tables, passed.references, passed.metrics)
+            name: _tables(passed._replace(hypotheses=tables, groups=None, strata=None), executor)
             for name, tables in systems.items()
         }
         return Sides(tasks, baseline, passed.groups, passed.strata)
@@ -180,7 +185,7 @@ def _apart(passed: Passed, baseline: object, executor: Workers) -> Sides:
 def _tables(passed: Passed, executor: Workers) -> list[SegmentStatistics]:
     """Return the statistics of texts, or of what has them, one table a metric."""
     task = as_task(*passed[:3], groups=passed.groups, strata=passed.strata, executor=executor)
-    return list(task.tables)
+    return cast(list[SegmentStatistics], list(task.statistics))
 
 
 def _of_one(name: str, value: Any, metrics: Metrics | None) -> list[SegmentStatistics]:

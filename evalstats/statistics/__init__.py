@@ -5,6 +5,7 @@
 - `runs`: several runs of a system, side by side
 - `names`: names of systems and segments, labels of groups
 - `extraction`: texts to statistics
+- `battles`: who was preferred to whom, and the wins of all pairs
 - `interchange`, `archives`: statistics as files
 - `opening`: files and pipes as bytes, less compression
 - `files`: files of texts, and the test sets that sacreBLEU knows

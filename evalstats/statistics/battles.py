@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,7 +73,7 @@ class BattleTable:
 
     `pairs` `(n, 2)` has the numbers of both systems, `points` `(n,)` twice the score of the first:
     2 for a win, 1 for a tie, 0. `groups` and `strata` have a label each, and `unit` is what groups
-    are called.
+    are called; `labels` are those that can be groups or strata, by name.
     """
 
     systems: tuple[str, ...]
@@ -83,6 +83,7 @@ class BattleTable:
     groups: Sequence[Hashable] | None = None
     strata: Sequence[Hashable] | None = None
     unit: str = "battle"
+    labels: Mapping[Any, Sequence[Hashable]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -143,6 +144,7 @@ class BattleTable:
             points=self.points[kept],
             groups=groups,
             strata=strata,
+            labels={name: [of[i] for i in places] for name, of in self.labels.items()},
         )
 
 

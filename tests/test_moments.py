@@ -1,0 +1,392 @@
+"""Moments say what the rows say by t: the truth is the rows themselves, under t."""
+
+import sqlite3
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.data import load_sample
+
+SAMPLE = load_sample()
+#: A few groups of one segment, and others of more; strata of several sizes, of whole groups.
+GROUPS = [f"g{i // 7 if i % 2 else i // 3}" for i in range(480)]
+STRATA = ["xyyzz"[i // 100] for i in range(480)]
+PAIR = ("low", "high", "standard_error", "pvalue", "pvalue_adjusted", "difference", "n_differing")
+SCORE = ("score", "low", "high", "standard_error", "n_segments")
+
+
+@cache
+def extracted(metric):
+    return es.extract(SAMPLE.systems, SAMPLE.references, metric)
+
+
+def moments_of(table, codes=None, strata=None, **options):
+    """Return the moments of rows, by the formulas: Σx, Σxxᵀ, and what differs."""
+    codes = np.arange(table.n_segments) if codes is None else codes
+    sizes = np.bincount(codes)
+    rows = np.zeros((len(sizes), table.values[0].size * len(table.systems) // table.n_segments))
+    np.add.at(rows, codes, np.concatenate(list(table.values), axis=1).astype(float))
+    shape = len(table.systems), len(table.metric.columns)
+    apart = rows.reshape(-1, *shape)
+    differs = np.any(apart[:, :, None] != apart[:, None], axis=-1)  # (N, S, S)
+    of_units = np.stack([np.ones_like(sizes), sizes, sizes**2])
+    names = list(dict.fromkeys(strata or ["all"]))
+    of_groups = np.zeros(len(sizes), dtype=int)
+    of_groups[codes] = [names.index(s) for s in strata or ["all"] * len(codes)]
+    parts = [rows[of_groups == t] for t in range(len(names))]
+    return es.Moments(
+        table.systems,
+        table.metric,
+        [len(part) for part in parts],
+        np.stack([part.sum(axis=0).reshape(shape) for part in parts]),
+        np.stack([part.T @ part for part in parts]),
+        np.einsum("cn,nab->cab", of_units, differs.astype(int)),
+        strata=names if strata else (),
+        unit="segment" if len(sizes) == len(codes) else "group",
+        sizes=np.stack([np.bincount(of_groups, s) for s in of_units[1:]], axis=1),
+        **options,
+    )
+
+
+def check_same(one, other, signed=True):
+    """Hold two comparisons against each other, to 1e-10 of each number."""
+    assert len(one.differences) == len(other.differences) > 0
+    for pairs, fields in (((one, other), PAIR), ((one.estimates, other.estimates), SCORE)):
+        for a, b in zip(*pairs, strict=True):
+            assert (a.task, a.metric, a.method) == (b.task, b.metric, b.method)
+            for field in fields:
+                x, y = getattr(a, field), getattr(b, field)
+                assert x == pytest.approx(y, rel=1e-10, abs=1e-10), (a, field)
+    if signed:
+        assert [s.replace("|nrefs:2", "") for s in other.signatures] == list(one.signatures)
+
+
+def by_t(table, **options):
+    return es.compare(table, method=options.pop("method", "t"), test="t", **options)
+
+
+@pytest.fixture(scope="module", params=["bleu", "ter", "mean"])
+def table(request):
+    if request.param != "mean":
+        return extracted(request.param)
+    rng = np.random.default_rng(4)
+    marks = {name: np.where(rng.random(480) < 0.1, np.nan, rng.random(480)) for name in "ABC"}
+    rows = np.stack([np.stack([np.nan_to_num(x), ~np.isnan(x)], axis=1) for x in marks.values()])
+    return es.SegmentStatistics(rows, list(marks), es.Mean("judge"))
+
+
+def test_moments_are_the_rows_under_t(table):
+    moments = moments_of(table)
+    check_same(es.compare(moments), by_t(table))
+    one, other = es.compare(moments), by_t(table)
+    assert (one.test, one.method, one.adjustment) == (other.test, other.method, "holm")
+    assert one.notes == other.notes
+    options = {"baseline": table.systems[0], "recovery": 0.9, "confidence_level": 0.9}
+    for a, b in zip(es.compare(moments, **options), by_t(table, **options), strict=True):
+        assert a.margin_test.pvalue_not_worse == pytest.approx(b.margin_test.pvalue_not_worse)
+        assert a.margin_test.recovery_bound == pytest.approx(b.margin_test.recovery_bound)
+    for options in ({"contrast": "ratio"}, {"alternative": "less"}):
+        check_same(es.compare(moments, **options), by_t(table, **options))
+    # Together by Bonferroni: nothing says how pairs depend on one another.
+    (joint, *_), n = es.compare(moments, method="simultaneous"), len(es.compare(moments))
+    (alone, *_) = by_t(table, confidence_level=1 - 0.05 / n)
+    assert (joint.low, joint.high) == pytest.approx((alone.low, alone.high), rel=1e-9, abs=1e-12)
+
+
+def test_groups_and_strata_are_those_of_rows(table):
+    codes = np.unique(GROUPS, return_inverse=True)[1]
+    check_same(es.compare(moments_of(table, codes)), by_t(table, groups=GROUPS))
+    strata = moments_of(table, strata=STRATA)
+    for aggregate in ("micro", "macro", {"x": 5, "y": 2, "z": 1}, lambda s: s[..., 0] * s[..., 2]):
+        one = es.compare(strata, aggregate=aggregate)
+        check_same(one, by_t(table, strata=STRATA, aggregate=aggregate))
+    of_groups = [s for s, _ in sorted(zip(STRATA, GROUPS, strict=True))]
+    whole = [f"{s}{i // 3}" for i, s in enumerate(of_groups)]
+    strata = [w[0] for w in whole]
+    # No group lies in two strata.
+    codes = np.unique(whole, return_inverse=True)[1]
+    one = es.compare(moments_of(table, codes, strata), aggregate="macro")
+    check_same(one, by_t(table, groups=whole, strata=strata, aggregate="macro"))
+
+
+def test_strata_of_one_segment_are_drawn_together(table):
+    for alone in (["p"], ["p", "q"]):
+        strata = [*alone, *STRATA[len(alone) :]]
+        moments = moments_of(table, strata=strata)
+        check_same(es.compare(moments), by_t(table, strata=strata))
+        with pytest.raises(es.InputError, match="'macro' of a Moments needs at least 2 segments"):
+            es.compare(moments, aggregate="macro")
+
+
+def test_suites_of_moments(table):
+    tasks = {"x": range(100), "y": range(100, 300), "z": range(300, 480)}
+    parts = {
+        name: es.SegmentStatistics(table.values[:, list(rows)], table.systems, table.metric)
+        for name, rows in tasks.items()
+    }
+    moments = {name: moments_of(part) for name, part in parts.items()}
+    for aggregate in (None, "micro", {"x": 1, "y": 2, "z": 3}):
+        one = es.Suite(moments, aggregate).compare(margin=0.5)
+        other = es.Suite(parts, aggregate).compare(margin=0.5, method="t", test="t")
+        # Totals of rows have their tasks, and weights, in an order of their own.
+        check_same(one, other, signed=False)
+        assert one.notes == other.notes
+    scores = es.Suite(moments).estimate()
+    others = es.Suite(parts).estimate(method="t")
+    for a, b in zip(scores, others, strict=True):
+        assert (a.low, a.high) == pytest.approx((b.low, b.high), rel=1e-10)
+    with pytest.raises(es.InputError, match="all of them moments"):
+        es.Suite({"x": moments["x"], "y": parts["y"]})
+    with pytest.raises(es.InputError, match="groups must be left out when a Moments is given"):
+        es.Suite(moments, groups={"x": ["a"] * 100}).compare()
+    with pytest.raises(es.InputError, match="task 'x' has strata"):
+        es.Suite({"x": moments_of(parts["x"], strata=["a", "b"] * 50), "y": moments["y"]}).compare()
+
+
+def test_gates_of_moments(table):
+    first, second = table.systems[:2]
+    two = es.SegmentStatistics(table.values[:2], table.systems[:2], table.metric)
+    gate = es.gate(moments_of(two), first, margin=1.0)
+    (difference,) = by_t(two, baseline=first, margin=1.0, confidence_level=0.9)
+    test = gate.checks[0].difference.margin_test
+    assert test.pvalue_not_worse == pytest.approx(difference.margin_test.pvalue_not_worse, rel=1e-9)
+    assert gate.checks[0].difference.system == second
+    assert "test:t" in gate.checks[0].signature
+    tasks = {"a": moments_of(two), "b": moments_of(two)}
+    assert len(es.gate(tasks, first, margin=1.0).checks) == 3
+    with pytest.raises(es.InputTypeError, match="baseline must be the name of a system where a Mo"):
+        es.gate(moments_of(two), moments_of(two), margin=1.0)
+    with pytest.raises(es.InputError, match="rng must be left out when a Moments is given"):
+        es.gate(moments_of(two), first, margin=1.0, rng=1)
+
+
+def test_estimates_power_and_ranking(table):
+    moments = moments_of(table)
+    for a, b in zip(es.estimate(moments), es.estimate([table], method="t"), strict=True):
+        assert (a.score, a.low, a.high) == pytest.approx((b.score, b.low, b.high), rel=1e-10)
+        assert a.replicates.size == 0
+    assert es.estimate(replace_systems(moments, 1)).low == pytest.approx(a0(table).low, rel=1e-10)
+    ranks = [r.rank for r in es.compare(moments).ranking()]
+    assert ranks == [r.rank for r in by_t(table).ranking()]
+    planned = es.power(moments, difference=1.0)
+    for a, b in zip(planned, es.power(table, difference=1.0), strict=True):
+        assert a.needed == b.needed
+    assert any("since the segments are elsewhere" in note for note in planned.notes)
+
+
+def replace_systems(moments, n):
+    """Return the moments of the first n systems."""
+    k = len(moments.metric.columns)
+    side = slice(0, n * k)
+    return es.Moments(
+        moments.systems[:n],
+        moments.metric,
+        moments.n[0],
+        moments.sums[0, :n],
+        moments.products[0, side, side],
+    )
+
+
+def a0(table):
+    return es.estimate([table], method="t")[0]
+
+
+def test_parts_add_up():
+    """Whole numbers are added exactly, in any order; strata meet by their names."""
+    table = extracted("bleu")
+    halves = [
+        moments_of(
+            es.SegmentStatistics(table.values[:, rows], table.systems, table.metric),
+            strata=STRATA[rows],
+        )
+        for rows in (slice(0, 250), slice(250, 480))
+    ]
+    whole = moments_of(table, strata=STRATA)
+    for added in (halves[0] + halves[1], halves[1] + halves[0]):
+        assert set(added.strata) == {"x", "y", "z"}
+        order = [added.strata.index(name) for name in whole.strata]
+        for name in ("n", "sums", "products", "sizes"):
+            np.testing.assert_array_equal(getattr(added, name)[order], getattr(whole, name))
+        np.testing.assert_array_equal(added.differing, whole.differing)
+    assert repr(whole) == "<Moments of 480 segments in 3 strata, 4 systems, BLEU>"
+    assert replace(halves[0], differing=None) + halves[1] != whole
+    for other, message in (
+        (replace(halves[1], systems=("a", "b", "c", "d")), "the same systems"),
+        (moments_of(table), "strata both or neither"),
+        (moments_of(extracted("ter"), strata=STRATA), "metric"),
+    ):
+        with pytest.raises(
+            es.InputError, match=f"moments must have the same .*{message}|{message}"
+        ):
+            halves[0] + other
+
+
+def test_what_moments_do_not_know_is_said():
+    table = extracted("bleu")
+    moments = moments_of(table)
+    for options in ({"method": "bca"}, {"method": "percentile"}, {"test": "ar"}):
+        with pytest.raises(
+            es.InputError, match="needs resamples, and a Moments keeps sums and pro"
+        ):
+            es.compare(moments, **options)
+    for options in ({"n_resamples": 99}, {"rng": 3}):
+        with pytest.raises(es.InputError, match=r"must be left out when .*nothing is drawn of it"):
+            es.compare(moments, **options)
+    with pytest.raises(es.InputError, match=r"influence needs .* a Moments keeps sums and"):
+        es.compare(replace_systems(moments, 2)).influence()
+    with pytest.raises(es.InputError, match="needs strata"):
+        es.compare(moments, aggregate="macro")
+    # Without counts of what differs all units are, and the results say so.
+    unknown = replace(moments, differing=None)
+    result = es.compare(unknown)
+    assert "On how many segments two systems differ is not among these moments" in str(result)
+    assert [d.n_differing for d in result] == [480] * 6
+    assert not any("two systems differ" in note for e in es.estimate(unknown) for note in e.notes)
+    several = es.compare([moments, moments_of(extracted("ter"))])
+    assert {d.metric for d in several} == {"BLEU", "TER"}
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"n": 0}, "n must be at least 1"),
+        ({"n": 2.5}, "n must be whole numbers"),
+        ({"sums": [[1, 2]]}, r"sums must have shape \(2, 2\), got \(1, 2\)"),
+        ({"sums": [[np.nan, 2], [1, 2]]}, "sums must be finite numbers"),
+        ({"products": np.ones((2, 2))}, r"products must have shape \(4, 4\)"),
+        ({"products": np.triu(np.full((4, 4), 9))}, "products must be symmetric"),
+        ({"products": np.eye(4)}, "cannot be those of 4 numbers that sum to 4"),
+        ({"differing": [[0, 5], [5, 0]]}, "differing must count units, 0 to 4"),
+        ({"differing": [[0, 1], [2, 0]]}, "the same for both systems of a pair"),
+        ({"strata": ["a", "b"]}, r"n must have shape \(2,\)"),
+        ({"unit": "document"}, "unit must be one of"),
+        ({"sizes": [2, 2]}, "sizes at least n"),
+        ({"metric": es.MeanOfRuns(es.Ratio("share"), 2)}, "of several runs moments say too little"),
+        ({"systems": ["A", "A"]}, "system names must differ"),
+    ],
+)
+def test_moments_that_cannot_be(change, message):
+    rows = np.array([[1, 1, 0, 1], [1, 1, 1, 1], [0, 1, 1, 1], [0, 1, 1, 1]])
+    known = {"systems": ["A", "B"], "metric": es.Ratio("share"), "n": 4}
+    known |= {"sums": rows.sum(0).reshape(2, 2), "products": rows.T @ rows}
+    es.Moments(**known)
+    with pytest.raises(es.InputError, match=message):
+        es.Moments(**known | change)
+
+
+# The query, in SQLite, which is here wherever Python is. (`test_engines` has DuckDB.)
+
+
+@pytest.fixture
+def database():
+    """Return a database with the statistics of two systems, labels, and a name to be quoted."""
+    table = es.extract(
+        {n: SAMPLE.systems[n] for n in ("baseline", "clearly-better")}, SAMPLE.references
+    )
+    names = {s: [f"{s} {c}" for c in table.metric.columns] for s in table.systems}
+    connection = sqlite3.connect(":memory:")
+    columns = ", ".join(f'"{name}"' for each in names.values() for name in each)
+    connection.execute(f'CREATE TABLE "a ""b"" c" (domain, document, {columns})')
+    rows = np.concatenate(list(table.values), axis=1).tolist()
+    values = [[s, g, *row] for s, g, row in zip(STRATA, GROUPS_WITHIN, rows, strict=True)]
+    marks = ", ".join("?" * len(values[0]))
+    connection.executemany(f'INSERT INTO "a ""b"" c" VALUES ({marks})', values)
+    yield connection, table, names
+    connection.close()
+
+
+GROUPS_WITHIN = [f"{s}{i // 4}" for i, s in enumerate(STRATA)]
+
+
+@pytest.mark.parametrize("quote", ['"', "`"])
+@pytest.mark.parametrize("groups", [None, GROUPS_WITHIN])
+@pytest.mark.parametrize("strata", [None, STRATA])
+def test_a_query_is_the_rows(database, groups, strata, quote):
+    connection, table, names = database
+    labels = {"groups": groups and "document", "strata": strata and "domain"}
+    name = ['a "b" c']
+    query = es.moments_query(name, table.systems, "bleu", names, **labels, quote=quote)
+    if quote == "`":
+        query = query.replace('`a "b" c`', '"a ""b"" c"')
+    answer = connection.execute(query)
+    rows = answer.fetchall()
+    moments = es.Moments.from_rows(rows, table.systems, "bleu")
+    check_same(es.compare(moments), by_t(table, groups=groups, strata=strata))
+    fields = [column[0] for column in answer.description]
+    added = [
+        es.Moments.from_row(dict(zip(fields, row, strict=True)), table.systems, "bleu")
+        for row in rows
+    ]
+    assert es.compare(added[0] if len(added) == 1 else sum(added[1:], added[0])) == es.compare(
+        moments
+    )
+
+
+def test_what_a_query_finds_wrong(database):
+    """Null labels and statistics, groups in two strata, and no rows are said, not left out."""
+    connection, table, names = database
+    known = ('"a ""b"" c"', table.systems, "bleu", names)
+
+    def asked(**labels):
+        query = es.moments_query(['a "b" c'], *known[1:], **labels)
+        return es.Moments.from_rows(connection.execute(query), table.systems, "bleu")
+
+    connection.execute(f"UPDATE {known[0]} SET domain = 'q' WHERE rowid = 3")
+    with pytest.raises(es.InputError, match="1 groups lie in several strata"):
+        asked(groups="document", strata="domain")
+    asked(groups="document")
+    connection.execute(f"UPDATE {known[0]} SET document = NULL WHERE rowid IN (5, 8)")
+    with pytest.raises(es.InputError, match="2 rows of the table have a null"):
+        asked(groups="document")
+    asked(strata="domain")
+    connection.execute(f'UPDATE {known[0]} SET "baseline sys_len" = NULL WHERE rowid = 9')
+    with pytest.raises(
+        es.InputError, match="says of stratum 'x' that 1 rows of the table have a null"
+    ):
+        asked(strata="domain")
+    connection.execute(f"DELETE FROM {known[0]}")
+    with pytest.raises(es.InputError, match="found no segments"):
+        asked()
+    with pytest.raises(es.InputError, match="found no segments"):
+        asked(strata="domain")
+    with pytest.raises(es.InputError, match="row must have the 240 columns of moments_query"):
+        es.Moments.from_row([1, 2, 3], table.systems, "bleu")
+    query = es.moments_query("sqlite_schema", ["a"], es.Mean("q"), {"a": [1, 1]})
+    twice = [(*row[:2], 2, *row[3:]) for row in connection.execute(query)] * 2
+    with pytest.raises(es.InputError, match="rows must be one a stratum"):
+        es.Moments.from_rows(twice, ["a"], es.Mean("q"))
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"columns": {"a": ["x", 1]}}, "columns must have the columns of each system, a, b"),
+        ({"columns": {"a": ["x"], "b": ["y", 1]}}, "columns must be 2 a system, sum, count, got 1"),
+        ({"columns": {"a": ["x", 1.5], "b": ["y", 1]}}, "columns must be names, got 1.5"),
+        ({"columns": {"a": ["x`", 1], "b": ["y", 1]}, "quote": "`"}, "cannot be quoted with `"),
+        ({"groups": "a\nb"}, "groups has .* cannot be quoted"),
+        ({"table": "a..b"}, "table has '', which cannot be quoted"),
+        ({"quote": "'"}, "quote must be one of"),
+    ],
+)
+def test_queries_that_cannot_be(change, message):
+    known = {"table": "t", "systems": ["a", "b"], "metric": es.Mean("q")}
+    known |= {"columns": {"a": ["x", 1], "b": ["y", 1]}}
+    assert es.moments_query(**known)
+    with pytest.raises(es.InputError, match=message):
+        es.moments_query(**known | change)
+
+
+def test_names_do_not_end_their_quotes():
+    """A name with quotes, blanks and a comment stays one name."""
+    connection = sqlite3.connect(":memory:")
+    odd = 'x" FROM t; DROP TABLE t; --'
+    connection.execute('CREATE TABLE t ("x"" FROM t; DROP TABLE t; --")')
+    connection.executemany("INSERT INTO t VALUES (?)", [[0.0], [1.0], [1.0]])
+    query = es.moments_query("main.t", ["a"], es.Mean("q"), {"a": [odd, 1]})
+    moments = es.Moments.from_row(connection.execute(query).fetchone(), ["a"], es.Mean("q"))
+    assert moments.sums.tolist() == [[[2.0, 3.0]]]
+    assert es.estimate(moments).score == pytest.approx(2 / 3)
