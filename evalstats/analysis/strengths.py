@@ -121,7 +121,13 @@ def _labelled(table: BattleTable, given: Labels, name: str) -> list[Hashable] | 
         if given not in table.labels:
             said = meant(given, table.labels) if table.labels else "they have no labels"
             raise InputError(Argument(name, given), f" is no label of the battles; {said}")
-        given = table.labels[given]
+        n, given = given, table.labels[given]
+        if n_without := sum(label == "" for label in given):
+            raise InputError(
+                Argument(name, n),
+                f": {n_without:,} of {len(given):,} battles have none; give each one, or leave "
+                f"them out",
+            )
     labels = listed(given, name, "labels, one a battle")
     group_codes(labels, len(table.points), name)
     return labels

@@ -13,8 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.aggregates import NamedTotal
+from evalstats.analysis.arena import win_rates
+from evalstats.analysis.strengths import linked
 from evalstats.checks import choice, label, meant
 from evalstats.errors import Argument, InputError, InputTypeError
+from evalstats.logs.battles import battles_of, group_notes, is_arena
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.groups import totals_of
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
@@ -96,6 +99,8 @@ def joined(
         labels=tuple(name for name in labels if name), columns=as_columns(columns)
     )
     read, unread = _read(logs, wanted)
+    if is_arena(read):
+        return _of_arena(read, as_patterns(systems, "systems"), wanted.labels, unread)
     every = _directed(_named_apart(read), directions)
     epochs = every[0].epochs if epochs is None else choice(epochs, EPOCHS, "epochs")
     places = _places(every, as_patterns(systems, "systems"))
@@ -117,6 +122,19 @@ def joined(
     totals = totals_of(averages, placed, wanted.task)
     paths = {log.path: log.systems[0] for log in chosen if len(log.systems) == 1}
     return Joined(tasks, [*changes, *_sentences(notes), *asked_twice(tasks)], paths, totals, unread)
+
+
+def _of_arena(
+    logs: Sequence[Log], patterns: tuple[str, ...], labels: Sequence[str], unread: tuple[str, ...]
+) -> Joined:
+    """Return battles: of two systems their win rates, and of several the table of strengths."""
+    places = _places(logs, patterns)
+    table = battles_of(logs, places)
+    notes = [*_sentences(_notes_of(logs)), *([] if labels else group_notes(table))]
+    if len(places) == 2 and len(table.points):
+        notes += [*table.notes, *table.tie_notes]
+        return Joined({"": [win_rates(table)]}, notes, {}, unread=unread)
+    return Joined({"": [linked(table)]}, notes, {}, unread=unread)
 
 
 def _directed(logs: Sequence[Log], directions: Mapping[str, str] | None) -> list[Log]:

@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 from evalstats.checks import also_called, choice, label, listed, meant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs import formats
-from evalstats.logs.formats import tables
+from evalstats.logs.formats import arenas, tables
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.rows import Rows
@@ -148,7 +148,8 @@ def named(log: Log, name: str) -> Log:
 def read_part(log: Any, wanted: Wanted) -> Log:
     """Return what is wanted of a path or a frame, which may be nothing."""
     if columns_of(log) is not None:
-        return tables.read_frame(log, wanted)
+        is_arena = arenas.has_battles([name for name, _ in columns_of(log) or ()])
+        return (arenas if is_arena else tables).read_frame(log, wanted)
     if not isinstance(log, (str, os.PathLike)):
         raise InputTypeError(f"path must be a path or a frame, got {type(log).__name__}")
     if not str(log):

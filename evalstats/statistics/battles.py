@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -190,7 +190,17 @@ def as_battles(battles: Any) -> tuple[BattleTable, dict[Any, Sequence[Any]]]:
     return table_of(first, second, winners), {}
 
 
-def table_of(first: Sequence[Any], second: Sequence[Any], winners: Sequence[Any]) -> BattleTable:
+def _row(i: int) -> str:
+    """Return what messages call the i-th row."""
+    return f"row {i}"
+
+
+def table_of(
+    first: Sequence[Any],
+    second: Sequence[Any],
+    winners: Sequence[Any],
+    where: Callable[[int], str] = _row,
+) -> BattleTable:
     """Return n battles as numbers: names of both systems, and who won.
 
     Systems are in order of first appearance. The winner is a name, or "a", "model_a", "b",
@@ -205,7 +215,7 @@ def table_of(first: Sequence[Any], second: Sequence[Any], winners: Sequence[Any]
     for i, (a, b) in enumerate(zip(first, second, strict=True)):
         if is_missing(a) or is_missing(b) or a == b:
             raise InputError(
-                f"must be of two systems, got {shown(a)} and {shown(b)} in row {i}",
+                f"must be of two systems, got {shown(a)} and {shown(b)} in {where(i)}",
                 argument="battles",
             )
     names = list(dict.fromkeys(name for both in zip(first, second, strict=True) for name in both))
@@ -217,16 +227,23 @@ def table_of(first: Sequence[Any], second: Sequence[Any], winners: Sequence[Any]
     # Who won is written in few ways.
     sides = {written: _SIDES.get(simple(written)) for written in set(map(str, winners))}
     points = [
-        _points(i, a, b, winner, sides[str(winner)])
+        _points(i, a, b, winner, sides[str(winner)], where)
         for i, (a, b, winner) in enumerate(zip(first, second, winners, strict=True))
     ]
-    bad = {written for written in sides if simple(written) in _BOTH_BAD}
-    n_bad = sum(str(winner) in bad for winner in winners) if bad else 0
-    notes = (f'{n_bad:,} of {len(points):,} battles are "both bad", a tie.',) if n_bad else ()
+    notes = both_bad_notes(winners)
     return BattleTable(tuple(names), pairs, np.array(points, dtype=np.int8), notes=notes)
 
 
-def _points(row: int, first: str, second: str, winner: Any, side: int | None) -> int:
+def both_bad_notes(winners: Sequence[Any]) -> tuple[str, ...]:
+    """Say how many answers were bad on both sides, where some were."""
+    bad = {written for written in set(map(str, winners)) if simple(written) in _BOTH_BAD}
+    n = sum(str(winner) in bad for winner in winners) if bad else 0
+    return (f'{n:,} of {len(winners):,} battles are "both bad", a tie.',) if n else ()
+
+
+def _points(
+    row: int, first: str, second: str, winner: Any, side: int | None, where: Callable[[int], str]
+) -> int:
     """Return twice the score of the first system: 2, 1 or 0."""
     by_name = 2 if winner == first else 0 if winner == second else None
     if by_name is None and side is not None:
@@ -234,7 +251,7 @@ def _points(row: int, first: str, second: str, winner: Any, side: int | None) ->
     if by_name is None or side not in (None, by_name):
         raise InputError(
             f"must say who won by a name, or by 'a', 'b', 'tie' or 'tie (bothbad)', got "
-            f"{shown(winner)} for {first!r} and {second!r} in row {row}"
+            f"{shown(winner)} for {first!r} and {second!r} in {where(row)}"
             + ("; it is a name and a side, which disagree" if by_name is not None else ""),
             argument="battles",
         )

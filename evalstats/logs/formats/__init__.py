@@ -15,5 +15,6 @@ NAMES = (
     "mt_metrics_eval",  # mt-metrics-eval, `.seg.score`
     "meeteval",  # meeteval, `*_per_reco.json`
     "wmt",  # WMT's automatic scores, JSON lines a system
+    "arenas",  # LMArena, MT-bench, arena-hard: who was preferred to whom
     "tables",  # tables of scores, long or wide, from CSV, TSV, JSON lines and frames
 )
