@@ -59,6 +59,7 @@ def from_battles(
     if aggregate != "micro":
         raise InputError("must be 'micro' for battles", argument="aggregate")
     (table,) = tables
+    options = decide(table, options, {})
     units = _units(table)
     check_enough(units.n, units.unit)
     wins = table.wins(units.members)
@@ -129,6 +130,11 @@ def _labelled(table: BattleTable, given: Labels, name: str) -> list[Hashable] | 
                 f"them out",
             )
     labels = listed(given, name, "labels, one a battle")
+    if len(labels) != len(table.points):
+        raise InputError(
+            f"must have one label a battle, got {len(labels):,} for {len(table.points):,}",
+            argument=name,
+        )
     group_codes(labels, len(table.points), name)
     return labels
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import check_names, choice, is_missing, label, listed, shown
+from evalstats.checks import choice, label, listed, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import signature_of
 from evalstats.text.frames import columns_of, listed_texts
@@ -33,6 +33,8 @@ _SIDES = {
 }
 #: Ties of which the reader may want to know.
 _BOTH_BAD = ("tiebothbad", "bothbad")
+#: No side, and no system.
+_UNKNOWN = -1
 SCALES, TIES = ("log-odds", "elo"), ("half", "davidson")
 
 
@@ -212,26 +214,38 @@ def table_of(
             f"{len(winners)}",
             argument="battles",
         )
-    for i, (a, b) in enumerate(zip(first, second, strict=True)):
-        if is_missing(a) or is_missing(b) or a == b:
-            raise InputError(
-                f"must be of two systems, got {shown(a)} and {shown(b)} in {where(i)}",
-                argument="battles",
-            )
     names = list(dict.fromkeys(name for both in zip(first, second, strict=True) for name in both))
     for name in names:
         label(name, "battles")
-    check_names(names, "battles")
     numbers = {name: i for i, name in enumerate(names)}
     pairs = np.array([[numbers[a] for a in first], [numbers[b] for b in second]], dtype=np.intp).T
-    # Who won is written in few ways.
-    sides = {written: _SIDES.get(simple(written)) for written in set(map(str, winners))}
-    points = [
-        _points(i, a, b, winner, sides[str(winner)], where)
-        for i, (a, b, winner) in enumerate(zip(first, second, winners, strict=True))
-    ]
+    itself = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
+    if len(itself):
+        i = int(itself[0])
+        raise InputError(
+            f"must be of two systems, got {shown(first[i])} against itself in {where(i)}",
+            argument="battles",
+        )
+    # Who won is written in few ways, which are looked at once each.
+    written = list(map(str, winners))
+    ways = {way: i for i, way in enumerate(dict.fromkeys(written))}
+    way_of = np.array([ways[way] for way in written], dtype=np.intp)
+    side = np.array([_SIDES.get(simple(way), _UNKNOWN) for way in ways])[way_of]
+    named = np.array([numbers.get(way, _UNKNOWN) for way in ways])[way_of]
+    by_name = np.where(named == pairs[:, 0], 2, np.where(named == pairs[:, 1], 0, _UNKNOWN))
+    points = np.where(by_name == _UNKNOWN, side, by_name)
+    unlike = (by_name != _UNKNOWN) & (side != _UNKNOWN) & (by_name != side)
+    wrong = np.flatnonzero((points == _UNKNOWN) | unlike)
+    if len(wrong):
+        i = int(wrong[0])
+        more = "; it is a name and a side, which disagree" if unlike[i] else ""
+        raise InputError(
+            f"must say who won by a name, or by 'a', 'b', 'tie' or 'tie (bothbad)', got "
+            f"{shown(winners[i])} for {first[i]!r} and {second[i]!r} in {where(i)}{more}",
+            argument="battles",
+        )
     notes = both_bad_notes(winners)
-    return BattleTable(tuple(names), pairs, np.array(points, dtype=np.int8), notes=notes)
+    return BattleTable(tuple(names), pairs, points.astype(np.int8), notes=notes)
 
 
 def both_bad_notes(winners: Sequence[Any]) -> tuple[str, ...]:
@@ -239,20 +253,3 @@ def both_bad_notes(winners: Sequence[Any]) -> tuple[str, ...]:
     bad = {written for written in set(map(str, winners)) if simple(written) in _BOTH_BAD}
     n = sum(str(winner) in bad for winner in winners) if bad else 0
     return (f'{n:,} of {len(winners):,} battles are "both bad", a tie.',) if n else ()
-
-
-def _points(
-    row: int, first: str, second: str, winner: Any, side: int | None, where: Callable[[int], str]
-) -> int:
-    """Return twice the score of the first system: 2, 1 or 0."""
-    by_name = 2 if winner == first else 0 if winner == second else None
-    if by_name is None and side is not None:
-        return side
-    if by_name is None or side not in (None, by_name):
-        raise InputError(
-            f"must say who won by a name, or by 'a', 'b', 'tie' or 'tie (bothbad)', got "
-            f"{shown(winner)} for {first!r} and {second!r} in {where(row)}"
-            + ("; it is a name and a side, which disagree" if by_name is not None else ""),
-            argument="battles",
-        )
-    return by_name
