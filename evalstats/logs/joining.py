@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,7 +134,9 @@ def _of_arena(
     if len(places) == 2 and len(table.points):
         notes += [*table.notes, *table.tie_notes]
         return Joined({"": [win_rates(table)]}, notes, {}, unread=unread)
-    return Joined({"": [linked(table)]}, notes, {}, unread=unread)
+    # A summary stands in the place of statistics.
+    strengths = cast(SegmentStatistics, linked(table))
+    return Joined({"": [strengths]}, notes, {}, unread=unread)
 
 
 def _directed(logs: Sequence[Log], directions: Mapping[str, str] | None) -> list[Log]:

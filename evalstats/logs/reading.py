@@ -149,7 +149,8 @@ def read_part(log: Any, wanted: Wanted) -> Log:
     """Return what is wanted of a path or a frame, which may be nothing."""
     if columns_of(log) is not None:
         is_arena = arenas.has_battles([name for name, _ in columns_of(log) or ()])
-        return (arenas if is_arena else tables).read_frame(log, wanted)
+        read_frame = arenas.read_frame if is_arena else tables.read_frame
+        return read_frame(log, wanted)
     if not isinstance(log, (str, os.PathLike)):
         raise InputTypeError(f"path must be a path or a frame, got {type(log).__name__}")
     if not str(log):

@@ -170,7 +170,9 @@ def as_battles(battles: Any) -> tuple[BattleTable, dict[Any, Sequence[Any]]]:
     """Return what a caller passed as a table of battles, and the columns of a frame by name."""
     columns = battles.items() if isinstance(battles, Mapping) else columns_of(battles)
     if columns is not None:
-        cells = {name: listed_texts(column, str(name), "cells") for name, column in columns}
+        cells: dict[Any, Sequence[Any]] = {
+            name: listed_texts(column, str(name), "cells") for name, column in columns
+        }
         known = columns_of_battles(cells)
         if known is None:
             raise InputError(
@@ -178,7 +180,8 @@ def as_battles(battles: Any) -> tuple[BattleTable, dict[Any, Sequence[Any]]]:
                 f"{', '.join(map(str, cells)) or 'none'}",
                 argument="battles",
             )
-        return table_of(*(cells[name] for name in known)), cells
+        first, second, winners = (cells[name] for name in known)
+        return table_of(first, second, winners), cells
     rows = listed(battles, "battles", "rows (model_a, model_b, winner)")
     for i, row in enumerate(rows):
         if isinstance(row, str) or not isinstance(row, (Sequence, np.ndarray)) or len(row) != 3:

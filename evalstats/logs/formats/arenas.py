@@ -117,9 +117,9 @@ def _battles(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         rest = {k: v for k, v in record.items() if k not in (*_ARENA_HARD, "baseline")}
         sides = [record.get("baseline") or _BASELINE, record["model"]]
         # The second game has the answers in the other order.
-        for game, names in zip(record["games"][:2], (sides, sides[::-1]), strict=False):
+        for game, order in zip(record["games"][:2], (sides, sides[::-1]), strict=False):
             score = game.get("score") if isinstance(game, dict) else None
-            battle = {"model_a": names[0], "model_b": names[1], "winner": _VERDICTS.get(str(score))}
+            battle = {"model_a": order[0], "model_b": order[1], "winner": _VERDICTS.get(str(score))}
             yield {**rest, **battle}
     else:
         yield dict(record)
@@ -139,7 +139,8 @@ def _log(table: Columns, wanted: Wanted) -> Log:
         return table.where(places[i])
 
     try:
-        battles = table_of(*map(named, known), where)
+        first, second, winner = map(named, known)
+        battles = table_of(first, second, winner, where)
     except InputError as error:
         raise error.within(table.path) from None
     asked_for = {simple(name): name for name in wanted.labels}
@@ -159,6 +160,6 @@ def _rows(path: str, battles: BattleTable, labels: Mapping[str, Sequence[str]]) 
         is_there = battles.pairs == number
         at = np.flatnonzero(is_there.any(axis=1))
         points = np.where(is_there[at, 0], battles.points[at], 2 - battles.points[at])
-        own = {name: [of[i] for i in at] for name, of in labels.items()}
+        own = {name: [of[i] for i in at.tolist()] for name, of in labels.items()}
         items = Items.of(path, [str(i + 1) for i in at], own)
         yield Rows(Key("", METRIC), system, Mean(METRIC), items, mean_rows(points / 2))
