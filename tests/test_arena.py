@@ -298,7 +298,7 @@ def test_winners_are_written_in_many_ways():
         ([("b", "c", "b")], "it is a name and a side, which disagree"),
         ([("x", None, "a")], "battles must be non-empty text, got None"),
         ({"model_a": ["x"], "winner": ["a"]}, "must have columns model_a, model_b and winner"),
-        ("arena.csv", "battles must be a list of rows"),
+        ("arena.csv", "got the path 'arena.csv'; es.compare_logs reads files"),
     ],
 )
 def test_what_are_no_battles_is_refused(battles, message):

@@ -42,6 +42,8 @@ Floats = NDArray[np.float64]
 
 #: Wins of so many ordered pairs are fitted together, which a processor's cache holds.
 _TOGETHER = 1 << 16
+#: So many weights are multiplied with wins at once, in 64 megabytes.
+_MOST_WEIGHTS = 1 << 24
 #: Influence values of all pairs, at most: more would take gigabytes.
 _MOST_INFLUENCE = 1 << 25
 #: Elo's strengths are about it.
@@ -171,23 +173,27 @@ class _Strengths:
         return cls(wins, size, one, np.linalg.inv(slopes.information[0]), has_ties)
 
     def __call__(self, rows: NDArray[Any]) -> Floats:
-        found = np.empty((len(rows), self.size + 1))
+        # Counts are whole, and far below 2^31.
+        step = max(1, _MOST_WEIGHTS // rows.shape[1])
+        parts = [rows[i : i + step].T for i in range(0, len(rows), step)]
+        drawn = (np.ascontiguousarray(part, dtype=np.int32) for part in parts)
+        totals = np.concatenate([(self.wins @ part).T for part in drawn])
         step = max(1, _TOGETHER // self.size**2)
-        for first in range(0, len(rows), step):
-            here = slice(first, first + step)
-            # Counts below 2^31: a unit is drawn at most 255 times.
-            drawn = np.ascontiguousarray(rows[here].T, dtype=np.int32)
-            wins, ties = _apart((self.wins @ drawn).T, self.size, self.has_ties)
-            fitted = bradley_terry.fit(wins, ties, self.fit)
-            strengths, gone = fitted.strengths, ~fitted.is_finite
-            if np.any(gone):
-                some = None if ties is None else ties[gone]
-                strengths[gone] = bradley_terry.one_step(wins[gone], some, self.fit, self.inverse)
-            found[here, :-1], found[here, -1] = strengths, gone
-        return found
+        fitted = [self._fitted(totals[i : i + step]) for i in range(0, len(totals), step)]
+        return np.concatenate(fitted)
+
+    def _fitted(self, totals: NDArray[np.int32]) -> Floats:
+        """Return the strengths of some resamples, `(R, S² + 1) -> (R, S + 1)`."""
+        wins, ties = _apart(totals, self.size, self.has_ties)
+        fitted = bradley_terry.fit(wins, ties, self.fit)
+        strengths, gone = fitted.strengths, ~fitted.is_finite
+        if np.any(gone):
+            some = None if ties is None else ties[gone]
+            strengths[gone] = bradley_terry.one_step(wins[gone], some, self.fit, self.inverse)
+        return np.column_stack([strengths, gone])
 
 
-def _apart(totals: NDArray[np.int64], size: int, has_ties: bool) -> tuple[Floats, Floats | None]:
+def _apart(totals: NDArray[np.int32], size: int, has_ties: bool) -> tuple[Floats, Floats | None]:
     """Return wins `(R, S, S)` and ties `(R,)` of totals `(R, S² + 1)`, which are doubled."""
     wins = totals[:, :-1].reshape(-1, size, size) / 2
     return wins, totals[:, -1].astype(np.float64) if has_ties else None
@@ -262,8 +268,8 @@ def _unbounded_notes(n: int, n_resamples: int) -> tuple[str, ...]:
     if not n:
         return ()
     return (
-        f"In {n:,} of {n_resamples:,} resamples a system won, or lost, all that was drawn of it: "
-        f"no strength is largest there, and one Newton step from the estimate takes its place "
+        f"In {n:,} of {n_resamples:,} resamples a system won, or lost, all that was drawn of it, "
+        f"or nothing was: one Newton step from the estimate takes the place of strengths there "
         f"(Schucany and Wang, 1991); intervals of systems with few battles are rough.",
     )
 
@@ -298,7 +304,8 @@ def linked(table: BattleTable) -> BattleTable:
 
 def _unbounded(table: BattleTable, i: int, won: bool, n: int) -> str:
     """Return ``gpt (won all of 12)``, of battles with those that are still there."""
-    return f"{table.systems[i]} ({'won' if won else 'lost'} all of {n:,})"
+    result = f"{'won' if won else 'lost'} all of {n:,}" if n else "has none with those left"
+    return f"{table.systems[i]} ({result})"
 
 
 def _few(lines: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -182,6 +183,12 @@ def as_battles(battles: Any) -> tuple[BattleTable, dict[Any, Sequence[Any]]]:
             )
         first, second, winners = (cells[name] for name in known)
         return table_of(first, second, winners), cells
+    if isinstance(battles, (str, os.PathLike)):
+        raise InputTypeError(
+            f"must be rows (model_a, model_b, winner), got the path {shown(str(battles))}; "
+            f"es.compare_logs reads files",
+            argument="battles",
+        )
     rows = listed(battles, "battles", "rows (model_a, model_b, winner)")
     for i, row in enumerate(rows):
         if isinstance(row, str) or not isinstance(row, (Sequence, np.ndarray)) or len(row) != 3:
