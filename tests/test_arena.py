@@ -417,3 +417,11 @@ def test_the_table_says_which_maker_it_is_of():
         from_battles([table, table], "micro", Options())
     result = es.compare(replace(table, metric=BradleyTerry("elo")), **fast)
     assert scores(result) == pytest.approx(ARENA_RANK, abs=1e-6)
+
+
+def test_power_and_margins_know_strengths():
+    table, _ = as_battles(fixed())
+    prompts = [i // 5 for i in range(300)]
+    plan = es.power(table, groups=prompts, difference=0.5)
+    assert plan.pairs[0].power > 0.5
+    assert "60 " in str(plan)

@@ -119,9 +119,10 @@ def as_task(
     # Labels are looked at more than once.
     labels = {name: list(x) if isinstance(x, Iterator) else x for name, x in labels.items()}
     _check_columns(hypotheses, {"references": references, **labels})
-    if maker_of(hypotheses) is not None:
-        others = {"references": references, **labels}
-        return Task(_summaries(hypotheses, metrics, others), aggregate=aggregate)
+    if (maker := maker_of(hypotheses)) is not None:
+        others = {"references": references, **(labels if maker.design is None else {})}
+        given = _summaries(hypotheses, metrics, others)
+        return Task(given, groups=labels["groups"], strata=labels["strata"], aggregate=aggregate)
     if is_statistics(hypotheses):
         tables = tables_of(hypotheses, references, metrics)
         return Task(tables, groups=labels["groups"], strata=labels["strata"], aggregate=aggregate)

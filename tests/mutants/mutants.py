@@ -61,9 +61,9 @@ an ordered pair and its mirror image are as many battles
 half of a tie's probability belongs to each
 - return (first + even / 2) / every, even / every
 + return first / every, even / every
-a resample in which a system won all has no largest likelihood
-- np.all((wins.sum(axis=2) > 0) & (wins.sum(axis=1) > 0), axis=1))
-+ np.all(wins.sum(axis=2) >= 0, axis=1))
+where steps do not become small no strengths are largest
+- is_finite = np.zeros(n, dtype=np.bool_)
++ is_finite = np.ones(n, dtype=np.bool_)
 @ analysis/strengths.py: arena
 a difference rests on the units of the system that has fewer
 - return np.minimum(counts[:, None], counts)
