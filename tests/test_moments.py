@@ -90,6 +90,10 @@ def test_moments_are_the_rows_under_t(table):
         assert a.margin_test.recovery_bound == pytest.approx(b.margin_test.recovery_bound)
     for options in ({"contrast": "ratio"}, {"alternative": "less"}):
         check_same(es.compare(moments, **options), by_t(table, **options))
+    # What is identical differs by nothing at all, and not by what rounding leaves.
+    twice = es.SegmentStatistics(table.values[[0, 0, 1]], ["a", "b", "c"], table.metric)
+    same, *_ = es.compare(moments_of(twice))
+    assert (same.low, same.high, same.standard_error, same.pvalue) == (0, 0, 0, 1)
     # Together by Bonferroni: nothing says how pairs depend on one another.
     (joint, *_), n = es.compare(moments, method="simultaneous"), len(es.compare(moments))
     (alone, *_) = by_t(table, confidence_level=1 - 0.05 / n)
@@ -237,6 +241,8 @@ def test_what_moments_do_not_know_is_said():
             es.compare(moments, **options)
     with pytest.raises(es.InputError, match=r"influence needs .* a Moments keeps sums and"):
         es.compare(replace_systems(moments, 2)).influence()
+    with pytest.raises(es.InputError, match="a composite needs resampled scores, and of moments"):
+        es.compare(moments).ranking(composite="borda")
     with pytest.raises(es.InputError, match="needs strata"):
         es.compare(moments, aggregate="macro")
     # Without counts of what differs all units are, and the results say so.

@@ -14,6 +14,7 @@ from scipy import stats
 import evalstats as es
 from evalstats.shards.hierarchy import shard_batches, shard_draws
 from evalstats.shards.keyed import poisson_weights
+from evalstats.statistics.archives import archive_bytes
 
 GOLDEN = json.loads(Path(__file__).with_name("golden_shards.json").read_text(encoding="utf-8"))
 
@@ -487,3 +488,74 @@ def test_golden_two_stages():
         np.testing.assert_array_equal(rows.sum(axis=1, dtype=np.int64), draws)
         assert draws[GOLDEN["resamples"]].tolist() == golden["draws"]
         assert rows[GOLDEN["resamples"], :20].tolist() == golden["rows"]
+
+
+def test_bytes_are_those_of_the_file(statistics, tmp_path):
+    """Bytes, the file and the shard are one; what is no shard, or another's, is refused."""
+    made = shard(statistics, range(90))
+    made.save(tmp_path / "a.npz")
+    data = made.to_bytes()
+    assert data == (tmp_path / "a.npz").read_bytes()
+    assert es.Shard.from_bytes(data) == made
+    assert es.Shard.from_bytes(memoryview(data), made.metrics[0]) == made
+    assert es.Shard.from_bytes(data).totals[0].tolist() == made.totals[0].tolist()
+    for bad in (data[:-1], data[1:], b"", data + b"x", data.replace(b"<i8", b"|O8", 1)):
+        with pytest.raises(
+            es.InputError, match="data is damaged, cut short, or not bytes that to_by"
+        ):
+            es.Shard.from_bytes(bad)
+    header, arrays = made._members()
+    header["classes"][0]["parameters"] = {"nome": "accuracy"}
+    with pytest.raises(es.InputError, match="data is damaged: parameters of Ratio"):
+        es.Shard.from_bytes(archive_bytes(header, arrays))
+    with pytest.raises(es.InputTypeError, match="data must be bytes, got str"):
+        es.Shard.from_bytes("x")
+
+
+def test_built_in_metrics_are_known_by_the_file(small, tmp_path):
+    """With all their options; those of others, and files of earlier versions, have to be named."""
+    metrics = [
+        es.BLEU(lowercase=True, max_ngram_order=2),
+        es.CHRF(word_order=2),
+        es.Mean("q", False),
+    ]
+    texts = [es.extract(small.systems, small.references, metric) for metric in metrics[:2]]
+    scores = es.extract({n: [0.5] * len(small.references) for n in small.systems}, None, metrics[2])
+    made = es.resample_shard([*texts, scores], range(60), 40, resolution=0.5)
+    made.save(tmp_path / "a.npz")
+    for back in (es.Shard.load(tmp_path / "a.npz"), es.Shard.from_bytes(made.to_bytes())):
+        assert back == made
+        assert back.metrics == tuple(metrics)
+
+    class Other(es.Mean):
+        pass
+
+    other = es.SegmentStatistics(scores.values, scores.systems, Other("q"))
+    es.resample_shard(other, range(60), 40, resolution=0.5).save(tmp_path / "b.npz")
+    with pytest.raises(
+        es.InputError, match=r"b.npz does not say how to make its metrics, q mean.*give metric"
+    ):
+        es.Shard.load(tmp_path / "b.npz")
+    assert es.Shard.load(tmp_path / "b.npz", Other("q")).metrics == (Other("q"),)
+
+
+def test_rows_of_files_are_ids(statistics):
+    """However a file is cut: the resamples are those of the whole, kept as one run a file."""
+    values, systems, metric = statistics.values, statistics.systems, statistics.metric
+
+    def cut(file, first, stop, at=0):
+        table = es.SegmentStatistics(values[:, first:stop], systems, metric)
+        return es.resample_shard(table, (file, first - at), 40)
+
+    parts = [cut("a.txt", 0, 30), cut("b.txt", 30, 60, 30), cut("b.txt", 60, 90, 30)]
+    merged = es.merge_shards(parts)
+    assert merged == es.merge_shards([cut("b.txt", 30, 90, 30), cut("a.txt", 0, 30)])
+    assert len(merged.id_runs) == 2
+    assert es.Shard.from_bytes(merged.to_bytes()) == merged
+    with pytest.raises(es.InputError, match=r"share a segment: row 5 of the file whose hash is 0x"):
+        cut("a.txt", 0, 30) + cut("a.txt", 5, 40)
+    with pytest.raises(es.InputError, match="the same id_kind"):
+        parts[0] + es.resample_shard(part(statistics, range(40, 50)), range(10), 40)
+    for first in (-1, 2**28 - 5):
+        with pytest.raises(es.InputError, match="ids of rows must be from 0 to 268,435,455, got"):
+            es.resample_shard(part(statistics, range(10)), ("a.txt", first), 40)

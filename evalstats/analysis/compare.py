@@ -60,8 +60,8 @@ def compare(
     Parameters
     ----------
     hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Shard
-        At least two systems, as in `estimate`; statistics of one metric are joined
-        (`SegmentStatistics.join`).
+        At least two systems, as in `estimate`, `Moments` included; statistics of one metric are
+        joined (`SegmentStatistics.join`).
     references, metrics, groups, strata, aggregate, n_resamples, rng, executor
         As in `estimate`; `metric` is understood too.
     baseline : str, optional

@@ -148,6 +148,11 @@ def from_scores(
     unit is not known, and replicates of the metrics are needed.
     """
     first, n = drawn[0], len(drawn[0].scores)
+    if not first.replicates.size and not first.units.has_values:
+        raise InputError(
+            "a composite needs resampled scores, and of moments nothing is drawn; give "
+            "SegmentStatistics, or a Shard"
+        )
     if not first.replicates.size:
         raise InputError("a composite needs resampled scores: leave method out")
     scores = np.stack([one.scores for one in drawn], axis=-1)

@@ -99,7 +99,7 @@ def estimate(
         N outputs of one system, or at least two lists of them, its runs (training seeds); or a
         mapping from system names to either, or a frame of pandas, polars or pyarrow with one system
         a column; or a `SegmentStatistics`, or a list of them, and then no references; or a
-        `Shard`, which has its metrics, resamples and seed.
+        `Shard`, which has its metrics, resamples and seed; or `Moments`, of which all is by t.
     references
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
         `References`.

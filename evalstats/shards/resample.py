@@ -46,7 +46,7 @@ _SEGMENTS, _RESAMPLES = 1024, 256
 @also_called(seed="rng")
 def resample_shard(
     statistics: SegmentStatistics | Sequence[SegmentStatistics],
-    ids: Iterable[int] | Iterable[str],
+    ids: Iterable[int] | Iterable[str] | tuple[str, int],
     n_resamples: int = 9999,
     rng: int = 12345,
     *,
@@ -61,9 +61,11 @@ def resample_shard(
     ----------
     statistics : SegmentStatistics, or a list of them, one a metric
         Of the shard's segments.
-    ids : sequence of int or of str
+    ids : sequence of int or of str, or tuple of str and int
         A different id for each segment of the *whole* corpus: integers in [0, 2**64), or strings,
-        of which 64 bits of BLAKE2b are kept. A `range` is the cheapest.
+        of which 64 bits of BLAKE2b are kept. A `range` is the cheapest. Of a table without ids a
+        pair `(file, row)`: the name of a file, a different one for each, and the number of the
+        first of the N rows in it.
     n_resamples, rng : int
         B, at least 2, and the seed; the same for all shards.
     unit : {"segment", "group"}

@@ -15,11 +15,15 @@ from evalstats.checks import listed, refuse_masked, shown
 from evalstats.errors import InputError, InputTypeError
 
 Ids: TypeAlias = NDArray[np.uint64]
+#: Bits of a row in the id of a row of a file; the others are of a hash of the file's name.
+_ROW_BITS = 28
 
 
 def as_ids(ids: object, n_segments: int) -> tuple[Ids, str]:
     """Return ids as 64-bit numbers, in the order given, and what they were."""
     given: Sequence[Any] | NDArray[Any]
+    if isinstance(ids, tuple) and list(map(type, ids)) == [str, int]:
+        return _rows_of_file(ids[0], ids[1], n_segments), "row"
     refuse_masked(ids, "ids")
     if isinstance(ids, range) and len(ids) and max(ids[0], ids[-1]) < 2**63:
         ids = np.arange(ids.start, ids.stop, ids.step)
@@ -52,13 +56,30 @@ def as_ids(ids: object, n_segments: int) -> tuple[Ids, str]:
     return numbers, kind
 
 
+def _rows_of_file(file: str, first: int, n_segments: int) -> Ids:
+    """Return the ids of so many rows of a file from the first on: one run of numbers."""
+    last = first + n_segments - 1
+    if first < 0 or last >= 1 << _ROW_BITS:
+        raise InputError(
+            f"ids of rows must be from 0 to {(1 << _ROW_BITS) - 1:,}, got {first:,} to {last:,} of "
+            f"{shown(file)}; number the segments yourself"
+        )
+    start = (_hashed(file) >> _ROW_BITS << _ROW_BITS) + first
+    return np.arange(start, start + n_segments, dtype=np.uint64)
+
+
+def _hashed(name: str) -> int:
+    """Return 64 bits of BLAKE2b of a name."""
+    from hashlib import blake2b
+
+    # Lone surrogates are ids like any other.
+    digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
 def _number(value: object, i: int, kind: str) -> int:
     if kind == "string" and isinstance(value, str):
-        from hashlib import blake2b
-
-        # Lone surrogates are ids like any other.
-        digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        return int.from_bytes(digest, "little")
+        return _hashed(value)
     if kind == "string" or isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise InputTypeError(
             f"ids must be all integers or all strings, but ids[{i}] is {value!r} "
@@ -102,6 +123,9 @@ def merged_runs(shards: Sequence[Ids], kind: str) -> Ids:
         i, j = sorted(owners[order[at : at + 2]].tolist())
         number = int(first[at + 1])
         name = f"id {number}" if kind == "integer" else f"the string whose hash is {number:#018x}"
+        if kind == "row":
+            file, row = number >> _ROW_BITS, number & ((1 << _ROW_BITS) - 1)
+            name = f"row {row} of the file whose hash is {file:#x}"
         raise InputError(
             f"shards[{i}] and shards[{j}] share a segment: {name} is in both; "
             f"every segment must be counted once"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, TypeAlias
@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import also_called, choice, integer, label, listed, real
-from evalstats.errors import InputError, InputTypeError
+from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import MOST_SEED
 from evalstats.shards.segment_ids import Ids, check_runs, merged_runs
-from evalstats.statistics.interchange import is_same_metric
+from evalstats.statistics.interchange import is_same_metric, made_by, rebuilt
 from evalstats.statistics.names import as_names
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -25,8 +25,9 @@ Integers: TypeAlias = NDArray[np.int64]
 #: Partial totals stay below this, so that the sum of two cannot wrap around.
 MOST = 2**62
 UNITS = ("segment", "group")
-_ID_KINDS = ("integer", "string")
+_ID_KINDS = ("integer", "string", "row")
 _FORMAT = "evalstats shard 1"
+_Metrics: TypeAlias = "str | Metric | Sequence[str | Metric]"
 #: Fields of a shard that its file's header holds as they are.
 _PLAIN = ("n_segments", "seed", "n_resamples", "unit", "resolution", "id_kind")
 _SHARED = (*_PLAIN[1:], "systems", "weights", "shard_sizes")
@@ -57,8 +58,8 @@ class Shard:
         On how many segments the statistics of two systems differ, under each metric.
     id_runs : ndarray of uint64, shape (R, 2)
         The ids, sorted, as runs of consecutive numbers: the first and the last of each.
-    id_kind : {"integer", "string"}
-        What the ids were; strings are kept as 64-bit hashes.
+    id_kind : {"integer", "string", "row"}
+        What the ids were; strings, and names of files, are kept as hashes.
     seed, n_resamples, unit, resolution
         As in `resample_shard`.
     shard_sizes, shards : tuple of int
@@ -168,10 +169,21 @@ class Shard:
         """Write the shard to a file, whole or not at all: NumPy's `.npz`, without pickles."""
         from evalstats.statistics.archives import write_archive
 
+        write_archive(path, *self._members())
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes of the file that `save` writes, for engines that move bytes."""
+        from evalstats.statistics.archives import archive_bytes
+
+        return archive_bytes(*self._members())
+
+    def _members(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the header and the arrays of a file."""
         header = {
             "format": _FORMAT,
             "systems": list(self.systems),
             "metrics": [_identity(metric) for metric in self.metrics],
+            "classes": [made_by(metric) for metric in self.metrics],
             "reference_labels": list(self.reference_labels),
             **{name: getattr(self, name) for name in _PLAIN},
         }
@@ -183,24 +195,42 @@ class Shard:
             **{f"{field}_{i}": getattr(self, field)[i] for i in numbers for field in _ARRAYS},
             **{f"missing_{i}": counts for i, counts in enumerate(self.missing)},
         }
-        write_archive(path, header, arrays)
+        return header, arrays
 
     @classmethod
     @also_called(metrics="metric")
-    def load(
-        cls, path: str | os.PathLike[str], metric: str | Metric | Sequence[str | Metric]
-    ) -> Shard:
+    def load(cls, path: str | os.PathLike[str], metric: _Metrics | None = None) -> Shard:
         """Read what `save` wrote.
 
-        `metric` is the metric of the shard, or a list of them in its order: the file holds names
-        and signatures, not the code that scores. A file that cannot be read, is damaged, is not a
-        shard's or is of other metrics raises an `InputError`.
+        `metric` is the metric of the shard, or a list of them in its order. It may be left out
+        where all are evalstats' own, whose options the file holds, but not the code that scores. A
+        file that cannot be read, is damaged, is not a shard's or is of other metrics raises an
+        `InputError`.
         """
         from evalstats.statistics.archives import read_archive
 
-        given = [metric] if isinstance(metric, (str, Metric)) else listed(metric, "metric", "names")
-        metrics = tuple(as_metric(item) for item in given)
-        header, arrays = read_archive(path)
+        return cls._read(str(path), *read_archive(path), metric)
+
+    @classmethod
+    @also_called(metrics="metric")
+    def from_bytes(cls, data: bytes, metric: _Metrics | None = None) -> Shard:
+        """Return the shard of which `to_bytes` made these bytes; `metric` is that of `load`."""
+        from evalstats.statistics.archives import from_archive_bytes
+
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise InputTypeError(f"must be bytes, got {type(data).__name__}", argument="data")
+        return cls._read("data", *from_archive_bytes(bytes(data)), metric)
+
+    @classmethod
+    def _read(
+        cls,
+        path: str,
+        header: dict[str, Any],
+        arrays: dict[str, NDArray[Any]],
+        metric: _Metrics | None,
+    ) -> Shard:
+        """Return the shard in the members of a file, which messages call so."""
+        metrics = _as_metrics(path, header, metric)
         if header.get("format") != _FORMAT:
             raise InputError(f"{path} is not a shard that this version wrote: no {_FORMAT!r}")
         identities = [_identity(item) for item in metrics]
@@ -346,6 +376,27 @@ def _too_large(totals: Integers) -> bool:
 def _identity(metric: Metric) -> list[Any]:
     """Return what a file says of a metric."""
     return [metric.name, metric.signature, list(metric.columns)]
+
+
+def _as_metrics(
+    path: str, header: Mapping[str, Any], metric: _Metrics | None
+) -> tuple[Metric, ...]:
+    """Return the metrics that were asked for, or those of the file."""
+    if metric is not None:
+        asked = [metric] if isinstance(metric, (str, Metric)) else listed(metric, "metric", "names")
+        return tuple(as_metric(item) for item in asked)
+    classes = header.get("classes")
+    is_known = isinstance(classes, list) and all(isinstance(each, dict) for each in classes)
+    if not is_known or not all(each.get("class") for each in classes or ()):
+        raise InputError(
+            f"{path} does not say how to make its metrics, {_described(header.get('metrics'))}; "
+            f"give ",
+            Argument("metric"),
+        )
+    try:
+        return tuple(rebuilt(each) for each in classes or ())
+    except InputError as error:
+        raise InputError(f"{path} is damaged: {error}") from None
 
 
 def _described(identities: Any) -> str:

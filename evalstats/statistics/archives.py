@@ -33,13 +33,22 @@ def write_archive(
     path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
     """Write arrays of numbers and a header that JSON can hold; all of it, or nothing."""
+    with replacing(path) as file:
+        _write_members(file, header, arrays)
+
+
+def archive_bytes(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return the bytes of the file that `write_archive` writes."""
+    file = BytesIO()
+    _write_members(file, header, arrays)
+    return file.getvalue()
+
+
+def _write_members(
+    file: Any, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
     text = json.dumps(dict(header), allow_nan=False).encode()
     members = {_HEADER: np.frombuffer(text, np.uint8), **arrays}
-    with replacing(path) as file:
-        _write_members(file, members)
-
-
-def _write_members(file: Any, members: Mapping[str, NDArray[Any]]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, array in members.items():
             # A fixed date: the same numbers make the same bytes.
@@ -60,22 +69,40 @@ def read_archive(
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
         if not stat.S_ISREG(found.st_mode):
             raise OSError("it is not a regular file")
-        with Path(path).open("rb") as file, zipfile.ZipFile(_checked(file)) as archive:
-            members = _members(archive, found.st_size, kinds)
+        with Path(path).open("rb") as file:
+            return _read(file, found.st_size, kinds, str(path), "a file that save() wrote")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def from_archive_bytes(
+    data: bytes, kinds: str = "iu"
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return header and arrays of bytes that `archive_bytes` returned, as `read_archive`."""
+    return _read(BytesIO(data), len(data), kinds, "data", "bytes that to_bytes() returned")
+
+
+def _read(
+    file: BinaryIO, size: int, kinds: str, name: str, what: str
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return header and arrays of an open file of so many bytes; messages call it by a name."""
+    try:
+        with zipfile.ZipFile(_checked(file)) as archive:
+            members = _members(archive, size, kinds)
         if _HEADER not in members:
             raise ValueError(f"expected {_HEADER}.npy in it, found {', '.join(members)[:99]!r}")
         header = json.loads(members.pop(_HEADER).tobytes().decode("utf-8"))
         if not isinstance(header, dict):
             raise ValueError(f"{_HEADER}.npy is not a JSON object")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+        return header, members
+    except OSError:
+        raise
     # What Python's and NumPy's readers raise depends on where the damage is.
     except Exception as error:
         raise InputError(
-            f"{path} is damaged, cut short, or not a file that save() wrote: "
+            f"{name} is damaged, cut short, or not {what}: "
             f"{str(error)[:500] or type(error).__name__}"
         ) from None
-    return header, members
 
 
 def _checked(file: BinaryIO) -> BinaryIO:

@@ -41,8 +41,6 @@ def write(path: str | os.PathLike[str], table: Any) -> None:
     target, metric = Path(path), table.metric
     if target.suffix != ".npz":
         raise InputError(f"path must end in .npz, got {str(target)!r}")
-    # A subclass of ours is a metric of one's own.
-    is_own = _OWN.get(type(metric).__name__) is type(metric)
     header = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -50,8 +48,7 @@ def write(path: str | os.PathLike[str], table: Any) -> None:
         "metric": {
             **identity(metric),
             "signature": table.metric_signature,
-            "class": type(metric).__name__ if is_own else None,
-            "parameters": _options(metric) if is_own else None,
+            **made_by(metric),
         },
         **{name: getattr(table, name) for name in _PLAIN},
         **({"labels": dict(table.labels)} if table.labels else {}),
@@ -77,15 +74,15 @@ def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
     record = _field(header, "metric", dict)
     signature = _field(record, "signature", str)
     # Signatures round: of our own metrics the parameters count.
-    made_by = _rebuilt(record) if metric is None or record.get("class") in _OWN else None
-    rebuilt = as_metric(made_by if metric is None else metric)
-    if made_by and not is_same_metric(made_by, rebuilt):
-        raise InputError(f"its metric is {shown(made_by)}, not the given {shown(rebuilt)}")
+    known = rebuilt(record) if metric is None or record.get("class") in _OWN else None
+    asked = as_metric(known if metric is None else metric)
+    if known and not is_same_metric(known, asked):
+        raise InputError(f"its metric is {shown(known)}, not the given {shown(asked)}")
     stated = {**record, "signature": MetricSignature.of(signature).unversioned}
-    for key, value in identity(rebuilt).items():
+    for key, value in identity(asked).items():
         if stated.get(key) != value:
             raise InputError(
-                f"{key} of its metric is {shown(stated.get(key))}, that of {shown(rebuilt)} is "
+                f"{key} of its metric is {shown(stated.get(key))}, that of {shown(asked)} is "
                 f"{shown(value)}"
             )
     values = arrays[_ARRAY]
@@ -93,7 +90,7 @@ def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
     plain = {name: _field(header, name, *kinds) for name, kinds in _PLAIN.items()}
     plain["labels"] = _field(header, "labels", dict, NoneType)  # which few files have
-    return {"values": values, "metric": rebuilt, "metric_signature": signature, **plain}
+    return {"values": values, "metric": asked, "metric_signature": signature, **plain}
 
 
 def identity(metric: Metric) -> dict[str, Any]:
@@ -104,6 +101,14 @@ def identity(metric: Metric) -> dict[str, Any]:
         "columns": list(metric.columns),
         "higher_is_better": bool(metric.higher_is_better),
     }
+
+
+def made_by(metric: Metric) -> dict[str, Any]:
+    """Return the class and the options of which `rebuilt` makes one of evalstats' metrics again."""
+    # A subclass of ours is a metric of one's own.
+    is_own = _OWN.get(type(metric).__name__) is type(metric)
+    kind = type(metric).__name__ if is_own else None
+    return {"class": kind, "parameters": _options(metric) if is_own else None}
 
 
 def parameters(metric: Metric) -> dict[str, Any]:
@@ -132,7 +137,8 @@ def is_same_metric(a: Metric, b: Metric) -> bool:
     return identity(a) == identity(b) and parameters(a) == parameters(b)
 
 
-def _rebuilt(record: dict[str, Any]) -> Any:
+def rebuilt(record: dict[str, Any]) -> Metric:
+    """Return the metric of which a file has the class and the options, or say what is wrong."""
     name = _field(record, "class", str, NoneType)
     if name is None:
         raise InputError(
@@ -142,7 +148,8 @@ def _rebuilt(record: dict[str, Any]) -> Any:
     if name not in _OWN:
         raise InputError(f"its metric class {shown(name)} is unknown to this version of evalstats")
     try:
-        return _OWN[name](**_field(record, "parameters", dict))
+        metric: Metric = _OWN[name](**_field(record, "parameters", dict))
+        return metric
     except (InputError, TypeError, ValueError) as error:
         raise InputError(f"parameters of {name}: {error}") from None
 

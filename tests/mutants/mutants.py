@@ -171,6 +171,35 @@ BLEU that was asked for is not the default
 planning draws nothing
 - drawn = self._together(of, self._undrawn)
 + drawn = self._together(of, self.options)
+@ analysis/from_moments.py: moments
+a covariance is centred
+- covariance = moments.products[0] - np.outer(sums, sums) / n
++ covariance = moments.products[0]
+moments of identical systems differ by nothing, not by what rounding leaves
+- influence = np.concatenate(each, axis=1)[np.argmin(counted, axis=1)]
++ influence = np.concatenate(each, axis=1)
+groups of different sizes that differ are worth fewer
+- return units, worth, ()
++ return units, None, ()
+@ shards/moments_query.py: moments
+a name does not end its own quotes
+- return quote + name.replace(quote, 2 * quote) + quote
++ return quote + name + quote
+labels that are null are counted
+- [*labels, *dict.fromkeys(of_systems)]
++ [*dict.fromkeys(of_systems)]
+@ shards/moments_row.py: moments
+a group in two strata is refused
+- if known[name]:
++ if known[name] and name != "n_split":
+@ shards/segment_ids.py: shards
+files with other names have other ids
+- start = (_hashed(file) >> _ROW_BITS << _ROW_BITS) + first
++ start = first
+@ analysis/makers.py: makers shards
+several summaries are of one maker
+- makers = (m for m in MAKERS if all(isinstance(one, m.kind) for one in several))
++ makers = (m for m in MAKERS if not isinstance(value, (list, tuple)) and isinstance(value, m.kind))
 @ analysis/sharded.py: shards
 a shard says what is missing
 - lacking=shard.missing[i] if shard.missing else None,
@@ -348,8 +377,8 @@ a share stays on its scale
 + max(low, 0.0), high
 @ analysis/units.py: strata
 strata of one unit are drawn together
-- alone = np.flatnonzero(counts == 1)
-+ alone = np.flatnonzero(counts == 0)
+- np.flatnonzero(counts == 1)
++ np.flatnonzero(counts == 0)
 @ analysis/drawn.py: strata
 units are drawn within their strata
 - return recipe(units.n, seed) if units.codes is None else Stratified(units.n, seed, units.codes)
@@ -391,7 +420,7 @@ every reason is printed
 + return [*self.reasons[:3], *notes], signatures
 @ logs/sides.py: gate
 a name of the baseline is no path where there are names of systems
-- return isinstance(value, Mapping) or is_statistics(value) or baseline in names
+- return isinstance(value, Mapping) or is_extracted(value) or baseline in names
 + return isinstance(value, Mapping) or is_statistics(value)
 outputs have the metrics of the statistics that they stand against
 - passed = passed._replace(metrics=metrics)
