@@ -91,7 +91,7 @@ def arena(
     >>> rows += 5 * [("y", "z", "y")] + 6 * [("z", "x", "z")] + 9 * [("z", "x", "x")]
     >>> result = es.arena(rows, n_resamples=999)
     >>> {e.system: round(e.score, 3) for e in result.estimates}
-    {'x': 0.349, 'y': 0.095, 'z': -0.444}
+    {'x': 0.376, 'y': 0.047, 'z': -0.423}
     >>> [ranked.system for ranked in result.ranking()]
     ['x', 'y', 'z']
     """
