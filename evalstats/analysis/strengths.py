@@ -168,9 +168,10 @@ class _Strengths:
         found = bradley_terry.fit(totals, ties)
         if not np.all(found.is_finite):
             raise InputError("battles have no finite strengths", argument="battles")
-        slopes = bradley_terry.slope(totals, ties, found)
+        (information,) = bradley_terry.slope(totals, ties, found).information
+        inverse = bradley_terry.solved(information, np.eye(len(information)))
         one = Fit(found.strengths[0], found.ties[0], found.is_finite[0])
-        return cls(wins, size, one, np.linalg.inv(slopes.information[0]), has_ties)
+        return cls(wins, size, one, inverse, has_ties)
 
     def __call__(self, rows: NDArray[Any]) -> Floats:
         # Counts are whole, and far below 2^31.

@@ -92,7 +92,8 @@ def fit(wins: Floats, ties: Floats | None = None, start: Fit | None = None) -> F
     for _ in range(_MOST_STEPS):
         of_ties = None if ties is None else ties[left]
         at = Fit(strengths[left], nu[left], np.ones(len(left), dtype=np.bool_))
-        steps = _solved(slope(wins[left], of_ties, at))
+        slopes = slope(wins[left], of_ties, at)
+        steps = solved(slopes.information, slopes.gradient[..., None])[..., 0]
         sizes = np.max(np.abs(steps), axis=1)
         steps *= (_LARGEST_STEP / np.maximum(sizes, _LARGEST_STEP))[:, None]
         strengths[left] += steps[:, :size]
@@ -145,19 +146,30 @@ def one_step(wins: Floats, ties: Floats | None, start: Fit, inverse: Floats) -> 
     """
     n, size = wins.shape[:2]
     at = Fit(np.tile(start.strengths, (n, 1)), np.full(n, start.ties), np.ones(n, dtype=np.bool_))
-    return np.asarray(start.strengths + slope(wins, ties, at).gradient @ inverse[:, :size])
+    steps = np.einsum("rp,ps->rs", slope(wins, ties, at).gradient, inverse[:, :size])
+    return np.asarray(start.strengths + steps)
 
 
-def _solved(slopes: Slope) -> Floats:
-    """Return Newton's steps; of information that has no inverse, steps that are no numbers."""
-    gradient = slopes.gradient[..., None]
-    try:
-        return np.asarray(np.linalg.solve(slopes.information, gradient)[..., 0])
-    except np.linalg.LinAlgError:
-        if len(gradient) == 1:
-            return np.full(slopes.gradient.shape, np.nan)
-    each = (Slope(g[None], h[None]) for g, h in zip(*slopes, strict=True))
-    return np.concatenate([_solved(one) for one in each])
+def solved(matrices: Floats, right: Floats) -> Floats:
+    """Return A⁻¹b of positive definite matrices, `(..., p, p)` and `(..., p, m) -> (..., p, m)`.
+
+    By elimination, which such matrices need no pivots for. LAPACK's last bits depend on the number
+    of its threads. Of matrices that have no inverse the result is no number, or anything.
+
+    >>> solved(np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([[3.0], [4.0]])).tolist()
+    [[1.0], [1.0]]
+    """
+    a, b = matrices.copy(), right.copy()
+    size = a.shape[-1]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for k in range(size):
+            shares = a[..., k + 1 :, k, None] / a[..., k, None, k, None]
+            a[..., k + 1 :, k + 1 :] -= shares * a[..., k, None, k + 1 :]
+            b[..., k + 1 :, :] -= shares * b[..., k, None, :]
+        for k in reversed(range(size)):
+            b[..., k, :] /= a[..., k, k, None]
+            b[..., :k, :] -= a[..., :k, k, None] * b[..., k, None, :]
+    return b
 
 
 def unlinked(wins: Floats) -> list[list[int]]:
