@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-#: Wins of so many ordered pairs are fitted together, which a processor's cache holds.
-_TOGETHER = 1 << 16
+#: Wins of so many ordered pairs are fitted together, in two megabytes.
+_TOGETHER = 1 << 18
 #: So many weights are multiplied with wins at once, in 64 megabytes.
 _MOST_WEIGHTS = 1 << 24
 #: Influence values of all pairs, at most: more would take gigabytes.
