@@ -194,7 +194,9 @@ class _Strengths:
         return np.column_stack([strengths, gone])
 
 
-def _apart(totals: NDArray[np.int32], size: int, has_ties: bool) -> tuple[Floats, Floats | None]:
+def _apart(
+    totals: NDArray[np.integer[Any]], size: int, has_ties: bool
+) -> tuple[Floats, Floats | None]:
     """Return wins `(R, S, S)` and ties `(R,)` of totals `(R, S² + 1)`, which are doubled."""
     wins = totals[:, :-1].reshape(-1, size, size) / 2
     return wins, totals[:, -1].astype(np.float64) if has_ties else None

@@ -159,7 +159,8 @@ def solved(matrices: Floats, right: Floats) -> Floats:
     >>> solved(np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([[3.0], [4.0]])).tolist()
     [[1.0], [1.0]]
     """
-    a, b = matrices.copy(), right.copy()
+    a = matrices.copy()
+    b: Floats = right.copy()
     size = a.shape[-1]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for k in range(size):
