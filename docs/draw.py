@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import evalstats as es
-from evalstats.data import load_sample
+from evalstats.data import examples, load_sample
 from evalstats.data.examples import agent_runs, participants
 
 FOLDER = Path(__file__).with_name("figures")
@@ -55,6 +55,13 @@ def pvalues() -> Any:
 def ranks() -> Any:
     """Draw the ranks of the shared task."""
     return es.compare(participants(), load_sample().references).ranking().plot()
+
+
+def arena() -> Any:
+    """Draw the ranks of an arena."""
+    rows = [line.split(",") for line in examples.arena().splitlines()[1:]]
+    battles = [(first, second, winner) for _, first, second, winner in rows]
+    return es.arena(battles, groups=[row[0] for row in rows]).ranking().plot()
 
 
 def training() -> Any:
@@ -192,8 +199,8 @@ def decision() -> Any:
 FIGURES = {
     x.__name__: x
     for x in (
-        *(sample, pvalues, ranks, training, influence, power, looks, noise, growth, judge),
-        decision,
+        *(sample, pvalues, ranks, arena, training, influence, power, looks, noise, growth),
+        *(judge, decision),
     )
 }
 

@@ -34,6 +34,7 @@ _MODULES = {
     "analysis.estimate": "estimate",
     "analysis.compare": "compare",
     "analysis.suite": "Suite",
+    "analysis.arena": "arena wins",
     "analysis.power": "power",
     "analysis.growing": "SequentialTest",
     "logs.reading": "read_log",
@@ -69,6 +70,8 @@ __all__ = list(_PLACES)
 
 if TYPE_CHECKING:
     # The same for type checkers and editors, which do not run this file.
+    from evalstats.analysis.arena import arena as arena
+    from evalstats.analysis.arena import wins as wins
     from evalstats.analysis.compare import compare as compare
     from evalstats.analysis.estimate import estimate as estimate
     from evalstats.analysis.growing import SequentialTest as SequentialTest

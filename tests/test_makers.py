@@ -28,7 +28,7 @@ class Replicated:
     unit: str = "segment"
 
 
-def from_replicates(several, aggregate):
+def from_replicates(several, aggregate, options):
     return [_drawn(one, metric) for one in several for metric in one.metrics]
 
 

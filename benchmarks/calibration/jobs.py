@@ -111,6 +111,10 @@ def _families() -> Iterator[Job]:
     yield Job("families", row, source, 40, questions.family, 400)
     made = Made(simulated.family, (9,))
     yield Job("families", "9 systems, equal, N = 50", made, 50, questions.family, 400, True)
+    for (k, n, each), spread in product(((20, 300, 20), (6, 150, 6)), (0.0, 0.5, 1.0)):
+        made = Made(simulated.arena, (k, each, spread))
+        row = f"{k} equal systems, {n} prompts of {each} battles, spread {spread}"
+        yield Job("arenas", row, made, n, questions.strengths, 400, k == 6 and spread == 1)
     pair = Real(DE, BLEU, ("OpenNMT", "Online-B"))
     for name, n in (("jump", 2037), ("plateau", 1000), ("plateau", 200), ("rise", 500)):
         yield Job("Monitor", f"{name}, N = {n}", pair, n, getattr(training, name), 400)

@@ -30,6 +30,7 @@ PROMISES: dict[str, Bounds] = {
     "documents": _covered(0.93, 1.0, 2.5, 2.5),
     "totals": _covered(0.93, 1.0, 3.0, 1.3),
     "families": {"any false claim": (0.0, 0.07), "all intervals hold": (0.93, 1.0)},
+    "arenas": {"any false claim": (0.0, 0.08), "score": (0.93, 1.0)},
     "few differing": {"p ≤ .05": (0.0, 0.06), "difference length": (0.0, 1.4)},
     "0/1": _covered(0.93, 1.0, 3.0, 1.3),
     "gates": {

@@ -66,6 +66,19 @@ def cases(sample: Sample, seed: int) -> Happened:
     yield table.metric.name, "found", "0" in [case.item for case in found.worse]
 
 
+def strengths(sample: Sample, seed: int) -> Happened:
+    """Ask about all pairs of equal systems of an arena, and about their strengths, which are 0."""
+    yield from family(sample, seed)
+    scores = sample.compared(seed).estimates
+    yield (
+        scores[0].metric,
+        "score",
+        float(np.mean([e.low <= TIE and e.high >= -TIE for e in scores])),
+    )
+    lengths, errors = sum(e.high - e.low for e in scores), sum(abs(e.score) for e in scores)
+    yield scores[0].metric, "score length", lengths, NORMAL * errors
+
+
 def within(sample: Sample, seed: int, size: float) -> Happened:
     """Ask whether equal systems are shown to be within a margin."""
     (d,) = sample.asked(sample.compared(seed, margin=size).differences)

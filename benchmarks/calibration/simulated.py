@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import evalstats as es
 from benchmarks.calibration.samples import Floats, Rng, Sample
+from evalstats.statistics.battles import BattleTable
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,22 @@ def family(n: int, rng: Rng, n_systems: int) -> Sample:
     """Draw normal scores of equal systems, each with noise of its own size."""
     noise = rng.normal(size=(n_systems, n)) * np.linspace(0.3, 1.5, n_systems)[:, None]
     return sample(rng.normal(size=n) + noise)
+
+
+def arena(n: int, rng: Rng, n_systems: int, each: int, spread: float) -> Sample:
+    """Draw `each` battles of equal systems on each of n prompts, which favour some of them."""
+    effects, prompts = spread * rng.normal(size=(n, n_systems)), np.repeat(np.arange(n), each)
+    first = rng.integers(n_systems, size=len(prompts))
+    second = (first + 1 + rng.integers(n_systems - 1, size=len(prompts))) % n_systems
+    odds = np.exp(effects[prompts, second] - effects[prompts, first])
+    battles = BattleTable(
+        tuple(f"system {i}" for i in range(n_systems)),
+        np.stack([first, second], axis=1),
+        np.where(rng.random(len(prompts)) * (1 + odds) < 1, 2, 0).astype(np.int8),
+        groups=prompts.tolist(),
+        unit="prompt",
+    )
+    return Sample([battles], {"Bradley-Terry": np.zeros(n_systems)})
 
 
 def documents(n: int, rng: Rng) -> Sample:

@@ -10,10 +10,12 @@
 - `drawn`: scores, influence values and replicates of all systems under a metric
 - `summaries`, `makers`: the same of sums that are made elsewhere, and which types of them there are
 - `sharded`, `from_moments`: what is drawn of a shard, and of moments
+- `strengths`: what is drawn of battles
 - `tasks`, `totals`: statistics with a design, from what a caller passes; totals over tasks
 - `unpaired`: tasks and totals of systems that are not paired
 - `caveats`: what a careful reader should know
 - `estimate`, `compare`, `suite`: scores and differences of one task, and of many
+- `arena`: win rates and strengths of systems of which is known who was preferred
 - `pairs`: one pair of systems, its interval and the p-value of any null value
 - `margins`, `claims`: what is claimed of two systems that are alike, adjusted for all
 - `swaps`: approximate randomisation

@@ -160,8 +160,9 @@ def _share(values: NDArray[np.float64], chance: float) -> float | None:
 
 
 def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
-    """Say how many scores are missing, what judges are worth, and which scores are doubtful."""
+    """Say how scores came about, how many are missing, what judges are worth, what is doubtful."""
     for one in drawn:
+        yield from one.origin
         if one.of.judge is not None:
             yield from one.of.judge.notes()
         counts, n_scores = one.missing

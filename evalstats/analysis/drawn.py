@@ -53,6 +53,7 @@ class Drawn:
     weights: str = "multinomial"
     resolution: float = 1.0
     notes: tuple[str, ...] = ()  # what its maker does not know of pairs
+    origin: tuple[str, ...] = ()  # sentences on how scores came about
     _differing: dict[Pair, tuple[int, float]] = field(default_factory=dict, repr=False)
     _last: dict[tuple[int, int, float], Effect] = field(default_factory=dict, repr=False)
 

@@ -35,7 +35,9 @@ _UNCOUNTED = (
 )
 
 
-def from_moments(several: Sequence[Moments], aggregate: Aggregated) -> list[Drawn]:
+def from_moments(
+    several: Sequence[Moments], aggregate: Aggregated, options: Options
+) -> list[Drawn]:
     """Return the scores of systems under the metric of each of several moments."""
     if len({one.systems for one in several}) > 1:
         raise InputError("moments of several metrics must have the same systems, in one order")
@@ -185,7 +187,11 @@ def _coordinates(slopes: Floats, moments: Moments) -> Floats:
     wide = np.zeros((n_systems, n_systems, width))
     wide[np.arange(n_systems), np.arange(n_systems)] = slopes
     rows = wide.reshape(n_systems, n_systems * width)
-    inner = rows @ covariance @ rows.T
+    return coordinates(rows @ covariance @ rows.T)
+
+
+def coordinates(inner: Floats) -> Floats:
+    """Return coordinates of S quantities with these inner products, `(S, S) -> (S, S)`."""
     if not np.all(np.isfinite(inner)):
         return np.full(inner.shape, np.nan)
     values, vectors = np.linalg.eigh((inner + inner.T) / 2)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalstats.analysis import from_moments, sharded
+from evalstats.analysis import from_moments, sharded, strengths
 from evalstats.analysis.summaries import Maker, Summary
 
-MAKERS = (sharded.MAKER, from_moments.MAKER)
+MAKERS = (sharded.MAKER, from_moments.MAKER, strengths.MAKER)
 
 
 def maker_of(value: object) -> Maker | None:

@@ -46,7 +46,7 @@ def errors_within(drawn: Drawn, options: Options) -> Errors | None:
     √Σ_t (Q*_t - S*_t²/n_t) with the resampled sums S* of influence values and Q* of their squares
     in each stratum. Sums of influence values are drawn once.
     """
-    if drawn.influence is None:
+    if drawn.influence is None or not drawn.units.has_values:
         return None
     units = drawn.units
     values = student.unbiased(drawn.influence, units.sizes, units.codes)

@@ -29,8 +29,8 @@ Floats = NDArray[np.float64]
 _EMPTY_RESAMPLES = 0.1
 
 
-def from_shards(shards: Sequence[Shard], aggregate: Aggregated = "micro") -> list[Drawn]:
-    """Return the scores of the only shard under each of its metrics."""
+def from_shards(shards: Sequence[Shard], aggregate: Aggregated, options: Options) -> list[Drawn]:
+    """Return the scores of the only shard under each of its metrics; its resamples are drawn."""
     if len(shards) > 1:
         raise InputError(f"got {len(shards)} shards; add them up first, with merge_shards")
     if aggregate != "micro":

@@ -12,7 +12,19 @@ from typing import Any, Protocol
 from evalstats.analysis.aggregates import Aggregate, Aggregated
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.options import Options
-from evalstats.metrics import Metric
+from evalstats.analysis.units import Labels
+
+
+class Named(Protocol):
+    """What is known of a metric whose scores are made elsewhere."""
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+
+    @property
+    def signature(self) -> str:
+        """What identifies its numbers."""
 
 
 class Summary(Protocol):
@@ -23,7 +35,7 @@ class Summary(Protocol):
         """Names of the S systems."""
 
     @property
-    def metrics(self) -> tuple[Metric, ...]:
+    def metrics(self) -> Sequence[Named]:
         """The metrics whose sums it keeps, at least one."""
 
     @property
@@ -42,14 +54,18 @@ class Maker:
     kind: type[Any]
     #: What it keeps in the place of segments, for messages: "totals".
     keeps: str
-    #: Summaries of a call, one or several, and its aggregate -> what is drawn, one a metric.
-    drawn: Callable[[Sequence[Any], Aggregated], list[Drawn]]
+    #: Summaries of a call, one or several, its aggregate and options -> what is drawn for each
+    #: metric.
+    drawn: Callable[[Sequence[Any], Aggregated, Options], list[Drawn]]
     #: Summary, checked options of the call, and those of `n_resamples` and `rng` that the caller
     #: asked for -> options with what the summary has decided; what it cannot do is refused.
     decide: Callable[[Any, Options, Mapping[str, int]], Options]
     #: Summaries of tasks by name, and what is made of their scores -> a total, named after the
     #: first metric; without it there are no suites and gates of such summaries.
     total: Callable[[Mapping[str, Any], Aggregate], Drawn] | None = None
+    #: Summary, and labels for its groups and strata -> the same with these; without it, labels are
+    #: refused.
+    design: Callable[[Any, Labels, Labels], Any] | None = None
 
     @property
     def name(self) -> str:

@@ -70,13 +70,20 @@ class Task:
         maker = maker_of(self.statistics)
         try:
             if maker is not None:
-                _refuse_all(maker, {"groups": self.groups, "strata": self.strata})
-                return maker.drawn(self.statistics, self.aggregate)
+                return maker.drawn(self._summaries(maker), self.aggregate, options)
             return from_segments(self.segments(), options)
         except InputError as error:
             if not self.name:
                 raise
             raise error.within(f"task {self.name!r}") from None
+
+    def _summaries(self, maker: Maker) -> Sequence[Any]:
+        """Return summaries with the design of the task, which most have decided."""
+        given = {"groups": self.groups, "strata": self.strata}
+        if maker.design is None or not any(x is not None for x in given.values()):
+            _refuse_all(maker, given)
+            return self.statistics
+        return [maker.design(one, self.groups, self.strata) for one in self.statistics]
 
     def segments(self) -> list[Segments]:
         """Return how the systems are scored under each metric, and what is drawn of them."""
@@ -122,9 +129,11 @@ def as_task(
     # Labels are looked at more than once.
     labels = {name: list(x) if isinstance(x, Iterator) else x for name, x in labels.items()}
     _check_columns(hypotheses, {"references": references, **labels})
-    if maker_of(hypotheses) is not None:
-        others = {"references": references, "human": human, **labels}
-        return Task(_summaries(hypotheses, metrics, others), aggregate=aggregate)
+    if (maker := maker_of(hypotheses)) is not None:
+        others = {"references": references, "human": human}
+        others |= labels if maker.design is None else {}
+        given = _summaries(hypotheses, metrics, others)
+        return Task(given, groups=labels["groups"], strata=labels["strata"], aggregate=aggregate)
     if is_statistics(hypotheses) and human is not None:
         raise InputError(
             "must be left out when SegmentStatistics are given; extract them under es.Judged",

@@ -6,6 +6,7 @@ Texts are those of the bundled sample; logs and scores are made up, the same in 
 from __future__ import annotations
 
 import json
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ def write(folder: Path) -> None:
         _text(folder / f"agent-{n}.csv", _agent(n))
     for agent in ("old", "new"):
         _text(folder / "agents" / f"{agent}.csv", _trials(agent))
+    _text(folder / "arena.csv", arena())
     for model, share in (("base", 0.6), ("tuned", 0.68)):
         for task, size in (("arc", 150), ("gsm8k", 200)):
             _json(folder / "logs" / f"2026_{task}_{model}.json", _inspect(model, task, size, share))
@@ -129,6 +131,26 @@ def _trials(agent: str) -> str:
             rate = 0.0 if i == 6 else min(1.0, rate + 0.1)
         name = f"{('refund', 'booking')[i // 10]}-{i % 10 + 1}"
         lines += [f"{name},{trial},{int(own.random() < rate)}" for trial in range(1, 6)]
+    return "\n".join(lines) + "\n"
+
+
+def arena() -> str:
+    """Return 1,203 battles of seven models on 200 prompts, each of which suits some of them."""
+    rng = random.Random(4)
+    strengths = {"aspen": 0.5, "birch": 0.45, "cedar": 0.2, "elm": 0.1, "fir": -0.2, "oak": -0.4}
+    lines = ["question_id,model_a,model_b,winner"]
+    for prompt in range(200):
+        here = {name: x + 0.7 * rng.gauss(0, 1) for name, x in strengths.items()}
+        for _ in range(6):
+            first, second = rng.sample(sorted(here), 2)
+            drawn = rng.random() - 1 / (1 + math.exp(here[second] - here[first]))
+            winner = "model_a" if drawn < 0 else "model_b"
+            if abs(drawn) < 0.06:
+                winner = "tie" if rng.random() < 0.7 else "tie (bothbad)"
+            lines.append(f"q{prompt},{first},{second},{winner}")
+    lines += [
+        f"q{prompt},yew,{other},model_a" for prompt, other in enumerate(("elm", "fir", "oak"))
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -5,6 +5,7 @@
 - `fieller`: ratios of two scores, and which shares of one the other keeps
 - `counts`, `randomisation`: tests of 0/1 scores; p-values of approximate randomisation
 - `two_by_two`: exact tests of two shares
+- `bradley_terry`: strengths from wins, of all replicates at once
 - `welch`: whether estimates with unlike errors are of one quantity
 - `families`, `ranks`: adjusted p-values of several comparisons, and what they say of ranks
 - `looks`: the level of each look at data that grow

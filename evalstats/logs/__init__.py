@@ -6,7 +6,8 @@
 - `log`: `Log`, what a log or a table of scores holds
 - `words`: what names say: directions of metrics, and what was probably meant
 - `sources`: files, folders and zip files, read safely
-- `formats`: a file for each of sixteen formats, which turn what a harness wrote into rows
+- `formats`: a file for each of seventeen formats, which turn what a harness wrote into rows
+- `battles`: rows of arenas as battles again
 - `reading`: `read_log`, which tells one format from another
 - `groups`: scores that a harness averages over tasks, as totals
 - `settings`: how tasks were asked, and what of it differs between systems

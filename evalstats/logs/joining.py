@@ -8,14 +8,17 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.aggregates import NamedTotal
+from evalstats.analysis.arena import win_rates
+from evalstats.analysis.strengths import linked
 from evalstats.checks import choice, flag, label, meant
 from evalstats.errors import Argument, InputError, InputTypeError
+from evalstats.logs.battles import battles_of, group_notes, is_arena
 from evalstats.logs.epochs import as_epochs
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.groups import Average, totals_of
@@ -110,6 +113,8 @@ def joined(
         labels=tuple(name for name in labels if name), columns=as_columns(columns)
     )
     read, unread = _read(logs, wanted)
+    if is_arena(read):
+        return _of_arena(read, as_patterns(systems, "systems"), wanted.labels, unread)
     every = _directed(_named_apart(read), directions)
     epochs = every[0].epochs if epochs is None else as_epochs(epochs)
     places = _places(every, as_patterns(systems, "systems"))
@@ -209,6 +214,21 @@ def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
 def _column_of(human: OneLog) -> str | None:
     """Return the name of a column of people's scores, None of a table of them."""
     return human if isinstance(human, str) and not Path(human).exists() else None
+
+
+def _of_arena(
+    logs: Sequence[Log], patterns: tuple[str, ...], labels: Sequence[str], unread: tuple[str, ...]
+) -> Joined:
+    """Return battles: of two systems their win rates, and of several the table of strengths."""
+    places = _places(logs, patterns)
+    table = battles_of(logs, places)
+    notes = [*_sentences(_notes_of(logs)), *([] if labels else group_notes(table))]
+    if len(places) == 2 and len(table.points):
+        notes += [*table.notes, *table.tie_notes]
+        return Joined({"": [win_rates(table)]}, notes, {}, unread=unread)
+    # A summary stands in the place of statistics.
+    strengths = cast(SegmentStatistics, linked(table))
+    return Joined({"": [strengths]}, notes, {}, unread=unread)
 
 
 def _directed(logs: Sequence[Log], directions: Mapping[str, str] | None) -> list[Log]:

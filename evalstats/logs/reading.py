@@ -13,7 +13,7 @@ from evalstats.checks import also_called, label, listed, meant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs import formats
 from evalstats.logs.epochs import as_epochs
-from evalstats.logs.formats import tables
+from evalstats.logs.formats import arenas, tables
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.rows import Rows
@@ -148,8 +148,10 @@ def named(log: Log, name: str) -> Log:
 
 def read_part(log: Any, wanted: Wanted) -> Log:
     """Return what is wanted of a path or a frame, which may be nothing."""
-    if table_columns(log) is not None:
-        return tables.read_frame(log, wanted)
+    if (columns := table_columns(log)) is not None:
+        is_arena = arenas.has_battles([name for name, _ in columns])
+        read_frame = arenas.read_frame if is_arena else tables.read_frame
+        return read_frame(log, wanted)
     if not isinstance(log, (str, os.PathLike)):
         raise InputTypeError(f"path must be a path or a frame, got {type(log).__name__}")
     if not str(log):

@@ -94,6 +94,33 @@ runs that are paired are subtracted run by run
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
 + raise InputError(f"{pivot.key}: {what}")
+@ inference/bradley_terry.py: arena
+the mean of strengths is 0
+- information += 1 / size
++ information[..., 0, 0] += 1
+an ordered pair and its mirror image are as many battles
+- battles = wins + np.swapaxes(wins, -1, -2)
++ battles = 2 * wins
+half of a tie's probability belongs to each
+- return (first + even / 2) / every, even / every
++ return first / every, even / every
+where steps do not become small no strengths are largest
+- is_finite = np.zeros(n, dtype=np.bool_)
++ is_finite = np.ones(n, dtype=np.bool_)
+@ analysis/strengths.py: arena
+a difference rests on the units of the system that has fewer
+- return np.minimum(counts[:, None], counts)
++ return np.maximum(counts[:, None], counts)
+what is left out goes on until all have won and lost
+- if np.all(bounded):
++ if np.all(bounded) or gone:
+many units have centred products
+- (here.T @ here).toarray() - here.shape[0] * np.outer(mean, mean)
++ (here.T @ here).toarray()
+@ logs/formats/arenas.py: arena
+the second game has the answers in the other order
+- (sides, sides[::-1])
++ (sides, sides)
 @ inference/counts.py: counts
 Wilson's interval
 - (share * (1 - share) + square / 4)

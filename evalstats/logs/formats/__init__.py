@@ -22,5 +22,6 @@ NAMES = (
     "tau2_bench",  # tau2-bench, results
     "swe_bench",  # SWE-bench, the report of a run
     "alpaca_eval",  # AlpacaEval, `annotations.json`
+    "arenas",  # LMArena, MT-bench, arena-hard: who was preferred to whom
     "tables",  # tables of scores, long or wide, from CSV, TSV, JSON lines and frames
 )
