@@ -228,6 +228,13 @@ def _numbers() -> Iterator[Job]:
         made = Made(simulated.trials, (5, *shape))
         row, small = f"20 x 5, rates {shape}", shape[0] == shape[1]
         yield Job("cases", row, made, 20, questions.cases, 1000, small)
+    for labelled, kind in (
+        *product((20, 50, 100), ("0/1", "numbers")),
+        *product((20, 40), ("groups",)),
+    ):
+        row, n = f"{kind}, {labelled} labelled", 250 if kind == "groups" else 1000
+        made, small = Made(simulated.judged, (labelled, kind)), labelled == 100
+        yield Job("judged", row, made, n, trials=1000, subset=small)
     for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0)):
         row, made = (
             f"{n_runs} runs, spread {spread}",

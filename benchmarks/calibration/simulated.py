@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import evalstats as es
 from benchmarks.calibration.samples import Floats, Rng, Sample
+from evalstats.metrics.judged import joined_rows
 from evalstats.statistics.battles import BattleTable
 
 
@@ -80,6 +81,32 @@ def arena(n: int, rng: Rng, n_systems: int, each: int, spread: float) -> Sample:
         unit="prompt",
     )
     return Sample([battles], {"Bradley-Terry": np.zeros(n_systems)})
+
+
+def judged(n: int, rng: Rng, labelled: int, kind: str) -> Sample:
+    """Draw equal systems by a judge that likes the second one, and people's labels of some items.
+
+    Scores are 0/1, numbers, or 0/1 in groups of four items, which are labelled together.
+    """
+    size = 4 if kind == "groups" else 1
+    known = np.repeat(rng.permutation(n) < labelled, size)
+    if kind == "numbers":
+        right = 3 + 0.7 * rng.normal(size=n) + 0.7 * rng.normal(size=(2, n))
+        by_judge, true = right + 0.8 * rng.normal(size=(2, n)) + np.array([[0.0], [0.4]]), 3.0
+    else:
+        true = 0.7
+        alike = rng.random(n) < 0.5
+        common = np.where(alike, rng.random((2, n)) < true, np.nan)
+        common = np.repeat(common, size, axis=1)
+        right = np.where(np.isnan(common), rng.random(common.shape) < true, common)
+        likes = np.array([[0.9, 0.1], [0.95, 0.35]])
+        by_judge = rng.random(right.shape) < np.where(right == 1, likes[:, :1], likes[:, 1:])
+    mean = es.Mean("score")
+    rows = [np.stack([mean.statistics(x) for x in of.astype(float)]) for of in (right, by_judge)]
+    marks = np.broadcast_to(known[None, :, None], (2, len(known), 1)).astype(float)
+    table = es.SegmentStatistics(joined_rows(marks, *rows), ("A", "B"), es.Judged(mean))
+    labels = {"groups": np.repeat(np.arange(n), size)} if size > 1 else {}
+    return Sample([table], {"score": np.full(2, true)}, labels)
 
 
 def documents(n: int, rng: Rng) -> Sample:
