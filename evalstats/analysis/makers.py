@@ -1,13 +1,21 @@
-"""Which types of summaries may stand in the place of statistics: a line for each maker."""
+"""Which types of summaries may stand in the place of statistics: a line for each file of one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 
-from evalstats.analysis import from_moments, sharded, strengths
 from evalstats.analysis.summaries import Maker, Summary
 
-MAKERS = (sharded.MAKER, from_moments.MAKER, strengths.MAKER)
+#: Files of this folder, each with a `MAKER`.
+_FILES = (
+    "sharded",
+    "from_moments",
+    "strengths",
+)
+MAKERS: tuple[Maker, ...] = tuple(
+    import_module(f"evalstats.analysis.{name}").MAKER for name in _FILES
+)
 
 
 def maker_of(value: object) -> Maker | None:

@@ -265,6 +265,11 @@ def _tables(name: str, statistics: object) -> list[SegmentStatistics]:
     maker = maker_of(statistics)
     if maker is not None and maker.total is not None:
         return cast(list[SegmentStatistics], summaries_of(cast(Any, statistics)))
+    if maker is not None:
+        raise InputTypeError(
+            f"tasks[{name!r}] must be a SegmentStatistics or a list of them: totals of {maker.name} "
+            f"are not known"
+        )
     if not is_statistics(statistics):
         raise InputTypeError(
             f"tasks[{name!r}] must be a SegmentStatistics or a list of them, got "

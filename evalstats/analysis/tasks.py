@@ -231,6 +231,11 @@ def as_decided(hypotheses: object, options: Options, n_resamples: int | None, rn
     maker = maker_of(hypotheses)
     if maker is None:
         return options
+    if options.paired_runs:
+        raise InputError(
+            f"is for several runs of each system, and {maker.why}; leave it out",
+            argument="paired_runs",
+        )
     asked: dict[str, int] = {}
     if n_resamples is not None:
         asked["n_resamples"] = options.n_resamples
