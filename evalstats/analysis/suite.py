@@ -267,7 +267,7 @@ def _tables(name: str, statistics: object) -> list[SegmentStatistics]:
         return cast(list[SegmentStatistics], summaries_of(cast(Any, statistics)))
     if maker is not None:
         raise InputTypeError(
-            f"tasks[{name!r}] must be a SegmentStatistics or a list of them: totals of {maker.name} "
+            f"tasks[{name!r}] must be a SegmentStatistics or a list: totals of {maker.name} "
             f"are not known"
         )
     if not is_statistics(statistics):
