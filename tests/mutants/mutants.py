@@ -90,7 +90,7 @@ the order of systems changes no bit
 runs that are paired are subtracted run by run
 - if not any(runs.are_paired for runs in every):
 + if every:
-@ logs/joining.py: unpaired
+@ logs/missing.py: unpaired
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
 + raise InputError(f"{pivot.key}: {what}")
@@ -739,7 +739,7 @@ an item none of whose answers was scored on purpose is left out
 classes of different kinds are different metrics
 - if len(known) < 2 or len({type(name) for name in union}) > 1:
 + if len(known) < 2:
-@ logs/joining.py: logs_joining
+@ logs/missing.py: logs_joining
 metrics of different items are refused or intersected
 - if len({table.segment_ids for table in tables}) < 2:
 + if len({table.segment_ids for table in tables}) < 2 or missing == "available":
