@@ -15,10 +15,10 @@ from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.arrival import Seen, order_notes, seen_of
 from evalstats.analysis.claims import CLAIMS
 from evalstats.analysis.estimate import result_signature
-from evalstats.analysis.gate import decided, options_of
+from evalstats.analysis.gate import decided, one_sided
 from evalstats.analysis.makers import maker_of
 from evalstats.analysis.margins import claims_of
-from evalstats.analysis.options import N_RESAMPLES, SEED, as_limits
+from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
 from evalstats.analysis.pairs import Compared
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.analysis.units import Labels
@@ -288,8 +288,7 @@ class SequentialTest:
         units = segments.units
         self._check_goes_on(units.n, units.unit)
         level, continuing = self._level(units.n)
-        options = options_of(
-            level,
+        asked = Options(
             margin=self.margin,
             recovery=self.recovery,
             test=self.test,
@@ -298,6 +297,7 @@ class SequentialTest:
             seed=self.seed,
             executor=self.executor,
         )
+        options = one_sided(asked, level)
         (drawn,) = task.drawn(replace(options, test="t", method="t"))
         is_drawn = self.test == "bootstrap" and drawn.of.outcomes is None
         if is_drawn:
