@@ -83,11 +83,11 @@ class Evaluation:
         drawn = self._of(d, self._undrawn)[1]
         names = drawn.of.systems
         pair = names.index(d.baseline), names.index(d.system)
-        found = needed_within(drawn, pair, self.options, level, target)
-        if drawn.is_paired or found is None:
-            return found
+        n = needed_within(drawn, pair, self.options, level, target)
+        if drawn.is_paired or n is None:
+            return n
         # As many of the system as its share of both.
-        return ceil(found * drawn.alone[pair[1]].units.n / drawn.units.n)
+        return ceil(n * drawn.alone[pair[1]].units.n / drawn.units.n)
 
     def power(
         self,

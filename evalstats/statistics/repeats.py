@@ -30,10 +30,10 @@ class Repeats(NamedTuple):
         """
         # Squares of very large scores are no numbers, and say nothing of any spread.
         with np.errstate(over="ignore"):
-            found = _behind(metric, values, known)
-        if found is None or not np.any(found.counts > 1):
+            repeats = _behind(metric, values, known)
+        if repeats is None or not np.any(repeats.counts > 1):
             return None
-        return found if np.all(np.isfinite(found.squares)) else None
+        return repeats if np.all(np.isfinite(repeats.squares)) else None
 
     @property
     def are_outcomes(self) -> bool:

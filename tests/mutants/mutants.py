@@ -822,15 +822,15 @@ the table of a gate that has failed is printed as well
 + pass
 @ cli/commands.py: cli
 a baseline that is an input is not read twice
-- Path(options.baseline).exists() and options.baseline not in given:
+- Path(options.baseline).exists() and options.baseline not in paths:
 + Path(options.baseline).exists():
 @ cli/inputs.py: cli
 a baseline that is not there is the first thing said
 - if options.command == "gate" and _known(name, systems, paths) is None:
 + if False:
 the end of several paths names none of their systems
-- if len(found) == 1:
-+ if found:
+- if len(alike) == 1:
++ if alike:
 @ cli/parser.py: cli
 a metric is the option -m
 - name = "metrics" if argument.name == "metric" else argument.name
@@ -899,8 +899,8 @@ tests that cannot be as small do not count, and others do
 + factors = np.ones(len(p))
 @ inference/two_by_two.py: cases
 an exact p-value is two-sided
-- found = np.minimum(found, 2 * largest[last])
-+ found = np.minimum(found, largest[last])
+- pvalues = np.minimum(pvalues, 2 * largest[last])
++ pvalues = np.minimum(pvalues, largest[last])
 @ analysis/itemwise.py: cases
 the test is chosen by numbers of items and trials
 - return "boschloo" if max(least) * len(least) <= level else "fisher"
