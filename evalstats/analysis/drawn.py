@@ -284,7 +284,7 @@ def _scores(segments: Sequence[Segments | Apart], totals: Sequence[Floats]) -> l
 
 
 def _joined(then: Then, totals: Sequence[Floats]) -> Floats:
-    """Return what is made of totals side by side, `(R, M S)`."""
+    """Apply a function to totals and return its values side by side, `(R, M S)`."""
     return np.concatenate(then(totals), axis=1)
 
 

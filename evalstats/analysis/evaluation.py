@@ -325,5 +325,5 @@ class Evaluation:
 
 
 def _under(metric: str, drawn: Sequence[Drawn]) -> Drawn:
-    """Return the scores under a metric."""
+    """Return the scores under the metric of this name."""
     return next(one for one in drawn if one.of.name == metric)

@@ -117,7 +117,7 @@ def design(table: BattleTable, groups: Labels, strata: Labels) -> BattleTable:
 
 
 def _labelled(table: BattleTable, given: Labels, name: str) -> list[Hashable] | None:
-    """Return one label a battle, or what the labels of this name are."""
+    """Return a label for each battle, from a list of them or the name of labels in the table."""
     if given is None:
         return None
     if isinstance(given, str):

@@ -84,7 +84,7 @@ def complete(pivot: Pivot, missing: str, notes: list[Note]) -> SegmentStatistics
 
 
 def _lacking_notes(pivot: Pivot, missing: str) -> list[Note]:
-    """Return a note on each log that lacks items or scores, or refuse it."""
+    """Return a note on each log that lacks items or scores; with `missing` "error" refuse it."""
     rows = [part.rows for part in pivot.parts]
     # The comparison itself notes the gaps of means that stay.
     is_noted = isinstance(rows[0].metric, Mean) and bool(np.any(pivot.is_gone))

@@ -153,7 +153,7 @@ def _alike(changes: Sequence[_Changes]) -> list[list[_Changes]]:
 
 
 def _said(alike: Sequence[_Changes]) -> str:
-    """Return what differs on tasks of the same changes.
+    """Return a line on what differs between systems, for tasks on which the same differs.
 
     As in "law, history: 0-shot (A) against 5-shot (B), 20 of 20 prompts differ".
     """

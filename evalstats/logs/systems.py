@@ -96,7 +96,7 @@ def of_systems(log: Log, names: Container[str]) -> Log:
 def _check_patterns(
     patterns: Iterable[str], names: Iterable[str], argument: str, kind: str = ""
 ) -> None:
-    """Raise where a pattern of an argument is that of no name, of this kind."""
+    """Raise where a pattern of an argument matches no name; messages call names `kind`."""
     names = dict.fromkeys(names)
     for pattern in patterns:
         if not any(matches(name, [pattern]) for name in names):

@@ -76,7 +76,7 @@ def as_repeats(values: Any, n_systems: int, n_segments: int) -> Floats:
 
 
 def _behind(metric: Metric, values: NDArray[Any], known: Floats | None) -> Repeats | None:
-    """Return what `Repeats.of` does, of single answers too."""
+    """Return the answers behind means, single ones too; None where they are not known."""
     if isinstance(metric, Trials):
         trials, right = (np.asarray(values[..., j], np.float64) for j in (1, 2))
         return Repeats(trials, right, right)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.errors import InputError
-from evalstats.logs.formats.columns import Columns, as_names, of_csv, of_frame
+from evalstats.logs.formats.columns import Columns, as_names, delimiter_of, of_csv, of_frame
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Items, Key, Rows, mean_rows
 from evalstats.logs.sources import Source, as_label, dotted, json_lines
@@ -64,8 +64,8 @@ def _names(source: Source) -> list[str]:
     """Return the names of the columns of a table, or of the keys of its first row."""
     if source.suffix in _TABLES:
         line = source.head.decode("utf-8-sig", "replace").partition("\n")[0]
-        delimiter = "\t" if "\t" in line else ";" if ";" in line and "," not in line else ","
-        return [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
+        cells = csv.reader([line], delimiter=delimiter_of(line, source.suffix))
+        return [name.strip() for name in next(cells, [])]
     if source.suffix == ".json":
         rows = source.json if isinstance(source.json, list) else []
         return list(rows[0]) if rows and isinstance(rows[0], dict) else []
