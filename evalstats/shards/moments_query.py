@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations, combinations_with_replacement
 
-from evalstats.checks import choice, listed
+from evalstats.checks import also_called, choice, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.shards.moments_row import columns_of
@@ -17,6 +17,7 @@ QUOTES = ('"', "`")
 _SEGMENTS, _UNITS = "evalstats_segments", "evalstats_units"
 
 
+@also_called(metrics="metric")
 def moments_query(
     table: str | Sequence[str],
     systems: Sequence[str],
