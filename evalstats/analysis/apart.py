@@ -59,8 +59,8 @@ class Apart(Scored):
         """Return scores of the totals of all blocks, `(..., 1, k)` each."""
         parts, rest = [], list(totals)
         for of in self.each:
-            own, rest = rest[: len(of.blocks)], rest[len(of.blocks) :]
-            parts.append(of.score(own, where))
+            blocks, rest = rest[: len(of.blocks)], rest[len(of.blocks) :]
+            parts.append(of.score(blocks, where))
         return np.concatenate(parts, axis=-1)
 
     def influence(self) -> Floats:
@@ -90,8 +90,8 @@ class Apart(Scored):
     @property
     def missing(self) -> tuple[NDArray[np.int64], int]:
         """How many scores each system lacks, `(S,)`, and how many all would have."""
-        found = [of.missing for of in self.each]
-        return np.concatenate([counts for counts, _ in found]), sum(n for _, n in found)
+        gaps = [of.missing for of in self.each]
+        return np.concatenate([counts for counts, _ in gaps]), sum(n for _, n in gaps)
 
 
 def apart(each: Sequence[Segments], order: Sequence[int]) -> Apart:
@@ -120,8 +120,8 @@ def _design(each: Sequence[Units], order: Sequence[int]) -> Units:
     codes: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)] * len(each)
     n_strata = 0
     for i in order:
-        own = each[i].codes
-        codes[i] = n_strata + (np.zeros(each[i].n, dtype=np.intp) if own is None else own)
+        strata = each[i].codes
+        codes[i] = n_strata + (np.zeros(each[i].n, dtype=np.intp) if strata is None else strata)
         n_strata = int(codes[i].max()) + 1
     sizes = None
     if any(units.sizes is not None for units in each):

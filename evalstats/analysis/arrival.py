@@ -105,8 +105,8 @@ class Seen:
         if len(self.counts) < 2 or len(looks) < _LEAST:
             return []
         notes = []
-        for name, given in labels.items():
-            codes = np.unique(np.array(given), return_inverse=True)[1]
+        for name, values in labels.items():
+            codes = np.unique(np.array(values), return_inverse=True)[1]
             if np.max(codes) < _MOST_VALUES and _differ(codes, looks) < _WARNS:
                 notes.append(
                     f"Items of some {name} came earlier than others: shuffle items before they "

@@ -49,8 +49,8 @@ def taken_apart(
     tables: dict[str, list[SegmentStatistics]] = {}
     for code, name in enumerate(names):
         places = np.flatnonzero(codes == code)
-        own = {} if groups is None else {unit: tuple(groups[i] for i in places.tolist())}
-        tables[name] = [_table(of, places, own) for of in segments]
+        groups_of = {} if groups is None else {unit: tuple(groups[i] for i in places.tolist())}
+        tables[name] = [_table(of, places, groups_of) for of in segments]
     within = None if groups is None else unit
     of_tasks: dict[str, Labels] = dict.fromkeys(tables, within) if within else {}
     tasks = [Task(of, name, groups=within) for name, of in tables.items()]

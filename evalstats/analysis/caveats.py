@@ -179,7 +179,7 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
 
 
 def _doubts(one: Drawn) -> Iterator[str]:
-    """Say what a metric says of systems whose scores are doubtful."""
+    """Yield the sentences in which a metric says which scores are doubtful, and why."""
     segments = one.segments
     metric = None if segments is None else segments.blocks[0].metric
     if segments is not None and metric is not None and metric.doubt:

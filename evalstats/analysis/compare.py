@@ -223,12 +223,12 @@ def compared(
         applied.add(adjustment)
         with_runs.append(drawn[0].has_runs)
         of_metrics = _tested(part, drawn, evaluation.pairs, options, adjustment)
-        for one, own in zip(drawn, of_metrics, strict=True):
+        for one, of_metric in zip(drawn, of_metrics, strict=True):
             scores = [e for x in one.alone for e in estimates_of(x, options, part, single=single)]
-            signature = _signature(one, options, own, scores[0].method, adjustment)
+            signature = _signature(one, options, of_metric, scores[0].method, adjustment)
             evaluation.signatures[part.name, one.of.name] = signature
             estimates += scores
-            tests += own
+            tests += of_metric
         evaluation.limits.append(limits_of(part, drawn, evaluation.pairs))
     # Tasks of different kinds have the adjustment that was asked for.
     adjustment = applied.pop() if len(applied) == 1 else options.adjustment

@@ -87,12 +87,12 @@ class Drawn:
             return [self]
         return [
             Drawn(
-                own,
+                scored,
                 self.scores[[i]],
                 self.replicates[[i]],
                 None if self.influence is None else self.influence[[i], here],
             )
-            for i, (own, here) in enumerate(zip(of.each, of.places, strict=True))
+            for i, (scored, here) in enumerate(zip(of.each, of.places, strict=True))
         ]
 
     @property
@@ -234,7 +234,7 @@ def _runs_of(segments: Segments | Apart, are_paired: bool) -> tuple[tuple[RunSco
     metric = segments.runs
     if metric is None:
         return ()
-    found = []
+    of_runs = []
     for system, rows in zip(segments.systems, segments.blocks[0].rows, strict=True):
         statistics = metric.of_runs(rows.astype(np.float64))
         scores = metric.metric.score(np.sum(statistics, axis=1))
@@ -246,8 +246,8 @@ def _runs_of(segments: Segments | Apart, are_paired: bool) -> tuple[tuple[RunSco
                 f"{_LARGEST:g}, where squares are numbers, got {size:.3g} for "
                 f"{system!r}; take another unit"
             )
-        found.append((RunScores(scores, values, are_paired),))
-    return tuple(found)
+        of_runs.append((RunScores(scores, values, are_paired),))
+    return tuple(of_runs)
 
 
 def rows_of(units: Units, seed: int) -> Weights:
@@ -284,7 +284,7 @@ def _scores(segments: Sequence[Segments | Apart], totals: Sequence[Floats]) -> l
 
 
 def _joined(then: Then, totals: Sequence[Floats]) -> Floats:
-    """Return what is made of totals side by side, `(R, M S)`."""
+    """Apply a function to totals and return its values side by side, `(R, M S)`."""
     return np.concatenate(then(totals), axis=1)
 
 

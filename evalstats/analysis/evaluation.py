@@ -83,11 +83,11 @@ class Evaluation:
         drawn = self._of(d, self._undrawn)[1]
         names = drawn.of.systems
         pair = names.index(d.baseline), names.index(d.system)
-        found = needed_within(drawn, pair, self.options, level, target)
-        if drawn.is_paired or found is None:
-            return found
+        n = needed_within(drawn, pair, self.options, level, target)
+        if drawn.is_paired or n is None:
+            return n
         # As many of the system as its share of both.
-        return ceil(found * drawn.alone[pair[1]].units.n / drawn.units.n)
+        return ceil(n * drawn.alone[pair[1]].units.n / drawn.units.n)
 
     def power(
         self,
@@ -171,16 +171,28 @@ class Evaluation:
         task: str | None,
     ) -> Cases:
         """Return the test of each item; names as of `Comparison.difference`."""
-        some = comparison.rows if task is None else of_task(comparison.differences, task)
-        some = some if metric is None else of_metric(some, metric)
+        rows = comparison.rows if task is None else of_task(comparison.differences, task)
+        rows = rows if metric is None else of_metric(rows, metric)
         of = [
             comparison.difference(name, system, baseline, on or None)
-            for on, name in dict.fromkeys((d.task, d.metric) for d in some)
+            for on, name in dict.fromkeys((d.task, d.metric) for d in rows)
         ]
         first, is_single = of[0], len({d.task for d in of}) == 1
         total: Difference | None = first if is_single else None
         if not is_single and any(d.metric == first.metric for d in comparison.totals):
             total = comparison.difference(first.metric, first.system, first.baseline)
+        return cases_of(
+            self._items_of(of),
+            comparison.significance_level,
+            metric=first.metric,
+            pair=(first.baseline, first.system),
+            higher_is_better=self._is_right_better(first),
+            total="" if total is None else in_words(comparison, total),
+            signature=comparison.signature_of(total or first),
+        )
+
+    def _items_of(self, of: Sequence[Difference]) -> Paired:
+        """Return the answers to the items of all tasks, which are the same under every metric."""
         by_metric: dict[str, list[tuple[str, Paired]]] = {}
         for d in of:
             part, drawn = self._with_segments(d, "cases")
@@ -190,21 +202,13 @@ class Evaluation:
             pair = known.index(d.baseline), known.index(d.system)
             items = paired(drawn.segments.answers, pair, names)
             by_metric.setdefault(d.metric, []).append((d.task, items))
-        every = [together(parts) for parts in by_metric.values()]
-        if any(not is_same(items, every[0]) for items in every[1:]):
+        first, *others = (together(parts) for parts in by_metric.values())
+        if not all(is_same(items, first) for items in others):
             raise InputError(
                 f"is needed: the metrics are of other trials; give one of {', '.join(by_metric)}",
                 argument="metric",
             )
-        return cases_of(
-            every[0],
-            comparison.significance_level,
-            metric=first.metric,
-            pair=(first.baseline, first.system),
-            higher_is_better=self._is_right_better(first),
-            total="" if total is None else in_words(comparison, total),
-            signature=comparison.signature_of(total or first),
-        )
+        return first
 
     def _is_right_better(self, d: Difference) -> bool:
         """Return whether a score of 1 is a right answer, as in trials, whatever is made of them."""
@@ -321,5 +325,5 @@ class Evaluation:
 
 
 def _under(metric: str, drawn: Sequence[Drawn]) -> Drawn:
-    """Return the scores under a metric."""
+    """Return the scores under the metric of this name."""
     return next(one for one in drawn if one.of.name == metric)

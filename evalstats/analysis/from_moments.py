@@ -150,7 +150,7 @@ def _scored(
         metric, together = parts[0].metric, without_singles(counts)
         totals = np.sum([one.sums[0] for one in parts], axis=0)
         places = (np.flatnonzero(together == t) for t in range(int(together.max()) + 1))
-        drawn = [reduce(add, [parts[int(t)] for t in some]) for some in places]
+        drawn = [reduce(add, [parts[int(t)] for t in strata]) for strata in places]
         return scores_of(metric, totals), drawn, [metric.gradient(totals)] * len(drawn)
     if np.any(counts == 1):
         raise InputError(

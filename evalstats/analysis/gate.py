@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import compared
@@ -67,8 +67,7 @@ def gated(
     results: list[Comparison] = []
     limits: list[Limits] = []
     for alternative, some in [("two-sided", tasks)] if is_limited else _by_direction(tasks):
-        options = options_of(
-            level,
+        asked = Options(
             alternative=alternative,
             n_resamples=n_resamples,
             seed=seed,
@@ -77,6 +76,7 @@ def gated(
             recovery=recovery,
             paired_runs=paired_runs,
         )
+        options = one_sided(asked, level)
         for tables in some.values():
             options = as_decided(tables, options, n_resamples, rng)
         suite = Suite.of(some, aggregate, groups, strata, paired=paired)
@@ -92,10 +92,10 @@ def gated(
     return made if is_limited or made.verdict == "failed" else made.noting(_WITHOUT_LIMIT)
 
 
-def options_of(level: float, **options: Any) -> Options:
+def one_sided(options: Options, level: float) -> Options:
     """Return options whose bounds are one-sided: each at the level by itself."""
-    return Options(
-        confidence_level=1 - 2 * level, adjustment="none", significance_level=level, **options
+    return replace(
+        options, confidence_level=1 - 2 * level, adjustment="none", significance_level=level
     )
 
 

@@ -15,10 +15,10 @@ from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.arrival import Seen, order_notes, seen_of
 from evalstats.analysis.claims import CLAIMS
 from evalstats.analysis.estimate import result_signature
-from evalstats.analysis.gate import decided, options_of
+from evalstats.analysis.gate import decided, one_sided
 from evalstats.analysis.makers import maker_of
 from evalstats.analysis.margins import claims_of
-from evalstats.analysis.options import N_RESAMPLES, SEED, as_limits
+from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
 from evalstats.analysis.pairs import Compared
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.analysis.units import Labels
@@ -276,7 +276,7 @@ class SequentialTest:
         return task, baseline
 
     def _judged(self, task: Task, baseline: str) -> Look:
-        """Return the look at a task, whose items are all so far."""
+        """Return the next look: the test of the task, which has all items so far."""
         (table,) = task.tables
         ((a, b),) = as_pairs(table.systems, baseline)
         ids, values = table.segment_ids, table.values[[a, b]]
@@ -288,8 +288,7 @@ class SequentialTest:
         units = segments.units
         self._check_goes_on(units.n, units.unit)
         level, continuing = self._level(units.n)
-        options = options_of(
-            level,
+        asked = Options(
             margin=self.margin,
             recovery=self.recovery,
             test=self.test,
@@ -298,6 +297,7 @@ class SequentialTest:
             seed=self.seed,
             executor=self.executor,
         )
+        options = one_sided(asked, level)
         (drawn,) = task.drawn(replace(options, test="t", method="t"))
         is_drawn = self.test == "bootstrap" and drawn.of.outcomes is None
         if is_drawn:
@@ -353,7 +353,7 @@ class SequentialTest:
         return boundary.conditional_power(pvalue, n / self.of, last)
 
     def _walked(self, looks: Sequence[Look]) -> Continuing:
-        """Return where these looks lead."""
+        """Return where a planned test stands after these looks, none of which crossed its bound."""
         continuing = Continuing()
         for look in looks if self.of is not None else ():
             assert self.of is not None
@@ -390,7 +390,7 @@ class SequentialTest:
         return next(x for x in planned if x > n)
 
     def _options(self) -> dict[str, Any]:
-        """Return what makes two tests one, as JSON gives it back."""
+        """Return the settings by which a saved test is known, as JSON gives them back."""
         spending: Any = self.spending
         if not isinstance(spending, str):
             spending = [float(f"{float(spending(t)):.6g}") for t in _TENTHS]
@@ -443,7 +443,7 @@ def _claimed(pair: Compared) -> tuple[float | None, float | None, Difference]:
 
 
 def _tables(statistics: Any) -> list[SegmentStatistics]:
-    """Return the table of one system."""
+    """Return the only table of statistics that must be of one system, in a list."""
     tables = [statistics] if isinstance(statistics, SegmentStatistics) else list(statistics)
     if len(tables) != 1 or len(tables[0].systems) != 1:
         names = [name for table in tables for name in table.systems]
@@ -455,7 +455,7 @@ def _tables(statistics: Any) -> list[SegmentStatistics]:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON gives back."""
+    """Return a value as JSON would give it back: tuples become lists, at every depth."""
     if isinstance(value, Mapping):
         return {name: _plain(x) for name, x in value.items()}
     return [_plain(x) for x in value] if isinstance(value, (list, tuple)) else value

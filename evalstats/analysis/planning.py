@@ -77,9 +77,9 @@ class Question:
                 " or 'less'",
                 argument="difference",
             )
-        for name, given in (("n_segments", self.n_segments), ("runs", self.runs)):
-            if given is not None:
-                integer(given, name, 2, ENDLESS)
+        for name, number in (("n_segments", self.n_segments), ("runs", self.runs)):
+            if number is not None:
+                integer(number, name, 2, ENDLESS)
         check_trials(self.trials, self.price, size)
 
 
@@ -186,8 +186,8 @@ def designed(drawn: Drawn, pair: Pair, asked: Question) -> Design:
         gained, lost, n = outcomes.changed(*pair, spread)
         degrees = np.inf if drawn.units.plain else spread.degrees
         total = drawn.units.n
-        found = Design(asked, total, degrees, scale=outcomes.scale)
-        return replace(found, discordant=(gained + lost) / n, worth=n / total)
+        design = Design(asked, total, degrees, scale=outcomes.scale)
+        return replace(design, discordant=(gained + lost) / n, worth=n / total)
     rounding = 1e-12 * float(np.max(np.abs(drawn.scores[list(pair)])))
     if effect.spread.error > rounding:
         return by_t(effect, asked)
@@ -319,19 +319,19 @@ def _pair(
         plan, of_trials = plan_of_trials(plan, spread, trials, n)
     size, runs = asked.difference, planned or 1
     low, high = plan.bounds()
-    found = _bounded("minimum", [d.least(n, runs) for d in (plan, low, high)])
+    bounds = _bounded("minimum", [d.least(n, runs) for d in (plan, low, high)])
     if size is not None:
         # The more the next units vary, the less is found.
-        found |= _bounded("power", [d.power(size, n, runs) for d in (plan, high, low)])
-        found |= _bounded("needed", [d.needed(size, runs) for d in (plan, low, high)])
-    sizes = _sizes(n, drawn.units.n, found.get("needed") or n)
+        bounds |= _bounded("power", [d.power(size, n, runs) for d in (plan, high, low)])
+        bounds |= _bounded("needed", [d.needed(size, runs) for d in (plan, low, high)])
+    sizes = _sizes(n, drawn.units.n, bounds.get("needed") or n)
     return PairPower(
         metric=drawn.of.name,
         baseline=drawn.of.systems[pair[0]],
         system=drawn.of.systems[pair[1]],
         observed=float(drawn.scores[pair[1]] - drawn.scores[pair[0]]),
         standard_deviation=plan.deviation(runs),
-        **found,
+        **bounds,
         sizes=sizes,
         minimums=tuple(plan.least(m, runs) for m in sizes),
         powers=() if size is None else tuple(plan.power(size, m, runs) for m in sizes),
@@ -356,7 +356,7 @@ def plan_of_trials(
         cheapest, needed = cheapest_of(lambda k: of(k).needed(size), price, spread.most)
     shown = sorted({*_TRIALS, trials, *([cheapest[0]] if cheapest else [])})
     needs = [needed.get(k) or of(k).needed(size) for k in shown] if size is not None else []
-    found = TrialPower(
+    power = TrialPower(
         item_deviation=spread.item**0.5,
         trial_deviation=spread.trial**0.5,
         trials=tuple(shown),
@@ -368,19 +368,19 @@ def plan_of_trials(
         cheapest_items=cheapest[1] if cheapest else None,
         cheapest_price=cheapest[2] if cheapest else None,
     )
-    return of(trials), found
+    return of(trials), power
 
 
 def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
-    size, found = plan.asked.difference, {}
+    size, bounds = plan.asked.difference, {}
     if size is not None:
-        found = _bounded("runs_needed", [d.runs_needed(size, n) for d in (plan, *plan.bounds())])
-        found["fewest_runs"] = plan.runs_needed(size, ENDLESS)
-    runs = tuple(sorted({*_RUNS, planned, found.get("runs_needed") or planned}))
+        bounds = _bounded("runs_needed", [d.runs_needed(size, n) for d in (plan, *plan.bounds())])
+        bounds["fewest_runs"] = plan.runs_needed(size, ENDLESS)
+    runs = tuple(sorted({*_RUNS, planned, bounds.get("runs_needed") or planned}))
     return RunPower(
         run_deviation=float(np.sqrt(sum(r for r, _ in plan.of_runs))),
         limit=plan.least(ENDLESS, planned),
-        **found,
+        **bounds,
         runs=runs,
         run_minimums=tuple(plan.least(n, r) for r in runs),
         run_powers=() if size is None else tuple(plan.power(size, n, r) for r in runs),

@@ -78,10 +78,10 @@ def from_battles(
     notes = (*table.notes, *table.tie_notes)
     replicates = np.empty((0, len(table.systems)))
     if options.n_drawn:
-        found = over_batches(
+        drawn = over_batches(
             strengths, rows_of(units, options.seed), options.n_resamples, options.executor
         )
-        replicates, n_unbounded = found[:, :-1], int(np.sum(found[:, -1]))
+        replicates, n_unbounded = drawn[:, :-1], int(np.sum(drawn[:, -1]))
         notes += _unbounded_notes(n_unbounded, options.n_resamples)
     scale, mean = table.metric.unit, _ELO_MEAN if table.metric.scale == "elo" else 0.0
     slopes = _slopes(table, units, strengths)
@@ -117,7 +117,7 @@ def design(table: BattleTable, groups: Labels, strata: Labels) -> BattleTable:
 
 
 def _labelled(table: BattleTable, given: Labels, name: str) -> list[Hashable] | None:
-    """Return one label a battle, or what the labels of this name are."""
+    """Return a label for each battle, from a list of them or the name of labels in the table."""
     if given is None:
         return None
     if isinstance(given, str):
@@ -165,12 +165,12 @@ class _Strengths:
         totals, ties = _apart(wins.sum(axis=1)[None], size, has_ties)
         if has_ties and not np.any(ties):
             totals, ties, has_ties = totals, None, False
-        found = bradley_terry.fit(totals, ties)
-        if not np.all(found.is_finite):
+        fitted = bradley_terry.fit(totals, ties)
+        if not np.all(fitted.is_finite):
             raise InputError("battles have no finite strengths", argument="battles")
-        (information,) = bradley_terry.slope(totals, ties, found).information
+        (information,) = bradley_terry.slope(totals, ties, fitted).information
         inverse = bradley_terry.solved(information, np.eye(len(information)))
-        one = Fit(found.strengths[0], found.ties[0], found.is_finite[0])
+        one = Fit(fitted.strengths[0], fitted.ties[0], fitted.is_finite[0])
         return cls(wins, size, one, inverse, has_ties)
 
     def __call__(self, rows: NDArray[Any]) -> Floats:
@@ -189,8 +189,8 @@ class _Strengths:
         fitted = bradley_terry.fit(wins, ties, self.fit)
         strengths, gone = fitted.strengths, ~fitted.is_finite
         if np.any(gone):
-            some = None if ties is None else ties[gone]
-            strengths[gone] = bradley_terry.one_step(wins[gone], some, self.fit, self.inverse)
+            ties_gone = None if ties is None else ties[gone]
+            strengths[gone] = bradley_terry.one_step(wins[gone], ties_gone, self.fit, self.inverse)
         return np.column_stack([strengths, gone])
 
 
@@ -241,8 +241,8 @@ def _influence(slopes: csr_array, inverse: Floats, units: Units) -> tuple[Floats
         mean = np.asarray(here.sum(axis=0)) / here.shape[0]
         products = (here.T @ here).toarray() - here.shape[0] * np.outer(mean, mean)
         each.append(coordinates(inverse.T @ products @ inverse))
-        own = sizes[codes == t]
-        sums.append((len(own), int(np.sum(own)), int(np.sum(own**2))))
+        of_stratum = sizes[codes == t]
+        sums.append((len(of_stratum), int(np.sum(of_stratum)), int(np.sum(of_stratum**2))))
     summed = SummedUnits(
         units.n,
         units.unit,

@@ -177,13 +177,13 @@ def systems_apart(tables: Iterable[SegmentStatistics]) -> dict[str, list[Segment
                 one = replace(table, values=table.values[i : i + 1], systems=(name,))
             apart.setdefault(name, []).append(one)
     (first, metrics), *others = apart.items()
-    for name, own in others:
+    for name, theirs in others:
         ordered = [
-            next((t for t in own if is_same_metric(t.metric, m.metric)), None) for m in metrics
+            next((t for t in theirs if is_same_metric(t.metric, m.metric)), None) for m in metrics
         ]
         known = [table for table in ordered if table is not None]
-        if len(known) < len(metrics) or len(own) != len(metrics):
-            have = [", ".join(t.metric.name for t in some) for some in (metrics, own)]
+        if len(known) < len(metrics) or len(theirs) != len(metrics):
+            have = [", ".join(t.metric.name for t in tables) for tables in (metrics, theirs)]
             raise InputError(
                 f"all systems must have the same metrics, got {have[0]} of {first!r} and "
                 f"{have[1]} of {name!r}"
@@ -194,5 +194,5 @@ def systems_apart(tables: Iterable[SegmentStatistics]) -> dict[str, list[Segment
 
 def side_by_side(each: Sequence[Sequence[Part]]) -> list[Part]:
     """Return the tasks and totals of systems that have them one by one, in the same order."""
-    alone = [[part for part in own if not isinstance(part, Unpaired)] for own in each]
+    alone = [[part for part in of_task if not isinstance(part, Unpaired)] for of_task in each]
     return [Unpaired(tuple(parts)) for parts in zip(*alone, strict=True)]

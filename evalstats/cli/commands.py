@@ -42,20 +42,20 @@ def _asked(
 ) -> tuple[Input, dict[str, Any]]:
     """Return what is analysed, and the other arguments of the call, checked before the work."""
     names = {option.name for option in options_of(options.command)["test"]} - _OURS
-    given = {name: value for name in names if (value := getattr(options, name)) is not None}
-    known = {"seed" if name == "rng" else name: value for name, value in given.items()}
+    asked = {name: value for name in names if (value := getattr(options, name)) is not None}
+    known = {"seed" if name == "rng" else name: value for name, value in asked.items()}
     Options(**{field.name: known[field.name] for field in fields(Options) if field.name in known})
-    found = read(options, progress, least)
-    given |= {name: value for name, value in found.labels.items() if value is not None}
+    inputs = read(options, progress, least)
+    asked |= {name: value for name, value in inputs.labels.items() if value is not None}
     if getattr(options, "unpaired", None):
-        given["paired"] = False
+        asked["paired"] = False
     if getattr(options, "paired_runs", None):
-        given["paired_runs"] = True
+        asked["paired_runs"] = True
     if options.baseline is not None:
-        given["baseline"] = found.system(options.baseline)
-    if aggregate := getattr(options, "aggregate", None) or found.totals:
-        given["aggregate"] = aggregate
-    return found, given
+        asked["baseline"] = inputs.system(options.baseline)
+    if aggregate := getattr(options, "aggregate", None) or inputs.totals:
+        asked["aggregate"] = aggregate
+    return inputs, asked
 
 
 def _compare(options: argparse.Namespace, progress: Progress) -> Result:
@@ -64,22 +64,22 @@ def _compare(options: argparse.Namespace, progress: Progress) -> Result:
             raise InputError(f"--{name} shows a comparison, and --over means of it; leave one out")
     if options.over and options.by:
         raise InputError("--by shows each domain, and --over means of them; leave one out")
-    found, asked = _asked(options, progress, 2)
-    _check_drawable(found, options)
+    inputs, asked = _asked(options, progress, 2)
+    _check_drawable(inputs, options)
     over, by = asked.pop("over", None), asked.pop("by", None)
-    result = _compared(found, asked, progress)
+    result = _compared(inputs, asked, progress)
     if by is not None:
         result = result.by(by)
-    return result if over is None else result.over(over).noting(*found.notes)
+    return result if over is None else result.over(over).noting(*inputs.notes)
 
 
-def _check_drawable(found: Input, options: argparse.Namespace) -> None:
+def _check_drawable(inputs: Input, options: argparse.Namespace) -> None:
     """Refuse a figure of more pairs than one holds before the work that they are."""
     # Most comparisons are not drawn.
     from evalstats.results.plots import MOST_PAIRS
 
-    n_pairs = comb(len(found.systems), 2)
-    if options.baseline or len(found.tasks) > 1 or options.over or n_pairs <= MOST_PAIRS:
+    n_pairs = comb(len(inputs.systems), 2)
+    if options.baseline or len(inputs.tasks) > 1 or options.over or n_pairs <= MOST_PAIRS:
         return
     for path, form in outputs_of(options):
         if form in FIGURES:
@@ -89,20 +89,20 @@ def _check_drawable(found: Input, options: argparse.Namespace) -> None:
             )
 
 
-def _compared(found: Input, asked: dict[str, Any], progress: Progress) -> Comparison:
-    return _suite(found, asked).compare(executor=Reporting(None, progress), **asked)
+def _compared(inputs: Input, asked: dict[str, Any], progress: Progress) -> Comparison:
+    return _suite(inputs, asked).compare(executor=Reporting(None, progress), **asked)
 
 
-def _suite(found: Input, asked: dict[str, Any]) -> Suite:
+def _suite(inputs: Input, asked: dict[str, Any]) -> Suite:
     """Return the tasks of an input, with the arguments that are about them."""
     about = {name: asked.pop(name, None) for name in _PARTS}
     paired = asked.pop("paired", True)
-    return Suite.of(found.tasks, **about, notes=found.notes, texts=found.texts, paired=paired)
+    return Suite.of(inputs.tasks, **about, notes=inputs.notes, texts=inputs.texts, paired=paired)
 
 
 def _estimate(options: argparse.Namespace, progress: Progress) -> Result:
-    found, asked = _asked(options, progress)
-    return _suite(found, asked).estimate(executor=Reporting(None, progress), **asked)
+    inputs, asked = _asked(options, progress)
+    return _suite(inputs, asked).estimate(executor=Reporting(None, progress), **asked)
 
 
 def _rank(options: argparse.Namespace, progress: Progress) -> Result:
@@ -121,8 +121,8 @@ def _rank(options: argparse.Namespace, progress: Progress) -> Result:
 
 
 def _power(options: argparse.Namespace, progress: Progress) -> Result:
-    found, asked = _asked(options, progress, 2)
-    return evalstats.power(found.only(), progress=progress, **asked).noting(*found.notes)
+    inputs, asked = _asked(options, progress, 2)
+    return evalstats.power(inputs.only(), progress=progress, **asked).noting(*inputs.notes)
 
 
 def _gate(options: argparse.Namespace, progress: Progress) -> Result:
@@ -144,60 +144,60 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Result:
             argument="margin",
         )
     _add_baseline(options)
-    found, asked = _asked(options, progress, 2)
-    if len(found.systems) > 2:
+    inputs, asked = _asked(options, progress, 2)
+    if len(inputs.systems) > 2:
         raise InputError(
-            f"a gate is of one system and its baseline, and there are {', '.join(found.systems)}: "
+            f"a gate is of one system and its baseline, and there are {', '.join(inputs.systems)}: "
             f"choose with --systems"
         )
     if is_growing:
-        return _look(found, asked, options.state).noting(*found.notes)
-    gate = evalstats.gate(found.tasks, executor=Reporting(None, progress), **asked)
-    return gate.noting(*found.notes)
+        return _look(inputs, asked, options.state).noting(*inputs.notes)
+    gate = evalstats.gate(inputs.tasks, executor=Reporting(None, progress), **asked)
+    return gate.noting(*inputs.notes)
 
 
 def _cases(options: argparse.Namespace, progress: Progress) -> Result:
     if not options.baseline:
         raise InputError("give --baseline, what is in use: a log, or a name")
     _add_baseline(options)
-    found, asked = _asked(options, progress, 2)
-    if len(found.systems) > 2:
+    inputs, asked = _asked(options, progress, 2)
+    if len(inputs.systems) > 2:
         raise InputError(
-            f"cases are of one system and its baseline, and there are {', '.join(found.systems)}: "
+            f"cases are of one system and its baseline, and there are {', '.join(inputs.systems)}: "
             f"choose with --systems"
         )
-    return _compared(found, asked, progress).cases()
+    return _compared(inputs, asked, progress).cases()
 
 
 def _add_baseline(options: argparse.Namespace) -> None:
     """Make a baseline that is a path one more input, and one that is a name a system."""
     for name in ("logs", "input"):
-        given = getattr(options, name)
+        paths = getattr(options, name)
         # A path is one more input; a name is that of a system among them.
-        if given and Path(options.baseline).exists() and options.baseline not in given:
-            if options.names and len(options.names) != len(given):
+        if paths and Path(options.baseline).exists() and options.baseline not in paths:
+            if options.names and len(options.names) != len(paths):
                 raise InputError(
-                    f"--names needs one name for each of {' '.join(given)}, got "
+                    f"--names needs one name for each of {' '.join(paths)}, got "
                     f"{' '.join(options.names)}; the baseline is called after its path"
                 )
             if options.names:
                 is_text = name == "input"
-                own = system_names([options.baseline], None)[0] if is_text else options.baseline
-                options.names.insert(0, own)
-            given.insert(0, options.baseline)
+                path = options.baseline
+                options.names.insert(0, system_names([path], None)[0] if is_text else path)
+            paths.insert(0, options.baseline)
     is_name = not Path(options.baseline).exists()
     if options.systems and is_name and not matches(options.baseline, options.systems):
         options.systems.append(options.baseline)
 
 
-def _look(found: Input, asked: dict[str, Any], path: str) -> Looks:
+def _look(inputs: Input, asked: dict[str, Any], path: str) -> Looks:
     """Return the looks of the test that a file keeps, with one more at what is there now."""
     for name in ("on", "undecided"):
         if name in asked:
             raise InputError(
                 f"{flag_of(name)} is for one gate, and --state keeps one of many looks"
             )
-    tables, state, baseline = found.only(), Path(path), asked.pop("baseline")
+    tables, state, baseline = inputs.only(), Path(path), asked.pop("baseline")
     if len(tables) > 1:
         names = ", ".join(table.metric.name for table in tables)
         raise InputError(f"--metrics must choose one of {names}: a look has one metric")
@@ -236,8 +236,8 @@ def _extract(options: argparse.Namespace, progress: Progress) -> None:
 
 
 def _audit(options: argparse.Namespace, progress: Progress) -> Result:
-    found, asked = _asked(options, progress, 2)
-    return evalstats.audit(found.only(), progress=progress, **asked)
+    inputs, asked = _asked(options, progress, 2)
+    return evalstats.audit(inputs.only(), progress=progress, **asked)
 
 
 def _demo(options: argparse.Namespace, progress: Progress) -> Result | None:

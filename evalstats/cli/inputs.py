@@ -84,9 +84,9 @@ def _known(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str |
     if name in systems:
         return name
     for of in (Path, lambda path: Path(path).name):
-        found = {system for path, system in paths.items() if of(path) == of(name)}
-        if len(found) == 1:
-            return found.pop()
+        alike = {system for path, system in paths.items() if of(path) == of(name)}
+        if len(alike) == 1:
+            return alike.pop()
     return None
 
 
@@ -105,8 +105,8 @@ def _check_enough(
 
 def files_of(options: argparse.Namespace) -> list[str]:
     """Return the files that are read, of which standard input can be one."""
-    given = [getattr(options, name) or [] for name in _FILES]
-    files = [path for some in given for path in ([some] if isinstance(some, str) else some)]
+    values = [getattr(options, name) or [] for name in _FILES]
+    files = [path for one in values for path in ([one] if isinstance(one, str) else one)]
     if files.count(STANDARD) > 1:
         raise InputError("- is standard input, which can be read once; give files for the others")
     return files
@@ -155,9 +155,9 @@ def _of_statistics(options: argparse.Namespace) -> Input:
     tables = [SegmentStatistics.load(path) for path in options.logs]
     labels: dict[str, Any] = {}
     for name in _LABELS:
-        given = getattr(options, name)
-        is_label = given is None or _is_unpaired(options) or given in tables[0].labels
-        labels[name] = given if is_label else Labels(given)
+        asked = getattr(options, name)
+        is_label = asked is None or _is_unpaired(options) or asked in tables[0].labels
+        labels[name] = asked if is_label else Labels(asked)
     files = zip(options.logs, tables, strict=True)
     paths = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
     tables = tables if _is_unpaired(options) else tables_of(tables)
@@ -244,11 +244,11 @@ def _of_unpaired_texts(options: argparse.Namespace, progress: Progress) -> Input
             f"their order; got {len(files)} as -r"
         )
     tables: list[SegmentStatistics] = []
-    for name, path, own in zip(names, options.input, files, strict=True):
-        lines, references = Lines(path), Lines(own)
+    for name, path, file in zip(names, options.input, files, strict=True):
+        lines, references = Lines(path), Lines(file)
         if len(lines) != len(references):
             raise InputError(
-                f"{path} has {len(lines)} lines but its references {own} have {len(references)}"
+                f"{path} has {len(lines)} lines but its references {file} have {len(references)}"
             )
         tables += extract_files({name: lines}, [references], metrics, progress)
     paths = dict(zip(options.input, names, strict=True))

@@ -29,8 +29,8 @@ def write(folder: Path) -> None:
     texts |= {"old": sample.systems["baseline"], "new": sample.systems["slightly-better"]}
     texts |= {"documents": sample.documents, "domains": sample.domains}
     texts |= {f"systems/{name}": outputs for name, outputs in participants().items()}
-    for name, found in texts.items():
-        _text(folder / f"{name}.txt", "\n".join(found) + "\n")
+    for name, lines in texts.items():
+        _text(folder / f"{name}.txt", "\n".join(lines) + "\n")
     _text(folder / "comet.csv", _comet())
     _text(folder / "judge.csv", _judge())
     answers, labels = _graded()
@@ -105,12 +105,12 @@ def _graded() -> tuple[str, str]:
 
 def agent_runs() -> list[tuple[str, int, int]]:
     """Return 400 tasks in random order, and whether two versions of an agent solve each."""
-    rng, found = random.Random(12), []
+    rng, rows = random.Random(12), []
     for i in rng.sample(range(1000), 400):
         hard, own = rng.random(), rng.random()
         new = hard if own < 0.6 else rng.random()
-        found.append((f"task {i}", int(hard < 0.6), int(new < 0.7)))
-    return found
+        rows.append((f"task {i}", int(hard < 0.6), int(new < 0.7)))
+    return rows
 
 
 def _agent(n: int) -> str:

@@ -130,11 +130,11 @@ def slope(wins: Floats, ties: Floats | None, at: Fit) -> Slope:
     # Each pair is there twice.
     of_ties = ties - np.sum(battles * tie, axis=(-1, -2)) / 2
     across = np.sum(battles * tie * (0.5 - score), axis=-1)
-    own = np.sum(battles * tie * (1 - tie), axis=(-1, -2)) / 2
+    second = np.sum(battles * tie * (1 - tie), axis=(-1, -2)) / 2
     wide = np.empty((*gradient.shape[:-1], size + 1, size + 1))
     wide[..., :size, :size] = information
     wide[..., :size, size] = wide[..., size, :size] = across
-    wide[..., size, size] = own
+    wide[..., size, size] = second
     return Slope(np.concatenate([gradient, of_ties[..., None]], axis=-1), wide)
 
 

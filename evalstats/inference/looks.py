@@ -127,11 +127,11 @@ def levels(fractions: ArrayLike, alpha: float, spending: Spending = "obrien-flem
     """
     alpha = share(alpha, "alpha", 0.5)
     at = _increasing(fractions)
-    found, continuing = [], Continuing()
+    levels, continuing = [], Continuing()
     for fraction in at.tolist():
         level, continuing = continuing.look(fraction, spent(fraction, alpha, spending))
-        found.append(level)
-    return np.array(found)
+        levels.append(level)
+    return np.array(levels)
 
 
 def _increasing(fractions: ArrayLike) -> Floats:

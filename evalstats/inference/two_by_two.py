@@ -51,17 +51,17 @@ def boschloo(n: int, m: int) -> Floats:
     less: Floats = np.asarray(hypergeom.cdf(x, n + m, x + y, n))
     greater: Floats = np.asarray(hypergeom.sf(x - 1, n + m, x + y, n))
     shares = np.sin(np.linspace(0, np.pi / 2, _GRID)) ** 2
-    found = np.ones(less.size)
+    pvalues = np.ones(less.size)
     for one_sided in (less.ravel(), greater.ravel()):
         order = np.argsort(one_sided, kind="stable")
         # A table is at most as small as all that are not clearly larger.
         last = np.searchsorted(one_sided[order], one_sided * _SAME, side="right") - 1
         largest = np.zeros(less.size)
-        for some in np.array_split(shares, -(-_GRID // _AT_ONCE)):
-            first: Floats = np.asarray(binom.pmf(x.T, n, some[:, None]))
-            second: Floats = np.asarray(binom.pmf(y, m, some[:, None]))
-            chances = (first[:, :, None] * second[:, None, :]).reshape(len(some), -1)
+        for block in np.array_split(shares, -(-_GRID // _AT_ONCE)):
+            first: Floats = np.asarray(binom.pmf(x.T, n, block[:, None]))
+            second: Floats = np.asarray(binom.pmf(y, m, block[:, None]))
+            chances = (first[:, :, None] * second[:, None, :]).reshape(len(block), -1)
             sums = np.cumsum(chances[:, order], axis=1)
             np.maximum(largest, sums.max(axis=0), out=largest)
-        found = np.minimum(found, 2 * largest[last])
-    return np.asarray(found.reshape(less.shape))
+        pvalues = np.minimum(pvalues, 2 * largest[last])
+    return np.asarray(pvalues.reshape(less.shape))

@@ -12,7 +12,10 @@
 - `groups`: scores that a harness averages over tasks, as totals
 - `settings`: how tasks were asked, and what of it differs between systems
 - `people`: people's scores of some items, beside a judge's of all
-- `joining`: several logs side by side: names of systems, what is missing, notes
+- `systems`: the logs that are joined, and names that tell their systems apart
+- `notes`: notes on logs that are joined, as sentences
+- `missing`: tasks, items and scores that not all systems have, refused or left out
+- `joining`: several logs side by side, by task and item, with battles and people's scores
 - `comparing`: `compare_logs`, `estimate_logs`
 - `sides`: what a gate compares, as tables of two systems
 

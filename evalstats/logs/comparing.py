@@ -9,8 +9,9 @@ from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.options import SuitePairs, SuiteScores
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called
-from evalstats.logs.joining import Logs, OneLog, joined
+from evalstats.logs.joining import joined
 from evalstats.logs.log import Patterns
+from evalstats.logs.systems import Logs, OneLog
 from evalstats.results.comparison import Comparison, Estimates
 
 if TYPE_CHECKING:

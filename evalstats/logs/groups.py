@@ -65,7 +65,7 @@ def averages_of(
     As the harness does, a task that lacks the metric is in no average of it.
     """
     tasks = {key.task for key, _ in scores}
-    found = []
+    averages = []
     for (key, system), stated in reported.items():
         leaves = groups.get(key.task, ())
         each = {task: scores.get((key._replace(task=task), system)) for task in leaves}
@@ -74,8 +74,8 @@ def averages_of(
             values, sizes = zip(*there.values(), strict=True)
             means = {"micro": np.average(values, weights=sizes), "macro": np.mean(values)}
             means = {name: float(mean) for name, mean in means.items()}
-            found.append(Average(key, system, tuple(there), sum(sizes), stated, means))
-    return found
+            averages.append(Average(key, system, tuple(there), sum(sizes), stated, means))
+    return averages
 
 
 def totals_of(
@@ -92,8 +92,8 @@ def totals_of(
     for average in averages:
         by_key.setdefault(average.key, []).append(average)
     totals: dict[tuple[str, frozenset[str]], NamedTotal] = {}
-    for some in sorted(by_key.values(), key=lambda some: not matches(some[0].key.task, asked)):
-        total = _total(some, placed)
+    for same in sorted(by_key.values(), key=lambda same: not matches(same[0].key.task, asked)):
+        total = _total(same, placed)
         if total is not None:
             totals.setdefault((total.metric, frozenset(total.tasks)), total)
     return tuple(

@@ -94,16 +94,17 @@ class Items:
                 f"{where} has {len(twice):,} item{'s' * (len(twice) > 1)} more than once, "
                 f"{', '.join(map(shown, twice[:3]))} among them; a log has each item once"
             )
-        kept = {}
         for name, values in (labels or {}).items():
             if any(values):
                 check_names(values, f"{where}: labels {label(name, 'names of labels')!r}")
-                kept[name] = tuple(values[i] for i in order)
-        named, of_each = tuple(ids[i] for i in order), [numbers[i] for i in order if numbers]
-        asked = tuple(prompts[i] for i in order) if any(prompts) else ()
-        said = {name: tuple(of[i] for i in order) for name, of in (texts or {}).items() if any(of)}
-        numbers_of_each = np.array(of_each, np.int64)
-        return cls(named, numbers_of_each, kept, np.array(order, np.intp), asked, texts=said)
+        return cls(
+            tuple(ids[i] for i in order),
+            np.array([numbers[i] for i in order if numbers], np.int64),
+            _in_order(labels or {}, order),
+            np.array(order, np.intp),
+            tuple(prompts[i] for i in order) if any(prompts) else (),
+            texts=_in_order(texts or {}, order),
+        )
 
     def at(self, places: Sequence[int]) -> Items:
         """Return the answers at these places as the only ones to their items."""
@@ -113,6 +114,13 @@ class Items:
         texts = {name: tuple(values[i] for i in places) for name, values in self.texts.items()}
         none = np.empty(0, np.int64)
         return Items(ids, none, labels, np.arange(len(ids)), prompts, self.paths, texts)
+
+
+def _in_order(
+    columns: Mapping[str, Sequence[str]], order: Sequence[int]
+) -> dict[str, tuple[str, ...]]:
+    """Return the columns that are not empty, with their values in this order of places."""
+    return {name: tuple(of[i] for i in order) for name, of in columns.items() if any(of)}
 
 
 @dataclass

@@ -49,11 +49,13 @@ def settings_of(**values: object) -> dict[str, str]:
     return known
 
 
-def arguments_of(given: object) -> dict[str, str]:
+def arguments_of(arguments: object) -> dict[str, str]:
     """Return arguments of a task as settings: of ``{"cot": 1}``, ``{"arguments.cot": "1"}``."""
-    if not isinstance(given, Mapping):
+    if not isinstance(arguments, Mapping):
         return {}
-    return {f"{_ARGUMENT}.{name}": shown(given[name], 60) for name in sorted(given, key=str)}
+    return {
+        f"{_ARGUMENT}.{name}": shown(arguments[name], 60) for name in sorted(arguments, key=str)
+    }
 
 
 def allowed_changes(given: Patterns) -> tuple[str, ...]:
@@ -78,11 +80,11 @@ def told_changes(
     by_task: dict[str, _Changes] = {}
     for task, parts in asked:
         by_task.setdefault(task, _changes(task, parts))
-    found = [one for one in by_task.values() if one.lines or one.n_prompts]
-    if not found:
+    changed = [one for one in by_task.values() if one.lines or one.n_prompts]
+    if not changed:
         return []
-    text = first_few([_said(alike) for alike in _alike(found)])
-    kinds = [kind for kind in CHANGES if any(_has(one, kind) for one in found)]
+    text = first_few([_said(alike) for alike in _alike(changed)])
+    kinds = [kind for kind in CHANGES if any(_has(one, kind) for one in changed)]
     refused = [kind for kind in kinds if kind not in allowed]
     if refused:
         raise InputError(
@@ -142,16 +144,16 @@ def _other_prompts(parts: Sequence[Answered]) -> tuple[int, int]:
     return sum(len(set(prompts)) > 1 for prompts in shared), len(shared)
 
 
-def _alike(found: Sequence[_Changes]) -> list[list[_Changes]]:
+def _alike(changes: Sequence[_Changes]) -> list[list[_Changes]]:
     """Return tasks by what differs on them."""
     by_change: dict[Any, list[_Changes]] = {}
-    for one in found:
+    for one in changes:
         by_change.setdefault((*one.lines.items(), one.n_prompts > 0), []).append(one)
     return list(by_change.values())
 
 
 def _said(alike: Sequence[_Changes]) -> str:
-    """Return what differs on tasks of the same changes.
+    """Return a line on what differs between systems, for tasks on which the same differs.
 
     As in "law, history: 0-shot (A) against 5-shot (B), 20 of 20 prompts differ".
     """

@@ -180,6 +180,17 @@ def _apart(passed: Passed, baseline: object, executor: Workers) -> Sides:
         known.get(name) or _tables(passed._replace(hypotheses=outputs[name]), executor)
         for name in ("baseline", "hypotheses")
     )
+    tables = _together(old, new, passed.paired)
+    return Sides({"": tables}, tables[0].systems[0], passed.groups, passed.strata)
+
+
+def _together(
+    old: list[SegmentStatistics], new: list[SegmentStatistics], is_paired: bool
+) -> list[SegmentStatistics]:
+    """Return tables of a baseline and a system, one of both a metric, or unpaired one of each.
+
+    The baseline, which is first, is called otherwise where both have one name.
+    """
     of_new = {table.metric.name: table for table in new}
     names = [table.metric.name for table in old]
     if set(names) != set(of_new):
@@ -190,11 +201,9 @@ def _apart(passed: Passed, baseline: object, executor: Workers) -> Sides:
     if old[0].systems == new[0].systems:
         name = f"{old[0].systems[0]} (baseline)"
         old = [replace(table, systems=(name,)) for table in old]
-    if not passed.paired:
-        both = [*old, *(of_new[table.metric.name] for table in old)]
-        return Sides({"": both}, old[0].systems[0], passed.groups, passed.strata)
-    tables = [SegmentStatistics.join(table, of_new[table.metric.name]) for table in old]
-    return Sides({"": tables}, old[0].systems[0], passed.groups, passed.strata)
+    if not is_paired:
+        return [*old, *(of_new[name] for name in names)]
+    return [SegmentStatistics.join(table, of_new[table.metric.name]) for table in old]
 
 
 def _tables(passed: Passed, executor: Workers) -> list[SegmentStatistics]:

@@ -117,9 +117,9 @@ class Source:
         """What a JSON file holds; None for any other file or a folder."""
         return read_json(self.path) if self.suffix == ".json" else None
 
-    def json_at(self, path: Path) -> Any:
-        """Return what a JSON file of this folder holds, or this file, which is read once."""
-        return self.json if path == self.path else read_json(path)
+    def at(self, path: Path) -> Source:
+        """Return a file of this folder, or this file itself, which is read once."""
+        return self if path == self.path else Source(path)
 
     @cached_property
     def first(self) -> dict[str, Any]:

@@ -132,9 +132,9 @@ class Agreement(Metric):
         codes = self._codes(rows)
         n_labels = len(self.labels)
         if self.measure.endswith("kappa"):
-            given = np.eye(n_labels)[codes]
+            pairs = np.eye(n_labels)[codes]
             apart = _weights(self.measure, n_labels)[codes[:, 0], codes[:, 1]]
-            return np.column_stack([apart, given[:, 0], given[:, 1]])
+            return np.column_stack([apart, pairs[:, 0], pairs[:, 1]])
         marks = codes[:, :, None] == np.arange(n_labels)
         counts = np.asarray(np.sum(marks, axis=1, dtype=np.float64))
         return _count_columns(self.measure, counts)

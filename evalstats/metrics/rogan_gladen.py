@@ -131,7 +131,7 @@ class RoganGladen(Metric):
         by_yes, by_items = ratio_gradient(yes, items, 1.0)
         by_both, by_people = ratio_gradient(both, people, 1.0)
         by_neither, by_nobody = ratio_gradient(neither, nobody, 1.0)
-        found = np.stack(
+        corrected = np.stack(
             [
                 by_top * by_items,
                 by_top * by_yes,
@@ -144,9 +144,9 @@ class RoganGladen(Metric):
         )
         # Of the share of labels, where that is the score.
         by_part, by_whole = ratio_gradient(people, people + nobody, 1.0)
-        share = np.zeros_like(found)
+        share = np.zeros_like(corrected)
         share[..., 2], share[..., 4] = by_part + by_whole, by_whole
-        return np.where(defined[..., None], found, share)
+        return np.where(defined[..., None], corrected, share)
 
     def doubtful(self, totals: Floats) -> NDArray[np.bool_]:
         """Return of which systems the judge hardly tells yes from no, `(S, 6) -> (S,)`."""
@@ -165,7 +165,7 @@ def _sides(sums: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
 
 def _marks(values: list[Any], name: str, may_lack: bool) -> NDArray[np.int64]:
     """Return 0 and 1 for no and yes, -1 where there is no label, `(N,)`."""
-    found = np.full(len(values), -1, dtype=np.int64)
+    codes = np.full(len(values), -1, dtype=np.int64)
     for i, value in enumerate(values):
         if may_lack and is_missing(value):
             continue
@@ -176,5 +176,5 @@ def _marks(values: list[Any], name: str, may_lack: bool) -> NDArray[np.int64]:
         if not known:
             what = "0, 1 or None" if may_lack else "0 or 1"
             raise InputError(f"{name}[{i}] must be {what}, got {shown(value)}")
-        found[i] = int(value)
-    return found
+        codes[i] = int(value)
+    return codes

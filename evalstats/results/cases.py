@@ -110,12 +110,12 @@ class Cases(Several[Case]):
     def sentence(self) -> str:
         """What was found: "3 of 20 items are worse: refund-7 5/5 → 0/5, ..."."""
         n, parts = len(self.cases), []
-        for word, some in (("worse", self.worse), ("better", self.better)):
-            if some:
-                more = f", and {len(some) - _NAMED} more" if len(some) > _NAMED else ""
-                names = ", ".join(map(str, some[:_NAMED]))
-                are = "is" if len(some) == 1 else "are"
-                parts.append(f"{len(some)} of {n} items {are} {word}: {names}{more}")
+        for word, cases in (("worse", self.worse), ("better", self.better)):
+            if cases:
+                more = f", and {len(cases) - _NAMED} more" if len(cases) > _NAMED else ""
+                names = ", ".join(map(str, cases[:_NAMED]))
+                are = "is" if len(cases) == 1 else "are"
+                parts.append(f"{len(cases)} of {n} items {are} {word}: {names}{more}")
         return f"{'; '.join(parts) or f'No item of {n} is shown to be worse or better'}."
 
     def _rows(self) -> Sequence[Case]:

@@ -110,7 +110,7 @@ class ByTask:
         >>> print(result.heterogeneity()[0])
         clearly-better - baseline (chrF2) on 4 tasks: F(3, ...) = ..., p = 0...
         """
-        tests = [test for some in _apart(self) if (test := _tested(some)) is not None]
+        tests = [test for of_pair in _apart(self) if (test := _tested(of_pair)) is not None]
         if not tests:
             raise InputError("heterogeneity() needs pairs that differ on at least 2 tasks")
         return Heterogeneity(tuple(tests))
@@ -150,16 +150,16 @@ class ByTask:
 def heterogeneity_notes(comparison: Any) -> list[str]:
     """Say which differences differ between strata, or that there is no evidence of it."""
     try:
-        found = comparison.heterogeneity()
+        tests = comparison.heterogeneity()
     except InputError:
         return []
     level = comparison.significance_level
-    sure = [test for test in found if test.pvalue <= level]
-    if len(found) == 1:
-        (one,) = found
+    sure = [test for test in tests if test.pvalue <= level]
+    if len(tests) == 1:
+        (one,) = tests
         what = "differs" if sure else "is not shown to differ"
         return [f"The difference {what} between strata (Welch’s test, 1951): {one}."]
-    said = f"{len(sure)} of {len(found)} differences differ between strata at {level:g} (Welch’s"
+    said = f"{len(sure)} of {len(tests)} differences differ between strata at {level:g} (Welch’s"
     said += " test, 1951), each by itself"
     return (
         [f"{said}: {'; '.join(map(str, sure[:3]))}{'; ...' if sure[3:] else ''}."]
@@ -171,12 +171,12 @@ def heterogeneity_notes(comparison: Any) -> list[str]:
 def _apart(comparison: Any) -> list[list[Difference]]:
     """Return the differences of each pair and metric on all tasks."""
     every = by_metric(comparison.rows).values()
-    return [group for some in every for group in by_pair(some).values()]
+    return [group for rows in every for group in by_pair(rows).values()]
 
 
-def _tested(some: Sequence[Difference]) -> TaskTest | None:
+def _tested(rows: Sequence[Difference]) -> TaskTest | None:
     """Return the test of a pair under a metric; none where fewer than two tasks have an error."""
-    known = [d for d in some if d.standard_error > 0 and d.units.n_units is not None]
+    known = [d for d in rows if d.standard_error > 0 and d.units.n_units is not None]
     if len(known) < 2:
         return None
     found = welch(

@@ -42,12 +42,12 @@ def paper_table(estimates: Any, comparison: Any = None, digits: int | None = Non
     systems = _systems(columns, comparison)
     entries = [_entries(rows, comparison) for rows in columns]
     places = [tabular.decimals([e.standard_error for e in rows], digits) for rows in columns]
-    marked = [any(entry.kind != "open" for entry in some.values()) for some in entries]
+    marked = [any(entry.kind != "open" for entry in of_column.values()) for of_column in entries]
     rows, bold = [], set()
     for i, system in enumerate(systems):
         cells = [system]
-        for j, some in enumerate(entries):
-            entry = some[system]
+        for j, of_column in enumerate(entries):
+            entry = of_column[system]
             # Blanks keep the digits of a column below each other.
             mark = (_MARKS[entry.kind] or " ") if marked[j] else ""
             cells.append(tabular.number(entry.score, places[j]) + mark)
@@ -66,25 +66,25 @@ def paper_records(estimates: Any, comparison: Any = None) -> list[dict[str, Any]
     columns = _columns(estimates)
     entries = [_entries(rows, comparison) for rows in columns]
     names = [name.rstrip(" ↑↓") for name in _headers(columns)]
-    found = []
+    lines = []
     for system in _systems(columns, comparison):
         row: dict[str, Any] = {"system": system}
-        for name, some in zip(names, entries, strict=True):
-            entry = some[system]
+        for name, of_column in zip(names, entries, strict=True):
+            entry = of_column[system]
             row |= {name: entry.score, f"{name} best": entry.is_best}
             if comparison is not None and comparison.baseline is not None:
                 of_baseline = system == comparison.baseline
                 row[f"{name} verdict"] = "baseline" if of_baseline else entry.kind
-        found.append(row)
-    return found
+        lines.append(row)
+    return lines
 
 
 def _columns(estimates: Any) -> list[list[Any]]:
     """Return the scores of each column: a task, or a total, under a metric."""
-    found: dict[Any, list[Any]] = {}
+    by_column: dict[Any, list[Any]] = {}
     for e in estimates:
-        found.setdefault((e.task, e.aggregate, e.metric), []).append(e)
-    columns = list(found.values())
+        by_column.setdefault((e.task, e.aggregate, e.metric), []).append(e)
+    columns = list(by_column.values())
     totals = [rows for rows in columns if rows[0].aggregate is not None]
     return totals if totals and len(columns) > _MOST_COLUMNS else columns
 
@@ -118,12 +118,12 @@ def _headers(columns: Sequence[Sequence[Any]]) -> list[str]:
     """Return the metric of each column, after the task where there are several."""
     several = len({rows[0].task for rows in columns}) > 1
     metrics = len({rows[0].metric for rows in columns}) > 1
-    found = []
+    heads = []
     for rows in columns:
         e = rows[0]
         name = e.task if several and not metrics else metric_name(e)
-        found.append(f"{e.task} {name}" if several and metrics else name)
-    return found
+        heads.append(f"{e.task} {name}" if several and metrics else name)
+    return heads
 
 
 def _title(columns: Sequence[Sequence[Any]]) -> str:

@@ -235,8 +235,8 @@ class Power(Several[PairPower]):
         runs = f", {self.n_runs:,} runs (pilot {self.pilot_runs})" if self.n_runs else ""
         runs += f" of {counted(self.n_trials, 'trial')}" if self.n_trials else ""
         test = f"power {self.target:g} at level {self.significance_level:g}, {self.alternative}"
-        for metric, some in by_metric(self.pairs).items():
-            pairs = [_flat(pair) for pair in some]
+        for metric, of_metric in by_metric(self.pairs).items():
+            pairs = [_flat(pair) for pair in of_metric]
             decimals, first = tabular.decimals([p["minimum"] for p in pairs], digits), pairs[0]
             title = f"{metric} {tabular.direction(first['higher_is_better'])}, {units} "
             title += f"(pilot {self.n_pilot:,}){runs}, {test}"
@@ -245,7 +245,9 @@ class Power(Several[PairPower]):
                 title = f"{metric}, runs of each system on {units}"
                 tables.append(self._table(title, _OF_RUNS, pairs, decimals))
             tables += [
-                self._trials(f"{metric}, {p.system} - {p.baseline}", p) for p in some if p.of_trials
+                self._trials(f"{metric}, {p.system} - {p.baseline}", p)
+                for p in of_metric
+                if p.of_trials
             ]
             for unit, *curve in _CURVES if len(pairs) == 1 else ():
                 sizes, minimums, powers = (first[name] for name in curve)

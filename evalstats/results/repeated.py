@@ -27,8 +27,8 @@ def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
     for one in shares:
         by_metric.setdefault(one.metric, []).append(one)
     alike: dict[tuple[TrialShares, ...], list[str]] = {}
-    for metric, some in by_metric.items():
-        alike.setdefault(tuple(one._replace(metric="") for one in some), []).append(metric)
+    for metric, shares in by_metric.items():
+        alike.setdefault(tuple(one._replace(metric="") for one in shares), []).append(metric)
     for same, metrics in alike.items():
         sizes = sorted({n for one in same for n in (one.fewest, one.most)})
         number = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"

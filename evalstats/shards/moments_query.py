@@ -75,11 +75,11 @@ def moments_query(
     labels = [x for x in (group_of, None if strata is None else strata_of) if x is not None]
     width = len(known.columns)
     numbers = [f"c{i}" for i in range(len(of_systems))]
-    made = ", ".join(f"1e0 * {x} AS {c}" for x, c in zip(of_systems, numbers, strict=True))
+    as_numbers = ", ".join(f"1e0 * {x} AS {c}" for x, c in zip(of_systems, numbers, strict=True))
     is_null = " OR ".join(f"{x} IS NULL" for x in [*labels, *dict.fromkeys(of_systems)])
     grouped = "" if group_of is None else f"{group_of} AS label_of_group, "
     ctes = [
-        f"{_SEGMENTS} AS (SELECT {strata_of} AS stratum, {grouped}1 AS size, {made}, "
+        f"{_SEGMENTS} AS (SELECT {strata_of} AS stratum, {grouped}1 AS size, {as_numbers}, "
         f"CASE WHEN {is_null} THEN 1 ELSE 0 END AS is_null, 0 AS is_split FROM {whole})"
     ]
     source = _SEGMENTS
@@ -103,16 +103,16 @@ def _selected(
     numbers: Sequence[str], n_systems: int, width: int, unit: str
 ) -> list[tuple[str | None, str]]:
     """Return each column of the answer with its name; `None` is the stratum."""
-    found: list[str | None] = [f"'{unit}'", None, "COUNT(*)"]
-    found += ["SUM(is_null)", "SUM(is_split)", "SUM(size)", "SUM(1e0 * size * size)"]
-    found += [f"SUM({c})" for c in numbers]
-    found += [f"SUM({a} * {b})" for a, b in combinations_with_replacement(numbers, 2)]
+    entries: list[str | None] = [f"'{unit}'", None, "COUNT(*)"]
+    entries += ["SUM(is_null)", "SUM(is_split)", "SUM(size)", "SUM(1e0 * size * size)"]
+    entries += [f"SUM({c})" for c in numbers]
+    entries += [f"SUM({a} * {b})" for a, b in combinations_with_replacement(numbers, 2)]
     of_systems = [numbers[i * width : (i + 1) * width] for i in range(n_systems)]
     for one, other in combinations(of_systems, 2):
         differs = " OR ".join(f"{a} <> {b}" for a, b in zip(one, other, strict=True))
         for size in ("1", "size", "1e0 * size * size"):
-            found.append(f"SUM(CASE WHEN {differs} THEN {size} ELSE 0 END)")
-    return list(zip(found, columns_of(n_systems, width), strict=True))
+            entries.append(f"SUM(CASE WHEN {differs} THEN {size} ELSE 0 END)")
+    return list(zip(entries, columns_of(n_systems, width), strict=True))
 
 
 def _columns(
@@ -123,7 +123,7 @@ def _columns(
         raise InputError(
             f"must have the columns of each system, {', '.join(systems)}", argument="columns"
         )
-    found: list[str] = []
+    names: list[str] = []
     for system in systems:
         each = listed(columns[system], "columns", "names")
         if len(each) != len(metric.columns):
@@ -134,8 +134,8 @@ def _columns(
             )
         for column in each:
             is_number = isinstance(column, int) and not isinstance(column, bool)
-            found.append(str(column) if is_number else _quoted(column, quote, "columns"))
-    return found
+            names.append(str(column) if is_number else _quoted(column, quote, "columns"))
+    return names
 
 
 def _quoted(name: object, quote: str, argument: str) -> str:

@@ -163,8 +163,8 @@ def columns_of_battles(names: Iterable[Any]) -> tuple[Any, Any, Any] | None:
     ('model_a', 'model_b', 'winner')
     """
     by_name = {simple(name): name for name in names}
-    found = [next((by_name[c] for c in role if c in by_name), None) for role in COLUMNS]
-    return None if None in found else (found[0], found[1], found[2])
+    columns = [next((by_name[c] for c in role if c in by_name), None) for role in COLUMNS]
+    return None if None in columns else (columns[0], columns[1], columns[2])
 
 
 def as_battles(battles: Any) -> tuple[BattleTable, dict[Any, Sequence[Any]]]:

@@ -46,7 +46,7 @@ def with_people(
 
 
 def _of_systems(named: Mapping[str, Any], human: object) -> dict[str, list[tuple[Any, Any]]]:
-    """Return the pairs of scores of each system."""
+    """Return (the judge's score, people's) of each segment, by the name of the system."""
     frame = columns_of(human)
     labels = dict(frame) if frame is not None else human
     if not isinstance(labels, Mapping):

@@ -30,10 +30,10 @@ class Repeats(NamedTuple):
         """
         # Squares of very large scores are no numbers, and say nothing of any spread.
         with np.errstate(over="ignore"):
-            found = _behind(metric, values, known)
-        if found is None or not np.any(found.counts > 1):
+            repeats = _behind(metric, values, known)
+        if repeats is None or not np.any(repeats.counts > 1):
             return None
-        return found if np.all(np.isfinite(found.squares)) else None
+        return repeats if np.all(np.isfinite(repeats.squares)) else None
 
     @property
     def are_outcomes(self) -> bool:
@@ -76,7 +76,7 @@ def as_repeats(values: Any, n_systems: int, n_segments: int) -> Floats:
 
 
 def _behind(metric: Metric, values: NDArray[Any], known: Floats | None) -> Repeats | None:
-    """Return what `Repeats.of` does, of single answers too."""
+    """Return the answers behind means, single ones too; None where they are not known."""
     if isinstance(metric, Trials):
         trials, right = (np.asarray(values[..., j], np.float64) for j in (1, 2))
         return Repeats(trials, right, right)

@@ -77,7 +77,7 @@ def of_pairs(
     """
     n, m = hyps.lengths, refs.lengths
     short, long = np.minimum(n, m), np.maximum(n, m)
-    found: Index = against_nothing.copy()
+    numbers: Index = against_nothing.copy()
     both = Ragged(
         np.concatenate([hyps.values, refs.values]),
         np.concatenate([hyps.offsets[:-1], refs.offsets + len(hyps.values)]),
@@ -89,14 +89,14 @@ def of_pairs(
     large = short * words > _BLOCK_WORDS
     for pair in np.flatnonzero(large):
         one, other = (both.rows(side[pair], side[pair] + 1).values for side in (rows, columns))
-        found[pair] = of_long(one, other)
+        numbers[pair] = of_long(one, other)
     pairs = np.flatnonzero((short > 0) & ~large)
     pairs = pairs[np.argsort(-(short + words)[pairs], kind="stable")]
     # A bit vector for every distinct token of both sides bounds the memory of a pair.
     for part in slices(np.maximum(n + m, short * words // 16)[pairs], _BLOCK_TOKENS):
-        some = pairs[part]
-        found[some] = of_block(_layout(both.take(rows[some]), both.take(columns[some])))
-    return found
+        places = pairs[part]
+        numbers[places] = of_block(_layout(both.take(rows[places]), both.take(columns[places])))
+    return numbers
 
 
 def _layout(rows: Ragged, columns: Ragged) -> Layout:

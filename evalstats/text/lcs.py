@@ -124,13 +124,13 @@ def common_tokens(hyps: Ragged, refs: Ragged) -> Flags:
     size = np.maximum(n, m)
     pairs = pairs[np.argsort(size[pairs], kind="stable")]
     for part in slices(size[pairs] ** 2, _BLOCK_ENTRIES):
-        some = pairs[part]
-        moves = _moves(_filled(refs.take(some), -1), _filled(hyps.take(some), -2))
-        pair, i, j = np.arange(len(some)), n[some] - 1, m[some] - 1
+        places = pairs[part]
+        moves = _moves(_filled(refs.take(places), -1), _filled(hyps.take(places), -2))
+        pair, i, j = np.arange(len(places)), n[places] - 1, m[places] - 1
         while len(pair):
             move = moves[i, pair, j]
-            found = move == _BOTH
-            marks[refs.offsets[some[pair[found]]] + i[found]] = True
+            is_match = move == _BOTH
+            marks[refs.offsets[places[pair[is_match]]] + i[is_match]] = True
             i, j = i - (move != _LEFT), j - (move != _UP)
             going = (i >= 0) & (j >= 0)
             pair, i, j = pair[going], i[going], j[going]

@@ -90,7 +90,7 @@ the order of systems changes no bit
 runs that are paired are subtracted run by run
 - if not any(runs.are_paired for runs in every):
 + if every:
-@ logs/joining.py: unpaired
+@ logs/missing.py: unpaired
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
 + raise InputError(f"{pivot.key}: {what}")
@@ -739,7 +739,7 @@ an item none of whose answers was scored on purpose is left out
 classes of different kinds are different metrics
 - if len(known) < 2 or len({type(name) for name in union}) > 1:
 + if len(known) < 2:
-@ logs/joining.py: logs_joining
+@ logs/missing.py: logs_joining
 metrics of different items are refused or intersected
 - if len({table.segment_ids for table in tables}) < 2:
 + if len({table.segment_ids for table in tables}) < 2 or missing == "available":
@@ -822,15 +822,15 @@ the table of a gate that has failed is printed as well
 + pass
 @ cli/commands.py: cli
 a baseline that is an input is not read twice
-- Path(options.baseline).exists() and options.baseline not in given:
+- Path(options.baseline).exists() and options.baseline not in paths:
 + Path(options.baseline).exists():
 @ cli/inputs.py: cli
 a baseline that is not there is the first thing said
 - if options.command == "gate" and _known(name, systems, paths) is None:
 + if False:
 the end of several paths names none of their systems
-- if len(found) == 1:
-+ if found:
+- if len(alike) == 1:
++ if alike:
 @ cli/parser.py: cli
 a metric is the option -m
 - name = "metrics" if argument.name == "metric" else argument.name
@@ -899,8 +899,8 @@ tests that cannot be as small do not count, and others do
 + factors = np.ones(len(p))
 @ inference/two_by_two.py: cases
 an exact p-value is two-sided
-- found = np.minimum(found, 2 * largest[last])
-+ found = np.minimum(found, largest[last])
+- pvalues = np.minimum(pvalues, 2 * largest[last])
++ pvalues = np.minimum(pvalues, largest[last])
 @ analysis/itemwise.py: cases
 the test is chosen by numbers of items and trials
 - return "boschloo" if max(least) * len(least) <= level else "fisher"

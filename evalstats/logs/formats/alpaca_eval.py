@@ -54,7 +54,7 @@ def read(source: Source, wanted: Wanted) -> Log:
     return log_of(
         source.path,
         NAME,
-        chain.from_iterable(_rows(path, source.json_at(path), wanted) for path in paths),
+        chain.from_iterable(_rows(path, source.at(path).json, wanted) for path in paths),
     )
 
 

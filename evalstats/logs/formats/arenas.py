@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.errors import InputError
-from evalstats.logs.formats.columns import Columns, as_names, of_csv, of_frame
+from evalstats.logs.formats.columns import Columns, as_names, delimiter_of, of_csv, of_frame
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Items, Key, Rows, mean_rows
 from evalstats.logs.sources import Source, as_label, dotted, json_lines
@@ -64,8 +64,8 @@ def _names(source: Source) -> list[str]:
     """Return the names of the columns of a table, or of the keys of its first row."""
     if source.suffix in _TABLES:
         line = source.head.decode("utf-8-sig", "replace").partition("\n")[0]
-        delimiter = "\t" if "\t" in line else ";" if ";" in line and "," not in line else ","
-        return [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
+        cells = csv.reader([line], delimiter=delimiter_of(line, source.suffix))
+        return [name.strip() for name in next(cells, [])]
     if source.suffix == ".json":
         rows = source.json if isinstance(source.json, list) else []
         return list(rows[0]) if rows and isinstance(rows[0], dict) else []
@@ -92,17 +92,17 @@ def _columns(
     path: str, rows: Iterator[tuple[int, Any]], labels: Sequence[str], unit: str
 ) -> Columns:
     """Return the columns of objects, of which a judge's games are several battles each."""
-    found, lines = [], []
+    records, lines = [], []
     for line, record in rows:
         if not isinstance(record, dict):
             raise InputError(f"{path}, {unit} {line} must be a JSON object")
         inner = {name: dotted(record, name) for name in labels if name not in record}
         for battle in _battles(record):
             of = {k: as_label(v) if isinstance(v, (list, dict)) else v for k, v in battle.items()}
-            found.append({**of, **inner})
+            records.append({**of, **inner})
             lines.append(line)
-    names = list(dict.fromkeys(name for record in found for name in record))
-    return Columns(path, {n: [one.get(n) for one in found] for n in names}, lines, unit)
+    names = list(dict.fromkeys(name for record in records for name in record))
+    return Columns(path, {n: [one.get(n) for one in records] for n in names}, lines, unit)
 
 
 def _battles(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -160,6 +160,6 @@ def _rows(path: str, battles: BattleTable, labels: Mapping[str, Sequence[str]]) 
         is_there = battles.pairs == number
         at = np.flatnonzero(is_there.any(axis=1))
         points = np.where(is_there[at, 0], battles.points[at], 2 - battles.points[at])
-        own = {name: [of[i] for i in at.tolist()] for name, of in labels.items()}
-        items = Items.of(path, [str(i + 1) for i in at], own)
+        labels_at = {name: [of[i] for i in at.tolist()] for name, of in labels.items()}
+        items = Items.of(path, [str(i + 1) for i in at], labels_at)
         yield Rows(Key("", METRIC), system, Mean(METRIC), items, mean_rows(points / 2))

@@ -102,14 +102,25 @@ def of_frame(frame: Any) -> Columns:
     return _checked("the frame", names, cells, range(n))._replace(unit="row")
 
 
+def delimiter_of(header: str, suffix: str) -> str:
+    """Return the character between the cells of a table, told by its header and its suffix.
+
+    It is a tab in a ``.tsv`` file, and where the header has neither commas nor semicolons; else it
+    is a semicolon where the header has no commas.
+    """
+    if suffix == ".tsv" or ("\t" in header and "," not in header and ";" not in header):
+        return "\t"
+    return ";" if ";" in header and "," not in header else ","
+
+
 def of_csv(path: Path, suffix: str) -> Columns:
     """Return the columns of a table with a header, whatever stands between its cells."""
     text = chain.from_iterable(text_blocks(path))
     first = next(text, "")
-    tabs = suffix == ".tsv" or ("\t" in first and "," not in first and ";" not in first)
-    delimiter = "\t" if tabs else ";" if ";" in first and "," not in first else ","
+    delimiter = delimiter_of(first, suffix)
     # Between tabs, quotes are mostly part of a text; who quotes texts quotes the header too.
-    quoting: Any = csv.QUOTE_NONE if tabs and '"' not in first else csv.QUOTE_MINIMAL
+    is_plain = delimiter == "\t" and '"' not in first
+    quoting: Any = csv.QUOTE_NONE if is_plain else csv.QUOTE_MINIMAL
     reader = csv.reader(chain([first], text), delimiter=delimiter, quoting=quoting, strict=True)
     rows: list[list[str]] = []
     lines: list[int] = []

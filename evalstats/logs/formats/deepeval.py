@@ -60,9 +60,6 @@ def _listed(value: Any) -> list[Any]:
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the scores of each metric, and whether test cases passed."""
     run, where = _run(source.json), str(source.path)
-    settings = run.get("hyperparameters")
-    model = get(settings, "model")
-    system = run.get("identifier") or (model if isinstance(model, str) else None)
     answers = Answers(where, "test case")
     errors: dict[str, list[Any]] = {}
     sides: dict[str, set[bool]] = {}
@@ -74,8 +71,7 @@ def read(source: Source, wanted: Wanted) -> Log:
         answers.paths = answers.paths or paths_of(case, "metadata")
         seen[item] += 1
         answers.add(i, item, labels, values, seen[item])
-    counts = [run.get(name) for name in ("testPassed", "testFailed")]
-    n_whole = sum(counts) if all(isinstance(n, int) for n in counts) else None
+    n_whole = _n_stated(run)
     n_there = sum(isinstance(case.get("success"), bool) for case in cases)
     lost = fewer("test cases", n_whole, n_there)
     items = answers.items() if cases else None
@@ -91,7 +87,7 @@ def read(source: Source, wanted: Wanted) -> Log:
         rows.append(
             Rows(
                 key,
-                as_name(str(system)) if system else without_suffix(source.path),
+                _system(run) or without_suffix(source.path),
                 Mean(metric, higher is not False),
                 items,
                 scores,
@@ -103,6 +99,19 @@ def read(source: Source, wanted: Wanted) -> Log:
             )
         )
     return log_of(where, NAME, rows)
+
+
+def _system(run: Any) -> str:
+    """Return what a run calls itself, or its model; empty where it names neither."""
+    model = get(run.get("hyperparameters"), "model")
+    system = run.get("identifier") or (model if isinstance(model, str) else None)
+    return as_name(str(system)) if system else ""
+
+
+def _n_stated(run: Any) -> int | None:
+    """Return how many test cases passed or failed, as the run states it; None where it does not."""
+    counts = [run.get(name) for name in ("testPassed", "testFailed")]
+    return sum(counts) if all(isinstance(n, int) for n in counts) else None
 
 
 def _asked(case: Any) -> str:
@@ -150,9 +159,7 @@ def _values(
         if name in values:
             raise InputError(f"{where} has the metric {name!r} twice")
         score, success, threshold = (data.get(key) for key in ("score", "success", "threshold"))
-        error = data.get("error")
-        if not is_missing(error) or score is None or success is None:
-            error = "no score" if is_missing(error) else error
+        if (error := _error_of(data)) is not None:
             errors.setdefault(name, []).append(error)
             values[name], first = None, first if data.get("flaky") else first or error
             continue
@@ -160,13 +167,27 @@ def _values(
         has_failed |= success is False and not data.get("flaky")
         if is_finite(score) and is_finite(threshold):
             sides.setdefault(name, set()).update(_sides(score, threshold, success))
-    passed = case.get("success")
-    if passed is not None and not isinstance(passed, bool):
-        raise InputError(f"{where}: success must be true or false, got {passed!r}")
+    passed = _passed(case, where)
     if first is not None and not has_failed:
         errors.setdefault(_PASSED, []).append(first)
         passed = None
     return values if _PASSED in values else {_PASSED: passed, **values}
+
+
+def _error_of(data: Any) -> Any:
+    """Return the error that a metric ended with, or "no score"; None where it has a score."""
+    error = data.get("error")
+    if not is_missing(error):
+        return error
+    return "no score" if data.get("score") is None or data.get("success") is None else None
+
+
+def _passed(case: Any, where: str) -> bool | None:
+    """Return whether a test case passed, None where it does not say."""
+    passed = case.get("success")
+    if passed is None or isinstance(passed, bool):
+        return passed
+    raise InputError(f"{where}: success must be true or false, got {passed!r}")
 
 
 def _ended(errors: list[Any], metric: str) -> str:

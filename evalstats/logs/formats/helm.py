@@ -55,8 +55,8 @@ def read(source: Source, wanted: Wanted) -> Log:
         task, model = _names(path, content)
         if wanted.has_task(task):
             shots = get(content, "adapter_spec", "max_train_instances")
-            made = _rows(path, task, model, wanted, skipped)
-            rows += [replace(one, settings=settings_of(shots=shots)) for one in made]
+            rows_of_file = _rows(path, task, model, wanted, skipped)
+            rows += [replace(one, settings=settings_of(shots=shots)) for one in rows_of_file]
     return log_of(source.path, NAME, rows, skipped=skipped)
 
 

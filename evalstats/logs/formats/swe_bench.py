@@ -57,7 +57,7 @@ def is_ours(source: Source) -> bool:
 def read(source: Source, wanted: Wanted) -> Log:
     """Return whether instances were resolved, by run; the run is called as its file."""
     paths = json_files(source, _REPORT) if wanted.has(_KEY) else []
-    return log_of(source.path, NAME, [_rows(path, source.json_at(path)) for path in paths])
+    return log_of(source.path, NAME, [_rows(path, source.at(path).json) for path in paths])
 
 
 def _rows(path: Path, report: Any) -> Rows:

@@ -47,7 +47,7 @@ def is_ours(source: Source) -> bool:
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the rewards of all files, of each model and domain."""
     paths = json_files(source, _RESULTS)
-    found = (_rows(path, source.json_at(path), wanted) for path in paths)
+    found = (_rows(path, source.at(path).json, wanted) for path in paths)
     return log_of(source.path, NAME, [one for one in found if one is not None])
 
 

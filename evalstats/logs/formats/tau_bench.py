@@ -56,7 +56,7 @@ def read(source: Source, wanted: Wanted) -> Log:
     return log_of(
         source.path,
         NAME,
-        [_rows(path, source.json_at(path), names[path], wanted) for path in paths],
+        [_rows(path, source.at(path).json, names[path], wanted) for path in paths],
     )
 
 
