@@ -94,18 +94,18 @@ def biased(seed, n=600, labelled=120):
 
 
 def test_the_bias_of_a_judge_cancels():
-    """Of 200 pairs of equal systems the judge finds all different, and both together some 5 %.
+    """Of 100 pairs of equal systems the judge finds most different, and both together some 5 %.
 
-    Seed 0 to 199; that 22 of 200 or more are found at a rate of 7 % has probability .02.
+    Seeds 0 to 99; that 13 of 100 or more are found at a rate of 7 % has probability .025.
     """
     by_judge = by_both = 0
     options = {"metrics": es.Mean("pass"), "method": "t", "test": "t", "executor": 1}
-    for seed in range(200):
-        judge, human = biased(seed)
+    for seed in range(100):
+        judge, human = biased(seed, n=300, labelled=60)
         by_judge += es.compare(judge, **options)["B"].pvalue <= 0.05
         by_both += es.compare(judge, human=human, **options)["B"].pvalue <= 0.05
-    assert by_judge >= 150
-    assert by_both < 22
+    assert by_judge >= 50
+    assert by_both < 13
 
 
 def test_both_scores_and_their_difference_fit_together():
