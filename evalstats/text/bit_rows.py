@@ -61,7 +61,10 @@ class Layout(NamedTuple):
     def take_matches(self, out: Bits) -> None:
         """Write which columns equal the row of each active word, `(active,)`, and step on."""
         n = len(out)
-        np.take(self.bits, self.vectors[self.cursor[:n]] + self.block[:n], out=out)
+        vector = self.vectors.take(self.cursor[:n], mode="clip")
+        vector += self.block[:n]
+        # All are in range; NumPy would fill a copy of `out` to check that.
+        np.take(self.bits, vector, out=out, mode="clip")
         self.cursor[:n] += 1
 
 
