@@ -20,11 +20,13 @@ def measure(pairs):
 
 
 @pytest.mark.parametrize(
-    "limits", [{}, {"_BLOCK_TOKENS": 100}, {"_BLOCK_WORDS": 0, "_KEPT": 3}], ids=str
+    "limits",
+    [{}, {"_BLOCK_TOKENS": 100}, {"_BLOCK_WORDS": 0, "_KEPT": 3}, {"_ENTRIES": 0}],
+    ids=str,
 )
 @pytest.mark.parametrize("longest", [3, 63, 64, 65, 129, 200])
 def test_equals_rapidfuzz(monkeypatch, longest, limits):
-    """Either way round, in blocks, and with the integers of very long pairs."""
+    """Either way round, in blocks, with the integers of very long pairs, and of sorted tokens."""
     for name, value in limits.items():
         monkeypatch.setattr(bit_rows, name, value)
     pairs = random_pairs(longest, 50, longest)

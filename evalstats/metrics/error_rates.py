@@ -21,8 +21,9 @@ from evalstats.text.ids import (
     token_segments,
 )
 from evalstats.text.levenshtein import levenshtein
-from evalstats.text.references import as_pairs
-from evalstats.text.tokenization import character_blocks, tokenize_blocks
+from evalstats.text.ragged import Ragged
+from evalstats.text.references import References, as_pairs
+from evalstats.text.tokenization import character_blocks
 
 
 class ErrorRate(Quotient):
@@ -83,14 +84,20 @@ class WER(ErrorRate):
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
         """Return `(N, 2)`: edits, and tokens of the reference that needs the fewest edits."""
         texts, refs = as_pairs(hypotheses, references)
-        if self.tokens == "char":
-            hyps, ids = shared_ids(refs, texts, character_blocks, self.lowercase, True)
-        else:
-            hyps, ids = shared_ids(refs, texts, tokenize_blocks, self.tokens, self.lowercase)
-        edits = levenshtein(hyps.take(refs.owner), ids)
+        hyps, ids = self._ids(texts, refs)
+        edits = levenshtein(hyps, ids)
         # Ordered by edits, then by length: lengths are below 2**31.
         best = np.minimum.reduceat(edits << 32 | ids.lengths, refs.first)
         return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
+
+    def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
+        """Return the tokens of every reference's hypothesis, and of the reference."""
+        hyps = (texts[segment] for segment in refs.owner.tolist())
+        hyp_words, ref_words = (
+            (text.lower().split() if self.lowercase else text.split() for text in side)
+            for side in (hyps, refs.texts)
+        )
+        return shared_numbers(hyp_words, ref_words)
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,10 @@ class CER(WER):
 
     name = "CER"
     tokens = "char"
+
+    def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
+        hyps, ids = shared_ids(refs, texts, character_blocks, self.lowercase, True)
+        return hyps.take(refs.owner), ids
 
 
 def token_edits(

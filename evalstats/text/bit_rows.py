@@ -33,6 +33,8 @@ _BLOCK_TOKENS = 1 << 18
 _BLOCK_WORDS = 1 << 22
 # So many bit vectors of tokens are kept of such a pair.
 _KEPT = 1 << 12
+# Tables with so many entries for a token take less time than sorting the tokens.
+_ENTRIES = 4
 _ONE = np.uint64(1)
 
 
@@ -59,7 +61,10 @@ class Layout(NamedTuple):
     def take_matches(self, out: Bits) -> None:
         """Write which columns equal the row of each active word, `(active,)`, and step on."""
         n = len(out)
-        np.take(self.bits, self.vectors[self.cursor[:n]] + self.block[:n], out=out)
+        vector = self.vectors.take(self.cursor[:n], mode="clip")
+        vector += self.block[:n]
+        # All are in range; NumPy would fill a copy of `out` to check that.
+        np.take(self.bits, vector, out=out, mode="clip")
         self.cursor[:n] += 1
 
 
@@ -129,18 +134,40 @@ def _match_vectors(rows: Ragged, columns: Ragged, words: Index) -> tuple[Bits, I
     A vector marks the columns whose token equals the token of a row. One empty vector stands in
     front and serves all tokens without an equal one.
     """
-    groups = group_tokens(rows, columns)
-    size = np.where((groups.hyp_count > 0) & (groups.ref_count > 0), words[groups.pair], 0)
+    in_rows, in_columns, n_tokens = _shared_tokens(rows, columns)
+    size = np.zeros(n_tokens, dtype=np.int64)
+    size[in_columns] = np.repeat(words, columns.lengths)
+    alone = np.ones(n_tokens, dtype=np.bool_)
+    alone[in_rows] = False
+    size[alone] = 0
     empty = int(words.max())
     vector = np.where(size > 0, np.cumsum(size) - size + empty, 0)
     bits = np.zeros(empty + int(size.sum()), dtype=np.uint64)
-    group = np.repeat(np.arange(len(size)), groups.ref_count)
-    used = size[group] > 0
-    unused = (64 * words - columns.lengths)[groups.pair[group]]
-    column = (groups.positions + unused)[used]
-    place = vector[group][used] + (column >> 6)
+    start = vector[in_columns]
+    used = np.flatnonzero(start)
+    column = expand(64 * words - columns.lengths, columns.lengths)[used]
+    place = start[used] + (column >> 6)
     np.bitwise_or.at(bits, place, _ONE << (column & 63).astype(np.uint64))
-    return bits, vector[groups.hyp]
+    return bits, vector[in_rows]
+
+
+def _shared_tokens(hyps: Ragged, refs: Ragged) -> tuple[Index, Index, int]:
+    """Return a number of every token of pairs, (T_hyp,) and (T_ref,), and what all are below.
+
+    Equal tokens of a pair have the same number, tokens of different pairs never; none of the
+    segments is empty. Of small ids, as those of characters, it is the id above those of the pairs
+    before: [0, 1], [2] against [1], [0, 2] gives [0, 1, 4] and [1, 2, 4], below 5.
+    """
+    sides = hyps, refs
+    lowest = min(int(side.values.min(initial=0)) for side in sides)
+    highest = np.maximum(*(np.maximum.reduceat(s.values, s.offsets[:-1]) for s in sides))
+    n_tokens = len(hyps.values) + len(refs.values)
+    if lowest < 0 or highest.sum(dtype=np.float64) > _ENTRIES * n_tokens:
+        groups = group_tokens(hyps, refs)
+        return groups.hyp, groups.ref, len(groups.pair)
+    base = offsets_of(highest + 1)
+    hyp, ref = (np.repeat(base[:-1], side.lengths) + side.values for side in sides)
+    return hyp, ref, int(base[-1])
 
 
 def match_integers(rows: Index, columns: Index) -> Iterator[int]:

@@ -11,9 +11,10 @@ define ``__eq__`` alone) or that differ from themselves (NaN) are compared token
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import count, repeat
+from itertools import chain, count, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +22,9 @@ from numpy.typing import NDArray
 
 from evalstats.checks import listed
 from evalstats.text.characters import UNICODE
-from evalstats.text.ragged import Index, Ragged, concatenate
+from evalstats.text.ragged import Index, Ragged, concatenate, offsets_of
 from evalstats.text.references import References
-from evalstats.text.tokenization import Tokens, from_lists
+from evalstats.text.tokenization import Tokens
 
 
 class Vocabulary(NamedTuple):
@@ -110,10 +111,21 @@ def is_plain(tokens: list[Any]) -> bool:
         return False
 
 
-def shared_numbers(hyps: list[list[Any]], refs: list[list[Any]]) -> tuple[Ragged, Ragged]:
-    """Return the same number for equal tokens of segments that are plain."""
-    ids, vocabulary = learn_ids([from_lists(refs)])
-    return look_up_ids([from_lists(hyps)], vocabulary), ids
+def shared_numbers(
+    hyps: Iterable[Sequence[Any]], refs: Iterable[Sequence[Any]]
+) -> tuple[Ragged, Ragged]:
+    """Return numbers of the tokens of plain segments, the same for equal tokens of a pair.
+
+    Each pair begins at 0 again, so that its few tokens stay in a core's own cache.
+    """
+    numbers, lengths = array("i"), array("q")
+    for hyp, ref in zip(hyps, refs, strict=True):
+        known: dict[Any, int] = {}
+        numbers.extend(map(known.setdefault, chain(hyp, ref), count()))
+        lengths.extend((len(hyp), len(ref)))
+    both = Ragged(np.asarray(numbers), offsets_of(np.asarray(lengths)))
+    texts = np.arange(len(both))
+    return both.take(texts[::2]), both.take(texts[1::2])
 
 
 def matches(hypothesis: list[Any], reference: list[Any]) -> NDArray[np.bool_]:

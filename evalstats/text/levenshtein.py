@@ -70,9 +70,9 @@ def _distances(layout: Layout) -> Index:
         below >>= _TOP
         score[:active] += above.view(np.int64)
         score[:active] -= below.view(np.int64)
-        np.multiply(above[:-1], follow[1:active], out=enter[1:])
+        np.bitwise_and(above[:-1], follow[1:active], out=enter[1:])
         np.bitwise_or(enter, lead[:active], out=enter)
-        np.multiply(below[:-1], follow[1:active], out=leave[1:])
+        np.bitwise_and(below[:-1], follow[1:active], out=leave[1:])
     return layout.columns + score[layout.first[1:] - 1]
 
 

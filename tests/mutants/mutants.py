@@ -931,6 +931,10 @@ a count is clipped by one reference, not by their sum
 what leaves one word of bits enters the next
 - _TOP = np.uint64(63)
 + _TOP = np.uint64(62)
+@ text/bit_rows.py: levenshtein
+tokens of different pairs have different numbers
+- base = offsets_of(highest + 1)
++ base = offsets_of(highest)
 @ text/lcs.py: rouge
 what a word of a row carries enters the next
 - enter[1:] = second[1:]
