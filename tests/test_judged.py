@@ -108,6 +108,31 @@ def test_the_bias_of_a_judge_cancels():
     assert by_both < 22
 
 
+def test_few_labels_are_told_and_one_is_refused():
+    """Of two labels that agree with the judge nothing is left to vary: a note says how few."""
+    judge, human = biased(1, labelled=99)
+    assert any(
+        note.startswith("pass: only 99 labelled segments: below 100, intervals and p-values")
+        for note in es.compare(judge, human=human, metrics=es.Mean("pass")).notes
+    )
+    judge, human = biased(1, labelled=100)
+    assert "rough" not in es.compare(judge, human=human, metrics=es.Mean("pass")).to_text()
+    judge, human = biased(1, labelled=29)
+    documents = [str(i) for i in range(600)]
+    result = es.compare(judge, human=human, metrics=es.Mean("pass"), groups=documents)
+    assert "pass: only 29 labelled groups: below 30, intervals" in " ".join(result.notes)
+    judge, human = biased(1, labelled=1)
+    with pytest.raises(es.InputError, match="at least 2 segments of each system, got 1; label"):
+        es.compare(judge, human=human, metrics=es.Mean("pass"))
+
+
+def test_of_many_systems_the_others_are_counted():
+    judge, human = biased(1)
+    four = [{**d, "C": d["A"], "D": d["B"]} for d in (judge, human)]
+    result = es.compare(four[0], human=four[1], metrics=es.Mean("pass"))
+    assert any("and 1 system more." in note for note in result.notes)
+
+
 def test_both_scores_and_their_difference_fit_together():
     judge, human = biased(1)
     result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A")

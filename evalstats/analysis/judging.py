@@ -12,6 +12,8 @@ from evalstats.analysis.units import Units, drawn_within
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.metrics.judged import Judged
+from evalstats.results.notes import FEW, FEW_GROUPS
+from evalstats.results.records import counted, plural
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
@@ -37,11 +39,19 @@ class Worth:
     bias: tuple[tuple[float, float, float], ...]  # of each system, with its 95 % interval
     correlation: tuple[tuple[float, float, float], ...]
     unlike: float  # the smallest p-value of the judge's scores being alike, Bonferroni's
+    n_units: int  # labelled segments, or groups with some, the fewest of any system
+    unit: str
 
     def notes(self) -> Iterator[str]:
         """Say what the labels count as, how judge and people agree, and what is assumed."""
         what = "the difference" if len(self.systems) == 2 else "differences"
         what = "the score" if len(self.systems) == 1 else what
+        few = FEW if self.unit == "segment" else FEW_GROUPS
+        if self.n_units < few:
+            yield (
+                f"{self.metric}: only {counted(self.n_units, f'labelled {self.unit}')}: below "
+                f"{few}, intervals and p-values are rough; label more."
+            )
         yield (
             f"{self.metric}: people's labels of {self.n_labelled:,} of {self.n_segments:,} "
             f"segments correct the judge's of all (prediction-powered, λ = {self.weight:.2f}): for "
@@ -52,7 +62,7 @@ class Worth:
             for name, r, b in zip(self.systems[:_TOLD], self.correlation, self.bias, strict=False)
         ]
         more = len(self.systems) - _TOLD
-        rest = f"; and {more} systems more" if more > 0 else ""
+        rest = f"; and {counted(more, 'system')} more" if more > 0 else ""
         yield f"{self.metric}, judge against people: {'; '.join(each)}{rest}."
         if self.unlike <= _UNLIKE:
             yield (
@@ -86,6 +96,12 @@ def tuned(table: SegmentStatistics, units: Units) -> tuple[SegmentStatistics, Wo
             f"{metric.name} of the labelled segments, or of the others, has no finite gradient; "
             f"label more segments"
         )
+    n_units = int(np.min(np.sum(rows.values[:, :, 0] > 0, axis=1)))
+    if n_units < 2:
+        raise InputError(
+            f"people's labels under {metric.name} must be those of at least 2 {plural(units.unit)} "
+            f"of each system, got {n_units}; label more"
+        )
     n_labelled = float(np.mean(np.sum(table.values[:, :, 0], axis=1)))
     weight = metric.weight
     if weight is None:
@@ -109,6 +125,8 @@ def tuned(table: SegmentStatistics, units: Units) -> tuple[SegmentStatistics, Wo
             for i, (h, f) in enumerate(zip(people, there, strict=True))
         ),
         unlike=_unlike(metric, rows, units, there - elsewhere),
+        n_units=n_units,
+        unit=units.unit,
     )
     return replace(table, metric=replace(metric, weight=weight), metric_signature=""), worth
 
