@@ -322,3 +322,44 @@ def test_rows_say_who_labelled():
         labelled, np.array([[4.0, 1.0], [0.0, 0.0]]), np.array([[3.0, 1.0], [5.0, 1.0]])
     )
     assert rows.tolist() == [[1, 4, 1, 3, 1, 0, 0], [0, 0, 0, 0, 0, 5, 1]]
+
+
+def test_systems_that_are_not_paired_have_each_a_judge():
+    """Each has its own λ, in the signature, and notes of its own; few labels are told."""
+    judge, human = biased(4, labelled=60)
+    few = {"A": judge["A"][:400], "B": judge["B"]}
+    labels = {"A": human["A"][:400], "B": human["B"]}
+    result = es.compare(few, metrics=es.Mean("pass"), human=labels, paired=False, method="t")
+    alone = [
+        es.estimate({name: few[name]}, metric=es.Mean("pass"), human={name: labels[name]})
+        for name in few
+    ]
+    weights = [one.to_text().split("judged:")[1].split("|")[0] for one in alone]
+    assert weights[0] != weights[1]
+    assert f"judged:{weights[0]},judged:{weights[1]}" in result.to_text()
+    assert {e.system: e.score for e in result.estimates} == pytest.approx(
+        {e.system: e.score for one in alone for e in one.estimates}
+    )
+    for name in few:
+        assert any(f"pass of {name}: people's labels of" in note for note in result.notes)
+        assert any(f"pass of {name}: only" in note for note in result.notes)
+
+
+def test_logs_of_unpaired_systems_have_labels(tmp_path, capsys):
+    """A table whose systems have other items, and people's labels of some of each."""
+    judge, human = biased(6)
+    table, labels = tmp_path / "judge.csv", tmp_path / "people.csv"
+    rows, known = ["system,segment,correct"], ["system,segment,correct"]
+    for name in judge:
+        for i, (by_judge, by_person) in enumerate(zip(judge[name], human[name], strict=True)):
+            rows.append(f"{name},{name}{i},{by_judge:g}")
+            known += [f"{name},{name}{i},{by_person:g}"] if by_person is not None else []
+    table.write_text("\n".join(rows))
+    labels.write_text("\n".join(known))
+    command = ["compare", str(table), "--human", str(labels), "--unpaired", "--baseline", "A"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert "correct of A: people's labels of 120 of 600 segments" in out
+    result = es.compare(judge, metrics=es.Mean("correct"), human=human, baseline="A", paired=False)
+    again = es.compare_logs(table, human=labels, baseline="A", paired=False)
+    assert again["B"] == result["B"]

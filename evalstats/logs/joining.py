@@ -403,11 +403,13 @@ def _lacking_notes(pivot: Pivot, missing: str) -> list[_Note]:
     for path in dict.fromkeys(one.path for one in rows):
         what = lacking([one for one in rows if one.path == path])
         if what and missing == "error":
+            has_shared = np.any((pivot.is_there & ~pivot.is_gone).all(axis=0))
             raise InputError(
                 f"{path}, {pivot.key}: {what}; complete it, or compare what there is with ",
                 Argument("missing", "intersect"),
                 ", or means with ",
                 Argument("missing", "available"),
+                *(() if has_shared else ("; ", *_UNPAIRED)),
             )
         if what and (missing == "intersect" or not is_noted):
             notes.append(_Note("incomplete", f"{pivot.key}: {what} in {path}"))

@@ -197,7 +197,8 @@ class Rows:
 
     `values` `(n, k)` are statistics of the metric in the order of the items: NaN where a score is
     missing; a `Mean` has (0, 0) where an answer was not scored on purpose. `reported` is the score
-    that the log states, `lacking` says what there should be and is not, `is_limited` whether only a
+    that the log states, `is_absent` `(n,)` which answers a table has no row of that other systems
+    have in it, `lacking` says what there should be and is not, `is_limited` whether only a
     part of the items was asked for, and all of that is there, `is_directed` whether it is known if
     more is better, `path` where they were read, and `settings` how the task was asked, where the
     log says it: ``{"version": "1.0", "shots": "5"}``.
@@ -209,6 +210,7 @@ class Rows:
     items: Items
     values: NDArray[Any]
     reported: float | None = None
+    is_absent: NDArray[np.bool_] | None = None
     lacking: str = ""
     is_limited: bool = False
     is_directed: bool = True
@@ -219,6 +221,19 @@ class Rows:
     def is_gone(self) -> NDArray[np.bool_]:
         """Whether the score of an answer is missing, `(n,)`."""
         return np.asarray(np.isnan(self.values).any(axis=1))
+
+    def present(self, of_items: bool) -> Rows:
+        """Return the rows without absent answers: all, or those to items with other answers."""
+        if self.is_absent is None or not np.any(self.is_absent):
+            return self
+        kept = ~self.is_absent
+        if of_items:
+            codes = np.unique(self.items.ids, return_inverse=True)[1]
+            kept |= ~np.isin(codes, codes[kept])
+        places = np.flatnonzero(kept).tolist()
+        epochs = self.items.epochs
+        items = replace(self.items.at(places), epochs=epochs[kept] if len(epochs) else epochs)
+        return replace(self, items=items, values=self.values[kept], is_absent=None)
 
     @property
     def has_scores(self) -> bool:
