@@ -9,6 +9,7 @@ from evalstats.analysis.units import as_units
 from evalstats.cli import main
 from evalstats.data import examples
 from evalstats.metrics.judged import joined_rows
+from evalstats.statistics.interchange import made_by, rebuilt
 
 
 def paired(judge, people):
@@ -363,3 +364,22 @@ def test_logs_of_unpaired_systems_have_labels(tmp_path, capsys):
     result = es.compare(judge, metrics=es.Mean("correct"), human=human, baseline="A", paired=False)
     again = es.compare_logs(table, human=labels, baseline="A", paired=False)
     assert again["B"] == result["B"]
+
+
+@pytest.mark.parametrize("weight", [None, 0.3])
+def test_a_file_of_statistics_has_its_metric(tmp_path, weight):
+    people, judge, known = scores(300, 50)
+    metric = es.Judged(es.Mean("quality", higher_is_better=False), weight)
+    rows = {"A": paired(judge, np.where(known, people, np.nan))}
+    table, path = es.extract(rows, metric=metric), tmp_path / "judged.npz"
+    table.save(path)
+    loaded = es.SegmentStatistics.load(path)
+    assert loaded.metric == metric
+    assert np.array_equal(loaded.values, table.values)
+
+
+def test_a_file_of_a_judge_of_judges_is_refused():
+    record = made_by(es.Judged(es.Mean("quality")))
+    record["parameters"]["metric"] = dict(record)
+    with pytest.raises(es.InputError, match="a judge has no judge"):
+        rebuilt(record)
