@@ -383,3 +383,10 @@ def test_a_file_of_a_judge_of_judges_is_refused():
     record["parameters"]["metric"] = dict(record)
     with pytest.raises(es.InputError, match="a judge has no judge"):
         rebuilt(record)
+
+
+def test_a_file_that_is_not_there_is_no_column(folder, capsys):
+    assert main(["compare", str(folder / "answers.csv"), "--human", "missing.csv"]) == 2
+    assert "--human must be a file of people's scores, or a column of the table: there is no " in (
+        capsys.readouterr().err
+    )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.aggregates import NamedTotal
 from evalstats.analysis.arena import win_rates
 from evalstats.analysis.strengths import linked
-from evalstats.checks import choice, flag, label, meant
+from evalstats.checks import choice, flag, label, meant, shown
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.logs.battles import battles_of, group_notes, is_arena
 from evalstats.logs.epochs import as_epochs
@@ -114,6 +114,7 @@ def joined(
     )
     read, unread = _read(logs, wanted)
     if is_arena(read):
+        _check_of_arena(human=human, epochs=epochs)
         return _of_arena(read, as_patterns(systems, "systems"), wanted.labels, unread)
     every = _directed(_named_apart(read), directions)
     epochs = every[0].epochs if epochs is None else as_epochs(epochs)
@@ -213,7 +214,24 @@ def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
 
 def _column_of(human: OneLog) -> str | None:
     """Return the name of a column of people's scores, None of a table of them."""
-    return human if isinstance(human, str) and not Path(human).exists() else None
+    if not isinstance(human, str) or Path(human).exists():
+        return None
+    if without_suffix(human) != human:
+        raise InputError(
+            f"must be a file of people's scores, or a column of the table: there is no file "
+            f"{shown(human)}",
+            argument="human",
+        )
+    return human
+
+
+def _check_of_arena(**asked: object) -> None:
+    """Raise where something is asked of battles that only scores of items have."""
+    for name, value in asked.items():
+        if value is not None:
+            raise InputError(
+                "is for scores of items, and these are battles; leave it out", argument=name
+            )
 
 
 def _of_arena(
@@ -374,7 +392,7 @@ def _example(rows_of: Mapping[Key, Sequence[Rows]]) -> tuple[object, ...]:
     """
     largest = max(rows_of, key=lambda key: len(rows_of[key]))
     n = len(rows_of[largest])
-    if n < 2 or len({key.task for key in rows_of}) < 2:
+    if n < 2 or not largest.task or len({key.task for key in rows_of}) < 2:
         return ()
     return (" at a time, such as ", Argument("task", largest.task), f" (of {n} systems)")
 
