@@ -390,3 +390,30 @@ def test_a_file_that_is_not_there_is_no_column(folder, capsys):
     assert "--human must be a file of people's scores, or a column of the table: there is no " in (
         capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize("option", ["--human", "--baseline"])
+def test_labels_and_baselines_are_not_written_over(folder, capsys, monkeypatch, option):
+    """They are read like any input, so that no output may take their place."""
+    monkeypatch.chdir(folder)
+    lines = ["segment,correct", *(f"{i},{i % 2}" for i in range(60))]
+    (folder / "old.csv").write_text("\n".join(lines))
+    asked = {
+        "--human": ["compare", "answers.csv", "--human", "labels.csv", "-o", "labels.csv"],
+        "--baseline": [
+            "gate",
+            "new.csv",
+            "--baseline",
+            "old.csv",
+            "--margin",
+            "1",
+            "-o",
+            "old.csv",
+        ],
+    }
+    (folder / "new.csv").write_text("\n".join(lines))
+    path = folder / asked[option][-1]
+    before = path.read_bytes()
+    assert main(asked[option]) == 2
+    assert f"-o {path.name} is the input {path.name}; give another file" in capsys.readouterr().err
+    assert path.read_bytes() == before
