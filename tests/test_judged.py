@@ -417,3 +417,20 @@ def test_labels_and_baselines_are_not_written_over(folder, capsys, monkeypatch, 
     assert main(asked[option]) == 2
     assert f"-o {path.name} is the input {path.name}; give another file" in capsys.readouterr().err
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(("n_first", "count"), [(120, "120 of 120"), (500, "0 of 100")])
+def test_a_stratum_without_labels_or_without_others_has_no_score(n_first, count):
+    """Neither a 0 nor any other number takes the place of what is not there."""
+    judge, human = biased(7)
+    first = sorted(range(600), key=lambda i: human["A"][i] is None)
+    judge = {name: [x[i] for i in first] for name, x in judge.items()}
+    human = {name: [x[i] for i in first] for name, x in human.items()}
+    strata = ["x"] * n_first + ["y"] * (600 - n_first)
+    asked = {"metrics": es.Mean("pass"), "human": human, "strata": strata}
+    with pytest.raises(es.InputError, match=f"in each stratum that has a score; '.' has {count}"):
+        es.compare(judge, **asked, aggregate="macro")
+    assert es.compare(judge, **asked)["B"].units.n_units == 600
+    metric = es.Judged(es.Mean("pass"))
+    assert np.isnan(metric.score([0, 0, 0, 0, 0, 3, 4]))
+    assert np.isnan(metric.score([4, 3, 4, 2, 4, 0, 0]))

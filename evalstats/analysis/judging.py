@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.units import Units, drawn_within
+from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.metrics.judged import Judged
@@ -77,8 +78,12 @@ class Worth:
             )
 
 
-def tuned(table: SegmentStatistics, units: Units) -> tuple[SegmentStatistics, Worth | None]:
+def tuned(
+    table: SegmentStatistics, units: Units, by_stratum: bool = False
+) -> tuple[SegmentStatistics, Worth | None]:
     """Return statistics whose judge has its weight, and what it is worth; others as they are.
+
+    Where each stratum has a score of its own (`by_stratum`), each needs labels.
 
     The weight is that of the smallest variance of the score of an only system, and otherwise of the
     differences of all pairs together.
@@ -96,6 +101,8 @@ def tuned(table: SegmentStatistics, units: Units) -> tuple[SegmentStatistics, Wo
             f"{metric.name} of the labelled segments, or of the others, has no finite gradient; "
             f"label more segments"
         )
+    if by_stratum:
+        _check_strata(table, units)
     n_units = int(np.min(np.sum(rows.values[:, :, 0] > 0, axis=1)))
     if n_units < 2:
         raise InputError(
@@ -129,6 +136,19 @@ def tuned(table: SegmentStatistics, units: Units) -> tuple[SegmentStatistics, Wo
         unit=units.unit,
     )
     return replace(table, metric=replace(metric, weight=weight), metric_signature=""), worth
+
+
+def _check_strata(table: SegmentStatistics, units: Units) -> None:
+    """Raise where a stratum has no labels of a system, or nothing else."""
+    for code, label in enumerate(units.labels):
+        labelled = table.values[:, units.segment_strata == code, 0] > 0
+        for system, n in zip(table.systems, np.sum(labelled, axis=1), strict=True):
+            if not 2 <= n < labelled.shape[1]:
+                raise InputError(
+                    f"people's labels under {table.metric.name} must be those of at least 2 "
+                    f"segments, and not of all, in each stratum that has a score; {shown(label)} "
+                    f"has {n:,} of {labelled.shape[1]:,} of {system!r}"
+                )
 
 
 def _best_weight(people: Floats, there: Floats, whole: Floats, share: float) -> float:
