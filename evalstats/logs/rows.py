@@ -197,11 +197,11 @@ class Rows:
 
     `values` `(n, k)` are statistics of the metric in the order of the items: NaN where a score is
     missing; a `Mean` has (0, 0) where an answer was not scored on purpose. `reported` is the score
-    that the log states, `is_absent` `(n,)` which answers a table has no row of that other systems
-    have in it, `lacking` says what there should be and is not, `is_limited` whether only a
+    that the log states, `lacking` says what there should be and is not, `is_limited` whether only a
     part of the items was asked for, and all of that is there, `is_directed` whether it is known if
     more is better, `path` where they were read, and `settings` how the task was asked, where the
-    log says it: ``{"version": "1.0", "shots": "5"}``.
+    log says it: ``{"version": "1.0", "shots": "5"}``. `is_absent` `(n,)` marks answers of other
+    systems of a table that has no row of them for this one.
     """
 
     key: Key
@@ -210,12 +210,12 @@ class Rows:
     items: Items
     values: NDArray[Any]
     reported: float | None = None
-    is_absent: NDArray[np.bool_] | None = None
     lacking: str = ""
     is_limited: bool = False
     is_directed: bool = True
     path: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    is_absent: NDArray[np.bool_] | None = None
 
     @property
     def is_gone(self) -> NDArray[np.bool_]:
