@@ -34,7 +34,8 @@ _PLAIN: dict[str, tuple[type, ...]] = {
 }
 _SCALARS = (bool, int, float, str, NoneType)
 #: Metrics that can be rebuilt from their parameters.
-_OWN: dict[str, type[Any]] = {kind.__name__: kind for kind in (*BUILT_IN, Judged)}
+_OWN: dict[str, type[Any]] = {kind.__name__: kind for kind in BUILT_IN}
+_OWN[Judged.__name__] = Judged
 
 
 def write(path: str | os.PathLike[str], table: Any) -> None:
