@@ -352,6 +352,22 @@ def test_files_and_frames_say_what_rows_say(frame, tmp_path, capsys):
     assert "win rate" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--human", "people.csv"), "--human is for scores of items, and these are battles"),
+        (("--epochs", "pass^2"), "--epochs is for scores of items, and these are battles"),
+        (("--unpaired",), "--unpaired needs the statistics of every segment, and a BattleTable"),
+    ],
+)
+def test_options_of_items_are_refused_of_battles(frame, tmp_path, capsys, arguments, message):
+    frame.to_csv(tmp_path / "arena.csv", index=False)
+    (tmp_path / "people.csv").write_text("segment,score\n1,1\n")
+    arguments = [str(tmp_path / x) if x.endswith(".csv") else x for x in arguments]
+    assert main(["compare", str(tmp_path / "arena.csv"), *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_two_systems_of_a_file_have_win_rates(frame, tmp_path):
     frame.to_csv(tmp_path / "arena.csv", index=False)
     found = es.compare_logs(tmp_path / "arena.csv", systems=["m0", "m2"], **fast)

@@ -86,6 +86,8 @@ def test_the_table_says_what_is_cheapest(tmp_path, capsys):
     said = f"Cheapest: {of.cheapest_items} items with {of.cheapest_trials} trials each, for "
     assert said in str(result)
     assert es.Power.from_json(result.to_json()) == result
+    whole = es.power(systems, metrics=es.PassAll(1), difference=0.05, price=(10, 1))
+    assert es.Power.from_json(whole.to_json()).to_json() == result.to_json()
     compared = es.compare(systems, metrics=es.PassAll(1), n_resamples=99)
     assert compared.power(0.05, price=(10.0, 1.0)).pairs == result.pairs
     lines = "\n".join(

@@ -9,6 +9,7 @@ from evalstats.analysis.units import as_units
 from evalstats.cli import main
 from evalstats.data import examples
 from evalstats.metrics.judged import joined_rows
+from evalstats.statistics.interchange import made_by, rebuilt
 
 
 def paired(judge, people):
@@ -106,6 +107,31 @@ def test_the_bias_of_a_judge_cancels():
         by_both += es.compare(judge, human=human, **options)["B"].pvalue <= 0.05
     assert by_judge >= 50
     assert by_both < 13
+
+
+def test_few_labels_are_told_and_one_is_refused():
+    """Of two labels that agree with the judge nothing is left to vary: a note says how few."""
+    judge, human = biased(1, labelled=99)
+    assert any(
+        note.startswith("pass: only 99 labelled segments: below 100, intervals and p-values")
+        for note in es.compare(judge, human=human, metrics=es.Mean("pass")).notes
+    )
+    judge, human = biased(1, labelled=100)
+    assert "rough" not in es.compare(judge, human=human, metrics=es.Mean("pass")).to_text()
+    judge, human = biased(1, labelled=29)
+    documents = [str(i) for i in range(600)]
+    result = es.compare(judge, human=human, metrics=es.Mean("pass"), groups=documents)
+    assert "pass: only 29 labelled groups: below 30, intervals" in " ".join(result.notes)
+    judge, human = biased(1, labelled=1)
+    with pytest.raises(es.InputError, match="at least 2 segments of each system, got 1; label"):
+        es.compare(judge, human=human, metrics=es.Mean("pass"))
+
+
+def test_of_many_systems_the_others_are_counted():
+    judge, human = biased(1)
+    four = [{**d, "C": d["A"], "D": d["B"]} for d in (judge, human)]
+    result = es.compare(four[0], human=four[1], metrics=es.Mean("pass"))
+    assert any("and 1 system more." in note for note in result.notes)
 
 
 def test_both_scores_and_their_difference_fit_together():
@@ -297,3 +323,114 @@ def test_rows_say_who_labelled():
         labelled, np.array([[4.0, 1.0], [0.0, 0.0]]), np.array([[3.0, 1.0], [5.0, 1.0]])
     )
     assert rows.tolist() == [[1, 4, 1, 3, 1, 0, 0], [0, 0, 0, 0, 0, 5, 1]]
+
+
+def test_systems_that_are_not_paired_have_each_a_judge():
+    """Each has its own λ, in the signature, and notes of its own; few labels are told."""
+    judge, human = biased(4, labelled=60)
+    few = {"A": judge["A"][:400], "B": judge["B"]}
+    labels = {"A": human["A"][:400], "B": human["B"]}
+    result = es.compare(few, metrics=es.Mean("pass"), human=labels, paired=False, method="t")
+    alone = [
+        es.estimate({name: few[name]}, metric=es.Mean("pass"), human={name: labels[name]})
+        for name in few
+    ]
+    weights = [one.to_text().split("judged:")[1].split("|")[0] for one in alone]
+    assert weights[0] != weights[1]
+    assert f"judged:{weights[0]},judged:{weights[1]}" in result.to_text()
+    assert {e.system: e.score for e in result.estimates} == pytest.approx(
+        {e.system: e.score for one in alone for e in one.estimates}
+    )
+    for name in few:
+        assert any(f"pass of {name}: people's labels of" in note for note in result.notes)
+        assert any(f"pass of {name}: only" in note for note in result.notes)
+
+
+def test_logs_of_unpaired_systems_have_labels(tmp_path, capsys):
+    """A table whose systems have other items, and people's labels of some of each."""
+    judge, human = biased(6)
+    table, labels = tmp_path / "judge.csv", tmp_path / "people.csv"
+    rows, known = ["system,segment,correct"], ["system,segment,correct"]
+    for name in judge:
+        for i, (by_judge, by_person) in enumerate(zip(judge[name], human[name], strict=True)):
+            rows.append(f"{name},{name}{i},{by_judge:g}")
+            known += [f"{name},{name}{i},{by_person:g}"] if by_person is not None else []
+    table.write_text("\n".join(rows))
+    labels.write_text("\n".join(known))
+    command = ["compare", str(table), "--human", str(labels), "--unpaired", "--baseline", "A"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert "correct of A: people's labels of 120 of 600 segments" in out
+    result = es.compare(judge, metrics=es.Mean("correct"), human=human, baseline="A", paired=False)
+    again = es.compare_logs(table, human=labels, baseline="A", paired=False)
+    assert again["B"] == result["B"]
+
+
+@pytest.mark.parametrize("weight", [None, 0.3])
+def test_a_file_of_statistics_has_its_metric(tmp_path, weight):
+    people, judge, known = scores(300, 50)
+    metric = es.Judged(es.Mean("quality", higher_is_better=False), weight)
+    rows = {"A": paired(judge, np.where(known, people, np.nan))}
+    table, path = es.extract(rows, metric=metric), tmp_path / "judged.npz"
+    table.save(path)
+    loaded = es.SegmentStatistics.load(path)
+    assert loaded.metric == metric
+    assert np.array_equal(loaded.values, table.values)
+
+
+def test_a_file_of_a_judge_of_judges_is_refused():
+    record = made_by(es.Judged(es.Mean("quality")))
+    record["parameters"]["metric"] = dict(record)
+    with pytest.raises(es.InputError, match="a judge has no judge"):
+        rebuilt(record)
+
+
+def test_a_file_that_is_not_there_is_no_column(folder, capsys):
+    assert main(["compare", str(folder / "answers.csv"), "--human", "missing.csv"]) == 2
+    assert "--human must be a file of people's scores, or a column of the table: there is no " in (
+        capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("option", ["--human", "--baseline"])
+def test_labels_and_baselines_are_not_written_over(folder, capsys, monkeypatch, option):
+    """They are read like any input, so that no output may take their place."""
+    monkeypatch.chdir(folder)
+    lines = ["segment,correct", *(f"{i},{i % 2}" for i in range(60))]
+    (folder / "old.csv").write_text("\n".join(lines))
+    asked = {
+        "--human": ["compare", "answers.csv", "--human", "labels.csv", "-o", "labels.csv"],
+        "--baseline": [
+            "gate",
+            "new.csv",
+            "--baseline",
+            "old.csv",
+            "--margin",
+            "1",
+            "-o",
+            "old.csv",
+        ],
+    }
+    (folder / "new.csv").write_text("\n".join(lines))
+    path = folder / asked[option][-1]
+    before = path.read_bytes()
+    assert main(asked[option]) == 2
+    assert f"-o {path.name} is the input {path.name}; give another file" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(("n_first", "count"), [(120, "120 of 120"), (500, "0 of 100")])
+def test_a_stratum_without_labels_or_without_others_has_no_score(n_first, count):
+    """Neither a 0 nor any other number takes the place of what is not there."""
+    judge, human = biased(7)
+    first = sorted(range(600), key=lambda i: human["A"][i] is None)
+    judge = {name: [x[i] for i in first] for name, x in judge.items()}
+    human = {name: [x[i] for i in first] for name, x in human.items()}
+    strata = ["x"] * n_first + ["y"] * (600 - n_first)
+    asked = {"metrics": es.Mean("pass"), "human": human, "strata": strata}
+    with pytest.raises(es.InputError, match=f"in each stratum that has a score; '.' has {count}"):
+        es.compare(judge, **asked, aggregate="macro")
+    assert es.compare(judge, **asked)["B"].units.n_units == 600
+    metric = es.Judged(es.Mean("pass"))
+    assert np.isnan(metric.score([0, 0, 0, 0, 0, 3, 4]))
+    assert np.isnan(metric.score([4, 3, 4, 2, 4, 0, 0]))

@@ -152,3 +152,14 @@ def test_columns_are_for_tables(tmp_path):
     path = log_files.written(tmp_path / "comet.json", log_files.comet_scored())
     with pytest.raises(es.InputError, match=r"columns is for tables of scores, but .*COMET"):
         es.read_log(path, columns={"mine": "score"})
+
+
+@pytest.mark.parametrize("column", ["task_id", "scenario"])
+def test_trials_of_agents_are_of_tasks(read, column):
+    """An agent's task is an item; beside another column of items it may be a benchmark."""
+    text = f"{column},trial,passed\n" + "\n".join(f"t{i % 3},{i // 3},{i % 2}" for i in range(6))
+    (rows,) = read(text).rows
+    assert rows.items.ids == ("t0", "t0", "t1", "t1", "t2", "t2")
+    beside = f"{column},id,passed\n" + "\n".join(f"t{i % 2},{i},{i % 2}" for i in range(6))
+    (rows,) = read(beside).rows
+    assert rows.items.ids == ("0", "1", "2", "3", "4", "5")

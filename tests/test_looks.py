@@ -284,8 +284,9 @@ def test_the_state_of_another_test_is_refused(marks, options):
     asked = {"of": 400, "metric": ACC, "margin": 0.02}
     test = es.SequentialTest(**asked)
     test.look(marks[0][:60], marks[1][:60])
-    with pytest.raises(es.InputError, match=f"test with another {next(iter(options))}"):
+    with pytest.raises(es.InputError, match=f"test with another {next(iter(options))}") as raised:
         es.SequentialTest(**{**asked, **options}).load_state_dict(test.state_dict())
+    assert "{" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -410,6 +411,8 @@ def test_a_gate_keeps_its_looks_in_a_file(folder, capsys):
     [
         (("--margin", "0.03"), "state is of a test with another margin: 0.02 there, 0.03 here"),
         (("--margin", "0.02", "--undecided", "pass"), "--undecided is for one gate"),
+        (("--margin", "0.02", "--unpaired"), "--unpaired is for one gate: at a look of --state"),
+        (("--margin", "0.02", "--paired-runs"), "--paired-runs is for one gate"),
     ],
 )
 def test_a_gate_refuses_what_is_not_its_own(folder, capsys, arguments, message):

@@ -7,6 +7,7 @@ import pytest
 from scipy import optimize, stats
 
 import evalstats as es
+from evalstats.cli import main
 from evalstats.inference.counts import miettinen_nurminen, miettinen_nurminen_distance
 
 MARKS, ACC = es.Mean("marks"), es.Mean("acc")
@@ -235,9 +236,8 @@ def test_suites_of_logs_have_totals_of_each_system_alone(tmp_path):
             rows += [f"{system},{task},{system}{i},{int(x)}" for i, x in enumerate(marks)]
     path = tmp_path / "scores.csv"
     path.write_text("\n".join(rows) + "\n")
-    with pytest.raises(es.InputError, match="50 of 80 scores are missing"):
-        es.compare_logs(path, paired=False)
-    result = es.compare_logs(path, paired=False, missing="intersect")
+    result = es.compare_logs(path, paired=False)
+    assert list(result) == list(es.compare_logs(path, paired=False, missing="intersect"))
     assert [d.task for d in result] == ["law", "math", "macro"]
     total = result.differences[-1]
     alone = [es.estimate_logs(path, systems=name, missing="intersect") for name in "AB"]
@@ -285,3 +285,50 @@ def test_what_needs_the_same_segments_says_so():
             ask()
     assert "marks" in result.to_html()
     assert "Welch" in result.describe()
+
+
+def test_figures_say_how_many_segments_each_system_has():
+    result = es.compare(PLAIN, metrics=ACC, paired=False, baseline="A")
+    for axes in (result.plot(), result.plot_scores()):
+        assert axes.get_title("right").replace("\n", " ").endswith(", 3 to 5 segments")
+
+
+def test_a_table_may_have_other_items_of_each_system(tmp_path, capsys):
+    """What only other systems have in one table is not missing, as it is not in a file each."""
+    table, apart = tmp_path / "both.csv", []
+    rng = np.random.default_rng(9)
+    lines = ["system,segment,correct"]
+    for name, n in (("A", 60), ("B", 45)):
+        own = [
+            "segment,correct",
+            *(f"{name}{i},{x}" for i, x in enumerate(rng.integers(2, size=n))),
+        ]
+        apart.append(tmp_path / f"{name}.csv")
+        apart[-1].write_text("\n".join(own))
+        lines += [f"{name},{line}" for line in own[1:]]
+    table.write_text("\n".join(lines))
+    result = es.compare_logs(table, baseline="A", paired=False)
+    assert result["B"] == es.compare_logs(apart, baseline="A", paired=False)["B"]
+    table.write_text("\n".join([*lines[:-1], f"{lines[-1].rpartition(',')[0]},"]))
+    with pytest.raises(es.InputError, match="1 of 45 scores is missing"):
+        es.compare_logs(table, baseline="A", paired=False)
+    assert main(["compare", str(table)]) == 2
+    assert (
+        "if these are other items, compare the systems with --unpaired" in capsys.readouterr().err
+    )
+
+
+def test_a_table_may_have_fewer_trials_of_one_system(tmp_path):
+    """A trial that one system lacks is left out, as of a file of its own."""
+    lines = [f"{s},{i},{t},{(i + t) % 2}" for s in "AB" for i in range(8) for t in range(3)]
+    table, apart = tmp_path / "both.csv", []
+    table.write_text("\n".join(["system,segment,trial,passed", *lines[:-1]]))
+    for name in "AB":
+        own = [line[2:] for line in lines[:-1] if line.startswith(name)]
+        apart.append(tmp_path / f"{name}.csv")
+        apart[-1].write_text("\n".join(["segment,trial,passed", *own]))
+    result = es.compare_logs(table, baseline="A", epochs="pass^2")
+    assert result["B"] == es.compare_logs(apart, baseline="A", epochs="pass^2")["B"]
+    table.write_text("\n".join(["system,segment,trial,passed", *lines[:-3]]))
+    with pytest.raises(es.InputError, match="3 of 48 scores are missing"):
+        es.compare_logs(table, baseline="A", epochs="pass^2")

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.blocks import Block, Scored, Segments
+from evalstats.analysis.judging import Worth
 from evalstats.analysis.outcomes import Counts, SharesApart
 from evalstats.analysis.units import Units
 from evalstats.errors import InputError
-from evalstats.metrics.identity import merged
+from evalstats.metrics.identity import MetricSignature, merged
 from evalstats.results.records import distinct
 
 Floats = NDArray[np.float64]
@@ -54,6 +55,15 @@ class Apart(Scored):
                 places = here if block.places is ... else here.start + block.places
                 moved.append(replace(block, places=places))
         return tuple(moved)
+
+    @property
+    def judges(self) -> tuple[Worth, ...]:
+        """What the judge of each system is worth, under a name that says of which."""
+        return tuple(
+            replace(judge, metric=f"{judge.metric} of {of.systems[0]}")
+            for of in self.each
+            for judge in of.judges
+        )
 
     def score(self, totals: Sequence[Floats], where: str, system: int | None = None) -> Floats:
         """Return scores of the totals of all blocks, `(..., 1, k)` each."""
@@ -107,12 +117,22 @@ def apart(each: Sequence[Segments], order: Sequence[int]) -> Apart:
         metric_name=first.metric_name,
         systems=tuple(of.systems[0] for of in each),
         higher_is_better=first.higher_is_better,
-        signature=merged([str(of.signature) for of in each]),
+        signature=_signature(each),
         reference_label=labels.pop() if len(labels) == 1 else None,
         units=_design([of.units for of in each], order),
         each=tuple(each),
         places=tuple(slice(end - n, end) for n, end in zip(sizes, ends, strict=True)),
     )
+
+
+def _signature(each: Sequence[Segments]) -> MetricSignature:
+    """Return the signature of all systems; settings that differ, as weights of judges, are all in.
+
+    Of ``judged:ppi:0.4`` and ``judged:ppi:0.5`` it has ``judged:ppi:0.4,judged:ppi:0.5``.
+    """
+    settings = zip(*(of.signature.settings for of in each), strict=False)
+    every = tuple(",".join(distinct(setting)) for setting in settings)
+    return replace(merged([str(of.signature) for of in each]), settings=every)
 
 
 def _design(each: Sequence[Units], order: Sequence[int]) -> Units:

@@ -45,6 +45,11 @@ class Scored:
     outcomes: Outcomes | None = None  # where scores are shares of segments
     judge: Worth | None = None  # where people's labels correct a judge's
 
+    @property
+    def judges(self) -> tuple[Worth, ...]:
+        """What judges are worth that people's labels correct."""
+        return () if self.judge is None else (self.judge,)
+
     def counted(self, a: int, b: int, influence: Floats) -> Counts | None:
         """Return what counts the difference of two shares; nothing where scores are none."""
         return None if self.outcomes is None else self.outcomes.counted(a, b, influence)

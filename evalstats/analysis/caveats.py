@@ -163,8 +163,8 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
     """Say how scores came about, how many are missing, what judges are worth, what is doubtful."""
     for one in drawn:
         yield from one.origin
-        if one.of.judge is not None:
-            yield from one.of.judge.notes()
+        for judge in one.of.judges:
+            yield from judge.notes()
         counts, n_scores = one.missing
         lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
         if lacking:

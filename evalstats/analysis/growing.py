@@ -226,11 +226,10 @@ class SequentialTest:
                     f"version of evalstats wrote it; begin with a new test"
                 )
             for name, here in self._options().items():
-                if state["test"][name] != here:
-                    raise InputError(
-                        f"state is of a test with another {name}: {shown(state['test'][name])} "
-                        f"there, {shown(here)} here"
-                    )
+                there = state["test"][name]
+                if there != here:
+                    what = _unlike(there, here)
+                    raise InputError(f"state is of a test with another {name}: {what}")
             looks = tuple(
                 record_of(Look, record, f"state.looks[{i}]")
                 for i, record in enumerate(state["looks"])
@@ -452,6 +451,14 @@ def _tables(statistics: Any) -> list[SegmentStatistics]:
             f"{', '.join(names)}"
         )
     return tables
+
+
+def _unlike(there: Any, here: Any) -> str:
+    """Return both values of an option; of a metric its first part that differs: its name."""
+    if isinstance(there, Mapping) and isinstance(here, Mapping):
+        names = [name for name in here if there.get(name) != here[name]]
+        there, here = (of.get(names[0]) if names else of for of in (there, here))
+    return f"{shown(there)} there, {shown(here)} here"
 
 
 def _plain(value: Any) -> Any:

@@ -91,7 +91,7 @@ def spread_of(drawn: Drawn, pair: Pair, variance: float) -> TrialSpread:
 
 def cost(n_items: int | None, trials: int, price: tuple[float, float]) -> float | None:
     """Return the price of a design, `None` of none."""
-    return None if n_items is None else n_items * (price[0] + trials * price[1])
+    return None if n_items is None else float(n_items * (price[0] + trials * price[1]))
 
 
 def cheapest_of(

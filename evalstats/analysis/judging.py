@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.units import Units, drawn_within
+from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.metrics.judged import Judged
+from evalstats.results.notes import FEW, FEW_GROUPS
+from evalstats.results.records import counted, plural
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
@@ -37,11 +40,19 @@ class Worth:
     bias: tuple[tuple[float, float, float], ...]  # of each system, with its 95 % interval
     correlation: tuple[tuple[float, float, float], ...]
     unlike: float  # the smallest p-value of the judge's scores being alike, Bonferroni's
+    n_units: int  # labelled segments, or groups with some, the fewest of any system
+    unit: str
 
     def notes(self) -> Iterator[str]:
         """Say what the labels count as, how judge and people agree, and what is assumed."""
         what = "the difference" if len(self.systems) == 2 else "differences"
         what = "the score" if len(self.systems) == 1 else what
+        few = FEW if self.unit == "segment" else FEW_GROUPS
+        if self.n_units < few:
+            yield (
+                f"{self.metric}: only {counted(self.n_units, f'labelled {self.unit}')}: below "
+                f"{few}, intervals and p-values are rough; label more."
+            )
         yield (
             f"{self.metric}: people's labels of {self.n_labelled:,} of {self.n_segments:,} "
             f"segments correct the judge's of all (prediction-powered, λ = {self.weight:.2f}): for "
@@ -52,7 +63,7 @@ class Worth:
             for name, r, b in zip(self.systems[:_TOLD], self.correlation, self.bias, strict=False)
         ]
         more = len(self.systems) - _TOLD
-        rest = f"; and {more} systems more" if more > 0 else ""
+        rest = f"; and {counted(more, 'system')} more" if more > 0 else ""
         yield f"{self.metric}, judge against people: {'; '.join(each)}{rest}."
         if self.unlike <= _UNLIKE:
             yield (
@@ -67,8 +78,12 @@ class Worth:
             )
 
 
-def tuned(table: SegmentStatistics, units: Units) -> tuple[SegmentStatistics, Worth | None]:
+def tuned(
+    table: SegmentStatistics, units: Units, by_stratum: bool = False
+) -> tuple[SegmentStatistics, Worth | None]:
     """Return statistics whose judge has its weight, and what it is worth; others as they are.
+
+    Where each stratum has a score of its own (`by_stratum`), each needs labels.
 
     The weight is that of the smallest variance of the score of an only system, and otherwise of the
     differences of all pairs together.
@@ -85,6 +100,14 @@ def tuned(table: SegmentStatistics, units: Units) -> tuple[SegmentStatistics, Wo
         raise InputError(
             f"{metric.name} of the labelled segments, or of the others, has no finite gradient; "
             f"label more segments"
+        )
+    if by_stratum:
+        _check_strata(table, units)
+    n_units = int(np.min(np.sum(rows.values[:, :, 0] > 0, axis=1)))
+    if n_units < 2:
+        raise InputError(
+            f"people's labels under {metric.name} must be those of at least 2 {plural(units.unit)} "
+            f"of each system, got {n_units}; label more"
         )
     n_labelled = float(np.mean(np.sum(table.values[:, :, 0], axis=1)))
     weight = metric.weight
@@ -109,8 +132,23 @@ def tuned(table: SegmentStatistics, units: Units) -> tuple[SegmentStatistics, Wo
             for i, (h, f) in enumerate(zip(people, there, strict=True))
         ),
         unlike=_unlike(metric, rows, units, there - elsewhere),
+        n_units=n_units,
+        unit=units.unit,
     )
     return replace(table, metric=replace(metric, weight=weight), metric_signature=""), worth
+
+
+def _check_strata(table: SegmentStatistics, units: Units) -> None:
+    """Raise where a stratum has no labels of a system, or nothing else."""
+    for code, label in enumerate(units.labels):
+        labelled = table.values[:, units.segment_strata == code, 0] > 0
+        for system, n in zip(table.systems, np.sum(labelled, axis=1), strict=True):
+            if not 2 <= n < labelled.shape[1]:
+                raise InputError(
+                    f"people's labels under {table.metric.name} must be those of at least 2 "
+                    f"segments, and not of all, in each stratum that has a score; {shown(label)} "
+                    f"has {n:,} of {labelled.shape[1]:,} of {system!r}"
+                )
 
 
 def _best_weight(people: Floats, there: Floats, whole: Floats, share: float) -> float:

@@ -95,7 +95,8 @@ class Task:
         units = within_labels(units, tables)
         aggregate = as_aggregate(self.aggregate, units.labels)
         names = distinct_names([table.metric for table in tables])
-        each = [tuned(table, units) for table in tables]
+        by_stratum = bool(units.labels) and aggregate.label != "micro"
+        each = [tuned(table, units, by_stratum) for table in tables]
         return [
             replace(segments_of(table, name, units, aggregate), judge=worth)
             for (table, worth), name in zip(each, names, strict=True)

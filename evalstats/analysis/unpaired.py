@@ -139,15 +139,19 @@ def names_apart(hypotheses: Any) -> tuple[str, ...]:
 
 def _by_system(hypotheses: Any) -> Mapping[str, Any]:
     """Return outputs, or tables, by the name of their system."""
-    if maker := maker_of(hypotheses):
-        raise InputError(
-            f"needs the statistics of every segment, and {maker.why}; leave it out",
-            argument="paired",
-        )
+    _refuse_summaries(hypotheses)
     if not is_statistics(hypotheses):
         return as_systems(hypotheses)
     tables = [hypotheses] if isinstance(hypotheses, SegmentStatistics) else hypotheses
     return systems_apart(tables)
+
+
+def _refuse_summaries(value: object) -> None:
+    if maker := maker_of(value):
+        raise InputError(
+            f"needs the statistics of every segment, and {maker.why}; leave it out",
+            argument="paired",
+        )
 
 
 def of_systems(value: Any, names: Sequence[str], argument: str) -> Mapping[str, Any]:
@@ -171,6 +175,7 @@ def systems_apart(tables: Iterable[SegmentStatistics]) -> dict[str, list[Segment
     """Return the tables of each system, one a metric, all in the order of the first system's."""
     apart: dict[str, list[SegmentStatistics]] = {}
     for table in tables:
+        _refuse_summaries(table)
         for i, name in enumerate(table.systems):
             one = table
             if len(table.systems) > 1:

@@ -192,11 +192,15 @@ def _add_baseline(options: argparse.Namespace) -> None:
 
 def _look(inputs: Input, asked: dict[str, Any], path: str) -> Looks:
     """Return the looks of the test that a file keeps, with one more at what is there now."""
-    for name in ("on", "undecided"):
+    for name in ("on", "undecided", "paired_runs"):
         if name in asked:
             raise InputError(
                 f"{flag_of(name)} is for one gate, and --state keeps one of many looks"
             )
+    if not asked.pop("paired", True):
+        raise InputError(
+            "--unpaired is for one gate: at a look of --state both systems have the same items"
+        )
     tables, state, baseline = inputs.only(), Path(path), asked.pop("baseline")
     if len(tables) > 1:
         names = ", ".join(table.metric.name for table in tables)

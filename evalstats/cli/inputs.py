@@ -33,6 +33,8 @@ from evalstats.statistics.segments import SegmentStatistics
 #: Options that name labels of segments, and those that name files to read.
 _LABELS = ("groups", "strata", "by", "over")
 _FILES = ("logs", "input", "references", "scores", *_LABELS, "ids")
+#: Options that name a file, or else a system, or a column.
+_FILES_OR_NAMES = ("baseline", "human")
 _OF_LOGS = (
     *("task", "filter", "missing", "epochs", "columns", "lower_is_better", "higher_is_better"),
     "allow_changes",
@@ -107,6 +109,10 @@ def files_of(options: argparse.Namespace) -> list[str]:
     """Return the files that are read, of which standard input can be one."""
     values = [getattr(options, name) or [] for name in _FILES]
     files = [path for one in values for path in ([one] if isinstance(one, str) else one)]
+    for name in _FILES_OR_NAMES:
+        path = getattr(options, name, None)
+        if path and path != STANDARD and path not in files and Path(path).exists():
+            files.append(path)
     if files.count(STANDARD) > 1:
         raise InputError("- is standard input, which can be read once; give files for the others")
     return files

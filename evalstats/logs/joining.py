@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 from evalstats.analysis.aggregates import NamedTotal
 from evalstats.analysis.arena import win_rates
 from evalstats.analysis.strengths import linked
-from evalstats.checks import choice, flag
+from evalstats.checks import choice, flag, shown
 from evalstats.errors import InputError
 from evalstats.logs.battles import battles_of, group_notes, is_arena
 from evalstats.logs.epochs import as_epochs
@@ -25,6 +25,7 @@ from evalstats.logs.people import corrected
 from evalstats.logs.pivot import Answered, Pivot, pivoted, pivoted_apart
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.settings import allowed_changes, told_changes
+from evalstats.logs.sources import without_suffix
 from evalstats.logs.systems import (
     Logs,
     OneLog,
@@ -101,6 +102,7 @@ def joined(
     )
     read, unread = wanted_logs(logs, wanted)
     if is_arena(read):
+        _check_of_arena(human=human, epochs=epochs)
         return _of_arena(read, as_patterns(systems, "systems"), wanted.labels, unread)
     every = directed(named_apart(read), directions)
     epochs = every[0].epochs if epochs is None else as_epochs(epochs)
@@ -224,7 +226,24 @@ def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
 
 def _column_of(human: OneLog) -> str | None:
     """Return the name of a column of people's scores, None of a table of them."""
-    return human if isinstance(human, str) and not Path(human).exists() else None
+    if not isinstance(human, str) or Path(human).exists():
+        return None
+    if without_suffix(human) != human:
+        raise InputError(
+            f"must be a file of people's scores, or a column of the table: there is no file "
+            f"{shown(human)}",
+            argument="human",
+        )
+    return human
+
+
+def _check_of_arena(**asked: object) -> None:
+    """Raise where something is asked of battles that only scores of items have."""
+    for name, value in asked.items():
+        if value is not None:
+            raise InputError(
+                "is for scores of items, and these are battles; leave it out", argument=name
+            )
 
 
 def _of_arena(

@@ -63,7 +63,7 @@ def _example(rows_of: Mapping[Key, Sequence[Rows]]) -> tuple[object, ...]:
     """
     largest = max(rows_of, key=lambda key: len(rows_of[key]))
     n = len(rows_of[largest])
-    if n < 2 or len({key.task for key in rows_of}) < 2:
+    if n < 2 or not largest.task or len({key.task for key in rows_of}) < 2:
         return ()
     return (" at a time, such as ", Argument("task", largest.task), f" (of {n} systems)")
 
@@ -92,11 +92,13 @@ def _lacking_notes(pivot: Pivot, missing: str) -> list[Note]:
     for path in dict.fromkeys(one.path for one in rows):
         what = lacking([one for one in rows if one.path == path])
         if what and missing == "error":
+            has_shared = np.any((pivot.is_there & ~pivot.is_gone).all(axis=0))
             raise InputError(
                 f"{path}, {pivot.key}: {what}; complete it, or compare what there is with ",
                 Argument("missing", "intersect"),
                 ", or means with ",
                 Argument("missing", "available"),
+                *(() if has_shared else ("; ", *_UNPAIRED)),
             )
         if what and (missing == "intersect" or not is_noted):
             notes.append(Note("incomplete", f"{pivot.key}: {what} in {path}"))

@@ -13,6 +13,7 @@ from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.metrics import Mean
 from evalstats.metrics.judged import Judged, joined_rows
+from evalstats.results.records import distinct
 from evalstats.statistics.segments import SegmentStatistics
 
 
@@ -41,9 +42,10 @@ def _labels(
             f"has no scores of task {task!r}; it has {', '.join(map(shown, people))}",
             argument="human",
         )
-    metrics = [table.metric.name for table in tables]
+    # Systems that are not paired have a table each.
+    metrics = distinct(table.metric.name for table in tables)
     fitting = [table for table in named if table.metric.name in metrics] or named
-    if len(fitting) > 1 or len(tables) > 1:
+    if len(fitting) > 1 or len(metrics) > 1:
         raise InputError(
             f"must be people's scores under one metric; they are of "
             f"{', '.join(table.metric.name for table in named)}, and the judge's of "
@@ -55,7 +57,7 @@ def _labels(
         raise InputError(
             f"is of scores whose mean is taken, and {wrong.metric.name} is none", argument="human"
         )
-    for system in tables[0].systems:
+    for system in (name for one in tables for name in one.systems):
         if system not in table.systems:
             raise InputError(
                 f"has no scores of {system!r}; it has {', '.join(table.systems)}", argument="human"

@@ -216,11 +216,16 @@ class Pivot(NamedTuple):
 
 def pivoted(rows: Sequence[Rows], epochs: str = "mean") -> Pivot:
     """Return the rows of several systems under one key side by side."""
+    rows = [one.present(of_items=True) for one in rows]
     return _pivot(rows, epochs, _shared_metric(rows))
 
 
 def pivoted_apart(rows: Sequence[Rows], epochs: str = "mean") -> list[Pivot]:
-    """Return the rows of each system under one key alone, all under the same metric."""
+    """Return the rows of each system under one key alone, all under the same metric.
+
+    What only other systems have in a table is none of its items.
+    """
+    rows = [one.present(of_items=False) for one in rows]
     metric = _shared_metric(rows)
     return [_pivot([one], epochs, metric) for one in rows]
 

@@ -208,7 +208,8 @@ class Rows:
     that the log states, `lacking` says what there should be and is not, `is_limited` whether only a
     part of the items was asked for, and all of that is there, `is_directed` whether it is known if
     more is better, `path` where they were read, and `settings` how the task was asked, where the
-    log says it: ``{"version": "1.0", "shots": "5"}``.
+    log says it: ``{"version": "1.0", "shots": "5"}``. `is_absent` `(n,)` marks answers of other
+    systems of a table that has no row of them for this one.
     """
 
     key: Key
@@ -222,11 +223,25 @@ class Rows:
     is_directed: bool = True
     path: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    is_absent: NDArray[np.bool_] | None = None
 
     @property
     def is_gone(self) -> NDArray[np.bool_]:
         """Whether the score of an answer is missing, `(n,)`."""
         return np.asarray(np.isnan(self.values).any(axis=1))
+
+    def present(self, of_items: bool) -> Rows:
+        """Return the rows without absent answers: all, or those to items with other answers."""
+        if self.is_absent is None or not np.any(self.is_absent):
+            return self
+        kept = ~self.is_absent
+        if of_items:
+            codes = np.unique(self.items.ids, return_inverse=True)[1]
+            kept |= ~np.isin(codes, codes[kept])
+        places = np.flatnonzero(kept).tolist()
+        epochs = self.items.epochs
+        items = replace(self.items.at(places), epochs=epochs[kept] if len(epochs) else epochs)
+        return replace(self, items=items, values=self.values[kept], is_absent=None)
 
     @property
     def has_scores(self) -> bool:

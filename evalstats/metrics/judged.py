@@ -129,9 +129,16 @@ class Judged(Metric):
         return wide[..., 1:].reshape(*wide.shape[:-1], 3, len(self.metric.columns))
 
     def score(self, totals: ArrayLike) -> Floats:
-        """Return m(H) + λ(m(F) - m(F_H)), `(..., 1 + 3k) -> (...)`."""
-        people, there, elsewhere = np.moveaxis(self.metric.score(self.parts(totals)), -1, 0)
-        return np.asarray(people + self._weight * (elsewhere - there))
+        """Return m(H) + λ(m(F) - m(F_H)), `(..., 1 + 3k) -> (...)`.
+
+        It is NaN where nothing is labelled, or all is, as in a stratum, since then there is no H,
+        or no F.
+        """
+        parts = self.parts(totals)
+        people, there, elsewhere = np.moveaxis(self.metric.score(parts), -1, 0)
+        is_part = np.any(parts != 0, axis=-1)
+        is_whole = (np.asarray(totals)[..., 0] > 0) & is_part[..., 2]
+        return np.where(is_whole, people + self._weight * (elsewhere - there), np.nan)
 
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score, `(..., 1 + 3k) -> (..., 1 + 3k)`."""

@@ -22,7 +22,7 @@ from evalstats.results.records import (
 from evalstats.results.repeated import TrialShares, trial_notes
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
-_FEW, _FEW_GROUPS = 100, 30
+FEW, FEW_GROUPS = 100, 30
 #: Below it, on how many units systems differ is what is uncertain.
 FEW_DIFFERING = 10
 #: Groups of which one size would do with fewer than such a share are of very different sizes.
@@ -83,7 +83,7 @@ class Limits(NamedTuple):
     @property
     def few(self) -> int:
         """The number of units below which they are few."""
-        return _FEW if self.unit == "segment" else _FEW_GROUPS
+        return FEW if self.unit == "segment" else FEW_GROUPS
 
     @property
     def uneven(self) -> str:

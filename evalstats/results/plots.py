@@ -49,6 +49,7 @@ from evalstats.results.records import (
     plural,
     ranked,
     size,
+    whole_sizes,
 )
 
 if TYPE_CHECKING:
@@ -460,7 +461,10 @@ def _limited(axes: Axes, edges: Any, found: Sequence[Difference], limit: Limit) 
 def _about(rows: Sequence[Any]) -> str:
     """Return how many tasks there are, or how large the only one is."""
     tasks = {row.task for row in rows if row.aggregate is None}
-    return counted(len(tasks), "task") if has_tasks(rows) else size(rows[0])
+    if has_tasks(rows):
+        return counted(len(tasks), "task")
+    is_one_size = len({row.n_segments for row in rows}) == 1
+    return size(rows[0]) if is_one_size else whole_sizes(rows)
 
 
 def _metric(rows: Sequence[Any]) -> str:

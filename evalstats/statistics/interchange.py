@@ -20,6 +20,7 @@ from evalstats.checks import shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import BUILT_IN, Metric, as_metric
 from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.judged import Judged
 from evalstats.results.signatures import version
 
 _FORMAT, _VERSION, _ARRAY = "evalstats segment statistics", 1, "statistics"
@@ -34,6 +35,7 @@ _PLAIN: dict[str, tuple[type, ...]] = {
 _SCALARS = (bool, int, float, str, NoneType)
 #: Metrics that can be rebuilt from their parameters.
 _OWN: dict[str, type[Any]] = {kind.__name__: kind for kind in BUILT_IN}
+_OWN[Judged.__name__] = Judged
 
 
 def write(path: str | os.PathLike[str], table: Any) -> None:
@@ -107,8 +109,12 @@ def made_by(metric: Metric) -> dict[str, Any]:
     """Return the class and the options of which `rebuilt` makes one of evalstats' metrics again."""
     # A subclass of ours is a metric of one's own.
     is_own = _OWN.get(type(metric).__name__) is type(metric)
-    kind = type(metric).__name__ if is_own else None
-    return {"class": kind, "parameters": _options(metric) if is_own else None}
+    kind, options = type(metric).__name__, _options(metric) if is_own else None
+    if isinstance(metric, Judged):
+        judged = {"name": metric.metric.name, **made_by(metric.metric)}
+        is_own = is_own and judged["class"] is not None
+        options = {"metric": judged, "weight": metric.weight} if is_own else None
+    return {"class": kind if is_own else None, "parameters": options}
 
 
 def parameters(metric: Metric) -> dict[str, Any]:
@@ -147,8 +153,14 @@ def rebuilt(record: dict[str, Any]) -> Metric:
         )
     if name not in _OWN:
         raise InputError(f"its metric class {shown(name)} is unknown to this version of evalstats")
+    parameters = _field(record, "parameters", dict)
+    if name == Judged.__name__:
+        judged = _field(parameters, "metric", dict)
+        if judged.get("class") == name:
+            raise InputError(f"parameters of {name}: a judge has no judge")
+        parameters = {**parameters, "metric": rebuilt(judged)}
     try:
-        metric: Metric = _OWN[name](**_field(record, "parameters", dict))
+        metric: Metric = _OWN[name](**parameters)
         return metric
     except (InputError, TypeError, ValueError) as error:
         raise InputError(f"parameters of {name}: {error}") from None

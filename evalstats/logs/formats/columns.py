@@ -35,6 +35,8 @@ _ROLES: dict[str, tuple[str, ...]] = {
         "itemid sampleid questionid instanceid exampleid sentenceid utteranceid uttid promptid "
         "problemid",
         "id key line lineid lineno linenumber index row rowid",
+        # Of agents a task is an item; where another column tells items apart, a benchmark.
+        "taskid scenarioid caseid scenario",
         # These may as well hold texts.
         "item sample question instance example sentence utterance utt prompt problem",
         "paragraph paragraphid",

@@ -229,12 +229,14 @@ def _rows(
                 if called not in metrics:
                     metrics[called] = _metric(called, scores, roles)
                 metric, is_directed = metrics[called]
+                is_absent = np.array([answer not in rows for answer in answers], np.bool_)
                 yield Rows(
                     Key(task, metric.name, filter),
                     column if scores.are_systems else system,
                     metric,
                     items,
                     _statistics(values, rows, answers),
+                    is_absent=is_absent if np.any(is_absent) else None,
                     is_directed=is_directed,
                 )
 
