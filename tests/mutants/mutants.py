@@ -540,6 +540,13 @@ fractions are not summed in float32
 fractions are put on a grid, so that the order of sums is nothing
 - off |= ~_whole(statistics)
 + off |= False
+@ resampling/executors.py: executors
+where threads cannot start there is one worker
+- return cores if cores == 1 or threads_start() else 1
++ return cores
+two threads are refused where none can start
+- if executor > 1 and not threads_start():
++ if False:
 @ resampling/strata.py: strata
 each stratum is drawn as often as it has units
 - multinomial_rows(rng, np.full(len(rows), n), n)
