@@ -78,5 +78,5 @@ def test_without_evaluate_it_says_what_to_install(monkeypatch):
         return real(name, *arguments, **keywords)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(es.MissingExtraError, match="needs evaluate: pip install evaluate$"):
+    with pytest.raises(es.MissingExtraError, match=r"needs evaluate: pip install evaluate$"):
         loaded()

@@ -74,7 +74,7 @@ def as_workers(executor: object) -> Executor | int | Reporting:
     if isinstance(executor, Integral) and not isinstance(executor, bool):
         if executor < 1:
             raise InputError(f"executor must be at least 1 thread, got {executor}")
-        if executor > 1 and not threads_start():
+        if int(executor) > 1 and not threads_start():
             raise InputError(
                 f"must be 1 or None here, where threads cannot start; got {executor}",
                 argument="executor",

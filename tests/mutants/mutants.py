@@ -545,7 +545,7 @@ where threads cannot start there is one worker
 - return cores if cores == 1 or threads_start() else 1
 + return cores
 two threads are refused where none can start
-- if executor > 1 and not threads_start():
+- if int(executor) > 1 and not threads_start():
 + if False:
 @ resampling/strata.py: strata
 each stratum is drawn as often as it has units

@@ -16,7 +16,7 @@ except ImportError as error:
     ) from error
 
 _DESCRIPTION = """\
-The score of a corpus with its confidence interval, by evalstats. BLEU, chrF and TER are sacreBLEU's.
+The score of a corpus with its confidence interval, by evalstats: BLEU, chrF and TER as sacreBLEU's.
 """
 _INPUTS = """
 Args:
