@@ -63,7 +63,7 @@ codeautolink_inventory_map = {
 autodoc_typehints = "none"
 autosummary_generate = True
 # The frameworks of `evalstats.integrations` are not needed to describe it.
-autodoc_mock_imports = ["lightning", "torch", "torchmetrics", "transformers"]
+autodoc_mock_imports = ["inspect_ai", "lightning", "torch", "torchmetrics", "transformers"]
 autodoc_member_order = "bysource"
 nitpicky = False
 # Several classes have an attribute of one name, which an "any" reference cannot tell apart.

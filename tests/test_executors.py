@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import warnings
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -13,7 +15,8 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.resampling.executors import Reporting, pieces_of, run_all
+from evalstats import cli
+from evalstats.resampling.executors import Reporting, pieces_of, run_all, threads_start
 
 N, B = 3000, 1200
 STATISTICS = np.random.default_rng(3).integers(0, 60, size=(N, 6))
@@ -42,6 +45,64 @@ def test_threads_and_pools(expected, processes):
         ask = partial(es.bootstrap_totals, STATISTICS, B, executor=2)
         for totals in threads.map(ask, [5] * 3):
             np.testing.assert_array_equal(totals, expected)
+
+
+@pytest.fixture(params=[1, 8], ids=["one core", "eight cores"])
+def no_threads(request, monkeypatch):
+    """A Python as Pyodide's: without threads, and without an affinity. Cores there may be."""
+
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: request.param)
+    threads_start.cache_clear()
+    yield
+    threads_start.cache_clear()
+
+
+def test_where_threads_cannot_start_everything_is_done_by_one(no_threads, expected, tmp_path):
+    totals = es.bootstrap_totals(STATISTICS, B, 5)
+    np.testing.assert_array_equal(totals, expected)
+    alone, asked = (
+        es.compare(OUTPUTS, REFERENCES, ["bleu", "ter"], n_resamples=500, executor=executor)
+        for executor in (None, 1)
+    )
+    assert alone.to_dict() == asked.to_dict()
+    paths = {}
+    for name, texts in {**OUTPUTS, "ref": REFERENCES}.items():
+        paths[name] = tmp_path / f"{name}.txt"
+        paths[name].write_text("\n".join(texts) + "\n")
+    arguments = ["compare", "-r", paths["ref"], "-i", paths["a"], paths["b"], "-m", "bleu"]
+    assert cli.main([*map(str, arguments), "--resamples", "99"]) == 0
+
+
+def test_where_threads_cannot_start_two_are_refused_in_one_line(no_threads):
+    with pytest.raises(es.InputError) as caught:
+        es.compare(OUTPUTS, REFERENCES, "bleu", n_resamples=500, executor=2)
+    assert caught.value.argument == "executor"
+    text = "executor must be 1 or None here, where threads cannot start; got 2"
+    assert str(caught.value) == text
+
+
+def test_without_threads_it_is_imported(tmp_path):
+    """In a process of its own, with nothing imported before."""
+    program = """
+import os, threading
+def refuse(self):
+    raise RuntimeError("can't start new thread")
+threading.Thread.start = refuse
+os.cpu_count = lambda: 4
+if hasattr(os, "sched_getaffinity"):
+    del os.sched_getaffinity
+import evalstats as es
+from evalstats.data import load_sample
+sample = load_sample()
+es.compare(sample.systems, sample.references, "bleu", n_resamples=99)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path, env=environment)
 
 
 def test_the_whole_way_in_processes(processes):

@@ -42,7 +42,8 @@ def test_wheel_and_sdist_hold_what_they_should(tmp_path, monkeypatch):
     assert f"evalstats_text-{VERSION}.dist-info/METADATA" in names
     assert sources("evalstats", "tests", "docs", "benchmarks") <= found
     assert {"README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", ".ci/run"} <= found
-    assert "[pytest11]\nevalstats = evalstats.integrations.pytest_plugin\n" in entry_points
+    for group, door in (("pytest11", "pytest_plugin"), ("inspect_ai", "inspect_ai")):
+        assert f"[{group}]\nevalstats = evalstats.integrations.{door}\n" in entry_points
 
 
 def test_the_readme_reads_the_same_wherever_it_is_shown():

@@ -6,8 +6,10 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from numbers import Integral
+from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from evalstats.errors import InputError, InputTypeError
@@ -43,10 +45,24 @@ class Reporting:
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return how many cores this process may use: one where threads cannot start."""
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    return cores if cores == 1 or threads_start() else 1
+
+
+@cache
+def threads_start() -> bool:
+    """Return whether a thread can start: not in Pyodide, nor where a limit is reached."""
+    probe = Thread(target=int)
+    try:
+        probe.start()
+    except RuntimeError:
+        return False
+    probe.join()
+    return True
 
 
 def as_workers(executor: object) -> Executor | int | Reporting:
@@ -58,6 +74,11 @@ def as_workers(executor: object) -> Executor | int | Reporting:
     if isinstance(executor, Integral) and not isinstance(executor, bool):
         if executor < 1:
             raise InputError(f"executor must be at least 1 thread, got {executor}")
+        if int(executor) > 1 and not threads_start():
+            raise InputError(
+                f"must be 1 or None here, where threads cannot start; got {executor}",
+                argument="executor",
+            )
         return int(executor)
     if not callable(getattr(executor, "submit", None)):
         raise InputTypeError(

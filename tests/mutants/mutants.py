@@ -540,6 +540,13 @@ fractions are not summed in float32
 fractions are put on a grid, so that the order of sums is nothing
 - off |= ~_whole(statistics)
 + off |= False
+@ resampling/executors.py: executors
+where threads cannot start there is one worker
+- return cores if cores == 1 or threads_start() else 1
++ return cores
+two threads are refused where none can start
+- if int(executor) > 1 and not threads_start():
++ if False:
 @ resampling/strata.py: strata
 each stratum is drawn as often as it has units
 - multinomial_rows(rng, np.full(len(rows), n), n)
@@ -816,6 +823,27 @@ a pipe is opened once, when there is a result
 a gate says its verdict on the console whatever else it writes
 - if options.command == "gate" and STANDARD not in paths:
 + if False:
+@ integrations/inspect_ai.py: inspect_metric
+the samples of a cluster are drawn together
+- groups=labels if n_units < len(labels) else None,
++ groups=None,
+the answers to a sample are averaged, whose order says nothing
+- places.setdefault(sample, []).append(place)
++ places.setdefault(str(place), []).append(place)
+where samples have unequal numbers of scores the interval is that of the mean beside it
+- if len({len(of_sample) for of_sample in places.values()}) > 1:
++ if False:
+@ integrations/evaluate/__init__.py: evaluate_module
+a name that is no metric's is refused when the module is loaded
+- if written(name) not in NAMED:
++ if False:
+options go on to the estimate
+- found = estimate(predictions, references, metric, **options)
++ found = estimate(predictions, references, metric)
+@ integrations/evaluate/evaluate.py: evaluate_module
+references may be one text a segment or several
+- for references in (Sequence(text), text)
++ for references in (Sequence(text),)
 @ integrations/pytest_plugin.py: pytest_plugin
 the table of a gate that has failed is printed as well
 - _keep(request, str(error))

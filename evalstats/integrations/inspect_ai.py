@@ -1,0 +1,119 @@
+"""Inspect: the interval of a mean as a metric, which its entry point registers by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from evalstats.analysis.estimate import estimate
+from evalstats.analysis.options import SCORE_METHODS, option
+from evalstats.checks import is_missing, share, shown
+from evalstats.errors import InputError, MissingExtraError
+from evalstats.metrics import Mean
+
+try:
+    from inspect_ai.scorer import Metric, SampleScore, Value, ValueToFloat, metric, value_to_float
+except ImportError as error:
+    raise MissingExtraError(
+        "evalstats.integrations.inspect_ai needs inspect-ai: pip install inspect-ai"
+    ) from error
+
+
+@metric
+def interval(
+    level: float = 0.95,
+    cluster: str | None = None,
+    method: str = "bootstrap",
+    to_float: ValueToFloat = value_to_float(),  # noqa: B008
+) -> Metric:
+    """Return a metric of Inspect: the interval of the mean, ``low`` and ``high``.
+
+    It stands beside ``mean`` or ``accuracy``, whose number it is about, in a scorer or a task:
+    ``metrics=[mean(), interval()]``. A log names it ``evalstats/interval``, and Inspect finds it by
+    that name wherever the package is installed, as when a log is scored again.
+
+    It is the interval that `estimate_logs` has of the log: Wilson's (1927) of scores 0 and 1, and
+    else that of the bootstrap. The unit is the sample: of several epochs the reducer's score, and
+    without a reducer (``Epochs(4, [])``) the mean of the answers to a sample; where some samples
+    have more scores than others, these are drawn together.
+
+    Parameters
+    ----------
+    level : float
+        In (0, 1).
+    cluster : str, optional
+        A key of the samples' metadata: samples with the same value there, such as the questions on
+        one passage, are one unit.
+    method : {"bootstrap", "percentile", "bca", "t"}
+        As in `estimate`.
+    to_float : callable, optional
+        Turns a score's value into a number; by default Inspect's `value_to_float`.
+
+    Returns
+    -------
+    Metric
+        From scores to ``{"low": ..., "high": ...}``; NaN of fewer than two units.
+
+    Raises
+    ------
+    InputError
+        For bad options; and, when scores come, where a sample has no value for `cluster`.
+    """
+    share(level, "level")
+    option(method, SCORE_METHODS, "method")
+
+    def interval_of(scores: list[SampleScore]) -> Value:
+        values = [to_float(score.score.value) for score in scores]
+        values, labels = _by_sample(values, _samples(scores), _labels(scores, cluster))
+        n_units = len(set(labels))
+        if n_units < 2:
+            return {"low": math.nan, "high": math.nan}
+        found = estimate(
+            values,
+            metric=Mean("mean"),
+            groups=labels if n_units < len(labels) else None,
+            confidence_level=level,
+            method=method,
+        )
+        return {"low": found.low, "high": found.high}
+
+    return interval_of
+
+
+def _samples(scores: Sequence[SampleScore]) -> list[str]:
+    """Return what each score's sample is called; after its place where samples have no ids."""
+    ids = [score.sample_id for score in scores]
+    return [str(place if None in ids else name) for place, name in enumerate(ids)]
+
+
+def _labels(scores: Sequence[SampleScore], cluster: str | None) -> list[str]:
+    """Return what each score's unit is called: after its cluster, or its sample."""
+    if cluster is None:
+        return _samples(scores)
+    labels = [(score.sample_metadata or {}).get(cluster) for score in scores]
+    for score, label in zip(scores, labels, strict=True):
+        if is_missing(label):
+            raise InputError(
+                f"must be a key of every sample's metadata; sample {shown(score.sample_id, 60)} "
+                f"has no {shown(cluster, 60)}",
+                argument="cluster",
+            )
+    return [str(label) for label in labels]
+
+
+def _by_sample(
+    values: Sequence[float], samples: Sequence[str], labels: Sequence[str]
+) -> tuple[list[float], list[str]]:
+    """Return each sample's mean and label; all scores where some samples have more than others.
+
+    Then the means would not have the mean of the scores, which stands beside the interval.
+    """
+    places: dict[str, list[int]] = {}
+    for place, sample in enumerate(samples):
+        places.setdefault(sample, []).append(place)
+    if len({len(of_sample) for of_sample in places.values()}) > 1:
+        return list(values), list(labels)
+    means = [float(np.mean([values[i] for i in of_sample])) for of_sample in places.values()]
+    return means, [labels[of_sample[0]] for of_sample in places.values()]
