@@ -32,7 +32,7 @@ _COMMANDS = re.compile(
     re.DOTALL,
 )
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-_VERSION = re.compile(r"\b(sacrebleu|evalstats|numpy):\d[\w.+]*?(?=\.{3}|[|`,\n])")
+_VERSION = re.compile(r"\b(sacrebleu|evalstats|numpy):\d[\w.+]*?(?=\.{3}|[|`,\n]|$)")
 _SHOWN, _WIDE = 60, 96
 
 

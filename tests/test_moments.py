@@ -1,6 +1,7 @@
 """Moments say what the rows say by t: the truth is the rows themselves, under t."""
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 
@@ -388,11 +389,11 @@ def test_queries_that_cannot_be(change, message):
 
 def test_names_do_not_end_their_quotes():
     """A name with quotes, blanks and a comment stays one name."""
-    connection = sqlite3.connect(":memory:")
     odd = 'x" FROM t; DROP TABLE t; --'
-    connection.execute('CREATE TABLE t ("x"" FROM t; DROP TABLE t; --")')
-    connection.executemany("INSERT INTO t VALUES (?)", [[0.0], [1.0], [1.0]])
     query = es.moments_query("main.t", ["a"], es.Mean("q"), {"a": [odd, 1]})
-    moments = es.Moments.from_row(connection.execute(query).fetchone(), ["a"], es.Mean("q"))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute('CREATE TABLE t ("x"" FROM t; DROP TABLE t; --")')
+        connection.executemany("INSERT INTO t VALUES (?)", [[0.0], [1.0], [1.0]])
+        moments = es.Moments.from_row(connection.execute(query).fetchone(), ["a"], es.Mean("q"))
     assert moments.sums.tolist() == [[[2.0, 3.0]]]
     assert es.estimate(moments).score == pytest.approx(2 / 3)
