@@ -19,11 +19,12 @@ result = es.compare({"A": texts, "B": texts}, texts)
 table = es.extract({"A": texts}, texts)
 """
 REVEALED = {
-    "result.ranking()": "Ranking",
+    "result.ranking()": "Ranking | Rankings",
+    "result.ranking('BLEU')": "Ranking",
     "result.power()": "Power",
     "result.influence()": "Influence",
     "result.over('task')": "OverStrata",
-    "result.ranking().plot()": "Axes",
+    "result.ranking('BLEU').plot()": "Axes",
     "es.estimate(texts, texts)": "Estimate",
     "es.estimate([1, 0, 1], None, es.Mean('m'))": "Estimate",
     "es.estimate(texts, texts, ['bleu', 'chrf'])": "Estimates",

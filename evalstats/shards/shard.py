@@ -246,6 +246,10 @@ class Shard:
             # Files of earlier versions do not say what is missing.
             names = (*_ARRAYS, "missing") if "missing_0" in arrays else _ARRAYS
             each |= {name: tuple(arrays[f"{name}_{i}"] for i in numbers) for name in names}
+            known = {"id_runs", "shard_sizes", "shards"}
+            known |= {f"{name}_{i}" for name in names for i in numbers}
+            if unknown := sorted(set(arrays) - known):
+                raise InputError(f"{unknown[0]!r} is no part of a shard")
             found = cls(
                 systems=as_names(header["systems"]),
                 metrics=metrics,

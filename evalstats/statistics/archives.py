@@ -134,6 +134,9 @@ def _members(archive: zipfile.ZipFile, room: int, kinds: str) -> dict[str, NDArr
             raise ValueError(f"{entry.filename} claims {entry.file_size:,} bytes")
         if name in found:
             raise ValueError("a name occurs twice")
+        if entry.comment:
+            # What says how long it is may hide the entries behind it.
+            raise ValueError(f"{entry.filename} has a comment")
         found[name] = _array(archive.read(entry), entry.filename, kinds)
     return found
 
