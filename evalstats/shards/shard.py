@@ -246,10 +246,6 @@ class Shard:
             # Files of earlier versions do not say what is missing.
             names = (*_ARRAYS, "missing") if "missing_0" in arrays else _ARRAYS
             each |= {name: tuple(arrays[f"{name}_{i}"] for i in numbers) for name in names}
-            known = {"id_runs", "shard_sizes", "shards"}
-            known |= {f"{name}_{i}" for name in names for i in numbers}
-            if unknown := sorted(set(arrays) - known):
-                raise InputError(f"{unknown[0]!r} is no part of a shard")
             found = cls(
                 systems=as_names(header["systems"]),
                 metrics=metrics,
@@ -259,6 +255,10 @@ class Shard:
                 shards=tuple(arrays["shards"].tolist()),
                 **each,
             )
+            known = {"id_runs", "shard_sizes", "shards"}
+            known |= {f"{name}_{i}" for name in names for i in numbers}
+            if unknown := sorted(set(arrays) - known):
+                raise InputError(f"{unknown[0]!r} is no part of a shard")
             for i, own in enumerate(metrics):
                 for totals in (found.totals[i], found.resampled[i]):
                     own.check_statistics(totals * found.resolution)
