@@ -419,7 +419,7 @@ def test_junit_and_the_exit_code_agree(undecided, lost, on):
     new, base = (
         run(n, **{t: b[i] for t, b in tasks.items()}) for i, n in ((1, "new"), (0, "base"))
     )
-    found = es.gate(new, base, margin=0.02, undecided=undecided, on=on)
+    found = es.gate(new, base, margin=0.02, undecided=undecided, on=on, n_resamples=500)
     suite = ElementTree.fromstring(found.to_junit())
     counts = {name: int(suite.get(name)) for name in ("failures", "errors", "skipped")}
     inside = [child.tag for case in suite for child in case]
