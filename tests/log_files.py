@@ -17,9 +17,11 @@ def rows(scores, *, task="t", name="A", metric=None, filter="", labels=None, **m
     """Return the rows of one system from scores by id; None where one is missing."""
     metric = metric or es.Mean("acc")
     items = Items.of("here", list(scores), labels)
-    values = [[np.nan, np.nan] if s is None else metric.statistics([s])[0] for s in scores.values()]
+    values = np.full((len(scores), 2), np.nan)
+    is_known = [score is not None for score in scores.values()]
+    values[is_known] = metric.statistics([score for score in scores.values() if score is not None])
     key = Key(task, metric.name, filter)
-    return Rows(key, name, metric, items, np.array(values)[items.order], **more)
+    return Rows(key, name, metric, items, values[items.order], **more)
 
 
 def log(*some, name="A", path=None, **more):

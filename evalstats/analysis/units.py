@@ -53,7 +53,8 @@ class Units:
     @cached_property
     def alike(self) -> Spread:
         """What the units are worth where nothing is known of how they vary; without an error."""
-        return self.spread(np.zeros(self.n))
+        every = float(self.n) if self.sizes is None else student.kish(self.sizes)
+        return student.of_squares(np.zeros(1), np.array([every]), 1.0, every)
 
     def spread(
         self, influence: NDArray[np.float64], unseen: NDArray[np.float64] | None = None

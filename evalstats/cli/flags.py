@@ -221,7 +221,9 @@ def options_of(command: str) -> dict[str, list[Option]]:
     return {heading: options for heading, options in found.items() if options}
 
 
+_FLAGS = {option.name: option.flags[0] for some in OPTIONS.values() for option in some}
+
+
 def flag_of(name: str) -> str:
     """Return the flag of an option from its name; metrics have some that are not here."""
-    known = {option.name: option.flags[0] for some in OPTIONS.values() for option in some}
-    return known.get(name, f"--{name.replace('_', '-')}")
+    return _FLAGS.get(name, f"--{name.replace('_', '-')}")
