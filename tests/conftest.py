@@ -27,6 +27,12 @@ def pytest_collect_file():
     return [collector for collector in found if not isinstance(collector, DoctestModule)]
 
 
+def first(n, values):
+    """Return parameters of a test, of which the default run takes n and .ci/run takes all."""
+    values = list(values)
+    return values[:n] + [pytest.param(x, marks=pytest.mark.thorough) for x in values[n:]]
+
+
 #: One row a metric: every property test runs over all of them.
 SACREBLEU_METRICS = [
     es.BLEU(),

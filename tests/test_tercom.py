@@ -12,6 +12,7 @@ from sacrebleu.metrics import lib_ter
 
 import evalstats as es
 from evalstats.text.tercom import beam, counts, shifts
+from tests.conftest import first
 from tests.naive import sacrebleu_statistics
 from tests.pairs import pack, random_pairs
 
@@ -39,7 +40,7 @@ def displaced_pairs(seed, count, longest):
     return [(hyp, ref) for hyp, ref in pairs if hyp and ref]
 
 
-@pytest.mark.parametrize("longest", [8, 30, pytest.param(100, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("longest", first(1, [8, 30, 100]))
 def test_equals_sacrebleu(monkeypatch, longest):
     pairs = random_pairs(longest, 600 // max(longest, 20), longest)
     # 101 / 2 / 2 + 25 is 50.25, and 51 columns are just enough to keep both words.
