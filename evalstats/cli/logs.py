@@ -44,15 +44,29 @@ def shown(options: argparse.Namespace) -> Result:
     """Return what is in logs and files of statistics."""
     if not options.logs:
         raise InputError("show needs a path: that of a log, a table of scores or FILE.npz")
-    wanted = _selection(options)
-    for name in ("missing", "systems", "human"):
-        wanted.pop(name, None)
-    is_log = [Path(path).suffix != ".npz" for path in options.logs]
-    logs = tuple(
-        read_log(path, **wanted) if log else _log_of_statistics(path)
-        for path, log in zip(options.logs, is_log, strict=True)
-    )
+    logs = tuple(_read(path, options) for path in options.logs)
     return logs[0] if len(logs) == 1 else Logs(logs)
+
+
+def _read(path: str, options: argparse.Namespace) -> Log:
+    """Return a log, or a file of statistics, whatever its systems are."""
+    if Path(path).suffix == ".npz":
+        return _log_of_statistics(path)
+    of_several = ("missing", "systems", "human")
+    wanted = {name: x for name, x in _selection(options).items() if name not in of_several}
+    return read_log(path, **wanted)
+
+
+def table_with(options: argparse.Namespace, system: str) -> str | None:
+    """Return which file among the logs has a system of this name; `None` if none can be read."""
+    for path in filter(lambda path: Path(path).is_file(), options.logs):
+        try:
+            log = _read(path, options)
+        except InputError:  # told where it is read for its scores
+            continue
+        if system in log.systems:
+            return str(path)
+    return None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
