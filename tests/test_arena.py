@@ -386,6 +386,44 @@ def test_options_of_items_are_refused_of_battles(frame, tmp_path, capsys, argume
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["rank", "compare", "estimate"])
+def test_the_command_line_has_scales_and_ties(frame, tmp_path, capsys, command):
+    """The scores that it writes are those of `arena`, and of two systems there are strengths."""
+    frame.to_csv(tmp_path / "arena.csv", index=False)
+    files = [str(tmp_path / name) for name in ("arena.csv", "found.json")]
+    call = [command, files[0], "--resamples", "199", "-o", files[1]]
+    asked = {"scale": "elo", "ties": "davidson"}
+    for rows, systems in ((fixed(), None), (only(fixed(), "m0", "m2"), ["m0", "m2"])):
+        expected = es.arena(rows, **asked, **fast)
+        chosen = [] if systems is None else ["--systems", *systems]
+        assert main([*call, *chosen, "--scale", "elo", "--ties", "davidson"]) == 0
+        written = json.loads((tmp_path / "found.json").read_text())
+        found = written["systems" if command == "rank" else "estimates"]
+        (tmp_path / "found.json").unlink()
+        found = {one["system"]: one["score"] for one in found}
+        assert found == pytest.approx({e.system: e.score for e in expected.estimates}, abs=1e-6)
+    capsys.readouterr()
+
+
+def only(rows, *systems):
+    return [row for row in rows if set(row[:2]) == set(systems)]
+
+
+def test_scales_and_ties_are_refused_where_there_are_no_battles(tmp_path, capsys):
+    (tmp_path / "scores.csv").write_text("system,segment,accuracy\nA,1,1\nA,2,0\nB,1,1\nB,2,1\n")
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    table, text, saved = (str(tmp_path / name) for name in ("scores.csv", "a.txt", "a.npz"))
+    es.extract({"A": ["x", "y"], "B": ["x", "z"]}, ["x", "y"]).save(saved)
+    cases = {
+        (table,): "--scale is for battles (columns model_a, model_b, winner), and",
+        ("-r", text, "-i", text, text): "--scale is for tables of battles, and these are texts",
+        (saved,): f"--scale says nothing of {saved}",
+    }
+    for arguments, message in cases.items():
+        assert main(["compare", *arguments, "--scale", "elo"]) == 2
+        assert message in capsys.readouterr().err
+
+
 def test_systems_without_a_battle_between_them_are_told(frame, tmp_path, capsys):
     frame.to_csv(tmp_path / "arena.csv", index=False)
     assert main(["rank", str(tmp_path / "arena.csv"), "--systems", "m3"]) == 2

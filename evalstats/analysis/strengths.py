@@ -169,8 +169,9 @@ class _Strengths:
         fitted = bradley_terry.fit(totals, ties)
         if not np.all(fitted.is_finite):
             raise InputError(
-                "have no finite strengths: all are ties, and nothing bounds how likely a tie is; "
-                "take ties='half'",
+                "have no finite strengths: all are ties, and nothing bounds how likely a tie is; ",
+                "give ",
+                Argument("ties", "half"),
                 argument="battles",
             )
         (information,) = bradley_terry.slope(totals, ties, fitted).information

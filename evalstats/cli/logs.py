@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from evalstats.cli.flags import OF_BATTLES
 from evalstats.cli.output import STANDARD
 from evalstats.errors import InputError
 from evalstats.logs.joining import Joined, joined
@@ -16,6 +18,7 @@ from evalstats.logs.reading import read_log
 from evalstats.logs.rows import Items, Key, Rows
 from evalstats.logs.sources import fingerprint, without_suffix
 from evalstats.results.forms import Result
+from evalstats.statistics.battles import BattleTable, BradleyTerry
 from evalstats.statistics.files import Lines
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -37,7 +40,18 @@ def of_logs(options: argparse.Namespace, labels: Sequence[str]) -> Joined:
     if options.command == "gate":
         wanted["allow_changes"] = options.allow_changes
     wanted["paired"] = not getattr(options, "unpaired", None)
-    return joined(_named(options), labels=labels, **wanted)
+    of_strengths = {name: x for name in OF_BATTLES if (x := getattr(options, name, None))}
+    if of_strengths:
+        wanted["strengths"] = BradleyTerry(**of_strengths)
+    found = joined(_named(options), labels=labels, **wanted)
+    tables: Iterable[object] = chain.from_iterable(found.tasks.values())
+    if of_strengths and not all(isinstance(table, BattleTable) for table in tables):
+        raise InputError(
+            f"is for battles (columns model_a, model_b, winner), and {paths[0]} has scores of "
+            f"items; leave it out",
+            argument=next(iter(of_strengths)),
+        )
+    return found
 
 
 def shown(options: argparse.Namespace) -> Result:
