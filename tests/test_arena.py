@@ -265,6 +265,23 @@ def test_results_do_what_those_of_other_scores_do():
     assert "unit:battle" in result.signatures[0]
 
 
+def test_of_ties_alone_nothing_is_claimed():
+    """Nothing varies, and one battle that somebody wins may be the next."""
+    rows = 50 * [("x", "y", "tie"), ("y", "z", "tie")]
+    for scale in ("log-odds", "elo"):
+        result = es.arena(rows, margin=0.1, scale=scale, **fast)
+        assert [d.margin_test for d in result] == [None] * 3
+        assert result.to_text().count("identical  not shown") == 3
+        assert any("nothing varies, so that intervals have no length" in x for x in result.notes)
+    with pytest.raises(
+        es.InputError, match=r"^battles have no finite strengths: all are ties.*half"
+    ):
+        es.arena(rows, ties="davidson")
+    # One that is won is enough.
+    some = es.arena([*rows, ("x", "y", "a"), ("y", "x", "a")], margin=0.1, **fast)
+    assert all(d.margin_test is not None and d.high > d.low for d in some)
+
+
 def test_win_rates_of_two_systems():
     from scipy.stats import norm
 
@@ -290,7 +307,8 @@ def test_winners_are_written_in_many_ways():
 @pytest.mark.parametrize(
     "battles, message",
     [
-        ([], "battles is empty"),
+        ([], "battles is empty; give at least two rows"),
+        ({"model_a": [], "model_b": [], "winner": []}, "battles is empty; give at least two rows"),
         ([("a", "b")], r"battles must be rows \(model_a, model_b, winner\), got \('a', 'b'\)"),
         ([("x", "x", "a")], "battles must be of two systems, got 'x' against itself in row 0"),
         ([("x", "y", "z")], "battles must say who won by a name.*got 'z' for 'x' and 'y' in row 0"),
@@ -366,6 +384,50 @@ def test_options_of_items_are_refused_of_battles(frame, tmp_path, capsys, argume
     arguments = [str(tmp_path / x) if x.endswith(".csv") else x for x in arguments]
     assert main(["compare", str(tmp_path / "arena.csv"), *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["rank", "compare", "estimate"])
+def test_the_command_line_has_scales_and_ties(frame, tmp_path, capsys, command):
+    """The scores that it writes are those of `arena`, and of two systems there are strengths."""
+    frame.to_csv(tmp_path / "arena.csv", index=False)
+    files = [str(tmp_path / name) for name in ("arena.csv", "found.json")]
+    call = [command, files[0], "--resamples", "199", "-o", files[1]]
+    asked = {"scale": "elo", "ties": "davidson"}
+    for rows, systems in ((fixed(), None), (only(fixed(), "m0", "m2"), ["m0", "m2"])):
+        expected = es.arena(rows, **asked, **fast)
+        chosen = [] if systems is None else ["--systems", *systems]
+        assert main([*call, *chosen, "--scale", "elo", "--ties", "davidson"]) == 0
+        written = json.loads((tmp_path / "found.json").read_text())
+        found = written["systems" if command == "rank" else "estimates"]
+        (tmp_path / "found.json").unlink()
+        found = {one["system"]: one["score"] for one in found}
+        assert found == pytest.approx({e.system: e.score for e in expected.estimates}, abs=1e-6)
+    capsys.readouterr()
+
+
+def only(rows, *systems):
+    return [row for row in rows if set(row[:2]) == set(systems)]
+
+
+def test_scales_and_ties_are_refused_where_there_are_no_battles(tmp_path, capsys):
+    (tmp_path / "scores.csv").write_text("system,segment,accuracy\nA,1,1\nA,2,0\nB,1,1\nB,2,1\n")
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    table, text, saved = (str(tmp_path / name) for name in ("scores.csv", "a.txt", "a.npz"))
+    es.extract({"A": ["x", "y"], "B": ["x", "z"]}, ["x", "y"]).save(saved)
+    cases = {
+        (table,): "--scale is for battles (columns model_a, model_b, winner), and",
+        ("-r", text, "-i", text, text): "--scale is for tables of battles, and these are texts",
+        (saved,): f"--scale says nothing of {saved}",
+    }
+    for arguments, message in cases.items():
+        assert main(["compare", *arguments, "--scale", "elo"]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_systems_without_a_battle_between_them_are_told(frame, tmp_path, capsys):
+    frame.to_csv(tmp_path / "arena.csv", index=False)
+    assert main(["rank", str(tmp_path / "arena.csv"), "--systems", "m3"]) == 2
+    assert "battles have none between two of these systems: m3" in capsys.readouterr().err
 
 
 def test_two_systems_of_a_file_have_win_rates(frame, tmp_path):

@@ -130,30 +130,107 @@ def spread(x, design, added=0):
     return weight @ [p.mean() for p in parts], v.sum(), v.sum() ** 2 / np.sum(v**2 / (n - 1))
 
 
+def effective(variance, squared, design):
+    """Return V/se², in groups with one answer more whose group shares it as a whole."""
+    if design != "groups":
+        return variance / squared
+    g = SIZES.sum() ** 2 / np.sum(SIZES**2)
+    return min(variance / squared, (50 * variance + 1) / (50 * squared + 1 / g))
+
+
 @pytest.mark.parametrize("design", ["groups", "micro", "macro"])
 def test_in_groups_and_strata_items_count_as_their_effective_number(design):
-    """n = V/se² and t with ν degrees: of documents of unlike sizes Kish's number less 1."""
+    """t with ν degrees, of documents of unlike sizes Kish's number less 1, at n items."""
     asked = {"groups": GROUPS} if design == "groups" else {"strata": STRATA, "aggregate": design}
     result = compare(MARKS, **asked)
     for e in result.estimates:
         share, variance, nu = spread(MARKS[e.system], design)
         assert (e.score, e.standard_error) == pytest.approx((share, variance**0.5))
         _, variance, nu = spread(MARKS[e.system], design, added=4)
-        t = stats.t.ppf(0.975, nu)
+        t, n = stats.t.ppf(0.975, nu), effective(share * (1 - share), variance, design)
         # Wilson (1927): all p at a distance of at most t of their own standard errors.
         for p in (e.low, e.high):
-            error = np.sqrt(p * (1 - p) * variance / (share * (1 - share)))
-            assert abs(share - p) == pytest.approx(t * error)
+            assert abs(share - p) == pytest.approx(t * np.sqrt(p * (1 - p) / n))
     (d,) = result
     gain, loss = (spread(MARKS[a] & ~MARKS[b], design)[0] for a, b in ("BA", "AB"))
     moved = MARKS["B"] * 1.0 - MARKS["A"]
     assert d.standard_error == pytest.approx(spread(moved, design)[1] ** 0.5)
     _, variance, nu = spread(moved, design, added=4)
-    n = (gain + loss - (gain - loss) ** 2) / variance
+    n = effective(gain + loss - (gain - loss) ** 2, variance, design)
     assert (d.low, d.high) == pytest.approx(tango(n * gain, n * loss, n, stats.t.ppf(0.975, nu)))
     t = (gain - loss) * n / np.sqrt(n * (gain + loss))
     assert d.pvalue == pytest.approx(2 * stats.t.sf(abs(t), nu))
     assert d.discordant.gained == np.sum(MARKS["B"] & ~MARKS["A"])
+
+
+TRIPLES = np.repeat(np.arange(90), 3)
+
+
+def marked(*places):
+    """Return 0/1 scores of 90 groups of three, 1 at these places."""
+    return np.isin(np.arange(270), places) * 1.0
+
+
+def effective_size(marks, **design):
+    """Return the n at which Wilson's upper bound, with t of 89, is that of the estimate."""
+    high, p = es.estimate(marks, None, ACCURACY, **design).high, np.mean(marks)
+    return stats.t.ppf(0.975, 89) ** 2 * high * (1 - high) / (high - p) ** 2
+
+
+def test_where_nothing_varies_groups_count_and_not_their_answers():
+    """90 groups of three that are all 0: one as large as .04 may be all 1 (by Wilson at 90)."""
+    t = stats.t.ppf(0.975, 89)
+    zeros, ones = (es.estimate(x, None, ACCURACY, groups=TRIPLES) for x in (marked(), 1 - marked()))
+    assert (zeros.low, zeros.high) == pytest.approx((0, t**2 / (90 + t**2)))
+    assert (ones.low, ones.high) == pytest.approx((1 - zeros.high, 1))
+    # A difference: nothing is gained or lost, in one sample or in two.
+    (d,) = compare({"A": marked(5), "B": marked(5)}, groups=TRIPLES)
+    assert (d.low, d.high) == pytest.approx(tango(0, 0, 90, t))
+    both = {"A": marked(), "B": marked()}
+    (apart,) = compare(both, groups={"A": TRIPLES, "B": TRIPLES}, paired=False)
+    (free,) = compare({s: np.zeros(90) for s in both}, paired=False)
+    assert free.high == -free.low > 0.04
+    # The quantile is that of t with 89 + 89 degrees of freedom.
+    assert apart.high == pytest.approx(free.high, rel=0.02)
+    assert apart.high > free.high
+    # Sizes that are unlike count as Kish's number of groups: 30 answers of 129 in one.
+    unlike = np.repeat(np.arange(100), [30, *[1] * 99])
+    kish = 129**2 / (30**2 + 99)
+    t = stats.t.ppf(0.975, kish - 1)
+    found = es.estimate(np.zeros(129), None, ACCURACY, groups=unlike)
+    assert found.high == pytest.approx(t**2 / (kish + t**2))
+
+
+def test_few_answers_do_not_tell_how_groups_hang_together():
+    """Effective sizes lie between 90 groups and 270 answers, and rise with what is known."""
+    sizes = [effective_size(marked(*range(0, 3 * k, 3)), groups=TRIPLES) for k in range(30)]
+    assert sizes[0] == pytest.approx(90)
+    # k answers in k groups have a design effect near 1, and a whole group's is 3.
+    for k, size in enumerate(sizes):
+        design_effect = 90 / 89 * (1 - k / 90) / (1 - k / 270)
+        events = k * (1 - k / 270)
+        assert size == pytest.approx(270 * (events + 1) / (events * design_effect + 3))
+    assert np.all(np.diff(sizes) > 0)
+    wholes = [effective_size(marked(*range(3 * k)), groups=TRIPLES) for k in range(1, 20)]
+    assert wholes == pytest.approx([90] * 19, rel=0.02)
+    # What the data say themselves is never exceeded, and answers that are apart are as before.
+    assert effective_size(marked(*range(3)), groups=TRIPLES) < sizes[1]
+    assert effective_size(marked(1), groups=np.arange(270)) > 265
+
+
+def test_rare_answers_of_groups_have_intervals_that_hold():
+    """90 groups of five that are all one answer, of which .01 are 1: 300 intervals, seed 1.
+
+    Of .01 no group is 1 with probability .40, and the interval of 450 answers would miss it. Those
+    of groups hold it with probability .94 (five groups or more: .06): of 300 fewer than 260 with a
+    probability below 1e-5.
+    """
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(90), 5)
+    marks = np.repeat(rng.random((300, 90)) < 0.01, 5, axis=1)
+    systems = {str(i): row for i, row in enumerate(marks)}
+    scores = es.estimate(systems, None, ACCURACY, groups=groups, n_resamples=2)
+    assert sum(e.low <= 0.01 <= e.high for e in scores) >= 260
 
 
 def test_ratios_and_the_tests_that_are_asked_for_are_those_of_any_score():
@@ -168,27 +245,29 @@ def test_ratios_and_the_tests_that_are_asked_for_are_those_of_any_score():
     assert swaps.pvalue == pytest.approx(stats.binomtest(8, 28).pvalue, abs=5 * swaps.pvalue_error)
 
 
-@pytest.mark.parametrize("labels", ["strata", "groups"])
-def test_one_changed_answer_is_no_wide_interval(labels):
-    """The length of the interval of k changed answers of 1,000 grows with √k, as of free items."""
+def lengths(**design):
+    """Return the lengths of the intervals of 0 to 20 changed answers of 1,000."""
     base = np.random.default_rng(0).random(1000) < 0.95
-    systems = {"0": base}
-    for k in range(1, 21):
+    systems = {"none": base}
+    for k in range(21):
         systems[str(k)] = base.copy()
         systems[str(k)][np.arange(k) * 50] ^= True
-    asked = (
-        {"strata": np.arange(1000) // 500}
-        if labels == "strata"
-        else {"groups": np.arange(1000) // 5}
-    )
-    few = {"baseline": "0", "n_resamples": 2, "confidence_level": 0.9}
-    lengths, free = (
-        np.array([d.high - d.low for d in compare(systems, **few, **design)])
-        for design in (asked, {})
-    )
-    assert lengths == pytest.approx(free, rel=0.05)
-    scaled = lengths / np.sqrt(np.arange(1, 21))
+    found = compare(systems, baseline="none", n_resamples=2, confidence_level=0.9, **design)
+    return np.array([d.high - d.low for d in found])
+
+
+def test_one_changed_answer_is_no_wide_interval():
+    """The length of the interval of k changed answers of 1,000 grows with √k, as of free items."""
+    within, free = lengths(strata=np.arange(1000) // 500)[1:], lengths()[1:]
+    assert within == pytest.approx(free, rel=0.05)
+    scaled = within / np.sqrt(np.arange(1, 21))
     assert np.max(scaled) < 2 * np.min(scaled)
+    # In groups each answer that changes alone says that they change alone.
+    ratios = lengths(groups=np.arange(1000) // 5) / lengths()
+    assert np.all(np.diff(ratios) < 0)
+    assert ratios[0] == pytest.approx(5, rel=0.01)
+    assert ratios[1] < 2.8
+    assert ratios[20] < 1.07
 
 
 def test_a_small_task_whose_failures_are_unseen_is_still_uncertain():

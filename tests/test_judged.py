@@ -1,5 +1,7 @@
 """People's labels of some segments correct a judge's of all: prediction-powered inference."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -434,3 +436,59 @@ def test_a_stratum_without_labels_or_without_others_has_no_score(n_first, count)
     metric = es.Judged(es.Mean("pass"))
     assert np.isnan(metric.score([0, 0, 0, 0, 0, 3, 4]))
     assert np.isnan(metric.score([4, 3, 4, 2, 4, 0, 0]))
+
+
+def test_the_sentence_of_a_paper_says_who_labelled():
+    judge, human = biased(1, labelled=120)
+    asked = {"metrics": es.Mean("pass"), "human": human, "method": "t", "test": "t"}
+    result = es.compare(judge, **asked)
+    (weight,) = re.findall(r"judged:ppi:([^|]*)", result.signatures[0])
+    said = (
+        "pass (mean) on 600 segments. A judge's scores of all segments are corrected by people's "
+        "labels of 120 segments (prediction-powered inference; Angelopoulos, Duchi and Zrnic, "
+        f"2023), with λ = {float(weight):.2f}. "
+    )
+    assert said in result.describe()
+    assert said in es.Comparison.from_json(result.to_json()).describe()
+    scores = es.estimate(judge, metrics=es.Mean("pass"), human=human)
+    assert said.rpartition(",")[0] in scores.describe()
+    assert "|labels:120|" in result.signatures[0]
+    assert "judge" not in es.compare(judge, metrics=es.Mean("pass")).describe()
+    # Each of two that are not paired has its λ.
+    apart = es.compare(judge, paired=False, **asked)
+    weights = sorted(map(float, re.findall(r"judged:ppi:([\d.]+)", apart.signatures[0])))
+    assert f"with λ = {weights[0]:.2f} to {weights[1]:.2f}." in apart.describe()
+
+
+def test_bca_is_refused_for_labels_and_not_for_strata():
+    judge, human = biased(1)
+    asked = {"metrics": es.Mean("pass"), "human": human, "method": "bca"}
+    with pytest.raises(es.InputError) as caught:
+        es.compare(judge, **asked)
+    assert "segments with people's labels are drawn apart from others; use 'b" in str(caught.value)
+    with pytest.raises(es.InputError, match="'bca' is that of one sample; where strata are given"):
+        es.compare(judge, strata=["x", "y"] * 300, **asked)
+
+
+def test_a_resample_without_labels_is_told():
+    """Three of 60 groups have labels: in some of 999 resamples none of them is drawn."""
+    judge, human = biased(1, labelled=0)
+    for name, marks in human.items():
+        marks[:20] = judge[name][:20].tolist()
+        marks[55] = 1.0
+    groups = np.arange(600) // 10
+    asked = {"metrics": es.Mean("pass"), "human": human, "groups": groups, "n_resamples": 999}
+    with pytest.raises(es.InputError) as caught:
+        es.compare(judge, **asked)
+    assert str(caught.value) == (
+        "pass of a resample of system 'A' is not known: it has none of people's labels, or nothing "
+        "else, since few of 60 groups have labels; label segments of more groups, or, unless "
+        "shards are given, take method='t' and test='t'"
+    )
+    # What the message names does.
+    assert es.compare(judge, **asked, method="t", test="t")["B"].test == "t"
+    pairs = [(x, x if i < 2 else None) for i, x in enumerate(judge["A"][:60])]
+    table = es.extract({"A": pairs}, metric=es.Judged(es.Mean("pass")))
+    shard = es.resample_shard(table, ids=range(60), n_resamples=99)
+    with pytest.raises(es.InputError, match="few of 60 segments have labels; label more segments"):
+        es.estimate(shard)

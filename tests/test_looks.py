@@ -245,8 +245,8 @@ def test_looks_may_come_at_any_time_and_go_on_from_a_state(marks):
 REFUSED = [
     (lambda t, new, base: t.look(new[:90], base[:90]), "new has 90 items, and .* there were 100"),
     (lambda t, new, base: t.look(~new[:120], base[:120]),
-     "item 0 had another score of the system at an earlier look"),
-    (lambda t, new, base: t.look(new[:120], ~base[:120]), "another score of the baseline"),
+     "item 0 had another score, or label, of the system at an earlier look"),
+    (lambda t, new, base: t.look(new[:120], ~base[:120]), "another score, or label, of the baseline"),
     (lambda t, new, base: t.look(new[:120], base[:120], groups=range(120)),
      "earlier looks counted items, and this one groups"),
     (lambda t, new, base: t.look(["a"] * 120, es.extract({"A": base[:120]}, metric=ACC)),
@@ -254,6 +254,10 @@ REFUSED = [
     (lambda t, new, base: t.look(es.extract({"B": new}, metric=es.Mean("f1")),
                                  es.extract({"A": base}, metric=es.Mean("f1"))),
      "metric must be .* that of the test, got "),
+    (lambda t, new, base: t.look(new, base, human={"new": [1, *[None] * 399], "base": base}),
+     r"human needs a metric .* make the test with metric=es.Judged\(...\) of acc"),
+    (lambda t, new, base: t.look(new, base, human={"A": new, "B": base}),
+     "human must have people's scores of new and base, got A, B"),
     (lambda t, new, base: t.look({"A": base, "B": new, "C": new}, "A"), "compares two systems"),
 ]  # fmt: skip
 
@@ -267,6 +271,47 @@ def test_what_was_seen_stays(marks, call, message):
     with pytest.raises(es.InputError, match=message):
         call(test, new, base)
     assert test.state_dict() == before
+
+
+def test_looks_take_peoples_labels(marks):
+    """What a look says is what `compare` says of the items so far, and a saved test goes on."""
+    new, base = marks
+    judge = {"new": new | (np.arange(400) % 7 == 0), "base": base}
+    people = {
+        role: [int(x) if i % 3 == 0 else None for i, x in enumerate(truth)]
+        for role, truth in (("new", new), ("base", base))
+    }
+    asked = {"of": 400, "metric": es.Judged(ACC), "margin": 0.02, "test": "t"}
+    test = es.SequentialTest(**asked)
+
+    def look(test, n):
+        return test.look(
+            judge["new"][:n] * 1.0,
+            judge["base"][:n] * 1.0,
+            human={role: labels[:n] for role, labels in people.items()},
+        )
+
+    for n in (100, 150):
+        d = look(test, n).difference
+        expected = es.compare(
+            {role: marks[:n] * 1.0 for role, marks in judge.items()},
+            metrics=ACC,
+            human={role: labels[:n] for role, labels in people.items()},
+            baseline="base",
+            test="t",
+            method="t",
+        )["acc", "new"]
+        assert (d.difference, d.standard_error) == (expected.difference, expected.standard_error)
+    assert any("labels of 50 of 150 segments" in note for note in test.result.notes)
+    again = es.SequentialTest(**asked)
+    again.load_state_dict(json.loads(json.dumps(test.state_dict())))
+    assert look(again, 200) == look(test, 200)
+    # A label that comes after the item is another item.
+    people["new"][1] = 1
+    with pytest.raises(es.InputError, match="item 1 had another score, or label, of the system"):
+        look(test, 250)
+    with pytest.raises(es.InputError, match="human must be left out when SegmentStatistics"):
+        test.look(*[es.extract({"A": judge["new"] * 1.0}, metric=ACC)] * 2, human=people)
 
 
 def test_nothing_is_looked_at_after_the_decision(marks):

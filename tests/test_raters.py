@@ -151,13 +151,27 @@ def test_what_cannot_be_is_refused(call, message):
 # Rates under a judge who errs.
 
 
-def test_rogan_gladen_of_published_numbers():
-    """23 of 150 cows tested positive, sens .96, spec .89: 5.1 of 100 (manual of epiR, epi.prev)."""
-    rate = es.RoganGladen()
-    assert rate.score([150, 23, 100, 96, 100, 89]) == pytest.approx(0.051, abs=5e-4)
-    # Fewer than the false alarms alone would be.
-    assert rate.score([150, 10, 100, 96, 100, 89]) == 0
-    assert rate.score([150, 149, 100, 96, 100, 89]) == 1
+@pytest.mark.parametrize(
+    ("n_yes", "n", "sens", "spec", "expected"),
+    [
+        # 150 cows, brucellosis; 151 children, Helicobacter pylori (Moujaber et al., 2008); three
+        # herds, tuberculosis. A rate below 0 is 0.
+        (23, 150, 0.96, 0.89, 5.1),
+        (6, 151, 0.964, 0.927, 0),
+        (8, 210, 0.60, 0.90, 0.00),
+        (12, 189, 0.65, 0.95, 2.25),
+        (7, 124, 0.70, 0.99, 6.73),
+    ],
+)
+def test_rogan_gladen_of_published_numbers(n_yes, n, sens, spec, expected):
+    """Cases per 100 in the examples of R's epiR, help page of epi.prev; they name all numbers."""
+    totals = [n, n_yes, 1000, 1000 * sens, 1000, 1000 * spec]
+    digits = len(str(expected).partition(".")[2])
+    assert round(100 * float(es.RoganGladen().score(totals)), digits) == expected
+
+
+def test_a_corrected_rate_is_at_most_1():
+    assert es.RoganGladen().score([150, 149, 100, 96, 100, 89]) == 1
 
 
 def judged(n, n_labels, rate, sens, spec, rng):

@@ -86,8 +86,8 @@ class Seen:
             side = "baseline" if differ[0, i] else "system"
             name = repr(ids[i]) if ids else str(i)
             raise InputError(
-                f"item {name} had another score of the {side} at an earlier look: what was seen "
-                f"stays; begin with a new SequentialTest, and another state, for other outputs"
+                f"item {name} had another score, or label, of the {side} at an earlier look: what "
+                f"was seen stays; begin with a new SequentialTest, and another state, for others"
             )
         return Seen(ids, values, (*self.counts, n))
 

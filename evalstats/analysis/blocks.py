@@ -24,6 +24,7 @@ from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.grid import on_grid
 from evalstats.resampling.strata import places_of
+from evalstats.results.records import plural
 from evalstats.statistics.repeats import Repeats
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.statistics.values import missing_scores
@@ -44,6 +45,7 @@ class Scored:
     units: Units
     outcomes: Outcomes | None = None  # where scores are shares of segments
     judge: Worth | None = None  # where people's labels correct a judge's
+    has_few_values: bool = False  # whether a unit has one of few, as who won, where it is elsewhere
 
     @property
     def judges(self) -> tuple[Worth, ...]:
@@ -62,9 +64,18 @@ class Scored:
         """Return scores whose last axis is that of the systems, or which are all of one system."""
         if not np.all(np.isfinite(scores)):
             column = int(np.argwhere(~np.isfinite(scores))[0][-1]) if system is None else system
+            what = f"{self.metric_name} of {where} of system {self.systems[column]!r}"
+            if any(setting.startswith("judged:") for setting in self.signature.settings):
+                units = plural(self.units.unit)
+                more = "more segments" if units == "segments" else f"segments of more {units}"
+                raise InputError(
+                    f"{what} is not known: it has none of people's labels, or nothing else, since "
+                    f"few of {self.units.n:,} {units} have labels; label {more}, or, unless shards "
+                    f"are given, take method='t' and test='t'"
+                )
             raise InputError(
-                f"{self.metric_name} of {where} of system {self.systems[column]!r} is not finite; "
-                f"define the score for every total, for example where a denominator is 0"
+                f"{what} is not finite; define the score for every total, for example where a "
+                f"denominator is 0"
             )
         return scores
 

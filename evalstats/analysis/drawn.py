@@ -26,6 +26,7 @@ from evalstats.inference import student
 from evalstats.resampling.strata import Stratified, stratum_totals
 from evalstats.resampling.weighted import recipe, weighted_totals
 from evalstats.resampling.weights import Weights
+from evalstats.results.records import distinct
 from evalstats.results.signatures import Signature
 
 Floats = NDArray[np.float64]
@@ -112,7 +113,9 @@ class Drawn:
 
     def signature(self, analysis: Mapping[str, str | None]) -> Signature:
         """Return what identifies the numbers that an analysis makes of it."""
-        fields = {"nrefs": self.of.reference_label or None, **analysis}
+        labels = ",".join(distinct(str(judge.n_labelled) for judge in self.of.judges))
+        known = {"nrefs": self.of.reference_label or None, "labels": labels or None}
+        fields = {**known, **analysis}
         strata = len(self.units.labels)
         fields |= {"strata": str(strata) if strata else None, "unit": self.units.unit}
         return Signature.create(self.of.metric_name, self.of.signature, fields)
@@ -314,6 +317,12 @@ def check_fits(segments: Sequence[Segments | Apart], options: Options) -> None:
         _check_fits_apart(options)
     units, with_runs = segments[0].units, [s.runs is not None for s in segments]
     if units.codes is not None and options.method == "bca":
+        if not units.labels and any(s.judges for s in segments):
+            raise InputError(
+                "'bca' is that of one sample, and segments with people's labels are drawn apart "
+                "from others; use 'bootstrap', 'percentile' or 't'",
+                argument="method",
+            )
         raise InputError(
             "'bca' is that of one sample; where strata are given use 'bootstrap', 'percentile' or "
             "'t'",

@@ -32,6 +32,7 @@ from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.convert import record_of
 from evalstats.results.records import Difference, MarginTest
 from evalstats.results.sequential import Look, Looks
+from evalstats.statistics.human import by_role, with_pairs
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -147,6 +148,7 @@ class SequentialTest:
         groups: Labels = None,
         strata: Labels = None,
         aggregate: Aggregated = "micro",
+        human: object = None,
     ) -> Look:
         """Look at all items so far of both systems.
 
@@ -158,6 +160,10 @@ class SequentialTest:
             come again, known by their `segment_ids`, or by their places.
         references, groups, strata, aggregate
             As in `compare`, of all items so far. Groups are what is counted.
+        human : sequence or mapping, optional
+            People's labels of part of the items so far, of a test whose metric is `es.Judged`, as
+            in `compare`: the systems `new` and `base` where these are outputs or scores, {"new":
+            [4, None, ...], "base": [...]}. An item has its label when it comes in, or never.
 
         Returns
         -------
@@ -170,7 +176,7 @@ class SequentialTest:
             For bad input, where an item is missing or has other scores than before, and after the
             test is decided; the test stays as it was.
         """
-        task, baseline = self._task(new, base, references)
+        task, baseline = self._task(new, base, references, human)
         return self._judged(
             replace(task, groups=groups, strata=strata, aggregate=aggregate), baseline
         )
@@ -244,7 +250,7 @@ class SequentialTest:
             raise InputError("state.looks do not fit state.counts")
         self._looks, self._seen, self._continuing = looks, seen, continuing
 
-    def _task(self, new: Any, base: Any, references: Any) -> tuple[Task, str]:
+    def _task(self, new: Any, base: Any, references: Any, human: Any) -> tuple[Task, str]:
         """Return both systems as a task, and the name of the baseline."""
         for maker in filter(None, map(maker_of, (new, base))):
             raise InputTypeError(f"a look needs the statistics of every segment, not {maker.name}")
@@ -261,8 +267,12 @@ class SequentialTest:
             )
         else:
             both, baseline = {"baseline": base, "system": new}, "baseline"
+            human = by_role(human, {"new": "system", "base": "baseline"})
         metric = None if is_statistics(both) else self.metric
-        task = as_task(both, references, metric, executor=self.executor)
+        if human is not None and metric is not None:
+            both, references = with_pairs(both, references, metric, human)
+            human = None
+        task = as_task(both, references, metric, human=human, executor=self.executor)
         (table,) = task.tables
         if not is_same_metric(table.metric, self.metric):
             raise InputError(
@@ -303,7 +313,12 @@ class SequentialTest:
             (drawn,) = task.drawn(options)
         pair = Compared(drawn, a, b, options)
         look = self._look_of(pair, level, continuing, table.n_segments)
-        self._notes = order_notes(table, before.order_of(ids, table.n_segments), seen, drawn, a)
+        order = before.order_of(ids, table.n_segments)
+        judge = drawn.of.judge
+        self._notes = (
+            *order_notes(table, order, seen, drawn, a),
+            *(judge.notes() if judge is not None else ()),
+        )
         self._looks, self._seen, self._continuing = (*self._looks, look), seen, continuing
         return look
 

@@ -35,8 +35,10 @@ def claims_of(pair: Compared) -> dict[str, float]:
 def is_unbounded(pair: Compared) -> bool:
     """Return whether scores of few values are all equal: others may differ where these do not."""
     segments = pair.drawn.segments
-    if pair.n_differing or pair.counts is not None or segments is None:
+    if pair.n_differing or pair.counts is not None:
         return False
+    if segments is None:
+        return pair.drawn.of.has_few_values
     metric = segments.blocks[0].metric
     values = np.concatenate([np.unique(block.plain) for block in segments.blocks])
     is_text = metric is not None and metric.uses_references and metric.reads_text

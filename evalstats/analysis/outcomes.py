@@ -201,12 +201,28 @@ class Outcomes:
         return n * gained, n * lost, n
 
     def _effective(self, variance: float, spread: Spread) -> float:
-        """Return how many freely drawn segments vary as these do (Korn and Graubard, 1998)."""
-        error = spread.error / self.scale
-        if not self.units.plain and variance > 0 and error > 0:
-            return variance / error**2
-        # Where nothing varies, as many as the weights leave (Kish, 1965).
-        return float(self.success.shape[1]) if self.weights is None else student.kish(self.weights)
+        """Return how many freely drawn segments vary as these do (Korn and Graubard, 1998).
+
+        Few successes, or few failures, do not tell how groups hang together: one more, whose
+        group shares it as a whole, is added to them, as Agresti and Coull (1998) add four. Where
+        nothing varies the number is Kish's (1965) of the groups.
+        """
+        squared = (spread.error / self.scale) ** 2
+        found = variance / squared if variance > 0 and squared > 0 else np.inf
+        segments = float(self.success.shape[1])
+        if self.weights is not None:
+            segments = student.kish(self.weights)
+        if self.units.sizes is None:
+            return segments if self.units.plain or found == np.inf else found
+        groups = self._groups(self.units.sizes)
+        return min(found, (variance + 1 / segments) / (squared + 1 / (segments * groups)))
+
+    def _groups(self, sizes: NDArray[np.int64]) -> float:
+        """Return Kish's number of groups of these sizes, by what their segments weigh."""
+        members = self.units.members
+        if self.weights is None or members is None:
+            return student.kish(sizes)
+        return student.kish(np.bincount(members, self.weights))
 
     def _share(self, marks: NDArray[np.bool_]) -> float:
         return float(np.mean(marks) if self.weights is None else self.weights @ marks)

@@ -73,6 +73,7 @@ def from_battles(
         signature=MetricSignature.of(table.metric.signature),
         reference_label=None,
         units=units,
+        has_few_values=True,
     )
     strengths = _Strengths.of(wins, len(table.systems), table.metric.ties == "davidson")
     notes = (*table.notes, *table.tie_notes)
@@ -167,7 +168,12 @@ class _Strengths:
             totals, ties, has_ties = totals, None, False
         fitted = bradley_terry.fit(totals, ties)
         if not np.all(fitted.is_finite):
-            raise InputError("battles have no finite strengths", argument="battles")
+            raise InputError(
+                "have no finite strengths: all are ties, and nothing bounds how likely a tie is; ",
+                "give ",
+                Argument("ties", "half"),
+                argument="battles",
+            )
         (information,) = bradley_terry.slope(totals, ties, fitted).information
         inverse = bradley_terry.solved(information, np.eye(len(information)))
         one = Fit(fitted.strengths[0], fitted.ties[0], fitted.is_finite[0])
@@ -259,9 +265,14 @@ def _of_units(table: BattleTable, units: Units) -> NDArray[np.intp]:
 
 
 def _played(table: BattleTable, units: Units) -> NDArray[np.int64]:
-    """Return on how many units a difference rests: those of the system that has fewer, `(S, S)`."""
+    """Return on how many units a difference rests: those of the system that has fewer, `(S, S)`.
+
+    Where all battles are ties no difference varies, as of systems with the same scores: on none.
+    """
     of = _of_units(table, units)
     played = np.concatenate([table.pairs[:, i] * np.int64(units.n) + of for i in (0, 1)])
+    if table.has_ties_alone:
+        return np.zeros((len(table.systems),) * 2, dtype=np.int64)
     counts = np.bincount(np.unique(played) // units.n, minlength=len(table.systems))
     return np.minimum(counts[:, None], counts)
 
@@ -319,6 +330,10 @@ def _few(lines: Sequence[str]) -> str:
 
 def _check_linked(table: BattleTable, wins: Floats, left: Sequence[int], gone: list[str]) -> None:
     """Refuse systems `left`, with wins `(s, s)`, that are not linked in both directions."""
+    if not len(table.points):
+        raise InputError(
+            f"have none between two of these systems: {_few(table.systems)}", argument="battles"
+        )
     if len(left) < 2:
         raise InputError(
             f"have no finite strengths, since no two systems have won against each other: "

@@ -143,7 +143,7 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Result:
             f"is a loss",
             argument="margin",
         )
-    _add_baseline(options)
+    notes = _add_baseline(options)
     inputs, asked = _asked(options, progress, 2)
     if len(inputs.systems) > 2:
         raise InputError(
@@ -151,43 +151,53 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Result:
             f"choose with --systems"
         )
     if is_growing:
-        return _look(inputs, asked, options.state).noting(*inputs.notes)
+        return _look(inputs, asked, options.state).noting(*notes, *inputs.notes)
     gate = evalstats.gate(inputs.tasks, executor=Reporting(None, progress), **asked)
-    return gate.noting(*inputs.notes)
+    return gate.noting(*notes, *inputs.notes)
 
 
 def _cases(options: argparse.Namespace, progress: Progress) -> Result:
     if not options.baseline:
         raise InputError("give --baseline, what is in use: a log, or a name")
-    _add_baseline(options)
+    notes = _add_baseline(options)
     inputs, asked = _asked(options, progress, 2)
     if len(inputs.systems) > 2:
         raise InputError(
             f"cases are of one system and its baseline, and there are {', '.join(inputs.systems)}: "
             f"choose with --systems"
         )
-    return _compared(inputs, asked, progress).cases()
+    return _compared(inputs, asked, progress).noting(*notes).cases()
 
 
-def _add_baseline(options: argparse.Namespace) -> None:
-    """Make a baseline that is a path one more input, and one that is a name a system."""
-    for name in ("logs", "input"):
-        paths = getattr(options, name)
+def _add_baseline(options: argparse.Namespace) -> tuple[str, ...]:
+    """Make a baseline that is a path one more input, and one that is a name a system.
+
+    A folder and a system of a table may have one name: the system is meant, and a note says so.
+    """
+    name, table = options.baseline, None
+    if Path(name).is_dir() and options.logs:
+        from evalstats.cli.logs import table_with
+
+        table = table_with(options, name)
+    is_path = Path(name).exists() and table is None
+    for kind in ("logs", "input"):
+        paths = getattr(options, kind)
         # A path is one more input; a name is that of a system among them.
-        if paths and Path(options.baseline).exists() and options.baseline not in paths:
+        if paths and is_path and name not in paths:
             if options.names and len(options.names) != len(paths):
                 raise InputError(
                     f"--names needs one name for each of {' '.join(paths)}, got "
                     f"{' '.join(options.names)}; the baseline is called after its path"
                 )
             if options.names:
-                is_text = name == "input"
-                path = options.baseline
-                options.names.insert(0, system_names([path], None)[0] if is_text else path)
-            paths.insert(0, options.baseline)
-    is_name = not Path(options.baseline).exists()
-    if options.systems and is_name and not matches(options.baseline, options.systems):
-        options.systems.append(options.baseline)
+                called = system_names([name], None)[0] if kind == "input" else name
+                options.names.insert(0, called)
+            paths.insert(0, name)
+    if options.systems and not is_path and not matches(name, options.systems):
+        options.systems.append(name)
+    if table is None:
+        return ()
+    return (f"The baseline is {name} in {table}; for the folder {name} give --baseline ./{name}.",)
 
 
 def _look(inputs: Input, asked: dict[str, Any], path: str) -> Looks:

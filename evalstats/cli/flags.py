@@ -116,6 +116,9 @@ OPTIONS = {
                "several answers to an item (default: mean)"),
         Option("--human FILE|COLUMN", f"{_SCORED} power gate",
                "people's scores of a part of the items, beside a judge's of all"),
+        Option("--scale log-odds|elo", _SCORED, "of strengths, of battles (default: log-odds)"),
+        Option("--ties half|davidson", _SCORED,
+               "of battles: half a win of each, or with a probability of their own"),
         Option("--allow-changes KIND...", "gate",
                "what may differ: version shots dataset arguments prompts"),
         Option("--columns COLUMN=ROLE...", _LOGS, "what is in tables of scores: mine=score"),
@@ -194,6 +197,8 @@ OPTIONS = {
         Option("--label NAME", _PRINTED, "likewise, for \\ref"),
     ],
 }  # fmt: skip
+#: Options of battles alone, by name.
+OF_BATTLES = ("scale", "ties")
 RARE = {
     *(
         "--filter",
@@ -201,6 +206,8 @@ RARE = {
         "--epochs",
         "--allow-changes",
         "--human",
+        "--scale",
+        "--ties",
         "--columns",
         "--lower-is-better",
         "--higher-is-better",

@@ -12,7 +12,7 @@ from evalstats.analysis.aggregates import NamedTotal
 from evalstats.analysis.tasks import as_pairs, tables_of
 from evalstats.analysis.unpaired import systems_apart
 from evalstats.checks import meant
-from evalstats.cli.flags import flag_of
+from evalstats.cli.flags import OF_BATTLES, flag_of
 from evalstats.cli.metrics import METRIC_OPTIONS, metrics_of
 from evalstats.cli.output import STANDARD
 from evalstats.errors import InputError
@@ -133,7 +133,8 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         raise InputError(f"give files of statistics (.npz) or logs, not both: {' '.join(paths)}")
     _refuse(options, _OF_TEXTS, f"is for texts: {paths[0]} has its own")
     if kinds == {True}:
-        _refuse(options, (*_OF_LOGS, "metrics", "names"), f"says nothing of {paths[0]}")
+        unknown = (*_OF_LOGS, *OF_BATTLES, "metrics", "names")
+        _refuse(options, unknown, f"says nothing of {paths[0]}")
         found = _of_statistics(options)
     else:
         # Texts, the most of what is compared, need not wait for the readers of logs.
@@ -172,6 +173,7 @@ def _of_statistics(options: argparse.Namespace) -> Input:
 
 def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> Input:
     """Read and extract texts, one table a metric; what costs nothing is checked before."""
+    _refuse(options, OF_BATTLES, "is for tables of battles, and these are texts")
     if not options.scores:
         _refuse(options, _OF_LOGS, "is for logs and tables of scores, and none is given")
     metrics = metrics_of(options)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from evalstats.cli.flags import OF_BATTLES
 from evalstats.cli.output import STANDARD
 from evalstats.errors import InputError
 from evalstats.logs.joining import Joined, joined
@@ -16,6 +18,7 @@ from evalstats.logs.reading import read_log
 from evalstats.logs.rows import Items, Key, Rows
 from evalstats.logs.sources import fingerprint, without_suffix
 from evalstats.results.forms import Result
+from evalstats.statistics.battles import BattleTable, BradleyTerry
 from evalstats.statistics.files import Lines
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -37,22 +40,47 @@ def of_logs(options: argparse.Namespace, labels: Sequence[str]) -> Joined:
     if options.command == "gate":
         wanted["allow_changes"] = options.allow_changes
     wanted["paired"] = not getattr(options, "unpaired", None)
-    return joined(_named(options), labels=labels, **wanted)
+    of_strengths = {name: x for name in OF_BATTLES if (x := getattr(options, name, None))}
+    if of_strengths:
+        wanted["strengths"] = BradleyTerry(**of_strengths)
+    found = joined(_named(options), labels=labels, **wanted)
+    tables: Iterable[object] = chain.from_iterable(found.tasks.values())
+    if of_strengths and not all(isinstance(table, BattleTable) for table in tables):
+        raise InputError(
+            f"is for battles (columns model_a, model_b, winner), and {paths[0]} has scores of "
+            f"items; leave it out",
+            argument=next(iter(of_strengths)),
+        )
+    return found
 
 
 def shown(options: argparse.Namespace) -> Result:
     """Return what is in logs and files of statistics."""
     if not options.logs:
         raise InputError("show needs a path: that of a log, a table of scores or FILE.npz")
-    wanted = _selection(options)
-    for name in ("missing", "systems", "human"):
-        wanted.pop(name, None)
-    is_log = [Path(path).suffix != ".npz" for path in options.logs]
-    logs = tuple(
-        read_log(path, **wanted) if log else _log_of_statistics(path)
-        for path, log in zip(options.logs, is_log, strict=True)
-    )
+    logs = tuple(_read(path, options) for path in options.logs)
     return logs[0] if len(logs) == 1 else Logs(logs)
+
+
+def _read(path: str, options: argparse.Namespace) -> Log:
+    """Return a log, or a file of statistics, whatever its systems are."""
+    if Path(path).suffix == ".npz":
+        return _log_of_statistics(path)
+    of_several = ("missing", "systems", "human")
+    wanted = {name: x for name, x in _selection(options).items() if name not in of_several}
+    return read_log(path, **wanted)
+
+
+def table_with(options: argparse.Namespace, system: str) -> str | None:
+    """Return which file among the logs has a system of this name; `None` if none can be read."""
+    for path in filter(lambda path: Path(path).is_file(), options.logs):
+        try:
+            log = _read(path, options)
+        except InputError:  # told where it is read for its scores
+            continue
+        if system in log.systems:
+            return str(path)
+    return None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

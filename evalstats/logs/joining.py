@@ -38,6 +38,7 @@ from evalstats.logs.systems import (
 from evalstats.logs.words import first_few
 from evalstats.metrics import ICC, FlipRate, Mean, PassAll, PassAny, Ratio
 from evalstats.results.records import distinct
+from evalstats.statistics.battles import BradleyTerry
 from evalstats.statistics.segments import SegmentStatistics
 
 #: Metrics that can be called otherwise.
@@ -87,10 +88,12 @@ def joined(
     allow_changes: Patterns | None = "*",
     human: OneLog | None = None,
     paired: bool = True,
+    strengths: BradleyTerry | None = None,
 ) -> Joined:
     """Return the tables of all systems by task, joined by id; parameters as in `compare_logs`.
 
-    Of systems that are not paired each has tables of its own, with its own items. Tasks that were
+    Of battles `strengths` says what they are, of two systems too, which else have win rates. Of
+    systems that are not paired each has tables of its own, with its own items. Tasks that were
     not asked alike are noted, and refused where `allow_changes`, as in `gate`, does not name what
     differs.
     """
@@ -103,7 +106,8 @@ def joined(
     read, unread = wanted_logs(logs, wanted)
     if is_arena(read):
         _check_of_arena(human=human, epochs=epochs)
-        return _of_arena(read, as_patterns(systems, "systems"), wanted.labels, unread)
+        chosen_systems = as_patterns(systems, "systems")
+        return _of_arena(read, chosen_systems, wanted.labels, unread, strengths)
     every = directed(named_apart(read), directions)
     epochs = every[0].epochs if epochs is None else as_epochs(epochs)
     places = places_of(every, as_patterns(systems, "systems"))
@@ -247,18 +251,22 @@ def _check_of_arena(**asked: object) -> None:
 
 
 def _of_arena(
-    logs: Sequence[Log], patterns: tuple[str, ...], labels: Sequence[str], unread: tuple[str, ...]
+    logs: Sequence[Log],
+    patterns: tuple[str, ...],
+    labels: Sequence[str],
+    unread: tuple[str, ...],
+    strengths: BradleyTerry | None,
 ) -> Joined:
     """Return battles: of two systems their win rates, and of several the table of strengths."""
     places = places_of(logs, patterns)
     table = battles_of(logs, places)
     notes = [*sentences(notes_on(logs)), *([] if labels else group_notes(table))]
-    if len(places) == 2 and len(table.points):
+    if strengths is None and len(places) == 2 and len(table.points):
         notes += [*table.notes, *table.tie_notes]
         return Joined({"": [win_rates(table)]}, notes, {}, unread=unread)
     # A summary stands in the place of statistics.
-    strengths = cast(SegmentStatistics, linked(table))
-    return Joined({"": [strengths]}, notes, {}, unread=unread)
+    table = linked(replace(table, metric=strengths or table.metric))
+    return Joined({"": [cast(SegmentStatistics, table)]}, notes, {}, unread=unread)
 
 
 def _by_task(

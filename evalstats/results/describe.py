@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,8 @@ _ADJUSTMENTS = {
     "holm": "Holm's method (1979)",
     "benjamini-hochberg": "the method of Benjamini and Hochberg (1995)",
 }
+#: Before the weight of a judge, in settings of metrics.
+_JUDGED = "judged:ppi"
 #: What totals are, by name.
 TOTALS = {
     "macro": "the mean of the tasks' scores",
@@ -99,10 +102,10 @@ def _scored(estimates: Sequence[Any]) -> list[str]:
     metrics = {e.metric: _settings(e) for e in rows}
     shown = listed(f"{name} ({own})" if own else name for name, own in metrics.items())
     if len(tasks) < 2:
-        return [f"{shown} on {whole_sizes(rows)}.", *_units(rows[0])]
+        return [f"{shown} on {whole_sizes(rows)}.", *_units(rows[0]), *_judged(rows)]
     units = listed(distinct(plural(e.unit) for e in rows))
     n = sum({e.task: e.n_segments for e in rows}.values())
-    found = [f"{shown} on {len(tasks)} tasks with {n:,} {units} in all."]
+    found = [f"{shown} on {len(tasks)} tasks with {n:,} {units} in all.", *_judged(rows)]
     totals = [e for e in estimates if e.aggregate is not None]
     if totals:
         what = TOTALS.get(totals[0].aggregate, f"{totals[0].aggregate} of the tasks' scores")
@@ -128,9 +131,36 @@ def _units(e: Any) -> list[str]:
     return found
 
 
+def _judged(estimates: Sequence[Any]) -> list[str]:
+    """Say that people's labels correct a judge's scores, of how many segments, with which λ."""
+    signatures = [Signature.of(e.signature) for e in estimates]
+    weights = [x for s in signatures for x in s.settings if x.startswith(_JUDGED)]
+    if not weights:
+        return []
+    labels = [x for s in signatures for x in dict(s.analysis).get("labels", "").split(",") if x]
+    people = f"people's labels of {_span(labels, ',.0f')} segments" if labels else "people's labels"
+    # One that is not tuned is 1.
+    shares = _span(re.findall(rf"{_JUDGED}:?([^,]*)", ",".join(weights)), ".2f")
+    return [
+        f"A judge's scores of all segments are corrected by {people} (prediction-powered "
+        f"inference; Angelopoulos, Duchi and Zrnic, 2023), with λ = {shares}."
+    ]
+
+
+def _span(numbers: Sequence[str], form: str) -> str:
+    """Return the only number, or the smallest and the largest.
+
+    >>> _span(["120", "1000"], ",.0f"), _span(["0.348", "0.348"], ".2f")
+    ('120 to 1,000', '0.35')
+    """
+    found = sorted(float(x or 1) for x in numbers)
+    return " to ".join(distinct(format(x, form) for x in (found[0], found[-1])))
+
+
 def _settings(e: Any) -> str:
-    """Return the metric's own part of a signature, without its name."""
-    return ", ".join(Signature.of(e.signature).settings)
+    """Return the metric's own part of a signature, without its name and what a judge weighs."""
+    settings = Signature.of(e.signature).settings
+    return ", ".join(x for x in settings if not x.startswith(_JUDGED))
 
 
 def _drawn(rows: Sequence[Any], comparison: Any = None) -> list[str]:

@@ -32,7 +32,7 @@ def version() -> str:
 
 #: What was done to make a number, in the order in which signatures say it.
 _KEYS = (
-    *("nrefs", "power", "test", "alt", "adj", "margin", "recovery", "contrast", "over"),
+    *("nrefs", "labels", "power", "test", "alt", "adj", "margin", "recovery", "contrast", "over"),
     *("paired", "ci", "alpha", "checks", "level", "n", "seed", "weights", "resolution"),
     *("strata", "unit", "evalstats", "numpy"),
 )

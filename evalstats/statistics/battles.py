@@ -108,7 +108,17 @@ class BattleTable:
         how = "half a win of each"
         if self.metric.ties == "davidson":
             how = "outcomes with a probability of their own (Davidson, 1970)"
+        if self.has_ties_alone:
+            return (
+                f"All {n:,} battles are ties, {how}: nothing varies, so that intervals have no "
+                f"length, and nothing bounds how systems differ in other battles.",
+            )
         return (f"{n:,} of {len(self.points):,} battles are ties, {how}.",)
+
+    @property
+    def has_ties_alone(self) -> bool:
+        """Whether nobody has won a battle."""
+        return bool(np.all(self.points == 1))
 
     def wins(self, members: NDArray[np.intp] | None) -> csr_array:
         """Return the wins of each ordered pair in each unit, doubled, and ties, `(S² + 1, N)`.
@@ -196,9 +206,7 @@ def as_battles(battles: Any) -> tuple[BattleTable, dict[Any, Sequence[Any]]]:
                 f"must be rows (model_a, model_b, winner), got {shown(row)} as row {i}",
                 argument="battles",
             )
-    if not rows:
-        raise InputError("is empty; give at least two rows", argument="battles")
-    first, second, winners = zip(*rows, strict=True)
+    first, second, winners = zip(*rows, strict=True) if rows else ((), (), ())
     return table_of(first, second, winners), {}
 
 
@@ -224,6 +232,8 @@ def table_of(
             f"{len(winners)}",
             argument="battles",
         )
+    if not len(first):
+        raise InputError("is empty; give at least two rows", argument="battles")
     names = list(dict.fromkeys(name for both in zip(first, second, strict=True) for name in both))
     for name in names:
         label(name, "battles")

@@ -7,6 +7,7 @@ from typing import Any
 
 from evalstats.checks import listed
 from evalstats.errors import InputError
+from evalstats.metrics import Metric
 from evalstats.metrics.judged import Judged
 from evalstats.statistics.extraction import Metrics, as_metrics, as_systems
 from evalstats.text.frames import columns_of
@@ -43,6 +44,39 @@ def with_people(
             argument="references",
         )
     return _of_systems(named, human), None, judged
+
+
+def with_pairs(
+    systems: object, references: object, metric: Metric, human: object
+) -> tuple[Mapping[str, Any], Any]:
+    """Return outputs and references in which labels are pairs, as a metric has them already."""
+    if not isinstance(metric, Judged):
+        raise InputError(
+            f"needs a metric that has them from the first look on: make the test with "
+            f"metric=es.Judged(...) of {metric.name}",
+            argument="human",
+        )
+    named, paired_references, _ = with_people(systems, references, metric.metric, human)
+    return named, paired_references
+
+
+def by_role(human: object, names: Mapping[str, str]) -> object:
+    """Return people's scores by the names of systems, from those of their roles; a list as it is.
+
+    >>> by_role({"new": [4, None], "base": [3, 5]}, {"new": "system", "base": "baseline"})
+    {'system': [4, None], 'baseline': [3, 5]}
+    """
+    frame = columns_of(human)
+    labels = human if frame is None else dict(frame)
+    if not isinstance(labels, Mapping):
+        return human
+    if set(labels) != set(names):
+        got = ", ".join(map(str, labels))
+        raise InputError(
+            f"must have people's scores of {' and '.join(names)}, got {got}",
+            argument="human",
+        )
+    return {names[role]: scores for role, scores in labels.items()}
 
 
 def _of_systems(named: Mapping[str, Any], human: object) -> dict[str, list[tuple[Any, Any]]]:

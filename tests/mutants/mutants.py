@@ -439,8 +439,11 @@ as many swaps as resamples are enumerated
 + 2 ** drawn.differ(*pair)[0] < options.n_resamples
 @ analysis/outcomes.py: counts
 where nothing varies items count as their weights leave them (Kish)
-- student.kish(self.weights)
-+ float(self.success.shape[1])
+- segments = student.kish(self.weights)
++ segments = float(self.success.shape[1])
+where nothing varies groups count, and not their answers
+- return min(found, (variance + 1 / segments) / (squared + 1 / (segments * groups)))
++ return segments if found == np.inf else found
 @ analysis/planning.py: gate
 a share is kept of what the baseline scores
 - float(drawn.scores[a])
