@@ -91,7 +91,7 @@ def document(
     found = "".join(map(_finding, said))
     notes, signatures = result._below(verbose=True)
     # What a finding says need not be said again.
-    notes = [note for note in notes if not any(line in note for v in said for line in v.lines)]
+    notes = [n for n in notes if not any(x and x in n for v in said for x in (v.said, *v.lines))]
     sections = {
         "Findings": f'<ul class="verdicts">{found}</ul>' if found else "",
         "Figures": figures(result),
@@ -179,11 +179,11 @@ def _of_comparison(c: Any, texts: Texts) -> dict[str, str]:
     try:
         beside = {place: c.source.beside(d) for place, d in firsts.items()}
         folded = [_segments(c, d, beside[d.task, d.metric], texts) for d in shown]
-    except InputError as error:
+    except InputError:
         if texts:
             raise
-        # Of a shard the segments are elsewhere.
-        return {"Segments": f"<p>{html(str(error))}</p>"}
+        # Of a shard, of battles and of unpaired systems no segment moves a difference.
+        return {}
     if not folded:
         return {}
     n = sum(d.n_differing > 0 for d in c.differences)
