@@ -138,11 +138,11 @@ def link_names(app: Any, tree: nodes.document) -> None:
 
 
 def keep_options_whole(app: Any, tree: nodes.document) -> None:
-    """Mark the options of the command line that stand in tables, `--groups`: they do not break."""
-    for entry in tree.findall(nodes.entry):
-        for literal in entry.findall(nodes.literal):
-            if literal.astext().startswith("-"):
-                literal["classes"].append("option")
+    """Mark the options of the command line, `--groups`, which do not break after a hyphen."""
+    for literal in tree.findall(nodes.literal):
+        is_cell = isinstance(literal.parent.parent, nodes.entry)
+        if re.match("--?[a-z]", literal.astext()) and (is_cell or " " not in literal.astext()):
+            literal["classes"].append("option")
 
 
 def anchor_options(app: Any, tree: nodes.document) -> None:
