@@ -105,6 +105,16 @@ def test_a_label_is_no_file(tmp_path, monkeypatch):
     assert "files: arena.csv; 2" in page
 
 
+def test_regions_have_names_of_their_own():
+    scores = np.random.default_rng(4).normal(size=(3, 40))
+    named = [dict(zip("ABC", scores + i, strict=True)) for i in range(2)]
+    tables = [es.extract(of, metric=es.Mean(f"m{i}")) for i, of in enumerate(named)]
+    page = document(es.compare(tables, n_resamples=99))
+    labels = re.findall('role="region" aria-label="([^"]*)"', page)
+    assert len(labels) == 4
+    assert len(set(labels)) == len(labels)
+
+
 def test_a_plan_has_a_short_title():
     planned = compared("ABC").power(0.5)
     assert Markup(document(planned)).texts["h1"] == ["What 60 segments find: marks"]

@@ -151,12 +151,15 @@ def _finding(v: Verdict) -> str:
 
 def _tables(tables: Sequence[Table]) -> str:
     """Return tables that scroll by themselves, also with keys, and whose rows have a head."""
-    found = []
-    for table in tables:
+    found: list[str] = []
+    titles = [table.title for table in tables]
+    for i, table in enumerate(tables):
         # The first column says what a row is.
         rows = re.sub(r"<tr([^>]*)><td( class=\"text\")?>(.*?)</td>",
                       r'<tr\1><th scope="row"\2>\3</th>', table.html())  # fmt: skip
-        said = html(table.title)
+        # Of tables of one title each has its number, by which they can be told apart unseen.
+        n = titles[: i + 1].count(table.title)
+        said = html(table.title) + (f", {n}" if n > 1 else "")
         found.append(
             f'<div class="scroll" tabindex="0" role="region" aria-label="{said}">{rows}</div>'
         )
