@@ -105,6 +105,16 @@ def test_a_label_is_no_file(tmp_path, monkeypatch):
     assert "files: arena.csv; 2" in page
 
 
+def test_both_files_of_cases_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, right in (("old", 1), ("new", 0)):
+        rows = [f"i{i},{k},{right if i == 0 else 1}" for i in range(9) for k in range(5)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["segment,trial,passed", *rows]) + "\n")
+    page = reported(tmp_path, "cases new.csv --baseline old.csv")
+    assert "files: new.csv, old.csv; 2" in page
+    assert "i0 5/5 → 0/5" in page
+
+
 def test_regions_have_names_of_their_own():
     scores = np.random.default_rng(4).normal(size=(3, 40))
     named = [dict(zip("ABC", scores + i, strict=True)) for i in range(2)]
