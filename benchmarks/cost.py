@@ -118,8 +118,9 @@ def plot(found: dict[str, Table]) -> Axes:
     growth.set(xlabel="segments", ylabel="seconds", title="From text to statistics")
     for axes, label in zip(panels, ("segments N", "columns S·k"), strict=True):
         _line(axes, found[label], "seconds", 1e9, marker="o", label="measured")
-        _line(axes, found[label], "floor", 1e9, marker="s", ls=":", label="bytes and product")
-        axes.set(xlabel=label, ylabel="ns a weight, all cores", title="Resampling")
+        _line(axes, found[label], "floor", 1e9, marker="s", ls=":", label="floor")
+        about = f"Resampling, over {label.split()[0]}"
+        axes.set(xlabel=label, ylabel="ns a weight, all cores", title=about)
     for axes in (growth, *panels):
         axes.grid(alpha=0.3)
         axes.legend(frameon=False, fontsize=8)

@@ -137,6 +137,14 @@ def link_names(app: Any, tree: nodes.document) -> None:
         literal.replace_self(link)
 
 
+def keep_options_whole(app: Any, tree: nodes.document) -> None:
+    """Mark the options of the command line, `--groups`, which do not break after a hyphen."""
+    for literal in tree.findall(nodes.literal):
+        is_cell = isinstance(literal.parent.parent, nodes.entry)
+        if re.match("--?[a-z]", literal.astext()) and (is_cell or " " not in literal.astext()):
+            literal["classes"].append("option")
+
+
 def anchor_options(app: Any, tree: nodes.document) -> None:
     """Let a link lead to an option of the command line: `command-line.html#option-groups`."""
     if app.env.docname != "command-line":
@@ -251,6 +259,7 @@ def setup(app: Any) -> None:
     app.connect("doctree-read", close_examples, priority=100)
     app.connect("doctree-read", link_names)
     app.connect("doctree-read", anchor_options)
+    app.connect("doctree-read", keep_options_whole)
     app.connect("doctree-resolved", inline_figures)
     # After the lists are made.
     app.connect("doctree-resolved", name_uses, priority=900)

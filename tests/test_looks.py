@@ -423,6 +423,13 @@ def test_the_figure_shows_intervals_and_the_limit(marks, limit):
     assert [path.vertices[:, 1].tolist() for path in bars.get_paths()] == [
         [look.low, look.high] for look in test.looks
     ]
+    # What the frame cuts off goes on.
+    bottom, top = axes.get_ylim()
+    arrows = {x.get_marker(): x.get_xdata() for x in axes.lines if x.get_marker() in ("^", "v")}
+    assert list(arrows["^"]) == [look.n_units for look in test.looks if look.high > top]
+    assert list(arrows["v"]) == [look.n_units for look in test.looks if look.low < bottom]
+    said = axes.get_xlabel().replace("\n", " ")
+    assert ("arrow: goes on" in said) == any(map(len, arrows.values()))
 
 
 @pytest.fixture

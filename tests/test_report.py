@@ -346,7 +346,7 @@ def test_results_of_every_kind_have_a_report(tmp_path):
         (result.power(), "least difference"), (gate, "t: acc: passed"), (of_tasks, "law"),
         (es.Comparison.from_json(result.to_json()), "C is better"),
         (result.influence("marks", "C", "A"), "influence"),
-        (es.compare(shard), "Shard"),
+        (es.compare(shard), "weights:poisson"),
     ):  # fmt: skip
         page = document(made)
         check_inert(page)

@@ -103,6 +103,14 @@ def test_an_option_can_be_linked_to(site):
     text = guides(site)["command-line"]
     for name in ("groups", "strata", "significance-level", "seed"):
         assert text.count(f'id="option-{name}"') == 1
+    # Each is one word, in tables and in sentences.
+    classes = {
+        name: kind for kind, name in re.findall(r'<code class="([^"]+)"[^>]*>(.*?)</code', text)
+    }
+    spans = re.compile("<[^>]+>")
+    whole = {spans.sub("", name) for name, kind in classes.items() if "option" in kind.split()}
+    assert {"--layout paper", "--digits N", "--tokenize", "-o FILE"} <= whole
+    assert not any(name.startswith("evalstats") for name in whole)
 
 
 @pytest.mark.thorough

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,13 +16,15 @@ from evalstats.errors import InputError
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
 
+T = TypeVar("T")
+
 
 def taken_apart(
-    drawn: Sequence[Drawn], labels: Sequence[object], groups: Sequence[str] | None
+    drawn: Sequence[Drawn], labels: Sequence[object], whole: Task
 ) -> list[Task | Total]:
     """Return a task for each stratum, by its label, and the totals of all segments.
 
-    `groups` are the labels of what is drawn, one a segment, where that is not segments.
+    Segments keep the names and texts that they have in the whole task.
     """
     segments = [one.segments for one in drawn if one.segments is not None]
     if any(len(of.blocks) > 1 for of in segments):
@@ -45,19 +47,28 @@ def taken_apart(
             f"domains apart",
             argument="by",
         )
-    unit = drawn[0].units.unit
-    tables: dict[str, list[SegmentStatistics]] = {}
+    units, ids = drawn[0].units, whole.segment_names()
+    within = None if units.members is None else units.unit
+    groups = whole.unit_names() if within else []
+    tasks: list[Task] = []
     for code, name in enumerate(names):
-        places = np.flatnonzero(codes == code)
-        groups_of = {} if groups is None else {unit: tuple(groups[i] for i in places.tolist())}
-        tables[name] = [_table(of, places, groups_of) for of in segments]
-    within = None if groups is None else unit
-    of_tasks: dict[str, Labels] = dict.fromkeys(tables, within) if within else {}
-    tasks = [Task(of, name, groups=within) for name, of in tables.items()]
-    return [*tasks, *as_totals(tables, "micro", of_tasks)]
+        places = np.flatnonzero(codes == code).tolist()
+        labels_of = {within: _at(groups, places)} if within else {}
+        tables = [_table(of, places, labels_of, _at(ids, places)) for of in segments]
+        outputs = {system: _at(texts, places) for system, texts in whole.outputs.items()}
+        references = _at(whole.references, places) if whole.references else ()
+        tasks.append(Task(tables, name, groups=within, outputs=outputs, references=references))
+    of_tasks: dict[str, Labels] = {task.name: within for task in tasks if within}
+    return [*tasks, *as_totals({x.name: list(x.tables) for x in tasks}, "micro", of_tasks)]
 
 
-def _table(of: Segments, places: Any, labels: dict[str, tuple[str, ...]]) -> SegmentStatistics:
+def _at(values: Sequence[T], places: Sequence[int]) -> tuple[T, ...]:
+    return tuple(values[i] for i in places)
+
+
+def _table(
+    of: Segments, places: Sequence[int], labels: dict[str, tuple[str, ...]], ids: tuple[str, ...]
+) -> SegmentStatistics:
     """Return the statistics of the segments in these places."""
     (block,) = of.blocks
     assert block.metric is not None
@@ -67,4 +78,5 @@ def _table(of: Segments, places: Any, labels: dict[str, tuple[str, ...]]) -> Seg
         block.metric,
         reference_label=of.reference_label,
         labels=labels,
+        segment_ids=ids,
     )

@@ -32,9 +32,9 @@ from evalstats.statistics.segments import SegmentStatistics
 
 #: Options that name labels of segments, and those that name files to read.
 _LABELS = ("groups", "strata", "by", "over")
-_FILES = ("logs", "input", "references", "scores", *_LABELS, "ids")
-#: Options that name a file, or else a system, or a column.
-_FILES_OR_NAMES = ("baseline", "human")
+_FILES = ("logs", "input", "references", "scores", "ids")
+#: Options that name a file, or else a system, a column, or a label.
+_FILES_OR_NAMES = ("baseline", "human", *_LABELS)
 _OF_LOGS = (
     *("task", "filter", "missing", "epochs", "columns", "lower_is_better", "higher_is_better"),
     "allow_changes",
@@ -111,7 +111,9 @@ def files_of(options: argparse.Namespace) -> list[str]:
     files = [path for one in values for path in ([one] if isinstance(one, str) else one)]
     for name in _FILES_OR_NAMES:
         path = getattr(options, name, None)
-        if path and path != STANDARD and path not in files and Path(path).exists():
+        if path == STANDARD:
+            files += [path] if name in _LABELS else []
+        elif path and path not in files and Path(path).exists():
             files.append(path)
     if files.count(STANDARD) > 1:
         raise InputError("- is standard input, which can be read once; give files for the others")
@@ -308,9 +310,16 @@ def _references(options: argparse.Namespace) -> list[Lines]:
     return streams
 
 
-def texts_of(options: argparse.Namespace) -> dict[str, list[str]] | None:
-    """Return what a report shows of segments: references and outputs, where they are in files."""
-    if options.command != "compare" or not options.input or options.unpaired:
+def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
+    """Return what a report shows of segments: references and outputs, where they are in files.
+
+    Of domains, each of which has some of the segments, by the numbers of the lines, which in the
+    total stand behind the domain.
+    """
+    if options.command != "compare" or not options.input or options.unpaired or options.over:
+        return None
+    if options.by and (options.groups or options.by == STANDARD):
+        # A domain has some of the documents, and standard input cannot be read again.
         return None
     references = _reference_files(options)
     numbers = [f" {i + 1}" for i in range(len(references))] if len(references) > 1 else [""]
@@ -324,7 +333,12 @@ def texts_of(options: argparse.Namespace) -> dict[str, list[str]] | None:
             named[name] = path
     # Standard input cannot be read again.
     files = {name: Lines(path) for name, path in named.items() if path != STANDARD}
-    return {name: lines.texts(0, len(lines)) for name, lines in files.items()}
+    texts = {name: lines.texts(0, len(lines)) for name, lines in files.items()}
+    if not options.by:
+        return texts
+    own = [str(i + 1) for i in range(max(map(len, texts.values()), default=0))]
+    ids = [*own, *map("{}: {}".format, Labels(options.by), own)]
+    return {name: dict(zip(ids, [*lines, *lines], strict=True)) for name, lines in texts.items()}
 
 
 def _reference_files(options: argparse.Namespace) -> list[str]:

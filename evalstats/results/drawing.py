@@ -75,6 +75,7 @@ def figures(result: Any) -> str:
         ],
         "Power": [_of_power(result, pair) for pair in getattr(result, "pairs", ())],
         "Checks": [_of_checks(result, some) for some in by_metric(checks).values()],
+        "Looks": [_of_looks(result)] if hasattr(result, "looks") else [],
         "Scores": [x for some in by_metric(scores).values() for x in _of_scores(some)],
     }
     shown = ""
@@ -167,7 +168,7 @@ def _of_ranks(ranking: Any) -> str:
     ]
     about = f"{tabular.level(ranking.confidence_level)}; thin: all at once; "
     about += "letters: tiers of ties" if ranking.has_letters else "in brackets: better than so many"
-    return chart(ranking.metric, marks, about)
+    return chart(ranking.metric, marks, about, is_whole=True)
 
 
 def _of_power(planned: Any, pair: Any) -> str:
@@ -205,6 +206,25 @@ def _of_checks(gate: Any, checks: Sequence[Any]) -> str:
     return chart(metric_name(checks[0].difference), marks, about, 0.0)
 
 
+def _of_looks(looks: Any) -> str:
+    """Draw a row for each look: the difference with its repeated interval."""
+    limit = Limit(looks.margin, looks.recovery, of_loss=True)
+    marks = [
+        Mark(
+            f"{x.n_units:,}",
+            x.difference.difference,
+            x.low,
+            x.high,
+            kind=KINDS.get(x.verdict, "open"),
+            **_limits(limit, x.difference),
+        )
+        for x in looks.looks
+    ]
+    about = f"by number of {plural(looks.last.unit)}, repeated interval; filled: decided"
+    about = "; ".join(filter(None, [about, limit.label]))
+    return chart(metric_name(looks.last.difference), marks, about, 0.0)
+
+
 def _folded(drawn: str, n_rows: int, title: str) -> str:
     """Fold a figure of many rows away."""
     if n_rows <= _OPEN_ROWS:
@@ -212,15 +232,24 @@ def _folded(drawn: str, n_rows: int, title: str) -> str:
     return f"<details><summary>{html(title)}</summary>{drawn}</details>"
 
 
-def chart(title: str, marks: Sequence[Mark], axis: str, null: float | None = None) -> str:
-    """Draw a row for each mark under a title, with an axis below that says what it is."""
+def chart(
+    title: str,
+    marks: Sequence[Mark],
+    axis: str,
+    null: float | None = None,
+    is_whole: bool = False,
+) -> str:
+    """Draw a row for each mark under a title, with an axis below that says what it is.
+
+    The axis of whole numbers has no ticks between them.
+    """
     ends = [x for m in marks for x in (m.value, m.low, m.high, *(m.wider or ()), *m.limits)]
     ends += [float(x) for m in marks if len(m.replicates) for x in _range(m.replicates)]
     ends += [] if null is None else [null]
     low, high = min(ends), max(ends)
     pad = _PAD * (high - low) or abs(low) * _PAD or 1.0
     scale = _Scale(low - pad, high + pad)
-    ticks = _ticks(scale.low, scale.high)
+    ticks = _ticks(scale.low, scale.high, 1.0 if is_whole else 0.0)
     grid = "".join(_line(scale.at(t), "grid") for t in ticks)
     grid += "" if null is None else _line(scale.at(null), "null")
     rows = "".join(_row(mark, scale, grid) for mark in marks)
@@ -296,9 +325,10 @@ def _range(values: Any) -> tuple[float, float]:
     return float(np.min(values)), float(np.max(values))
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    """Return round numbers within a range, at most five."""
+def _ticks(low: float, high: float, least: float = 0.0) -> list[float]:
+    """Return round numbers within a range, at most five, and at least so far from one another."""
     step = 10.0 ** math.floor(math.log10((high - low) / _TICKS))
     step *= next(f for f in (1, 2, 5, 10) if (high - low) / (f * step) <= _TICKS)
+    step = max(step, least)
     first, last = math.ceil(low / step), math.floor(high / step)
     return [float(f"{k * step:.12g}") for k in range(first, last + 1)]

@@ -14,7 +14,7 @@ from evalstats.errors import InputError
 from evalstats.results import plots, tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Whole
 from evalstats.results.forms import Several
-from evalstats.results.records import Record, by_metric, counted
+from evalstats.results.records import Record, by_metric, counted, distinct
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -226,6 +226,10 @@ class Power(Several[PairPower]):
         if over == "runs" and self.n_runs is None:
             raise InputError("over='runs' needs a pilot with several runs of each system")
         return plots.power(self, over, metric, ax)
+
+    def _title(self) -> str:
+        metrics = ", ".join(distinct(pair.metric for pair in self.pairs))
+        return f"What {self.n_segments:,} {self.unit}s find: {metrics}"
 
     def _rows(self) -> Sequence[PairPower]:
         return self.pairs

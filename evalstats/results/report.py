@@ -91,7 +91,7 @@ def document(
     found = "".join(map(_finding, said))
     notes, signatures = result._below(verbose=True)
     # What a finding says need not be said again.
-    notes = [note for note in notes if not any(line in note for v in said for line in v.lines)]
+    notes = [n for n in notes if not any(x and x in n for v in said for x in (v.said, *v.lines))]
     sections = {
         "Findings": f'<ul class="verdicts">{found}</ul>' if found else "",
         "Figures": figures(result),
@@ -151,12 +151,15 @@ def _finding(v: Verdict) -> str:
 
 def _tables(tables: Sequence[Table]) -> str:
     """Return tables that scroll by themselves, also with keys, and whose rows have a head."""
-    found = []
-    for table in tables:
+    found: list[str] = []
+    titles = [table.title for table in tables]
+    for i, table in enumerate(tables):
         # The first column says what a row is.
         rows = re.sub(r"<tr([^>]*)><td( class=\"text\")?>(.*?)</td>",
                       r'<tr\1><th scope="row"\2>\3</th>', table.html())  # fmt: skip
-        said = html(table.title)
+        # Of tables of one title each has its number, by which they can be told apart unseen.
+        n = titles[: i + 1].count(table.title)
+        said = html(table.title) + (f", {n}" if n > 1 else "")
         found.append(
             f'<div class="scroll" tabindex="0" role="region" aria-label="{said}">{rows}</div>'
         )
@@ -179,11 +182,11 @@ def _of_comparison(c: Any, texts: Texts) -> dict[str, str]:
     try:
         beside = {place: c.source.beside(d) for place, d in firsts.items()}
         folded = [_segments(c, d, beside[d.task, d.metric], texts) for d in shown]
-    except InputError as error:
+    except InputError:
         if texts:
             raise
-        # Of a shard the segments are elsewhere.
-        return {"Segments": f"<p>{html(str(error))}</p>"}
+        # Of a shard, of battles and of unpaired systems no segment moves a difference.
+        return {}
     if not folded:
         return {}
     n = sum(d.n_differing > 0 for d in c.differences)

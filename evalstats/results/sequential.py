@@ -218,7 +218,8 @@ def _draw(looks: Looks, ax: Axes | None) -> Axes:
     axes, found, last = own_axes(ax, 2.5), looks.looks, looks.last
     limit = Limit(looks.margin, looks.recovery, of_loss=True)
     at = [look.n_units for look in found]
-    axes.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
+    if limit.label:
+        axes.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
     end = last.planned or at[-1]
     ends = [(limit.bounds(look.difference) or (0.0, np.inf)) for look in found]
     line = [low if np.isfinite(low) else high for low, high in ends]
@@ -229,13 +230,19 @@ def _draw(looks: Looks, ax: Axes | None) -> Axes:
         face = BLUE if look.verdict != "go on" else "white"
         place = look.n_units, look.difference.difference
         axes.plot(*place, "o", color=BLUE, markerfacecolor=face, markersize=4, zorder=4)
-    # The first intervals may leave the scale.
+    # The first intervals may leave the scale: an arrow says that they go on.
     some = [x for x in found if x.level > _SMALL_LEVEL] or [last]
     low, high = min(*line, *(x.low for x in some)), max(*line, *(x.high for x in some))
-    axes.set_ylim(low - 0.1 * (high - low), high + 0.1 * (high - low))
+    low, high = low - 0.1 * (high - low), high + 0.1 * (high - low)
+    axes.set_ylim(low, high)
+    above = [x.n_units for x in found if x.high > high]
+    below = [x.n_units for x in found if x.low < low]
+    for edge, arrow, cut in ((high, "^", above), (low, "v", below)):
+        axes.plot(cut, [edge] * len(cut), arrow, color=SKY, markersize=6, clip_on=False, zorder=3)
     axes.set_xlim(0, 1.03 * end)
     axes.set_ylabel(f"difference in {metric_name(last.difference)}", fontsize=SMALL)
-    below = ["filled: decided", limit.label or "dashed: no difference"]
+    said = ["filled: decided", limit.label or "dashed: 0"]
+    said += ["arrow: goes on"] if above or below else []
     title = f"{last.difference.system} − {last.difference.baseline}: {looks.verdict}"
-    name_axes(axes, title, plural(last.unit), "; ".join(below))
+    name_axes(axes, title, plural(last.unit), "; ".join(said))
     return axes

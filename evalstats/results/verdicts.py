@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from evalstats.results.records import (
     KINDS,
     Difference,
     by_pair,
+    counted,
     distinct,
     kind_of,
     listed,
@@ -42,10 +44,13 @@ def verdicts(result: Any) -> list[Verdict]:
     """Return what was found, of comparisons the surest first."""
     if hasattr(result, "differences"):
         return _of_comparison(result)
+    if hasattr(result, "looks"):
+        return [_of_looks(result)]
     if hasattr(result, "sentence"):
         return [Verdict(result.sentence, "worse" if result.worse else "open", [result.total])]
     for name, said in (
         ("checks", _of_check),
+        ("means", _of_mean),
         ("rankings", lambda _, ranking: _of_ranking(ranking)),
         ("tests", lambda _, test: _of_test(test)),
         ("pairs", _of_power),
@@ -95,6 +100,25 @@ def _of_test(test: Any) -> Verdict:
     pair = f"{test.system} - {test.baseline}, {test.metric}"
     line = f"{test.test} prints {tabular.pvalue(test.pvalue)}, calibrated it is "
     return Verdict(f"{pair}: {said}", lines=[f"{line}{tabular.pvalue(test.calibrated)}."])
+
+
+def _of_mean(over: Any, d: Any) -> Verdict:
+    """Say whether the mean difference over strata is shown, and what another stratum would have."""
+    places, level = tabular.decimals([d.standard_error]), tabular.level(over.confidence_level)
+    value, *ends = (
+        tabular.number(x, places, True)
+        for x in (d.difference, d.low, d.high, d.predicted_low, d.predicted_high)
+    )
+    n, shown = counted(d.n_strata, over.by), d.low > 0 or d.high < 0
+    kind = "better" if (d.difference > 0) == d.higher_is_better else "worse"
+    said = f"{d.system} is {kind} than {d.baseline} by {value.lstrip('+-−')} {d.metric} over {n}"
+    if not shown:
+        said = f"No evidence that {d.system} differs from {d.baseline} in {d.metric} over {n}"
+    line = (
+        f"Mean difference {value}: {level} {ends[0]} to {ends[1]}, and {ends[2]} to {ends[3]} in "
+        f"another {over.by}."
+    )
+    return Verdict(said, kind if shown else "open", [line])
 
 
 def _of_power(planned: Any, pair: Any) -> Verdict:
@@ -147,6 +171,18 @@ def _of_check(gate: Any, check: Any) -> Verdict:
     said = f"{check.name}: {check.verdict}, {word} {value} ({of} {low} to {high})"
     said += f", {against[check.verdict]}" if limit else ""
     return Verdict(said, KINDS.get(check.verdict, "open"), [check.reason] if check.reason else [])
+
+
+def _of_looks(looks: Any) -> Verdict:
+    """Say what the last look decides, its difference, and what follows."""
+    last, d = looks.last, looks.last.difference
+    places = tabular.decimals([abs(last.high - last.low) / 4])
+    value, low, high = (
+        tabular.number(x, places, True) for x in (d.difference, last.low, last.high)
+    )
+    said = f"{d.system} against {d.baseline}: {last.verdict}, {last.reason}"
+    line = f"{d.metric} {value}: repeated interval {low} to {high}."
+    return Verdict(said, KINDS.get(last.verdict, "open"), [line])
 
 
 def _points(margin: float) -> str:
@@ -230,7 +266,9 @@ def _claimed(c: Any, main: Sequence[Difference], kind: str) -> Verdict:
     }
     said = "; ".join(f"{words[claim]} {_named(names)}" for claim, names in by.items() if names)
     shown = "open" if kind == "open" or not by["not shown"] else kind
-    return Verdict(said[:1].upper() + said[1:], shown if by["not shown"] else "better")
+    # Names of systems stay as they are.
+    said = re.sub("^it is", "It is", said)
+    return Verdict(said, shown if by["not shown"] else "better")
 
 
 def _amount(c: Any, d: Difference) -> str:

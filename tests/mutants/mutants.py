@@ -521,6 +521,14 @@ a metric is found by the name that was asked for
 without a baseline what ties with the best is emphasised too
 - if kind_of(comparison, d) == "open"}
 + if kind_of(comparison, d) != "open"}
+@ analysis/by_stratum.py: report_kinds
+a segment of a domain keeps its name
+- tables = [_table(of, places, labels_of, _at(ids, places)) for of in segments]
++ tables = [_table(of, places, labels_of, ()) for of in segments]
+@ cli/inputs.py: report_kinds
+a label is no file that was read
+- elif path and path not in files and Path(path).exists():
++ elif path and path not in files:
 @ inference/welch.py: by_stratum
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
