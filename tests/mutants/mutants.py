@@ -372,6 +372,10 @@ what units add to runs grows with a factor
 of a score below 0 no share is kept
 - min(scores) < 0
 + min(scores) < -1e300
+@ analysis/margins.py: arena
+of an arena of ties alone nothing is claimed
+- return pair.drawn.of.has_few_values
++ return False
 @ analysis/claims.py: claims
 a pair of which nothing can be claimed counts among the claims
 - adjust([1.0 if p is None else p for p in known]).tolist()
@@ -861,8 +865,12 @@ the table of a gate that has failed is printed as well
 + pass
 @ cli/commands.py: cli
 a baseline that is an input is not read twice
-- Path(options.baseline).exists() and options.baseline not in paths:
-+ Path(options.baseline).exists():
+- if paths and is_path and name not in paths:
++ if paths and is_path:
+@ cli/commands.py: gate
+a system of a table goes before a folder of its name
+- table = table_with(options, name)
++ table = None
 @ cli/inputs.py: cli
 a baseline that is not there is the first thing said
 - if options.command == "gate" and _known(name, systems, paths) is None:
