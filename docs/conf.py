@@ -138,10 +138,11 @@ def link_names(app: Any, tree: nodes.document) -> None:
 
 
 def keep_options_whole(app: Any, tree: nodes.document) -> None:
-    """Mark the options of the command line, `--groups`, which do not break after a hyphen."""
+    """Mark the options of the command line, `--groups`, and its commands, which do not break."""
     for literal in tree.findall(nodes.literal):
         is_cell = isinstance(literal.parent.parent, nodes.entry)
-        if re.match("--?[a-z]", literal.astext()) and (is_cell or " " not in literal.astext()):
+        said = r"--?[a-z]|evalstats \w+$"
+        if re.match(said, literal.astext()) and (is_cell or " " not in literal.astext()):
             literal["classes"].append("option")
 
 
