@@ -221,10 +221,12 @@ def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
     columns: dict[str, list[str]] = {}
     for part in pivot.parts:
         items = part.rows.items
+        first = dict(zip(reversed(items.ids), reversed(range(len(items.ids))), strict=True))
+        places = [first.get(item) for item in table.segment_ids or ()]
         for kind, texts in items.texts.items():
-            of = dict(zip(reversed(items.ids), reversed(texts), strict=True))
             name = part.rows.system if kind == "answer" else kind
-            columns.setdefault(name, [of.get(item, "") for item in table.segment_ids or ()])
+            if name not in columns:
+                columns[name] = ["" if i is None else texts[i] for i in places]
     return columns
 
 

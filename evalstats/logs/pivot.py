@@ -247,7 +247,7 @@ def _pivot(rows: Sequence[Rows], epochs: str, metric: Metric) -> Pivot:
         )
     if parts[0].n_runs > 1:
         metric = MeanOfRuns(metric, parts[0].n_runs)
-    ids, places = _union(parts)
+    ids, places = items_of(parts)
     is_there, is_gone = np.zeros((2, len(parts), len(ids)), dtype=np.bool_)
     for s, part in enumerate(parts):
         is_there[s, places[s]] = True
@@ -255,7 +255,7 @@ def _pivot(rows: Sequence[Rows], epochs: str, metric: Metric) -> Pivot:
     return Pivot(key, metric, parts, ids, places, is_there, is_gone, shared_labels(parts))
 
 
-def _union(parts: Sequence[Answered]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
+def items_of(parts: Sequence[Answered]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
     """Return the ids of all systems in their natural order, and the places of those of each system.
 
     Of ids ("1", "3") and ("1", "2") these are ("1", "2", "3") and places [0, 2] and [0, 1].
@@ -275,7 +275,7 @@ def shared_labels(parts: Sequence[Answered]) -> dict[str, list[str]]:
     Raise where two systems have different labels for an item.
     """
     by_item: dict[str, list[str]] = {}
-    ids, _ = _union(parts)
+    ids, _ = items_of(parts)
     for name in parts[0].labels:
         if not all(name in part.labels for part in parts):
             continue

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from evalstats.checks import shown
 from evalstats.errors import Argument, InputError
 from evalstats.logs.log import Patterns, as_patterns
-from evalstats.logs.pivot import Answered
+from evalstats.logs.pivot import Answered, items_of
 from evalstats.logs.words import first_few, matches
 
 #: What a log says of how a task was asked, with how a value is written.
@@ -79,7 +81,9 @@ def told_changes(
     """
     by_task: dict[str, _Changes] = {}
     for task, parts in asked:
-        by_task.setdefault(task, _changes(task, parts))
+        # All metrics of a task are of the same answers.
+        if task not in by_task:
+            by_task[task] = _changes(task, parts)
     changed = [one for one in by_task.values() if one.lines or one.n_prompts]
     if not changed:
         return []
@@ -135,13 +139,20 @@ def _against(written: str, by_value: Mapping[str, Sequence[str]], is_named: bool
 
 def _other_prompts(parts: Sequence[Answered]) -> tuple[int, int]:
     """Return how many items two systems were asked with other prompts, and how many items both."""
-    by_item: dict[str, list[str]] = {}
-    for part in parts:
-        for item, prompt in zip(part.ids, part.prompts, strict=False):
-            if prompt:
-                by_item.setdefault(item, []).append(prompt)
-    shared = [prompts for prompts in by_item.values() if len(prompts) > 1]
-    return sum(len(set(prompts)) > 1 for prompts in shared), len(shared)
+    parts = [part for part in parts if part.prompts]
+    if len(parts) < 2:
+        return 0, 0
+    ids, places = items_of(parts)
+    first = np.full(len(ids), "", dtype=object)
+    shared, others = np.zeros((2, len(ids)), dtype=np.bool_)
+    for part, of_part in zip(parts, places, strict=True):
+        prompts = np.full(len(ids), "", dtype=object)
+        prompts[of_part] = part.prompts
+        both = (first != "") & (prompts != "")
+        shared |= both
+        others |= both & (prompts != first)
+        first = np.where(first == "", prompts, first)
+    return int(np.sum(others)), int(np.sum(shared))
 
 
 def _alike(changes: Sequence[_Changes]) -> list[list[_Changes]]:

@@ -503,8 +503,8 @@ the order of gold labels counts
 + for gold in sorted(map(str, self)):
 @ logs/formats/lm_eval_samples.py: logs_messages
 of choices the answer is the likeliest
-- best = max(range(len(each))
-+ best = min(range(len(each))
+- likelihoods.index(max(likelihoods))
++ likelihoods.index(min(likelihoods))
 @ logs/formats/tables.py: logs_tables
 names of judges number answers
 - number_of = {name: i for

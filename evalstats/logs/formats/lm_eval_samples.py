@@ -165,22 +165,26 @@ def _texts(record: Mapping[str, Any]) -> dict[str, str]:
     Of choices the answer is the one of the highest log-likelihood.
     """
     asked = record.get("arguments")
-    requests = list(asked.values()) if isinstance(asked, Mapping) else asked
+    requests = list(asked.values()) if isinstance(asked, dict) else asked
     requests = requests if isinstance(requests, list) else []
-    each = [list(one.values()) if isinstance(one, Mapping) else one for one in requests]
-    each = [one for one in each if isinstance(one, list) and one]
     answers = record.get("filtered_resps")
     answers = answers if isinstance(answers, list) else []
     answer = answers[0] if answers else ""
-    if isinstance(answer, list) and len(answers) == len(each) > 1:
+    if isinstance(answer, list) and len(answers) == len(requests) > 1:
         with suppress(ValueError, TypeError, IndexError):
-            best = max(range(len(each)), key=lambda i: float(answers[i][0]))
-            answer = each[best][1]
+            likelihoods = [float(one[0]) for one in answers]
+            answer = _parts(requests[likelihoods.index(max(likelihoods))])[1]
     if isinstance(answer, list):
         answer = answer[0] if answer else ""
-    question = each[0][0] if each else ""
+    question = next(iter(_parts(requests[0])), "") if requests else ""
     found = {"question": question, "target": record.get("target"), "answer": answer}
     return {name: text.strip() if isinstance(text, str) else "" for name, text in found.items()}
+
+
+def _parts(request: object) -> list[Any]:
+    """Return what the model was asked, and of a choice also what could be answered."""
+    parts = list(request.values()) if isinstance(request, dict) else request
+    return parts if isinstance(parts, list) else []
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
@@ -215,6 +219,7 @@ class TaskSamples:
         # Logs of before 2025 do not name filters in lines; where there is one, it is that.
         self.filter = next(iter(filters)) if len(filters) == 1 else None if filters else "none"
         self.filters = defaultdict[str, _Lines](lambda: _Lines(f"{path}, {task}", unit))
+        self.labels = (*_HASHES, *wanted.labels)
 
     def add(self, record: Mapping[str, Any], n: int) -> None:
         """Add line n of the file."""
@@ -232,7 +237,7 @@ class TaskSamples:
         values = {name: require(record, name, where=where) for name in answers.asked}
         doc_id = str(require(record, "doc_id", where=where))
         answers.paths = answers.paths or paths_of(record, "doc")
-        labels = {name: dotted(record, name) for name in (*_HASHES, *self.wanted.labels)}
+        labels = {name: dotted(record, name) for name in self.labels}
         prompt = dotted(record, "prompt_hash")
         answers.add(n, doc_id, labels, values, prompt=prompt, texts=_texts(record))
 
