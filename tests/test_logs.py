@@ -312,7 +312,7 @@ def mutate(path, count, **settings):
 
 
 @formats
-@pytest.mark.parametrize("count", [10, pytest.param(1000, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("count", [25, pytest.param(1000, marks=pytest.mark.thorough)])
 def test_mutated_files_give_the_same_numbers_or_one_error(name, count, tmp_path):
     write, is_reported = FORMATS[name]
     path = write(tmp_path)
