@@ -131,11 +131,11 @@ def spread(x, design, added=0):
 
 
 def effective(variance, squared, design):
-    """Return V/se², in groups with one answer more whose group shares it as a whole."""
+    """Return V/se², in groups with half an answer more, which its whole group shares."""
     if design != "groups":
         return variance / squared
     g = SIZES.sum() ** 2 / np.sum(SIZES**2)
-    return min(variance / squared, (50 * variance + 1) / (50 * squared + 1 / g))
+    return min(variance / squared, (50 * variance + 0.5) / (50 * squared + 0.5 / g))
 
 
 @pytest.mark.parametrize("design", ["groups", "micro", "macro"])
@@ -209,7 +209,7 @@ def test_few_answers_do_not_tell_how_groups_hang_together():
     for k, size in enumerate(sizes):
         design_effect = 90 / 89 * (1 - k / 90) / (1 - k / 270)
         events = k * (1 - k / 270)
-        assert size == pytest.approx(270 * (events + 1) / (events * design_effect + 3))
+        assert size == pytest.approx(270 * (events + 0.5) / (events * design_effect + 1.5))
     assert np.all(np.diff(sizes) > 0)
     wholes = [effective_size(marked(*range(3 * k)), groups=TRIPLES) for k in range(1, 20)]
     assert wholes == pytest.approx([90] * 19, rel=0.02)

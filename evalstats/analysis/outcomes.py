@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 #: Items with the pooled share that are added to each stratum (Agresti and Coull, 1998).
 _ADDED = 4.0
+#: Answers that are added to those that vary, of groups.
+_HALF = 0.5
 
 
 class Counts(Protocol):
@@ -203,9 +205,9 @@ class Outcomes:
     def _effective(self, variance: float, spread: Spread) -> float:
         """Return how many freely drawn segments vary as these do (Korn and Graubard, 1998).
 
-        Few successes, or few failures, do not tell how groups hang together: one more, whose
-        group shares it as a whole, is added to them, as Agresti and Coull (1998) add four. Where
-        nothing varies the number is Kish's (1965) of the groups.
+        Few successes, or few failures, do not tell how groups hang together: half of one more, that
+        its whole group shares, is added to them, as Haldane (1956) and Anscombe (1956) add a half
+        to counts. Where nothing varies the number is Kish's (1965) of the groups.
         """
         squared = (spread.error / self.scale) ** 2
         found = variance / squared if variance > 0 and squared > 0 else np.inf
@@ -215,7 +217,7 @@ class Outcomes:
         if self.units.sizes is None:
             return segments if self.units.plain or found == np.inf else found
         groups = self._groups(self.units.sizes)
-        return min(found, (variance + 1 / segments) / (squared + 1 / (segments * groups)))
+        return min(found, (variance + _HALF / segments) / (squared + _HALF / (segments * groups)))
 
     def _groups(self, sizes: NDArray[np.int64]) -> float:
         """Return Kish's number of groups of these sizes, by what their segments weigh."""

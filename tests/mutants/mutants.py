@@ -446,7 +446,7 @@ where nothing varies items count as their weights leave them (Kish)
 - segments = student.kish(self.weights)
 + segments = float(self.success.shape[1])
 where nothing varies groups count, and not their answers
-- return min(found, (variance + 1 / segments) / (squared + 1 / (segments * groups)))
+- return min(found, (variance + _HALF / segments) / (squared + _HALF / (segments * groups)))
 + return segments if found == np.inf else found
 @ analysis/planning.py: gate
 a share is kept of what the baseline scores
