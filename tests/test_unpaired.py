@@ -181,9 +181,15 @@ def test_groups_count_at_their_design_effect():
     (alone,) = es.compare(one, metrics=ACC, paired=False, confidence_level=0.9)
     (grouped,) = es.compare(five, metrics=ACC, paired=False, groups=groups, confidence_level=0.9)
     assert grouped.standard_error == pytest.approx(alone.standard_error)
-    # n - 1 in place of n, and t in place of the normal distribution.
     assert grouped.high - grouped.low == pytest.approx(alone.high - alone.low, rel=0.03)
-    assert (grouped.low, grouped.high) != (alone.low, alone.high)
+    # n - 1 in place of n, and t with Welch's degrees of freedom in place of the normal distribution.
+    shares, units = (np.array([f(x) for x in (one["B"], one["A"])]) for f in (np.mean, len))
+    squares = shares * (1 - shares) / (units - 1)
+    half = 0.5 / (5 * units)
+    sizes = np.minimum(units - 1, (shares * (1 - shares) + half) / (squares + half / units))
+    degrees = sum(squares) ** 2 / sum(squares**2 / (units - 1))
+    distance = miettinen_nurminen_distance(*shares, tuple(sizes), 0.0)
+    assert grouped.pvalue == pytest.approx(2 * stats.t.sf(abs(distance), degrees), rel=1e-9)
 
 
 def test_margins_gates_and_ranks_are_of_unpaired_systems_too(sample):
