@@ -21,8 +21,9 @@ Floats = NDArray[np.float64]
 
 #: The longest n-grams that can be asked for: time and memory grow with the order.
 MOST_ORDER = 1000
-#: No text has so many of anything; doubles beyond it skip numbers.
-_MOST_COUNT = 2**53
+#: No text has so many of anything; doubles beyond it skip numbers. NumPy 2.0.0 may crash where
+#: narrow numbers are compared with an integer of Python that is beyond all of them.
+_MOST_COUNT = np.float64(2**53)
 #: The signature of a `Ratio` names all of its columns.
 _MOST_SIGNATURE = 100_000
 

@@ -100,7 +100,7 @@ def counts_of(matrices: object, n_labels: int) -> Sequence[NDArray[Any]]:
         raise InputError("hypotheses is empty; give at least one segment")
     # Narrow numbers of counts, as pixels of a large image, cannot hold their sums.
     array = array.astype(np.float64) if array.dtype.kind == "f" else array
-    countable = (array >= 0) & (array == np.rint(array)) & (array < 2**53)
+    countable = (array >= 0) & (array == np.rint(array)) & (array < np.float64(2**53))
     for place in np.argwhere(~countable)[:1].tolist():
         raise InputError(f"hypotheses{place} is {array[tuple(place)]}; counts are 0, 1, 2, ...")
     array = array.astype(np.int64)
