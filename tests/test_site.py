@@ -13,6 +13,8 @@ import pytest
 import evalstats as es
 
 ROOT = Path(__file__).resolve().parents[1]
+#: One process builds the site for all of them, where pytest-xdist distributes by groups.
+pytestmark = pytest.mark.xdist_group("site")
 EXTENSIONS = ("sphinx_codeautolink", "sphinx_copybutton", "latex2mathml", "furo", "myst_parser")
 
 
