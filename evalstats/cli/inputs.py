@@ -321,17 +321,8 @@ def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
     if options.by and (options.groups or options.by == STANDARD):
         # A domain has some of the documents, and standard input cannot be read again.
         return None
-    references = _reference_files(options)
-    numbers = [f" {i + 1}" for i in range(len(references))] if len(references) > 1 else [""]
-    named = {f"reference{number}": path for number, path in zip(numbers, references, strict=True)}
-    names, systems_of_runs = _names(options)
-    for name, path in zip(names, options.input, strict=True):
-        # Which of several runs a report should show is not known.
-        if systems_of_runs:
-            continue
-        if not options.systems or matches(name, options.systems):
-            named[name] = path
     # Standard input cannot be read again.
+    named = _shown_files(options)
     files = {name: Lines(path) for name, path in named.items() if path != STANDARD}
     texts = {name: lines.texts(0, len(lines)) for name, lines in files.items()}
     if not options.by:
@@ -339,6 +330,20 @@ def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
     own = [str(i + 1) for i in range(max(map(len, texts.values()), default=0))]
     ids = [*own, *map("{}: {}".format, Labels(options.by), own)]
     return {name: dict(zip(ids, [*lines, *lines], strict=True)) for name, lines in texts.items()}
+
+
+def _shown_files(options: argparse.Namespace) -> dict[str, str]:
+    """Return the files of references, and those of outputs by the names of their systems."""
+    references = _reference_files(options)
+    numbers = [f" {i + 1}" for i in range(len(references))] if len(references) > 1 else [""]
+    named = {f"reference{number}": path for number, path in zip(numbers, references, strict=True)}
+    names, systems_of_runs = _names(options)
+    # Which of several runs a report should show is not known.
+    if not systems_of_runs:
+        for name, path in zip(names, options.input, strict=True):
+            if not options.systems or matches(name, options.systems):
+                named[name] = path
+    return named
 
 
 def _reference_files(options: argparse.Namespace) -> list[str]:

@@ -230,8 +230,22 @@ def _draw(looks: Looks, ax: Axes | None) -> Axes:
         face = BLUE if look.verdict != "go on" else "white"
         place = look.n_units, look.difference.difference
         axes.plot(*place, "o", color=BLUE, markerfacecolor=face, markersize=4, zorder=4)
-    # The first intervals may leave the scale: an arrow says that they go on.
-    some = [x for x in found if x.level > _SMALL_LEVEL] or [last]
+    is_cut = _fit_intervals(axes, found, line)
+    axes.set_xlim(0, 1.03 * end)
+    axes.set_ylabel(f"difference in {metric_name(last.difference)}", fontsize=SMALL)
+    said = ["filled: decided", limit.label or "dashed: 0"]
+    said += ["arrow: goes on"] if is_cut else []
+    title = f"{last.difference.system} − {last.difference.baseline}: {looks.verdict}"
+    name_axes(axes, title, plural(last.unit), "; ".join(said))
+    return axes
+
+
+def _fit_intervals(axes: Axes, found: Sequence[Look], line: Sequence[float]) -> bool:
+    """Fit the scale to the limit and to intervals; return whether it cuts some off.
+
+    The first intervals may leave the scale: an arrow says that they go on.
+    """
+    some = [x for x in found if x.level > _SMALL_LEVEL] or [found[-1]]
     low, high = min(*line, *(x.low for x in some)), max(*line, *(x.high for x in some))
     low, high = low - 0.1 * (high - low), high + 0.1 * (high - low)
     axes.set_ylim(low, high)
@@ -239,10 +253,4 @@ def _draw(looks: Looks, ax: Axes | None) -> Axes:
     below = [x.n_units for x in found if x.low < low]
     for edge, arrow, cut in ((high, "^", above), (low, "v", below)):
         axes.plot(cut, [edge] * len(cut), arrow, color=SKY, markersize=6, clip_on=False, zorder=3)
-    axes.set_xlim(0, 1.03 * end)
-    axes.set_ylabel(f"difference in {metric_name(last.difference)}", fontsize=SMALL)
-    said = ["filled: decided", limit.label or "dashed: 0"]
-    said += ["arrow: goes on"] if above or below else []
-    title = f"{last.difference.system} − {last.difference.baseline}: {looks.verdict}"
-    name_axes(axes, title, plural(last.unit), "; ".join(said))
-    return axes
+    return bool(above or below)
