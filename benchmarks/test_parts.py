@@ -10,6 +10,7 @@ import pytest
 
 import evalstats as es
 from benchmarks.corpora import corpus
+from benchmarks.scale import statistics
 from evalstats.resampling import executors, multinomial_rows, products
 from evalstats.resampling.weighted import bootstrap_totals
 
@@ -63,7 +64,7 @@ def test_extraction(benchmark, metric):
 @pytest.mark.parametrize("weights", ["poisson", "two-stage", "multinomial"])
 def test_shards(benchmark, weights):
     n, b = 100_000, 1000
-    values = np.random.default_rng(0).integers(0, 40, size=(2, n, 10))
+    values = statistics(n, np.random.default_rng(0))
     table = es.SegmentStatistics(values, ["A", "B"], es.BLEU())
     if weights == "multinomial":
         benchmark(bootstrap_totals, np.concatenate(values, axis=1), b, 1)
