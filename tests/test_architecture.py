@@ -45,6 +45,21 @@ NAMES = [".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in P
 MODULES = {name.removesuffix(".__init__"): path for name, path in zip(NAMES, PATHS, strict=True)}
 
 
+FORKS = (
+    *(ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.Assert),
+    *(ast.comprehension, ast.match_case),
+)
+
+
+def n_ways(function):
+    """Return the ways through a function: 1, one more for each fork and each `and` or `or`."""
+    nodes = list(ast.walk(function))
+    return 1 + sum(
+        isinstance(node, FORKS) + (len(node.values) - 1 if isinstance(node, ast.BoolOp) else 0)
+        for node in nodes
+    )
+
+
 @pytest.fixture(scope="module")
 def trees():
     return {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
@@ -91,7 +106,7 @@ def test_inference_takes_arrays_and_returns_arrays(imports):
 def test_every_room_has_a_map_and_files_are_short(trees):
     for name, path in MODULES.items():
         n_lines = len(path.read_text(encoding="utf-8").splitlines())
-        assert n_lines <= 500, f"{name} is too long"
+        assert n_lines <= 900, f"{name} is too long"
         if path.name == "__init__.py" and room(name) in set().union(*ROOMS) and "." not in name:
             described = ast.get_docstring(trees[name])
             files = {other.partition(".")[2] for other in MODULES if room(other) == name != other}
@@ -105,7 +120,8 @@ def test_functions_are_short_and_take_few_arguments(trees):
             if isinstance(node, ast.FunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 n_lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0
-                assert n_lines <= 60, f"{name}.{node.name} has {n_lines} lines"
+                assert n_lines <= 90, f"{name}.{node.name} has {n_lines} lines"
+                assert n_ways(node) <= 25 or room(name) == "compat", f"{name}.{node.name} forks"
                 n = len([*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs])
                 # `compare` names each of its options, so that an editor knows them.
                 limit = 22 if node.name == "compare" else 19

@@ -22,9 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.mutants.mutants import MUTANTS, Mutant
+from tests.mutants.mutants import MUTANTS, ROOT, Mutant, file_of
 
-ROOT = Path(__file__).resolve().parents[2]
 RECORD = Path(__file__).with_name("record.tsv")
 #: Seconds after which a mutant that hangs is dead.
 LONGEST = 900
@@ -79,7 +78,7 @@ def fate(original: Path, known: Mapping[Mutant, Fate], mutant: Mutant) -> Fate:
             with suppress(FileNotFoundError):  # the test may have another name now
                 killer, _ = run_tests(folder, [known[mutant].killer])
         if not killer:
-            killer, _ = run_tests(folder, [f"tests/test_{test}.py" for test in mutant.tests])
+            killer, _ = run_tests(folder, [file_of(test) for test in mutant.tests])
     found = Fate(killer, time.monotonic() - began)
     said = f"died ({killer})" if killer else "SURVIVED"
     print(f"{found.seconds:6.1f} s  {mutant.file}: {mutant.promise}: {said}", flush=True)
@@ -125,7 +124,7 @@ def main() -> int:
             mutated((original / mutant.file).read_text("utf-8"), mutant)
         names = sorted({test for mutant in chosen for test in mutant.tests})
         if not given.unchecked:
-            failed, said = run_tests(original, [f"tests/test_{test}.py" for test in names])
+            failed, said = run_tests(original, [file_of(test) for test in names])
             if failed:
                 print(said, "The tests fail without any mutant.", sep="\n", file=sys.stderr)
                 return 2

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Mutant(NamedTuple):
@@ -13,6 +16,12 @@ class Mutant(NamedTuple):
     new: str
     promise: str
     tests: tuple[str, ...]
+
+
+def file_of(test: str) -> str:
+    """Return the file of tests with a name: "tests/analysis/test_pairs.py" for "pairs"."""
+    (path,) = ROOT.glob(f"tests/**/test_{test}.py")
+    return path.relative_to(ROOT).as_posix()
 
 
 TABLE = r"""
