@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.aggregates import MICRO, Aggregate
-from evalstats.analysis.judging import Worth
 from evalstats.analysis.outcomes import Counts, Outcomes, as_outcomes
 from evalstats.analysis.units import Units
+from evalstats.designs.judges.judging import Worth
+from evalstats.designs.trials.repeats import Repeats
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.metrics import Mean, Metric, scores_of
@@ -25,7 +26,6 @@ from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.grid import on_grid
 from evalstats.resampling.strata import places_of
 from evalstats.results.records import plural
-from evalstats.statistics.repeats import Repeats
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.statistics.values import missing_scores
 

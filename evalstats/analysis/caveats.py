@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.effects import Effect
-from evalstats.analysis.unpaired import Part
+from evalstats.designs.trials.sentences import TrialShares
+from evalstats.designs.unpaired.pairs import Part
 from evalstats.inference import student
 from evalstats.inference.bootstrap import LEAST_DEGREES
 from evalstats.inference.student import kish
@@ -22,7 +23,6 @@ from evalstats.results.notes import (
     limit_notes,
     uneven_notes,
 )
-from evalstats.results.repeated import TrialShares
 
 #: The largest tenth of the units, ten at most, that hold so much of a variance are a note. Measured
 #: on samples of 20 to 2,000 segments: BLEU of systems that get few n-grams right at all is seen in

@@ -21,8 +21,8 @@ from evalstats.analysis.pairs import Compared, Record, check_ratios
 from evalstats.analysis.swaps import swapped_pvalues
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
 from evalstats.analysis.units import Labels
-from evalstats.analysis.unpaired import Part, Unpaired, as_unpaired, names_apart
 from evalstats.checks import also_called, flag
+from evalstats.designs.unpaired.pairs import Part, Unpaired, as_unpaired, names_apart
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.adjustment import Adjustment

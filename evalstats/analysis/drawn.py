@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.apart import Apart
 from evalstats.analysis.blocks import Scored, Segments
 from evalstats.analysis.effects import Effect, RunScores
 from evalstats.analysis.options import Options
 from evalstats.analysis.units import Units
+from evalstats.designs.unpaired.apart import Apart
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.resampling.strata import Stratified, stratum_totals

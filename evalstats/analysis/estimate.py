@@ -16,8 +16,8 @@ from evalstats.analysis.makers import maker_of
 from evalstats.analysis.options import SCORE_METHODS, SEED, EstimateOptions, Options, option
 from evalstats.analysis.tasks import as_decided, as_task, is_extracted, is_statistics
 from evalstats.analysis.units import Labels
-from evalstats.analysis.unpaired import Part
 from evalstats.checks import also_called
+from evalstats.designs.unpaired.pairs import Part
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, student
 from evalstats.inference.bootstrap import Bounds

@@ -6,36 +6,36 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 
-from evalstats.analysis.by_stratum import taken_apart
 from evalstats.analysis.drawn import Drawn, Pair
-from evalstats.analysis.itemwise import Paired, cases_of, is_same, paired, together
 from evalstats.analysis.makers import maker_of
 from evalstats.analysis.options import Options
-from evalstats.analysis.over_strata import over_labels, over_tasks
-from evalstats.analysis.planning import Question, needed_within, planned
-from evalstats.analysis.ranking import by_composite, by_metric
-from evalstats.analysis.removal import influence_of
 from evalstats.analysis.tasks import Task, labels_of
 from evalstats.analysis.totals import Total
 from evalstats.analysis.units import unit_name
-from evalstats.analysis.unpaired import Part, Unpaired
 from evalstats.checks import listed
+from evalstats.designs.trials.cases import Cases
+from evalstats.designs.trials.itemwise import Paired, cases_of, is_same, paired, together
+from evalstats.designs.unpaired.pairs import Part, Unpaired
 from evalstats.errors import InputError
 from evalstats.metrics import Trials
-from evalstats.results.across import OverStrata
-from evalstats.results.cases import Cases
+from evalstats.pictures.report import Beside
+from evalstats.pictures.verdicts import in_words
+from evalstats.questions.domains.across import OverStrata
+from evalstats.questions.domains.by_stratum import taken_apart
+from evalstats.questions.domains.heterogeneity import heterogeneity_notes
+from evalstats.questions.domains.over_strata import over_labels, over_tasks
+from evalstats.questions.influence.influence import Influence
+from evalstats.questions.influence.removal import influence_of
+from evalstats.questions.power.planned import Power
+from evalstats.questions.power.planning import Question, needed_within, planned
+from evalstats.questions.ranking.ranking import by_composite, by_metric
+from evalstats.questions.ranking.rankings import Ranking
 from evalstats.results.comparison import Comparison
-from evalstats.results.heterogeneity import heterogeneity_notes
-from evalstats.results.influence import Influence
 from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.notes import Limits
-from evalstats.results.planned import Power
-from evalstats.results.rankings import Ranking
 from evalstats.results.records import Difference, distinct
-from evalstats.results.report import Beside
 from evalstats.results.signatures import Signature
 from evalstats.results.source import Composite
-from evalstats.results.verdicts import in_words
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.names import group_codes
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.aggregates import Aggregate
 from evalstats.analysis.units import Units
+from evalstats.designs.trials.metrics import MeanOverItems
 from evalstats.inference import counts, student
 from evalstats.inference.student import Spread
 from evalstats.metrics import Confusion, Mean, Ratio
-from evalstats.metrics.trials import MeanOverItems
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]

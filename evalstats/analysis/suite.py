@@ -17,8 +17,8 @@ from evalstats.analysis.options import SEED, Options, PairOptions, ScoreOptions
 from evalstats.analysis.tasks import Task, as_decided, as_pairs, is_statistics, tables_of
 from evalstats.analysis.totals import as_totals
 from evalstats.analysis.units import Labels
-from evalstats.analysis.unpaired import Part, of_systems, side_by_side, systems_apart
 from evalstats.checks import also_called, label, listed
+from evalstats.designs.unpaired.pairs import Part, of_systems, side_by_side, systems_apart
 from evalstats.errors import InputError, InputTypeError
 from evalstats.results.comparison import Comparison, Estimate, Estimates
 from evalstats.results.notes import Limits, score_notes

@@ -10,12 +10,13 @@ from typing import Any, ClassVar, TypeGuard, cast
 from evalstats.analysis.aggregates import Aggregated, as_aggregate
 from evalstats.analysis.blocks import Segments, distinct_names, segments_of
 from evalstats.analysis.drawn import Drawn, from_segments
-from evalstats.analysis.judging import tuned, within_labels
 from evalstats.analysis.makers import maker_of, summaries_of
 from evalstats.analysis.options import Default, Options
 from evalstats.analysis.summaries import Maker, Summary
 from evalstats.analysis.units import Labels, as_units, check_enough, unit_name
 from evalstats.checks import listed, shown
+from evalstats.designs.judges.human import with_people
+from evalstats.designs.judges.judging import tuned, within_labels
 from evalstats.errors import Argument, InputError
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
@@ -27,7 +28,6 @@ from evalstats.statistics.extraction import (
     check_same_rows,
     extract_all,
 )
-from evalstats.statistics.human import with_people
 from evalstats.statistics.runs import extract_all_runs, has_runs
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
 from evalstats.text.frames import columns_of

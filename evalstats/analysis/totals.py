@@ -20,10 +20,10 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.outcomes import joined
 from evalstats.analysis.tasks import Task, labels_of
 from evalstats.analysis.units import Labels, design
+from evalstats.designs.judges.judged import Judged
 from evalstats.errors import InputError
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.identity import MetricSignature, merged
-from evalstats.metrics.judged import Judged
 from evalstats.results.records import distinct
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics

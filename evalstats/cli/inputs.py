@@ -10,11 +10,11 @@ from typing import Any
 
 from evalstats.analysis.aggregates import NamedTotal
 from evalstats.analysis.tasks import as_pairs, tables_of
-from evalstats.analysis.unpaired import systems_apart
 from evalstats.checks import meant
 from evalstats.cli.flags import OF_BATTLES, flag_of
 from evalstats.cli.metrics import METRIC_OPTIONS, metrics_of
 from evalstats.cli.output import STANDARD
+from evalstats.designs.unpaired.pairs import systems_apart
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.results.records import distinct

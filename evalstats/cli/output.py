@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from evalstats.errors import InputError
-from evalstats.results.report import Texts, document
+from evalstats.pictures.report import Texts, document
 from evalstats.results.writing import SUFFIXES
 from evalstats.statistics.extraction import Progress
 

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
+from evalstats.designs.arenas.battles import BattleTable, both_bad_notes, simple
 from evalstats.logs.formats.arenas import ASKED, NAME, WINNER
 from evalstats.logs.log import Log
-from evalstats.statistics.battles import BattleTable, both_bad_notes, simple
 
 
 def is_arena(logs: Sequence[Log]) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from evalstats.checks import shown
+from evalstats.designs.trials.metrics import ICC, FlipRate, PassAll, PassAny
 from evalstats.errors import InputError
-from evalstats.metrics.trials import ICC, FlipRate, PassAll, PassAny
 
 #: What `epochs` can be; K is a number.
 EPOCHS = ("mean", "runs", "pass^K", "pass@K", "flips", "icc")

@@ -10,9 +10,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from evalstats.analysis.aggregates import NamedTotal
-from evalstats.analysis.arena import win_rates
-from evalstats.analysis.strengths import linked
 from evalstats.checks import choice, flag, shown
+from evalstats.designs.arenas.arena import win_rates
+from evalstats.designs.arenas.battles import BradleyTerry
+from evalstats.designs.arenas.strengths import linked
 from evalstats.errors import InputError
 from evalstats.logs.battles import battles_of, group_notes, is_arena
 from evalstats.logs.epochs import as_epochs
@@ -38,7 +39,6 @@ from evalstats.logs.systems import (
 from evalstats.logs.words import first_few
 from evalstats.metrics import ICC, FlipRate, Mean, PassAll, PassAny, Ratio
 from evalstats.results.records import distinct
-from evalstats.statistics.battles import BradleyTerry
 from evalstats.statistics.segments import SegmentStatistics
 
 #: Metrics that can be called otherwise.

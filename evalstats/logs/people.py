@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import shown
+from evalstats.designs.judges.judged import Judged, joined_rows
 from evalstats.errors import InputError
 from evalstats.metrics import Mean
-from evalstats.metrics.judged import Judged, joined_rows
 from evalstats.results.records import distinct
 from evalstats.statistics.segments import SegmentStatistics
 

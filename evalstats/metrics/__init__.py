@@ -29,6 +29,9 @@ from functools import partial
 from typing import Any
 
 from evalstats.checks import required, shown
+from evalstats.designs.judges.rogan_gladen import RoganGladen
+from evalstats.designs.trials.metrics import ICC, FlipRate, PassAll, PassAny, Trials
+from evalstats.designs.trials.pass_at_k import pass_at_k
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.agreement import RMSE, Correlation
 from evalstats.metrics.base import Metric, check_metric, scores_of
@@ -37,15 +40,12 @@ from evalstats.metrics.calibration import ECE, Brier
 from evalstats.metrics.chrf import CHRF
 from evalstats.metrics.confusion import Confusion
 from evalstats.metrics.error_rates import CER, WER
-from evalstats.metrics.pass_at_k import pass_at_k
 from evalstats.metrics.perplexity import BitsPerUnit, Perplexity
 from evalstats.metrics.raters import Agreement, ratings_by_item
 from evalstats.metrics.ratios import Mean, Ratio
-from evalstats.metrics.rogan_gladen import RoganGladen
 from evalstats.metrics.rouge import ROUGE
 from evalstats.metrics.sentence_bleu import SentenceBLEU
 from evalstats.metrics.ter import TER
-from evalstats.metrics.trials import ICC, FlipRate, PassAll, PassAny, Trials
 
 #: The metrics of this library. Files can rebuild them, and those that read text have their fields
 #: as options on the command line.

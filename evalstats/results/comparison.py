@@ -7,30 +7,31 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, overload
 
+from evalstats.designs.trials.cases import Cases
 from evalstats.errors import InputError
-from evalstats.results import convert, plots, tabular
-from evalstats.results.across import OverStrata
+from evalstats.pictures import plots
+from evalstats.questions.domains.across import OverStrata
+from evalstats.questions.domains.correlations import Correlated
+from evalstats.questions.domains.heterogeneity import ByTask
+from evalstats.questions.influence.influence import Influence
+from evalstats.questions.influence.joint import JointClaim, joint_claim
+from evalstats.questions.power.planned import Power
+from evalstats.questions.ranking.rankings import Ranking, Rankings
+from evalstats.results import convert, tabular
 from evalstats.results.adjustment import Adjustment
-from evalstats.results.cases import Cases
 from evalstats.results.contrasts import ContrastName
-from evalstats.results.correlations import Correlated
 from evalstats.results.describe import describe_comparison
 from evalstats.results.estimates import Estimate as Estimate
 from evalstats.results.estimates import Estimates as Estimates
 from evalstats.results.forms import Listed, as_digits, is_paper
-from evalstats.results.heterogeneity import ByTask
-from evalstats.results.influence import Influence
-from evalstats.results.joint import JointClaim, joint_claim
 from evalstats.results.layout import comparison_tables, title
 from evalstats.results.lookup import of_metric, of_pair, of_task
 from evalstats.results.paper import paper_records, paper_table
-from evalstats.results.planned import Power
-from evalstats.results.rankings import Ranking, Rankings
 from evalstats.results.records import Difference, by_metric, check_pairs
 from evalstats.results.source import Composite, Source
 
 if TYPE_CHECKING:
-    from evalstats.results.figures import Panels
+    from evalstats.pictures.figures import Panels
 
 
 @dataclass(frozen=True, repr=False)

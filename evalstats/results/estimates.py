@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError
-from evalstats.results import layout, plots
+from evalstats.pictures import plots
+from evalstats.results import layout
 from evalstats.results.convert import Count, Level, NotNegative, check_bounds
 from evalstats.results.describe import describe_scores
 from evalstats.results.forms import Listed, Result
@@ -20,7 +21,7 @@ from evalstats.results.records import Interval, distinct, stretch
 from evalstats.results.tabular import Table
 
 if TYPE_CHECKING:
-    from evalstats.results.figures import Panels
+    from evalstats.pictures.figures import Panels
 
 #: Intervals that are made of resamples.
 _DRAWN = ("bootstrap", "percentile", "bca")

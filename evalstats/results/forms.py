@@ -17,7 +17,8 @@ import numpy as np
 
 from evalstats.checks import choice, integer
 from evalstats.errors import InputError, MissingExtraError
-from evalstats.results import convert, escaping, report
+from evalstats.pictures import report
+from evalstats.results import convert, escaping
 from evalstats.results.lookup import named
 from evalstats.results.records import Record, distinct
 from evalstats.results.signatures import Signature, together

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil, sqrt
 from typing import Any, NamedTuple
 
+from evalstats.designs.trials.sentences import TrialShares, trial_notes
 from evalstats.results.adjustment import Adjustment
 from evalstats.results.contrasts import contrast_of
 from evalstats.results.describe import TOTALS
@@ -19,7 +20,6 @@ from evalstats.results.records import (
     distinct,
     plural,
 )
-from evalstats.results.repeated import TrialShares, trial_notes
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
 FEW, FEW_GROUPS = 100, 30

@@ -8,13 +8,13 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.results.across import OverStrata
-from evalstats.results.cases import Cases
-from evalstats.results.influence import Influence
-from evalstats.results.planned import Power
-from evalstats.results.rankings import Ranking
+from evalstats.designs.trials.cases import Cases
+from evalstats.pictures.report import Beside
+from evalstats.questions.domains.across import OverStrata
+from evalstats.questions.influence.influence import Influence
+from evalstats.questions.power.planned import Power
+from evalstats.questions.ranking.rankings import Ranking
 from evalstats.results.records import Difference
-from evalstats.results.report import Beside
 
 #: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`.
 Composite = Callable[[NDArray[np.float64]], NDArray[np.float64]]

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import shown
+from evalstats.designs.judges.judged import Judged
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import BUILT_IN, Metric, as_metric
 from evalstats.metrics.identity import MetricSignature
-from evalstats.metrics.judged import Judged
 from evalstats.results.signatures import version
 
 _FORMAT, _VERSION, _ARRAY = "evalstats segment statistics", 1, "statistics"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import MOST_NAME, label, shown
+from evalstats.designs.trials.repeats import Repeats, as_repeats
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric, scores_of
 from evalstats.metrics.identity import MetricSignature, merged
@@ -27,7 +28,6 @@ from evalstats.statistics.names import (
     labels_of_groups,
     shared_places,
 )
-from evalstats.statistics.repeats import Repeats, as_repeats
 from evalstats.statistics.values import as_values, summed_within
 
 

@@ -60,7 +60,7 @@ where no replicate is beyond the null value t may say less
 ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
-@ metrics/judged.py: judged
+@ designs/judges/judged.py: judged
 the judge's scores of labelled segments are taken off
 - people + self._weight * (elsewhere - there)
 + people + self._weight * elsewhere
@@ -70,7 +70,7 @@ the gradient is that of the score
 an item without people's label has no row of people
 - there = labelled * judge
 + there = judge
-@ analysis/judging.py: judged
+@ designs/judges/judging.py: judged
 the weight is that of the smallest variance
 - return min(max(best, 0.0), 1.0)
 + return min(max(1 - best, 0.0), 1.0)
@@ -88,7 +88,7 @@ of no difference the pooled share is the most likely one
 shares in groups have Welch's degrees of freedom
 - return 1 / below if below > 0 else np.inf
 + return np.inf
-@ analysis/apart.py: unpaired
+@ designs/unpaired/apart.py: unpaired
 each system is drawn within itself
 - n_strata = int(codes[i].max()) + 1
 + n_strata = 0
@@ -103,7 +103,7 @@ runs that are paired are subtracted run by run
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
 + raise InputError(f"{pivot.key}: {what}")
-@ inference/bradley_terry.py: arena
+@ designs/arenas/bradley_terry.py: arena
 the mean of strengths is 0
 - information += 1 / size
 + information[..., 0, 0] += 1
@@ -116,7 +116,7 @@ half of a tie's probability belongs to each
 where steps do not become small no strengths are largest
 - is_finite = np.zeros(n, dtype=np.bool_)
 + is_finite = np.ones(n, dtype=np.bool_)
-@ analysis/strengths.py: arena
+@ designs/arenas/strengths.py: arena
 a difference rests on the units of the system that has fewer
 - return np.minimum(counts[:, None], counts)
 + return np.maximum(counts[:, None], counts)
@@ -227,7 +227,7 @@ BLEU that was asked for is not the default
 planning draws nothing
 - drawn = self._together(of, self._undrawn)
 + drawn = self._together(of, self.options)
-@ analysis/from_moments.py: moments
+@ designs/moments/from_moments.py: moments
 a covariance is centred
 - covariance = moments.products[0] - np.outer(sums, sums) / n
 + covariance = moments.products[0]
@@ -237,18 +237,18 @@ moments of identical systems differ by nothing, not by what rounding leaves
 groups of different sizes that differ are worth fewer
 - return units, worth, ()
 + return units, None, ()
-@ shards/moments_query.py: moments
+@ designs/moments/query.py: moments
 a name does not end its own quotes
 - return quote + name.replace(quote, 2 * quote) + quote
 + return quote + name + quote
 labels that are null are counted
 - [*labels, *dict.fromkeys(of_systems)]
 + [*dict.fromkeys(of_systems)]
-@ shards/moments_row.py: moments
+@ designs/moments/row.py: moments
 a group in two strata is refused
 - if known[name]:
 + if known[name] and name != "n_split":
-@ shards/segment_ids.py: shards
+@ designs/shards/segment_ids.py: shards
 files with other names have other ids
 - start = (_hashed(file) >> _ROW_BITS << _ROW_BITS) + first
 + start = first
@@ -256,7 +256,7 @@ files with other names have other ids
 several summaries are of one maker
 - makers = (m for m in MAKERS if all(isinstance(one, m.kind) for one in several))
 + makers = (m for m in MAKERS if not isinstance(value, (list, tuple)) and isinstance(value, m.kind))
-@ analysis/sharded.py: shards
+@ designs/shards/sharded.py: shards
 a shard says what is missing
 - lacking=shard.missing[i] if shard.missing else None,
 + lacking=None,
@@ -264,11 +264,11 @@ a shard says what is missing
 labels that print alike are refused
 - if other is not label:
 + if other != other:
-@ results/joint.py: joint
+@ questions/influence/joint.py: joint
 identical systems are not better
 - if d.n_differing == 0:
 + if d.n_differing < 0:
-@ inference/ranks.py: ranking
+@ questions/ranking/ranks.py: ranking
 the best rank is behind all that are better
 - [1 + ahead, len(better) - behind]
 + [1 + behind, len(better) - ahead]
@@ -285,14 +285,14 @@ long tails leave a variance less known than normal data do
 the kurtosis of normal values is 3 on average, of few as of many
 - (numbers - 1) / (numbers + 1)
 + 1
-@ analysis/planning.py: power
+@ questions/power/planning.py: power
 groups of unlike sizes know no more than their number of one size
 - min(degrees, student.variance_degrees(effect.influence, effect.units.codes))
 + student.variance_degrees(effect.influence, effect.units.codes)
 tails are those within strata
 - variance_degrees(effect.influence, effect.units.codes)
 + variance_degrees(effect.influence)
-@ inference/noncentral.py: power
+@ questions/power/noncentral.py: power
 a two-sided test has half of its level on each side
 - tail = degrees >= _NORMAL, level / sides
 + tail = degrees >= _NORMAL, level
@@ -411,7 +411,7 @@ each version of sacreBLEU is named once
 the totals of two metrics are two parts
 - return task if aggregate is None else f"{task} {metric}"
 + return task
-@ analysis/over_strata.py: across
+@ questions/domains/over_strata.py: across
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
@@ -457,14 +457,14 @@ where nothing varies items count as their weights leave them (Kish)
 where nothing varies groups count, and not their answers
 - return min(found, (variance + _HALF / segments) / (squared + _HALF / (segments * groups)))
 + return segments if found == np.inf else found
-@ analysis/planning.py: gate
+@ questions/power/planning.py: gate
 a share is kept of what the baseline scores
 - float(drawn.scores[a])
 + float(drawn.scores[b])
 of counted answers a recovery is a margin
 - influence = drawn.difference(a, b).influence
 + influence = effect.influence
-@ analysis/gate.py: gate
+@ questions/gates/gate.py: gate
 without a limit a loss of errors is that there are more
 - (("less", True), ("greater", False))
 + (("less", True), ("less", False))
@@ -474,7 +474,7 @@ any check may fail, and these p-values are adjusted among all
 where the total alone is asked, tasks are not
 - asked = [d.aggregate is not None or not is_of_totals for _, d in rows]
 + asked = [True for _, d in rows]
-@ results/gates.py: gate
+@ questions/gates/gates.py: gate
 an undecided gate that counts as passed is no error in JUnit's XML
 - _JUNIT_OF_UNDECIDED = {None: "error", "pass": "skipped", "fail": "failure"}
 + _JUNIT_OF_UNDECIDED = {None: "error", "pass": "error", "fail": "error"}
@@ -518,11 +518,11 @@ of choices the answer is the likeliest
 names of judges number answers
 - number_of = {name: i for
 + number_of = {name: 0 for
-@ results/limits.py: plots report
+@ pictures/limits.py: plots report
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
 + return (low, inf) if not d.higher_is_better else (-inf, high)
-@ results/correlations.py: result_values
+@ questions/domains/correlations.py: result_values
 of a ratio the error is that of new - r·base
 - base = ratio * base_error
 + base = base_error
@@ -534,7 +534,7 @@ a metric is found by the name that was asked for
 without a baseline what ties with the best is emphasised too
 - if kind_of(comparison, d) == "open"}
 + if kind_of(comparison, d) != "open"}
-@ analysis/by_stratum.py: report_kinds
+@ questions/domains/by_stratum.py: report_kinds
 a segment of a domain keeps its name
 - tables = [_table(of, places, labels_of, _at(ids, places)) for of in segments]
 + tables = [_table(of, places, labels_of, ()) for of in segments]
@@ -542,7 +542,7 @@ a segment of a domain keeps its name
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
 + elif path and path not in files:
-@ inference/welch.py: by_stratum
+@ questions/domains/welch.py: by_stratum
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between
@@ -591,29 +591,29 @@ batches of resamples are independent
 numbers whose spread is lost in their size are refused
 - _MOST_MOVED = 0.01
 + _MOST_MOVED = 1e9
-@ shards/resample.py: shards
+@ designs/shards/resample.py: shards
 a shard's float32 sums past 2^24 are counted again
 - if countable and np.max(totals) >= _SINGLE_LIMIT:
 + if False:
 segments differ where any statistic does
 - np.any(table.values[a] != table.values[b], axis=1)
 + np.all(table.values[a] != table.values[b], axis=1)
-@ shards/shard.py: shards
+@ designs/shards/shard.py: shards
 differing segments are the same number for both of a pair
 - if not counted or np.any(differing != differing.T) or np.any(differing.diagonal()):
 + if not counted:
 shards of different seeds are not added
 - _SHARED = (*_PLAIN[1:],
 + _SHARED = (*_PLAIN[2:],
-@ shards/segment_ids.py: shards
+@ designs/shards/segment_ids.py: shards
 a segment in two shards is refused
 - shared = np.flatnonzero(first[1:] <= last[:-1])
 + shared = np.flatnonzero(first[1:] < last[:-1])
-@ shards/keyed.py: philox
+@ designs/shards/keyed.py: philox
 all 64 bits of an id count
 - counter = (low[:, None], high[:, None], groups, _BYTES)
 + counter = (low[:, None], low[:, None], groups, _BYTES)
-@ shards/hierarchy.py: shards
+@ designs/shards/hierarchy.py: shards
 shards draw independently of each other
 - generator(seed, (_STAGE_TWO, shard), batch)
 + generator(seed, (_STAGE_TWO, 0), batch)
@@ -660,7 +660,7 @@ a lower bound above the upper one is refused
 what a small file stands for does not fill the memory
 - if len(data) > most:
 + if False:
-@ inference/looks.py: looks
+@ designs/looks/spending.py: looks
 a look spends what is due beyond the looks before it
 - due = spent - self.spent
 + due = spent
@@ -673,7 +673,7 @@ at the end the whole level is spent
 a sequence allows for one side at twice the level
 - log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
 + log = float(np.log1p((ratio + 1) ** 0.5 / alpha))
-@ analysis/growing.py: looks
+@ designs/looks/growing.py: looks
 what is not shown at the last look has failed
 - verdict = "failed" if self.of is not None and n >= self.of else "go on"
 + verdict = "go on"
@@ -686,7 +686,7 @@ a state goes on where it stopped
 of errors fewer are better
 - sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")
 + sides = ("greater", "less")
-@ analysis/arrival.py: looks
+@ designs/looks/arrival.py: looks
 scores of an item stay
 - if not np.array_equal(values[:, :known], self.values):
 + if False:
@@ -935,11 +935,11 @@ a bin holds its upper edge
 spread that squares cannot show is refused
 - _LEAST_SPREAD = 1e-8
 + _LEAST_SPREAD = 0.0
-@ metrics/pass_at_k.py: number_metrics
+@ designs/trials/pass_at_k.py: number_metrics
 answers are drawn without replacement
 - np.maximum(some - drawn, 0)
 + some
-@ metrics/trials.py: trials
+@ designs/trials/metrics.py: trials
 trials of an item are counted once each
 - return np.stack([right**2 / trials, trials**2], axis=1)
 + return np.stack([right**2, trials**2], axis=1)
@@ -953,15 +953,15 @@ an item with too few trials is refused
 tests that cannot be as small do not count, and others do
 - factors = np.sum(np.triu(able), axis=1)
 + factors = np.ones(len(p))
-@ inference/two_by_two.py: cases
+@ designs/trials/two_by_two.py: cases
 an exact p-value is two-sided
 - pvalues = np.minimum(pvalues, 2 * largest[last])
 + pvalues = np.minimum(pvalues, largest[last])
-@ analysis/itemwise.py: cases
+@ designs/trials/itemwise.py: cases
 the test is chosen by numbers of items and trials
 - return "boschloo" if max(least) * len(least) <= level else "fisher"
 + return "boschloo"
-@ analysis/items_or_trials.py: items_or_trials
+@ designs/trials/items_or_trials.py: items_or_trials
 chance in the pilot's trials is taken off
 - TrialSpread(max(variance - chance, 0.0), trial, ceil(_BEYOND * pilot))
 + TrialSpread(max(variance, 0.0), trial, ceil(_BEYOND * pilot))
@@ -1020,7 +1020,7 @@ a rating without another says nothing of agreement
 ranks count half of the ratings at both ends
 - middle = up_to - counts / 2
 + middle = up_to
-@ metrics/rogan_gladen.py: raters
+@ designs/judges/rogan_gladen.py: raters
 a rate is clipped
 - np.clip(ratio(top, bottom, 0.0), 0.0, 1.0)
 + ratio(top, bottom, 0.0)

@@ -1,0 +1,11 @@
+"""Figures and the report page, from what results state themselves.
+
+- `plots`: figures of results
+- `figures`: what all figures share
+- `limits`: margins on an axis
+- `report`: the page
+- `verdicts`: its sentences
+- `drawing`: its figures, in SVG
+
+May import the core.
+"""

@@ -1,0 +1,217 @@
+"""Gates: whether a quantised, compressed or newly served model may take the place of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import cast
+
+from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.compare import compared
+from evalstats.analysis.evaluation import Evaluation
+from evalstats.analysis.options import SEED, Options
+from evalstats.analysis.suite import Groups, Suite, Tables
+from evalstats.analysis.tasks import as_decided, as_pairs
+from evalstats.analysis.units import Labels
+from evalstats.checks import choice, share
+from evalstats.errors import Argument, InputError
+from evalstats.inference.families import holm
+from evalstats.questions.gates.gates import ASKED, UNDECIDED, Gate, GateCheck
+from evalstats.resampling.executors import Workers
+from evalstats.resampling.weights import Rng, as_seed
+from evalstats.results.comparison import Comparison
+from evalstats.results.notes import Limits, limit_notes
+from evalstats.results.records import COUNTED, Difference, distinct, plural
+from evalstats.results.signatures import Signature
+
+#: What a gate without a limit says.
+_WITHOUT_LIMIT = (
+    "Without a margin or a recovery, passed means that no loss is shown, and few units show none."
+)
+#: How often what is there to be found should be.
+_POWER = 0.8
+
+
+def gated(
+    tasks: Tables,
+    baseline: str,
+    *,
+    margin: float | None = None,
+    recovery: float | None = None,
+    significance_level: float = 0.05,
+    on: str = "all",
+    undecided: str | None = None,
+    aggregate: Aggregated | None = None,
+    groups: Groups = None,
+    strata: Labels = None,
+    n_resamples: int | None = None,
+    rng: Rng = SEED,
+    executor: Workers = None,
+    notes: Sequence[str] = (),
+    paired: bool = True,
+    paired_runs: bool = False,
+) -> Gate:
+    """Do what `evalstats.gate` does with tables of two systems, of one task or several.
+
+    Without a limit it fails where a loss is significant, and passes otherwise.
+    """
+    level = share(significance_level, "significance_level", 0.5)
+    is_of_totals = choice(on, ASKED, "on") == "total" and len(tasks) > 1
+    if undecided is not None:
+        choice(undecided, UNDECIDED, "undecided")
+    systems = distinct(name for table in next(iter(tasks.values())) for name in table.systems)
+    if len(systems) != 2:
+        raise InputError(f"a gate compares one system with one baseline, got {systems}")
+    is_limited = margin is not None or recovery is not None
+    seed = as_seed(rng)
+    results: list[Comparison] = []
+    limits: list[Limits] = []
+    for alternative, some in [("two-sided", tasks)] if is_limited else _by_direction(tasks):
+        asked = Options(
+            alternative=alternative,
+            n_resamples=n_resamples,
+            seed=seed,
+            executor=executor,
+            margin=margin,
+            recovery=recovery,
+            paired_runs=paired_runs,
+        )
+        options = one_sided(asked, level)
+        for tables in some.values():
+            options = as_decided(tables, options, n_resamples, rng)
+        suite = Suite.of(some, aggregate, groups, strata, paired=paired)
+        pairs = as_pairs(suite.systems, baseline)
+        evaluation = Evaluation(suite.parts, pairs, options)
+        results.append(compared(evaluation, baseline))
+        limits += evaluation.limits
+    if is_of_totals:
+        _check_totals(results, tasks)
+    checks = _in_order(_checks(results, level, is_limited, is_of_totals), list(tasks))
+    said = dict.fromkeys([*notes, *limit_notes(limits)])
+    made = Gate(tuple(checks), margin, recovery, level, tuple(said), undecided)
+    return made if is_limited or made.verdict == "failed" else made.noting(_WITHOUT_LIMIT)
+
+
+def one_sided(options: Options, level: float) -> Options:
+    """Return options whose bounds are one-sided: each at the level by itself."""
+    return replace(
+        options, confidence_level=1 - 2 * level, adjustment="none", significance_level=level
+    )
+
+
+def decided(passed: float | None, failed: float | None, level: float) -> str:
+    """Return the verdict of two one-sided p-values, that a limit is kept, and that it is not."""
+    if passed is not None and passed <= level:
+        return "passed"
+    return "failed" if failed is not None and failed <= level else "undecided"
+
+
+def _by_direction(tasks: Tables) -> Iterator[tuple[str, Tables]]:
+    """Yield "less" with the tables of metrics whose loss that is, and "greater" with the others."""
+    for alternative, higher in (("less", True), ("greater", False)):
+        some = {
+            name: [table for table in tables if table.metric.higher_is_better is higher]
+            for name, tables in tasks.items()
+        }
+        if kept := {name: tables for name, tables in some.items() if tables}:
+            yield alternative, kept
+
+
+def _check_totals(results: Sequence[Comparison], tasks: Tables) -> None:
+    """Refuse to ask the total alone where there is none."""
+    if not any(result.totals for result in results):
+        raise InputError(
+            Argument("on", "total"),
+            f" needs a total, and there is none over {', '.join(tasks)}; give ",
+            Argument("aggregate", "macro"),
+        )
+
+
+def _in_order(checks: Sequence[GateCheck], tasks: Sequence[str]) -> list[GateCheck]:
+    """Return checks task by task, and those of totals last."""
+    rows = [check for check in checks if check.difference.aggregate is None]
+    totals = [check for check in checks if check.difference.aggregate is not None]
+    return [*sorted(rows, key=lambda check: tasks.index(check.task)), *totals]
+
+
+def _evaluation(result: Comparison) -> Evaluation:
+    """Return the statistics of a comparison that was made here, not read from a file."""
+    return cast(Evaluation, result.source)
+
+
+def _checks(
+    results: Sequence[Comparison], level: float, is_limited: bool, is_of_totals: bool
+) -> list[GateCheck]:
+    """Return a check for each difference: of those that are asked, each fails among all of them."""
+    rows = [(result, d) for result in results for d in result]
+    asked = [d.aggregate is not None or not is_of_totals for _, d in rows]
+    if not is_limited:
+        for (result, d), is_asked in zip(rows, asked, strict=True):
+            if is_asked:
+                _check_answerable(result, d, level)
+    failed = [
+        _pvalue_failed(d, is_limited) if is_asked else None
+        for (_, d), is_asked in zip(rows, asked, strict=True)
+    ]
+    known = holm([p for p in failed if p is not None]).tolist()
+    adjusted = iter(known)
+    checks = [
+        _check(result, d, None if p is None else next(adjusted), sum(asked), is_limited)
+        for (result, d), p in zip(rows, failed, strict=True)
+    ]
+    return [
+        check if is_asked else replace(check, verdict="not asked", needed=None)
+        for check, is_asked in zip(checks, asked, strict=True)
+    ]
+
+
+def _pvalue_failed(d: Difference, is_limited: bool) -> float | None:
+    """Return the p-value that the loss is beyond the limit, or that there is one."""
+    if not is_limited:
+        return d.pvalue
+    return None if d.margin_test is None else d.margin_test.pvalue_worse
+
+
+def _check(
+    result: Comparison, d: Difference, adjusted: float | None, n_checks: int, is_limited: bool
+) -> GateCheck:
+    """Return what is said of a difference; `adjusted` is its p-value to fail, among all checks."""
+    level, scores = result.significance_level, result.estimates
+    score = scores[d.task, d.metric, d.system] if d.task else scores[d.metric, d.system]
+    shown = None if not is_limited or d.margin_test is None else d.margin_test.pvalue_not_worse
+    verdict = decided(shown, adjusted, level)
+    if not is_limited and verdict == "undecided":
+        verdict = "passed"
+    return GateCheck(
+        difference=d,
+        verdict=verdict,
+        pvalue_failed_adjusted=adjusted,
+        n_checks=n_checks,
+        n_items=score.n_segments,
+        unit="item" if score.unit == "segment" else score.unit,
+        needed=_evaluation(result).needed(d, level, _POWER) if is_limited else None,
+        significance_level=level,
+        signature=str(_signed(_evaluation(result).signature_of(d), d, n_checks, is_limited)),
+    )
+
+
+def _check_answerable(result: Comparison, d: Difference, level: float) -> None:
+    """Refuse a gate without a limit where no outcome of so few units could make it fail."""
+    (score, *_) = (e for e in result.estimates if (e.task, e.metric) == (d.task, d.metric))
+    smallest = 0.5**score.n_segments
+    if smallest > level and d.n_differing and d.test not in COUNTED:
+        units = plural(score.unit)
+        raise InputError(
+            f"{score.n_segments} {units} cannot give a p-value below {smallest:.2g}, so that a "
+            f"gate at {level:g} would pass everything; give more {units}, or a larger "
+            f"significance_level"
+        )
+
+
+def _signed(signature: Signature, d: Difference, n_checks: int, is_limited: bool) -> Signature:
+    """Return the signature of the tests of the limit; where counts or t decide nothing is drawn."""
+    if is_limited and d.test == "mcnemar":
+        signature = signature.but(test="tango")
+    if d.test in (*COUNTED, "t"):
+        signature = signature.but(n=None, seed=None)
+    return signature.but(adj="holm") if n_checks > 1 else signature

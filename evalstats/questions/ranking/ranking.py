@@ -1,0 +1,211 @@
+"""Rankings from the comparison of all pairs: of one metric, or of a composite of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis.caveats import gap_notes, size_notes
+from evalstats.analysis.drawn import Drawn, Pair, from_scores
+from evalstats.analysis.max_t import Errors, adjusted, errors_within
+from evalstats.analysis.options import Options, option
+from evalstats.analysis.pairs import Compared
+from evalstats.errors import InputError
+from evalstats.questions.ranking import ranks
+from evalstats.questions.ranking.rankings import Ranked, Ranking
+from evalstats.questions.ranking.ranks import Verdicts
+from evalstats.results.comparison import Comparison
+from evalstats.results.notes import close_calls, floor_notes, unpaired_notes
+from evalstats.results.records import Difference
+from evalstats.results.source import Composite
+
+Floats = NDArray[np.float64]
+
+#: Composites of which less is better, by name.
+COMPOSITES = {"autorank": ("AutoRank", ranks.autorank), "borda": ("Borda", ranks.borda)}
+#: What Python calls a function without a name.
+_UNNAMED = "<lambda>"
+#: These adjust p-values so that the probability of any false claim is held.
+FAMILY_WISE = ("max-t", "holm")
+
+
+def by_metric(
+    comparison: Comparison,
+    differences: Sequence[Difference],
+    drawn: Drawn,
+    options: Options,
+    notes: Sequence[str] = (),
+) -> Ranking:
+    """Rank the systems by the differences of all pairs under one metric, on a task or in total."""
+    _check(comparison)
+    number, adjustment = drawn.of.systems.index, comparison.adjusted
+    pvalues = {
+        (number(d.system), number(d.baseline)): (d.pvalue, d.pvalue_adjusted) for d in differences
+    }
+    return _ranking(
+        drawn,
+        pvalues,
+        options,
+        adjustment=comparison.adjustment,
+        task=differences[0].task,
+        signature=comparison.signature_of(differences[0]),
+        notes=(
+            *notes,
+            *floor_notes(adjustment, differences, comparison.estimates[0].unit),
+            *size_notes(drawn),
+            *gap_notes([drawn]),
+            *close_calls(adjustment, differences, f"{drawn.of.name}: the"),
+            *(() if drawn.is_paired else unpaired_notes(comparison.estimates.rows)),
+        ),
+    )
+
+
+def by_composite(
+    comparison: Comparison,
+    drawn: Sequence[Drawn],
+    composite: str | Composite,
+    higher: bool,
+    options: Options,
+    *,
+    task: str,
+    signatures: Sequence[str],
+    notes: Sequence[str] = (),
+) -> Ranking:
+    """Rank the systems by a composite of metrics, resampled with them, on a task or in total.
+
+    `signatures` are those of the differences under the metrics.
+    """
+    _check(comparison)
+    up = np.array([one.of.higher_is_better for one in drawn])
+    if callable(composite):
+        name, function = getattr(composite, "__name__", _UNNAMED), composite
+        name = "composite" if name == _UNNAMED else name
+    else:
+        name, named = COMPOSITES[option(composite, tuple(COMPOSITES), "composite")]
+        higher = False
+
+        def function(scores: Floats) -> Floats:
+            return named(scores, up)
+
+    joint = from_scores(drawn, name, function, higher)
+    compared = _all_pairs(joint, options)
+    alone = np.array([pair.pvalue() for pair in compared.values()])
+    both = zip(alone, adjusted(list(compared.values()), alone, "max-t"), strict=True)
+    return _ranking(
+        joint,
+        dict(zip(compared, both, strict=True)),
+        options,
+        adjustment="max-t",
+        task=task,
+        signature=f"{name} of {' + '.join(signatures)}",
+        notes=(*notes, *size_notes(joint), *gap_notes(drawn)),
+    )
+
+
+def _all_pairs(drawn: Drawn, options: Options) -> dict[Pair, Compared]:
+    pairs = combinations(range(len(drawn.scores)), 2)
+    return {pair: Compared(drawn, *pair, options) for pair in pairs}
+
+
+def _ranking(
+    drawn: Drawn,
+    pvalues: Mapping[Pair, tuple[float, float]],
+    options: Options,
+    *,
+    adjustment: str,
+    task: str,
+    signature: str,
+    notes: tuple[str, ...],
+) -> Ranking:
+    """Rank by the p-values of all pairs, alone and adjusted."""
+    alone, together = np.ones((2, len(drawn.scores), len(drawn.scores)))
+    for (i, j), both in pvalues.items():
+        alone[i, j], together[i, j] = alone[j, i], together[j, i] = both
+    level, higher = options.significance_level, drawn.of.higher_is_better
+    places = ranks.ranks(drawn.scores, higher)
+    order = np.argsort(places, kind="stable")
+    ahead = places[:, None] < places
+    verdicts = (together <= level) & ahead
+    intervals = ranks.rank_intervals(verdicts)
+    tiers, clusters = ranks.letters(verdicts, order), ranks.clusters(verdicts, order)
+    is_drawn = drawn.replicates.size > 0
+    first = ranks.probability_first(drawn.replicates.T, higher) if is_drawn else None
+    alone_intervals = _alone(drawn, alone, ahead, options, adjustment)
+    return Ranking(
+        metric=drawn.of.name,
+        task=task,
+        systems=tuple(
+            Ranked(
+                metric=drawn.of.name,
+                system=drawn.of.systems[i],
+                score=float(drawn.scores[i]),
+                standard_error=drawn.effects[i].spread.error,
+                rank=float(places[i]),
+                low=alone_intervals[i][0],
+                high=alone_intervals[i][1],
+                simultaneous_low=int(intervals[i, 0]),
+                simultaneous_high=int(intervals[i, 1]),
+                tier=tiers[i],
+                cluster=int(clusters[i]),
+                probability_first=None if first is None else float(first[i]),
+            )
+            for i in order
+        ),
+        tied=tuple(drawn.of.systems[i] for i in order[1:] if not verdicts[order[0], i]),
+        confidence_level=1 - level,
+        higher_is_better=higher,
+        n_segments=drawn.units.n,
+        unit=drawn.units.unit,
+        signature=signature,
+        notes=notes,
+    )
+
+
+def _alone(
+    drawn: Drawn, pvalues: Floats, ahead: Verdicts, options: Options, adjustment: str
+) -> list[tuple[int, int]]:
+    """Return the interval of the rank of each system alone, from max-T over its own pairs.
+
+    `pvalues` are those of all pairs, `(S, S)`, and `ahead` says whose score is better.
+    """
+    compared, n = _all_pairs(drawn, options), len(pvalues)
+    errors = _errors_once(drawn, compared, options)
+    how = "max-t" if adjustment == "max-t" else "holm"
+    intervals = []
+    for i in range(n):
+        others = [j for j in range(n) if j != i]
+        pairs = [compared[min(i, j), max(i, j)] for j in others]
+        is_shown = adjusted(pairs, pvalues[i, others], how, errors) <= options.significance_level
+        verdicts: Verdicts = np.zeros((n, n), dtype=bool)
+        verdicts[i, others] = is_shown & ahead[i, others]
+        verdicts[others, i] = is_shown & ahead[others, i]
+        low, high = map(int, ranks.rank_intervals(verdicts)[i])
+        intervals.append((low, high))
+    return intervals
+
+
+def _errors_once(
+    drawn: Drawn, compared: Mapping[Pair, Compared], options: Options
+) -> Errors | None:
+    """Return what gives the standard errors of pairs within resamples, all computed at once."""
+    errors = errors_within(drawn, options) if drawn.replicates.size else None
+    if errors is None:
+        return None
+    places = {pair: i for i, pair in enumerate(compared)}
+    every = errors(list(compared.values()))
+    return lambda pairs: every[[places[pair.a, pair.b] for pair in pairs]]
+
+
+def _check(comparison: Comparison) -> None:
+    if comparison.baseline is not None:
+        raise InputError("a ranking needs all pairs: compare without baseline")
+    if comparison.alternative != "two-sided":
+        raise InputError("a ranking needs two-sided tests: compare without alternative")
+    if comparison.adjustment not in FAMILY_WISE:
+        raise InputError(
+            f"a ranking needs an adjustment that allows for all pairs, one of "
+            f"{', '.join(FAMILY_WISE)}; this comparison has {comparison.adjustment!r}"
+        )
