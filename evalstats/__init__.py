@@ -61,9 +61,9 @@ _MODULES = {
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 _ROOMS = (
-    *("analysis", "auditing", "checks", "cli", "compat", "data", "errors", "inference"),
-    *("integrations", "logs", "metrics", "resampling", "results", "shards", "statistics"),
-    *("testing", "text", "training"),
+    *("analysis", "auditing", "checks", "cli", "compat", "data", "designs", "errors", "inference"),
+    *("integrations", "logs", "metrics", "pictures", "questions", "resampling", "results"),
+    *("statistics", "testing", "text", "training"),
 )
 
 __all__ = list(_PLACES)

@@ -7,15 +7,9 @@ from importlib import import_module
 
 from evalstats.analysis.summaries import Maker, Summary
 
-#: Files of this folder, each with a `MAKER`.
-_FILES = (
-    "sharded",
-    "from_moments",
-    "strengths",
-)
-MAKERS: tuple[Maker, ...] = tuple(
-    import_module(f"evalstats.analysis.{name}").MAKER for name in _FILES
-)
+#: Files of designs, each with a `MAKER`.
+_FILES = ("designs.shards.sharded", "designs.moments.from_moments", "designs.arenas.strengths")
+MAKERS: tuple[Maker, ...] = tuple(import_module(f"evalstats.{name}").MAKER for name in _FILES)
 
 
 def maker_of(value: object) -> Maker | None:

@@ -12,12 +12,8 @@
 - `confusion`, `labels`: scores of predicted classes; pairs of predicted and gold values
 - `agreement`: Pearson's correlation and RMSE of predicted numbers
 - `raters`: weighted kappa, AC1 and alpha of raters
-- `rogan_gladen`: the rate of yes under a judge who errs
 - `calibration`: Brier score and ECE of probabilities
-- `pass_at_k`: scores of problems with several answers each, for `Mean`
-- `trials`: pass^k, pass@k, flip rate and ICC of items with several trials
 - `averages`: the mean score of several runs
-- `judged`: scores by a judge, corrected by people's labels of some segments
 - `alignment`: which token stands for which
 
 May import `text`, `checks` and `errors`.

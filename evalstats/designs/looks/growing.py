@@ -67,8 +67,8 @@ class SequentialTest:
         In (0, 0.5): at most how often *any* look passes what should not, and how often any fails
         what should not.
     spending : {"obrien-fleming", "pocock"} or callable
-        How the level is spent (`evalstats.designs.looks.spending.levels`): little early, or evenly; a
-        function of the fraction of the units that are in.
+        How the level is spent (`evalstats.designs.looks.spending.levels`): little early, or
+        evenly; a function of the fraction of the units that are in.
     test : {"bootstrap", "t"}
         Which p-values and intervals, as in `compare`; t takes a fraction of the time.
     n_resamples, rng, executor
