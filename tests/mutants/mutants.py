@@ -656,7 +656,7 @@ a key that is there twice in JSON is refused
 a lower bound above the upper one is refused
 - if bounds[0] > bounds[1]:
 + if False:
-@ statistics/opening.py: opening
+@ statistics/files.py: opening
 what a small file stands for does not fill the memory
 - if len(data) > most:
 + if False:
