@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import ceil
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.effects import Effect
 from evalstats.designs.trials.sentences import TrialShares
-from evalstats.designs.unpaired.pairs import Part
 from evalstats.inference import student
 from evalstats.inference.bootstrap import LEAST_DEGREES
 from evalstats.inference.student import kish
@@ -23,6 +23,9 @@ from evalstats.results.notes import (
     limit_notes,
     uneven_notes,
 )
+
+if TYPE_CHECKING:
+    from evalstats.designs.unpaired.pairs import Part
 
 #: The largest tenth of the units, ten at most, that hold so much of a variance are a note. Measured
 #: on samples of 20 to 2,000 segments: BLEU of systems that get few n-grams right at all is seen in

@@ -17,14 +17,13 @@ from evalstats.analysis.options import SCORE_METHODS, SEED, EstimateOptions, Opt
 from evalstats.analysis.tasks import as_decided, as_task, is_extracted, is_statistics
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
-from evalstats.designs.unpaired.pairs import Part
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.metrics import Metric
 from evalstats.resampling.executors import Reporting, Workers
 from evalstats.resampling.weights import Rng
-from evalstats.results.comparison import Estimate, Estimates
+from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import design_notes
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
@@ -33,6 +32,8 @@ from evalstats.text.frames import columns_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from evalstats.designs.unpaired.pairs import Part
 
 Floats = NDArray[np.float64]
 #: Outputs of one system, or of its runs, or its scores, one a segment.

@@ -11,8 +11,7 @@
 - `forms`: the ways in which every result is written
 - `writing`: files written whole or not at all, and what their suffixes say
 - `describe`: the sentences of a paper's section on methods
-- `estimates`, `comparison`: what users get, `Estimate`, `Estimates`; `Comparison`
-- `source`: what a comparison asks of its statistics
+- `estimates`: what users get of scores, `Estimate` and `Estimates`
 - `notes`: what a careful reader should know, in a sentence each
 - `adjustment`: what p-values are adjusted for, and which levels they can reach
 

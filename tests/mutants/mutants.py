@@ -223,10 +223,10 @@ a seed that was asked for is not the default
 BLEU that was asked for is not the default
 - if metrics is not None and as_metrics(metrics)
 + if metrics not in (None, "bleu") and as_metrics(metrics)
-@ analysis/evaluation.py: suites
+@ questions/power/planning.py: suites
 planning draws nothing
-- drawn = self._together(of, self._undrawn)
-+ drawn = self._together(of, self.options)
+- drawn = evaluation.together(of, evaluation.undrawn)
++ drawn = evaluation.together(of, evaluation.options)
 @ designs/moments/from_moments.py: moments
 a covariance is centred
 - covariance = moments.products[0] - np.outer(sums, sums) / n
@@ -522,7 +522,7 @@ names of judges number answers
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
 + return (low, inf) if not d.higher_is_better else (-inf, high)
-@ questions/domains/correlations.py: result_values
+@ analysis/comparison.py: result_values
 of a ratio the error is that of new - r·base
 - base = ratio * base_error
 + base = base_error
@@ -546,7 +546,7 @@ a label is no file that was read
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between
-@ results/comparison.py: rule
+@ analysis/comparison.py: rule
 a p-value at the level is significant
 - return difference.pvalue_adjusted <= self.significance_level
 + return difference.pvalue_adjusted < self.significance_level
