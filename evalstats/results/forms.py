@@ -1,6 +1,6 @@
 """The forms of every result: text, JSON and back, CSV, Markdown, LaTeX, HTML, pandas.
 
-All hold the same numbers. Names are made safe for each form (`escaping`).
+All hold the same numbers. Names are made safe for each form (`tabular`).
 """
 
 from __future__ import annotations
