@@ -101,19 +101,7 @@ class Shard:
         choice(self.unit, UNITS, "unit")
         choice(self.id_kind, _ID_KINDS, "id_kind")
         as_resolution(self.resolution)
-        sizes, members = self.shard_sizes, self.shards
-        for size in sizes:
-            integer(size, "shard_sizes", 1, MOST)
-        for j in members:
-            integer(j, "shards", 0, len(sizes) - 1)
-        if bool(sizes) != bool(members) or len(set(members)) < len(members):
-            raise InputError(
-                f"shards must be different numbers of shard_sizes, got {list(members)}"
-            )
-        if sizes and sum(sizes[j] for j in members) != self.n_segments:
-            raise InputError(
-                f"n_segments is {self.n_segments}, which is not what shard_sizes add up to"
-            )
+        self._check_sizes()
         each = (self.reference_labels, self.totals, self.resampled, self.differing)
         if not self.metrics or any(len(values) != len(self.metrics) for values in each):
             raise InputError("a shard needs labels and totals for each of at least one metric")
@@ -155,6 +143,22 @@ class Shard:
             raise InputError("missing must be counted under each metric, or under none")
         check_runs(self.id_runs, self.n_segments)
         self.id_runs.setflags(write=False)
+
+    def _check_sizes(self) -> None:
+        """Refuse shards that are not among all, and sizes that do not add up."""
+        sizes, members = self.shard_sizes, self.shards
+        for size in sizes:
+            integer(size, "shard_sizes", 1, MOST)
+        for j in members:
+            integer(j, "shards", 0, len(sizes) - 1)
+        if bool(sizes) != bool(members) or len(set(members)) < len(members):
+            raise InputError(
+                f"shards must be different numbers of shard_sizes, got {list(members)}"
+            )
+        if sizes and sum(sizes[j] for j in members) != self.n_segments:
+            raise InputError(
+                f"n_segments is {self.n_segments}, which is not what shard_sizes add up to"
+            )
 
     def __eq__(self, other: object) -> bool:
         """Return whether all fields are equal; of metrics, sacreBLEU's version does not count."""
