@@ -24,10 +24,9 @@ from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, flag
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
-from evalstats.results.adjustment import Adjustment
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import comparison_notes
-from evalstats.results.records import Difference
+from evalstats.results.records import Adjustment, Difference
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
 

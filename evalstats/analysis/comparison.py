@@ -14,16 +14,13 @@ from evalstats.analysis.tasks import Task
 from evalstats.analysis.totals import Total
 from evalstats.errors import InputError
 from evalstats.results import convert, tabular
-from evalstats.results.adjustment import Adjustment
-from evalstats.results.contrasts import ContrastName
-from evalstats.results.describe import describe_comparison
 from evalstats.results.estimates import Estimates
 from evalstats.results.forms import Listed, as_digits, is_paper
-from evalstats.results.layout import comparison_tables, title
+from evalstats.results.layout import comparison_tables, paper_records, paper_table, title
 from evalstats.results.lookup import of_metric, of_pair, of_task
 from evalstats.results.notes import Limits
-from evalstats.results.paper import paper_records, paper_table
-from evalstats.results.records import Difference, check_pairs, distinct
+from evalstats.results.records import Adjustment, ContrastName, Difference, check_pairs, distinct
+from evalstats.results.sentences import describe_comparison
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Progress
 

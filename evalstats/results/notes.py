@@ -7,19 +7,19 @@ from math import ceil, sqrt
 from typing import Any, NamedTuple
 
 from evalstats.designs.trials.sentences import TrialShares, trial_notes
-from evalstats.results.adjustment import Adjustment
-from evalstats.results.contrasts import contrast_of
-from evalstats.results.describe import TOTALS
 from evalstats.results.estimates import Estimate
 from evalstats.results.records import (
     COUNTED,
     MARK,
+    Adjustment,
     Difference,
     by_metric,
+    contrast_of,
     counted,
     distinct,
     plural,
 )
+from evalstats.results.sentences import TOTALS
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
 FEW, FEW_GROUPS = 100, 30

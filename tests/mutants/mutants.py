@@ -244,11 +244,11 @@ a name does not end its own quotes
 labels that are null are counted
 - [*labels, *dict.fromkeys(of_systems)]
 + [*dict.fromkeys(of_systems)]
-@ designs/moments/row.py: moments
+@ designs/moments/query.py: moments
 a group in two strata is refused
 - if known[name]:
 + if known[name] and name != "n_split":
-@ designs/shards/segment_ids.py: shards
+@ designs/shards/shard.py: shards
 files with other names have other ids
 - start = (_hashed(file) >> _ROW_BITS << _ROW_BITS) + first
 + start = first
@@ -518,7 +518,7 @@ of choices the answer is the likeliest
 names of judges number answers
 - number_of = {name: i for
 + number_of = {name: 0 for
-@ pictures/limits.py: plots report
+@ results/marks.py: plots report
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
 + return (low, inf) if not d.higher_is_better else (-inf, high)
@@ -530,7 +530,7 @@ of a ratio the error is that of new - r·base
 a metric is found by the name that was asked for
 - if written(name) == written(metric)
 + if name.lower() == metric.lower()
-@ results/paper.py: forms
+@ results/layout.py: forms
 without a baseline what ties with the best is emphasised too
 - if kind_of(comparison, d) == "open"}
 + if kind_of(comparison, d) != "open"}
@@ -605,7 +605,7 @@ differing segments are the same number for both of a pair
 shards of different seeds are not added
 - _SHARED = (*_PLAIN[1:],
 + _SHARED = (*_PLAIN[2:],
-@ designs/shards/segment_ids.py: shards
+@ designs/shards/shard.py: shards
 a segment in two shards is refused
 - shared = np.flatnonzero(first[1:] <= last[:-1])
 + shared = np.flatnonzero(first[1:] < last[:-1])
@@ -613,7 +613,7 @@ a segment in two shards is refused
 all 64 bits of an id count
 - counter = (low[:, None], high[:, None], groups, _BYTES)
 + counter = (low[:, None], low[:, None], groups, _BYTES)
-@ designs/shards/hierarchy.py: shards
+@ designs/shards/resample.py: shards
 shards draw independently of each other
 - generator(seed, (_STAGE_TWO, shard), batch)
 + generator(seed, (_STAGE_TWO, 0), batch)
@@ -1072,7 +1072,7 @@ columns with another index are refused
 two spellings of one argument are refused
 - if name in kwargs or name in positional[: len(args)]:
 + if name in kwargs:
-@ results/escaping.py: names
+@ results/tabular.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()
 + value.lstrip()
