@@ -10,7 +10,7 @@ import numpy as np
 
 from evalstats.checks import also_called
 from evalstats.errors import InputError
-from evalstats.metrics import BUILT_IN, Metric
+from evalstats.metrics import Metric, is_built_in
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, as_systems, extract_all
@@ -123,7 +123,7 @@ def has_runs(systems: object, metrics: Metrics) -> bool:
     chosen = as_metrics(metrics)
     depth, *others = {metric.entry_depth for metric in chosen}
     # Rows of numbers are lists themselves; what metrics of others take is not known.
-    if not {type(metric) for metric in chosen} <= set(BUILT_IN) or others:
+    if others or not all(map(is_built_in, chosen)):
         return False
     return any(_depth(outputs) > depth + 1 for outputs in systems.values())
 

@@ -30,8 +30,9 @@ class Paired(NamedTuple):
     right: tuple[Integers, Integers]
 
 
-def paired(answers: Repeats | None, pair: tuple[int, int], names: Sequence[str]) -> Paired:
-    """Return the items that both systems of a pair (baseline, system) answered."""
+def paired(known: Floats | None, pair: tuple[int, int], names: Sequence[str]) -> Paired:
+    """Return the items that both systems of a pair answered, of answers `(S, N, 3)`."""
+    answers = Repeats.of(known)
     if answers is None:
         raise InputError(f"cases are of items with several trials each, and these have one; {_ASK}")
     if not answers.are_outcomes:
