@@ -18,7 +18,7 @@ from evalstats.designs.unpaired.pairs import systems_apart
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.results.records import distinct
-from evalstats.statistics.extraction import Progress, extract_files
+from evalstats.statistics.extraction import Progress, as_runs, extract_files
 from evalstats.statistics.files import (
     MARK_NOTE,
     Lines,
@@ -27,7 +27,6 @@ from evalstats.statistics.files import (
     test_set_files,
 )
 from evalstats.statistics.names import as_names, group_codes
-from evalstats.statistics.runs import as_runs
 from evalstats.statistics.segments import SegmentStatistics
 
 #: Options that name labels of segments, and those that name files to read.

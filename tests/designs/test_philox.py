@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evalstats.designs.shards.keyed import poisson_weights
-from evalstats.designs.shards.philox import seed_key
+from evalstats.designs.shards.keyed import poisson_weights, seed_key
 from evalstats.resampling.poisson import LEFT_OVER, byte_table
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden_shards.json").read_text(encoding="utf-8"))

@@ -244,11 +244,11 @@ a name does not end its own quotes
 labels that are null are counted
 - [*labels, *dict.fromkeys(of_systems)]
 + [*dict.fromkeys(of_systems)]
-@ designs/moments/row.py: moments
+@ designs/moments/query.py: moments
 a group in two strata is refused
 - if known[name]:
 + if known[name] and name != "n_split":
-@ designs/shards/segment_ids.py: shards
+@ designs/shards/shard.py: shards
 files with other names have other ids
 - start = (_hashed(file) >> _ROW_BITS << _ROW_BITS) + first
 + start = first
@@ -605,7 +605,7 @@ differing segments are the same number for both of a pair
 shards of different seeds are not added
 - _SHARED = (*_PLAIN[1:],
 + _SHARED = (*_PLAIN[2:],
-@ designs/shards/segment_ids.py: shards
+@ designs/shards/shard.py: shards
 a segment in two shards is refused
 - shared = np.flatnonzero(first[1:] <= last[:-1])
 + shared = np.flatnonzero(first[1:] < last[:-1])
@@ -613,7 +613,7 @@ a segment in two shards is refused
 all 64 bits of an id count
 - counter = (low[:, None], high[:, None], groups, _BYTES)
 + counter = (low[:, None], low[:, None], groups, _BYTES)
-@ designs/shards/hierarchy.py: shards
+@ designs/shards/resample.py: shards
 shards draw independently of each other
 - generator(seed, (_STAGE_TWO, shard), batch)
 + generator(seed, (_STAGE_TWO, 0), batch)
@@ -656,7 +656,7 @@ a key that is there twice in JSON is refused
 a lower bound above the upper one is refused
 - if bounds[0] > bounds[1]:
 + if False:
-@ statistics/opening.py: opening
+@ statistics/files.py: opening
 what a small file stands for does not fill the memory
 - if len(data) > most:
 + if False:

@@ -29,7 +29,7 @@ def test_lines_are_what_splitting_at_line_feeds_gives(lines, end, block):
         expected.pop()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "_BLOCK_BYTES", block)
-        patch.setattr(files, "_read_bytes", lambda path: data)
+        patch.setattr(files, "read_text", lambda path: data)
         if not data:
             with pytest.raises(es.InputError, match="is empty; expected one segment a line"):
                 Lines("x")

@@ -16,7 +16,7 @@ import sacrebleu
 
 import evalstats as es
 from evalstats import cli
-from evalstats.statistics import opening
+from evalstats.statistics import files as opening
 from evalstats.statistics.files import Lines
 
 MARK = "\ufeff".encode()

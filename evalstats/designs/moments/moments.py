@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import as_floats, choice, label, listed
-from evalstats.designs.moments.row import as_rows
+from evalstats.designs.moments.query import as_rows
 from evalstats.designs.shards.shard import UNITS
 from evalstats.errors import InputError
 from evalstats.metrics import Metric, as_metric

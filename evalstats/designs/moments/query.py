@@ -1,12 +1,15 @@
-"""The query that makes the moments of a table of statistics, in standard SQL."""
+"""The query that makes the moments of a table, in standard SQL, and what its answer says."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, combinations_with_replacement
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evalstats.checks import also_called, choice, listed
-from evalstats.designs.moments.row import columns_of
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.statistics.names import as_names
@@ -15,6 +18,10 @@ from evalstats.statistics.names import as_names
 QUOTES = ('"', "`")
 #: Names within the query, which no table of a caller has.
 _SEGMENTS, _UNITS = "evalstats_segments", "evalstats_units"
+#: What comes before the sums.
+FIRST = ("unit", "stratum", "n", "n_null", "n_split", "n_segments", "n_squares")
+#: What is counted of the units on which two systems differ.
+DIFFERING = ("units", "segments", "squares")
 
 
 @also_called(metrics="metric")
@@ -92,27 +99,20 @@ def moments_query(
             f"CASE WHEN MIN(stratum) <> MAX(stratum) THEN 1 ELSE 0 END AS is_split "
             f"FROM {_SEGMENTS} GROUP BY label_of_group)"
         )
-    selected = _selected(numbers, len(names), width, "segment" if groups is None else "group")
-    by = "" if strata is None else " GROUP BY stratum ORDER BY stratum"
-    stratum = "NULL" if strata is None else "stratum"
-    made_of = ", ".join(f"{stratum if x is None else x} AS {n}" for x, n in selected)
-    return f"WITH {', '.join(ctes)} SELECT {made_of} FROM {source}{by}"
-
-
-def _selected(
-    numbers: Sequence[str], n_systems: int, width: int, unit: str
-) -> list[tuple[str | None, str]]:
-    """Return each column of the answer with its name; `None` is the stratum."""
-    entries: list[str | None] = [f"'{unit}'", None, "COUNT(*)"]
-    entries += ["SUM(is_null)", "SUM(is_split)", "SUM(size)", "SUM(1e0 * size * size)"]
+    entries = [f"'{'segment' if groups is None else 'group'}'"]
+    entries += ["NULL" if strata is None else "stratum"]
+    entries += ["COUNT(*)", "SUM(is_null)", "SUM(is_split)", "SUM(size)", "SUM(1e0 * size * size)"]
     entries += [f"SUM({c})" for c in numbers]
     entries += [f"SUM({a} * {b})" for a, b in combinations_with_replacement(numbers, 2)]
-    of_systems = [numbers[i * width : (i + 1) * width] for i in range(n_systems)]
-    for one, other in combinations(of_systems, 2):
+    each = [numbers[i * width : (i + 1) * width] for i in range(len(names))]
+    for one, other in combinations(each, 2):
         differs = " OR ".join(f"{a} <> {b}" for a, b in zip(one, other, strict=True))
         for size in ("1", "size", "1e0 * size * size"):
             entries.append(f"SUM(CASE WHEN {differs} THEN {size} ELSE 0 END)")
-    return list(zip(entries, columns_of(n_systems, width), strict=True))
+    by = "" if strata is None else " GROUP BY stratum ORDER BY stratum"
+    answer = columns_of(len(names), width)
+    made_of = ", ".join(f"{x} AS {name}" for x, name in zip(entries, answer, strict=True))
+    return f"WITH {', '.join(ctes)} SELECT {made_of} FROM {source}{by}"
 
 
 def _columns(
@@ -153,3 +153,88 @@ def _quoted(name: object, quote: str, argument: str) -> str:
             argument=argument,
         )
     return quote + name.replace(quote, 2 * quote) + quote
+
+
+class Row(NamedTuple):
+    """What one row of the answer says, of K = S·k columns."""
+
+    unit: str
+    stratum: Any  # None where there are no strata
+    n: int
+    sizes: NDArray[np.int64]  # (2,)
+    sums: NDArray[np.float64]  # (S, k)
+    products: NDArray[np.float64]  # (K, K)
+    differing: NDArray[np.int64]  # (3, S, S)
+
+
+def columns_of(n_systems: int, width: int) -> list[str]:
+    """Return the names of the columns of the query, in order.
+
+    >>> columns_of(2, 1)[7:]
+    ['sum_0', 'sum_1', 'product_0_0', 'product_0_1', 'product_1_1', 'units_0_1', 'segments_0_1', \
+'squares_0_1']
+    """
+    columns = range(n_systems * width)
+    return [
+        *FIRST,
+        *(f"sum_{i}" for i in columns),
+        *(f"product_{i}_{j}" for i, j in combinations_with_replacement(columns, 2)),
+        *(f"{x}_{a}_{b}" for a, b in combinations(range(n_systems), 2) for x in DIFFERING),
+    ]
+
+
+def as_rows(
+    rows: Iterable[Mapping[str, Any] | Sequence[Any]], n_systems: int, width: int
+) -> list[Row]:
+    """Return what all rows of an answer say, or what is wrong with them."""
+    read = [_row(row, n_systems, width) for row in rows]
+    if not read:
+        raise InputError("is empty: the query found no segments", argument="rows")
+    names = [row.stratum for row in read]
+    if len(read) > 1 and (None in names or len(set(map(str, names))) < len(names)):
+        raise InputError("must be one a stratum, each with its name", argument="rows")
+    return read
+
+
+def _row(row: Mapping[str, Any] | Sequence[Any], n_systems: int, width: int) -> Row:
+    names = columns_of(n_systems, width)
+    # What BigQuery and Spark return has its columns by name, and by number.
+    values: list[Any] = []
+    values += [row.get(name) for name in names] if isinstance(row, Mapping) else row
+    if len(values) != len(names):
+        raise InputError(
+            f"must have the {len(names)} columns of moments_query for {n_systems} systems of "
+            f"{width} columns, got {len(values)}",
+            argument="row",
+        )
+    known: dict[str, Any] = dict(zip(names, values, strict=True))
+    where = "" if known["stratum"] is None else f" of stratum {known['stratum']!r}"
+    if not known["n"]:
+        raise InputError("says that the query found no segments", argument="row")
+    for name, why in (
+        ("n_null", "rows of the table have a null; leave these out with WHERE, or fill them in"),
+        ("n_split", "groups lie in several strata; each group must lie in one"),
+    ):
+        if known[name]:
+            raise InputError(f"says{where} that {int(known[name]):,} {why}", argument="row")
+    try:
+        numbers = np.array([float(known[name]) for name in names[2:]])
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"must hold numbers: {error}", argument="row") from None
+    side = n_systems * width
+    n_products = side * (side + 1) // 2
+    sums, products, counts = np.split(numbers[len(FIRST) - 2 :], [side, side + n_products])
+    square = np.zeros((side, side))
+    square[np.triu_indices(side)] = products
+    differing = np.zeros((3, n_systems, n_systems), dtype=np.int64)
+    first, second = np.triu_indices(n_systems, 1)
+    differing[:, first, second] = counts.reshape(-1, 3).T
+    return Row(
+        unit=str(known["unit"]),
+        stratum=known["stratum"],
+        n=int(known["n"]),
+        sizes=numbers[3:5].astype(np.int64),
+        sums=sums.reshape(n_systems, width),
+        products=square + np.triu(square, 1).T,
+        differing=differing + np.swapaxes(differing, 1, 2),
+    )

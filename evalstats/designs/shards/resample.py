@@ -6,8 +6,11 @@ over shards are the resampled totals of the whole corpus.
 *Poisson weights* (`keyed`) are independent, so that no shard needs to know of another: the sum is
 the same, bit for bit, however the segments were sharded. Only the number of segments in a resample
 varies, N ± √N, which scores that stay the same when all totals are doubled (a mean, a ratio, BLEU)
-do not notice. *Two-stage multinomial weights* (`hierarchy`) are for the other scores and for small
-N: where all shard sizes are known, they give the ordinary bootstrap of N segments.
+do not notice. *Two-stage multinomial weights* (`shard_batches`) are for the other scores and for
+small N: where all shard sizes are known, they give the ordinary bootstrap of N segments. Of the N
+draws of a resample, the number that falls into each shard is multinomial(N; n_j/N), which every
+shard draws alike from the seed alone. Given these numbers, each shard draws its own segments by
+itself; together the rows are multinomial(N; 1/N, ..., 1/N), exactly.
 """
 
 from __future__ import annotations
@@ -21,11 +24,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import also_called, choice, integer, listed
-from evalstats.designs.shards.hierarchy import shard_batches
 from evalstats.designs.shards.keyed import poisson_weights
-from evalstats.designs.shards.segment_ids import Ids, as_ids, joined
-from evalstats.designs.shards.shard import MOST, UNITS, Integers, Shard, as_resolution
+from evalstats.designs.shards.shard import (
+    MOST,
+    UNITS,
+    Ids,
+    Integers,
+    Shard,
+    as_ids,
+    as_resolution,
+    joined,
+)
 from evalstats.errors import InputError, InputTypeError
+from evalstats.resampling.multinomial_rows import multinomial_rows
+from evalstats.resampling.streams import generator
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import MOST_SEED
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments
@@ -41,6 +53,13 @@ _SINGLE_LIMIT = 2.0**24
 _DOUBLE_LIMIT = 2.0**53
 #: Segments and resamples that are multiplied at once; they decide the memory, never a result.
 _SEGMENTS, _RESAMPLES = 1024, 256
+#: First words of the keys of random streams, apart from those of `resampling`.
+_STAGE_ONE, _STAGE_TWO = 16, 17
+#: Resamples that share a stream of the first stage.
+_COUNT_ROWS = 1024
+#: Weights in a batch of the second stage, and rows at most; they decide the random streams.
+_BATCH_WEIGHTS = 1 << 22
+_BATCH_ROWS = 128
 
 
 @also_called(seed="rng")
@@ -131,7 +150,7 @@ def resample_shard(
     grid = 1.0 if resolution is None else as_resolution(resolution)
     totals = tuple(_observed(table, grid, rounds=resolution is not None) for table in tables)
     if sizes:
-        blocks = _by_rows(sizes, members[0], n_resamples, seed)
+        blocks = shard_batches(sizes, members[0], n_resamples, seed)
     else:
         blocks = _by_segments(numbers, n_resamples, seed)
     ends = np.cumsum([observed.size for observed in totals])
@@ -171,13 +190,6 @@ def _by_segments(ids: Ids, n_resamples: int, seed: int) -> Iterator[Block]:
         for first in range(0, n_resamples, _RESAMPLES):
             stop = min(first + _RESAMPLES, n_resamples)
             yield start, slice(first, stop), poisson_weights(some, stop - first, seed, first)
-
-
-def _by_rows(sizes: Sequence[int], shard: int, n_resamples: int, seed: int) -> Iterator[Block]:
-    """Yield two-stage weights, all segments of some resamples before the next resamples."""
-    for rows, weights in shard_batches(sizes, shard, n_resamples, seed):
-        for start in range(0, sizes[shard], _SEGMENTS):
-            yield start, rows, weights[:, start : start + _SEGMENTS]
 
 
 def _product(
@@ -276,3 +288,46 @@ def _differing(table: SegmentStatistics) -> Integers:
         differs = np.any(table.values[a] != table.values[b], axis=1)
         counts[a, b] = counts[b, a] = np.count_nonzero(differs)
     return counts
+
+
+def shard_draws(
+    shard_sizes: Sequence[int], shard: int, n_resamples: int, seed: int
+) -> NDArray[np.int64]:
+    """Return how many of the N draws of each resample fall into one shard, `(B,)`.
+
+    Conditional binomials from the first shard on: the numbers of all shards add up to N.
+
+    >>> draws = [shard_draws([5, 20, 10], j, 4, seed=1) for j in range(3)]
+    >>> sum(draws).tolist()
+    [35, 35, 35, 35]
+    """
+    n_segments = sum(shard_sizes)
+    batches = []
+    for batch in range(-(-n_resamples // _COUNT_ROWS)):
+        rng = generator(seed, (_STAGE_ONE,), batch)
+        to_draw = np.full(_COUNT_ROWS, n_segments)
+        to_come = n_segments
+        for size in shard_sizes[: shard + 1]:
+            drawn = rng.binomial(to_draw, size / to_come)
+            to_draw -= drawn
+            to_come -= size
+        batches.append(drawn)
+    return np.concatenate(batches)[:n_resamples]
+
+
+def shard_batches(
+    shard_sizes: Sequence[int], shard: int, n_resamples: int, seed: int
+) -> Iterator[Block]:
+    """Yield two-stage weights, all segments of some resamples before the next resamples."""
+    size = shard_sizes[shard]
+    n_rows = max(1, min(_BATCH_ROWS, _BATCH_WEIGHTS // size))
+    n_batches = -(-n_resamples // n_rows)
+    draws = shard_draws(shard_sizes, shard, n_batches * n_rows, seed)
+    for batch in range(n_batches):
+        start, stop = batch * n_rows, (batch + 1) * n_rows
+        rng = generator(seed, (_STAGE_TWO, shard), batch)
+        rows = multinomial_rows(rng, draws[start:stop], size)
+        stop = min(stop, n_resamples)
+        for first in range(0, size, _SEGMENTS):
+            of_block = rows[: stop - start, first : first + _SEGMENTS]
+            yield first, slice(start, stop), of_block

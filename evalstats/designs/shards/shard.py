@@ -1,4 +1,7 @@
-"""A shard's part of every resampled total: kept, saved, loaded, and added up without rounding."""
+"""A shard's part of every resampled total: kept, saved, loaded, and added up without rounding.
+
+Its segments have ids, 64-bit numbers that are kept as sorted runs: nothing is counted twice.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import also_called, choice, integer, label, listed, real
-from evalstats.designs.shards.segment_ids import Ids, check_runs, merged_runs
+from evalstats.checks import also_called, choice, integer, label, listed, real, refuse_masked, shown
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.weighted import MOST_RESAMPLES
@@ -21,6 +23,9 @@ from evalstats.statistics.interchange import is_same_metric, made_by, rebuilt
 from evalstats.statistics.names import as_names
 
 Integers: TypeAlias = NDArray[np.int64]
+Ids: TypeAlias = NDArray[np.uint64]
+#: Bits of a row in the id of a row of a file; the others are of a hash of the file's name.
+_ROW_BITS = 28
 
 #: Partial totals stay below this, so that the sum of two cannot wrap around.
 MOST = 2**62
@@ -96,7 +101,7 @@ class Shard:
         choice(self.unit, UNITS, "unit")
         choice(self.id_kind, _ID_KINDS, "id_kind")
         as_resolution(self.resolution)
-        _check_sizes(self.shard_sizes, self.shards, self.n_segments)
+        self._check_sizes()
         each = (self.reference_labels, self.totals, self.resampled, self.differing)
         if not self.metrics or any(len(values) != len(self.metrics) for values in each):
             raise InputError("a shard needs labels and totals for each of at least one metric")
@@ -127,9 +132,33 @@ class Shard:
                     f"differing must count segments, 0 to {self.n_segments}, the same for both "
                     f"systems of a pair"
                 )
-        _check_missing(self.missing, (len(self.metrics), n_systems), self.n_segments)
+        for counts in self.missing:
+            is_count = counts.dtype == np.int64 and counts.shape == (n_systems,)
+            if not is_count or np.any(counts < 0) or np.any(counts > self.n_segments):
+                raise InputError(
+                    f"missing must count segments, 0 to {self.n_segments}, of each system"
+                )
+            counts.setflags(write=False)
+        if len(self.missing) not in (0, len(self.metrics)):
+            raise InputError("missing must be counted under each metric, or under none")
         check_runs(self.id_runs, self.n_segments)
         self.id_runs.setflags(write=False)
+
+    def _check_sizes(self) -> None:
+        """Refuse shards that are not among all, and sizes that do not add up."""
+        sizes, members = self.shard_sizes, self.shards
+        for size in sizes:
+            integer(size, "shard_sizes", 1, MOST)
+        for j in members:
+            integer(j, "shards", 0, len(sizes) - 1)
+        if bool(sizes) != bool(members) or len(set(members)) < len(members):
+            raise InputError(
+                f"shards must be different numbers of shard_sizes, got {list(members)}"
+            )
+        if sizes and sum(sizes[j] for j in members) != self.n_segments:
+            raise InputError(
+                f"n_segments is {self.n_segments}, which is not what shard_sizes add up to"
+            )
 
     def __eq__(self, other: object) -> bool:
         """Return whether all fields are equal; of metrics, sacreBLEU's version does not count."""
@@ -332,27 +361,6 @@ def as_resolution(value: object) -> float:
     return resolution
 
 
-def _check_sizes(sizes: tuple[int, ...], members: tuple[int, ...], n_segments: int) -> None:
-    for size in sizes:
-        integer(size, "shard_sizes", 1, MOST)
-    for j in members:
-        integer(j, "shards", 0, len(sizes) - 1)
-    if bool(sizes) != bool(members) or len(set(members)) < len(members):
-        raise InputError(f"shards must be different numbers of shard_sizes, got {list(members)}")
-    if sizes and sum(sizes[j] for j in members) != n_segments:
-        raise InputError(f"n_segments is {n_segments}, which is not what shard_sizes add up to")
-
-
-def _check_missing(missing: Sequence[Any], shape: tuple[int, int], n_segments: int) -> None:
-    for counts in missing:
-        is_count = counts.dtype == np.int64 and counts.shape == shape[1:]
-        if not is_count or np.any(counts < 0) or np.any(counts > n_segments):
-            raise InputError(f"missing must count segments, 0 to {n_segments}, of each system")
-        counts.setflags(write=False)
-    if len(missing) not in (0, shape[0]):
-        raise InputError("missing must be counted under each metric, or under none")
-
-
 def _unlike(one: Shard, other: Shard, names: Sequence[str] = _SHARED) -> str | None:
     """Return the first of these fields, or "metrics", that is not the same in two shards."""
     for name in names:
@@ -409,3 +417,114 @@ def _described(identities: Any) -> str:
         return described if len(described) <= 500 else f"{described[:500]}..."
     except (TypeError, ValueError, RecursionError):
         return "no metrics"
+
+
+def as_ids(ids: object, n_segments: int) -> tuple[Ids, str]:
+    """Return ids as 64-bit numbers, in the order given, and what they were."""
+    given: Sequence[Any] | NDArray[Any]
+    if isinstance(ids, tuple) and list(map(type, ids)) == [str, int]:
+        file, first = ids
+        last = first + n_segments - 1
+        if first < 0 or last >= 1 << _ROW_BITS:
+            raise InputError(
+                f"ids of rows must be from 0 to {(1 << _ROW_BITS) - 1:,}, got {first:,} to "
+                f"{last:,} of {shown(file)}; number the segments yourself"
+            )
+        # One run of numbers.
+        start = (_hashed(file) >> _ROW_BITS << _ROW_BITS) + first
+        return np.arange(start, start + n_segments, dtype=np.uint64), "row"
+    refuse_masked(ids, "ids")
+    if isinstance(ids, range) and len(ids) and max(ids[0], ids[-1]) < 2**63:
+        ids = np.arange(ids.start, ids.stop, ids.step)
+    if (
+        isinstance(ids, np.ndarray)
+        and ids.ndim == 1
+        and ids.dtype.kind in "iu"
+        and np.all(ids >= 0)
+    ):
+        given, kind, numbers = ids, "integer", ids.astype(np.uint64)
+    else:
+        given = ids if isinstance(ids, range) else listed(ids, "ids", "integers or strings")
+        kind = "string" if len(given) and isinstance(given[0], str) else "integer"
+        each = (_number(value, i, kind) for i, value in enumerate(given))
+        numbers = np.fromiter(each, dtype=np.uint64)
+    if len(numbers) != n_segments:
+        raise InputError(
+            f"ids has {len(numbers)} entries but there are {n_segments} segments; "
+            f"give one id per segment"
+        )
+    order = np.argsort(numbers, kind="stable")
+    again = np.flatnonzero(numbers[order][1:] == numbers[order][:-1])
+    if len(again):
+        i, j = (int(k) for k in order[again[0] : again[0] + 2])
+        # Different strings have the same hash by a rare chance.
+        raise InputError(
+            f"ids must differ, but ids[{i}] and ids[{j}] are the same 64-bit number: "
+            f"{shown(given[i])} and {shown(given[j])}"
+        )
+    return numbers, kind
+
+
+def _hashed(name: str) -> int:
+    """Return 64 bits of BLAKE2b of a name."""
+    from hashlib import blake2b
+
+    # Lone surrogates are ids like any other.
+    digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def _number(value: object, i: int, kind: str) -> int:
+    if kind == "string" and isinstance(value, str):
+        return _hashed(value)
+    if kind == "string" or isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise InputTypeError(
+            f"ids must be all integers or all strings, but ids[{i}] is {value!r} "
+            f"({type(value).__name__})"
+        )
+    if not 0 <= value < 2**64:
+        raise InputError(f"ids[{i}] is {value}; ids must be in [0, 2**64)")
+    return int(value)
+
+
+def joined(runs: Ids) -> Ids:
+    """Return sorted runs, `(R, 2)`, of which those that touch become one."""
+    first, last = runs.T
+    starts = np.concatenate([[True], first[1:] - last[:-1] != 1])
+    ends = np.concatenate([starts[1:], [True]])
+    return np.stack([first[starts], last[ends]], axis=1)
+
+
+def check_runs(runs: Ids, n_segments: int) -> None:
+    """Raise unless these are sorted runs, `(R, 2)`, of as many ids as there are segments."""
+    if runs.dtype != np.uint64 or runs.ndim != 2 or runs.shape[1] != 2 or len(runs) == 0:
+        raise InputError(f"id_runs must be uint64 of shape (R, 2), got {runs.dtype} {runs.shape}")
+    first, last = runs.T
+    if np.any(last < first) or np.any(first[1:] <= last[:-1]):
+        raise InputError("id_runs must be sorted runs that do not overlap")
+    # The sum cannot wrap around: runs that do not overlap have at most 2**64 numbers.
+    n_ids = len(runs) + int(np.sum(last - first))
+    if n_ids != n_segments:
+        raise InputError(f"there are {n_ids} ids for {n_segments} segments")
+
+
+def merged_runs(shards: Sequence[Ids], kind: str) -> Ids:
+    """Return the runs of all shards as one set, or say which two shards share an id."""
+    runs = np.concatenate(shards)
+    owners = np.repeat(np.arange(len(shards)), [len(part) for part in shards])
+    order = np.argsort(runs[:, 0], kind="stable")
+    first, last = runs[order].T
+    shared = np.flatnonzero(first[1:] <= last[:-1])
+    if len(shared):
+        at = int(shared[0])
+        i, j = sorted(owners[order[at : at + 2]].tolist())
+        number = int(first[at + 1])
+        name = f"id {number}" if kind == "integer" else f"the string whose hash is {number:#018x}"
+        if kind == "row":
+            file, row = number >> _ROW_BITS, number & ((1 << _ROW_BITS) - 1)
+            name = f"row {row} of the file whose hash is {file:#x}"
+        raise InputError(
+            f"shards[{i}] and shards[{j}] share a segment: {name} is in both; "
+            f"every segment must be counted once"
+        )
+    return joined(runs[order])

@@ -21,9 +21,8 @@ from evalstats.analysis.units import Labels
 from evalstats.designs.unpaired.apart import RUNS, apart
 from evalstats.errors import InputError
 from evalstats.resampling.executors import Workers
-from evalstats.statistics.extraction import Metrics, as_systems
+from evalstats.statistics.extraction import Metrics, as_systems, has_runs
 from evalstats.statistics.interchange import is_same_metric
-from evalstats.statistics.runs import has_runs
 from evalstats.statistics.segments import SegmentStatistics
 
 
