@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from evalstats.analysis.pairs import Record
 from evalstats.inference.families import ADJUSTMENTS, holm_over
-from evalstats.results.adjustment import is_mixed
-from evalstats.results.records import MarginTest, part_of
+from evalstats.results.records import MarginTest, is_mixed, part_of
 
 #: Claims whose p-values are adjusted, each kind by itself.
 CLAIMS = ("pvalue_not_worse", "pvalue_equivalence")

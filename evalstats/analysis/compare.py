@@ -25,10 +25,9 @@ from evalstats.checks import also_called, flag
 from evalstats.designs.unpaired.pairs import Part, Unpaired, as_unpaired, names_apart
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
-from evalstats.results.adjustment import Adjustment
 from evalstats.results.comparison import Comparison, Estimate, Estimates
 from evalstats.results.notes import comparison_notes
-from evalstats.results.records import Difference
+from evalstats.results.records import Adjustment, Difference
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
 

@@ -14,7 +14,7 @@ from evalstats.inference.randomisation import ALTERNATIVES as ALTERNATIVES
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results.contrasts import CONTRASTS
+from evalstats.results.records import CONTRASTS
 from evalstats.statistics.extraction import Progress
 
 

@@ -24,8 +24,7 @@ from evalstats.logs.words import matches
 from evalstats.questions.ranking.rankings import Rankings
 from evalstats.resampling.executors import Reporting
 from evalstats.results.comparison import Comparison
-from evalstats.results.forms import Result
-from evalstats.results.writing import replacing
+from evalstats.results.forms import Result, replacing
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines, system_names
 

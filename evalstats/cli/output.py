@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 from evalstats.errors import InputError
 from evalstats.pictures.report import Texts, document
-from evalstats.results.writing import SUFFIXES
+from evalstats.results.forms import SUFFIXES
 from evalstats.statistics.extraction import Progress
 
 #: What stands for standard input or standard output in place of a file.

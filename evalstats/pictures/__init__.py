@@ -2,7 +2,6 @@
 
 - `plots`: figures of results
 - `figures`: what all figures share
-- `limits`: margins on an axis
 - `report`: the page
 - `verdicts`: its sentences
 - `drawing`: its figures, in SVG

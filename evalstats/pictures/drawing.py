@@ -16,14 +16,13 @@ from typing import Any
 import numpy as np
 
 from evalstats.errors import InputError
-from evalstats.pictures.limits import Limit
 from evalstats.results import tabular
-from evalstats.results.contrasts import contrast_of
-from evalstats.results.escaping import html
+from evalstats.results.marks import Limit
 from evalstats.results.records import (
     KINDS,
     by_metric,
     by_pair,
+    contrast_of,
     distinct,
     has_tasks,
     kind_of,
@@ -32,6 +31,7 @@ from evalstats.results.records import (
     plural,
     ranked,
 )
+from evalstats.results.tabular import html
 
 #: Rows of a figure that is open from the start.
 _OPEN_ROWS = 30

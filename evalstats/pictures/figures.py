@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, MissingExtraError
-from evalstats.results.escaping import printable
+from evalstats.results.tabular import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes

@@ -31,19 +31,19 @@ from evalstats.pictures.figures import (
     rows_axes,
     wrapped,
 )
-from evalstats.pictures.limits import Limit
 from evalstats.results import tabular
-from evalstats.results.adjustment import is_mixed
-from evalstats.results.contrasts import contrast_of
 from evalstats.results.lookup import of_metric, of_task
+from evalstats.results.marks import Limit
 from evalstats.results.records import (
     KINDS,
     Difference,
     by_metric,
     by_pair,
+    contrast_of,
     counted,
     distinct,
     has_tasks,
+    is_mixed,
     kind_of,
     oriented,
     plural,

@@ -21,10 +21,9 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.pictures.drawing import figures
 from evalstats.pictures.verdicts import Verdict, decimals, verdicts
 from evalstats.results import tabular
-from evalstats.results.escaping import html
 from evalstats.results.records import distinct, metric_name, plural, ranked
 from evalstats.results.signatures import version
-from evalstats.results.tabular import Column, Table, table_of
+from evalstats.results.tabular import Column, Table, html, table_of
 
 #: Outputs, references or sources by name: one a segment, or by the ids of segments.
 Texts = Mapping[str, Sequence[str] | Mapping[str, str]]

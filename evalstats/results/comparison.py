@@ -18,16 +18,13 @@ from evalstats.questions.influence.joint import JointClaim, joint_claim
 from evalstats.questions.power.planned import Power
 from evalstats.questions.ranking.rankings import Ranking, Rankings
 from evalstats.results import convert, tabular
-from evalstats.results.adjustment import Adjustment
-from evalstats.results.contrasts import ContrastName
-from evalstats.results.describe import describe_comparison
 from evalstats.results.estimates import Estimate as Estimate
 from evalstats.results.estimates import Estimates as Estimates
 from evalstats.results.forms import Listed, as_digits, is_paper
-from evalstats.results.layout import comparison_tables, title
+from evalstats.results.layout import comparison_tables, paper_records, paper_table, title
 from evalstats.results.lookup import of_metric, of_pair, of_task
-from evalstats.results.paper import paper_records, paper_table
-from evalstats.results.records import Difference, by_metric, check_pairs
+from evalstats.results.records import Adjustment, ContrastName, Difference, by_metric, check_pairs
+from evalstats.results.sentences import describe_comparison
 from evalstats.results.source import Composite, Source
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from evalstats.errors import InputError
 from evalstats.pictures import plots
 from evalstats.results import layout
 from evalstats.results.convert import Count, Level, NotNegative, check_bounds
-from evalstats.results.describe import describe_scores
 from evalstats.results.forms import Listed, Result
-from evalstats.results.paper import paper_records, paper_table
+from evalstats.results.layout import paper_records, paper_table
 from evalstats.results.records import Interval, distinct, stretch
+from evalstats.results.sentences import describe_scores
 from evalstats.results.tabular import Table
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The forms of every result: text, JSON and back, CSV, Markdown, LaTeX, HTML, pandas.
 
-All hold the same numbers. Names are made safe for each form (`escaping`).
+All hold the same numbers. Names are made safe for each form (`tabular`).
 """
 
 from __future__ import annotations
@@ -9,21 +9,24 @@ import csv
 import io
 import json
 import os
+import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from errno import EISDIR
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar, overload
 
 import numpy as np
 
-from evalstats.checks import choice, integer
-from evalstats.errors import InputError, MissingExtraError
+from evalstats.checks import choice, integer, shown
+from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.pictures import report
-from evalstats.results import convert, escaping
+from evalstats.results import convert, tabular
 from evalstats.results.lookup import named
 from evalstats.results.records import Record, distinct
 from evalstats.results.signatures import Signature, together
 from evalstats.results.tabular import Page, Table
-from evalstats.results.writing import replacing
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -104,7 +107,7 @@ class Result(Record):
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON."""
         text = json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-        return escaping.json_text(text)
+        return tabular.json_text(text)
 
     @classmethod
     def from_json(cls: type[T], text: str) -> T:
@@ -138,7 +141,7 @@ class Result(Record):
         writer.writerow(records[0])
         for record in records:
             cells = record.values()
-            writer.writerow(map(escaping.spreadsheet_cell, cells) if spreadsheet else cells)
+            writer.writerow(map(tabular.spreadsheet_cell, cells) if spreadsheet else cells)
         return stream.getvalue()
 
     def to_dataframe(self) -> DataFrame:
@@ -304,3 +307,57 @@ def _no_paper(result: object) -> InputError:
 def as_digits(digits: object) -> int | None:
     """Return decimals that were asked for."""
     return None if digits is None else integer(digits, "digits", 0, _MOST_DIGITS)
+
+
+#: Forms of results by the suffix of their files.
+SUFFIXES = {
+    **{".txt": "text", ".json": "json", ".md": "markdown", ".tex": "latex"},
+    **{".html": "html", ".csv": "csv", ".xml": "junit"},
+    **{".png": "png", ".pdf": "pdf", ".svg": "svg"},
+}
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], form: str = "") -> Iterator[BinaryIO]:
+    """Yield a file that takes the place of what is there when all of it is written.
+
+    It is opened at once, so that a path that cannot be written is an `InputError` before the work.
+    A pipe or a device stays what it is, and a link where it points. The suffix must not be that of
+    another form than is written.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputTypeError(f"path must be a path, got {type(path).__name__}")
+    found = SUFFIXES.get(Path(path).suffix.lower(), form)
+    if form and found != form:
+        raise InputError(
+            f"path must end in .{form}, got {shown(os.fspath(path))}, a file of {found}"
+        )
+    try:
+        # A NUL in a path is a ValueError.
+        target = Path(os.path.realpath(path))
+        is_stream = target.exists() and not (target.is_file() or target.is_dir())
+        if target.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        # Written beside its place and moved there: Ctrl-C leaves the old file or the new one.
+        beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        file = target.open("wb") if is_stream else beside.open("xb")
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from None
+    try:
+        with file:
+            yield file
+            if not is_stream:
+                file.flush()
+                os.fsync(file.fileno())
+        if not is_stream:
+            beside.replace(target)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+
+
+def _unwritable(path: str | os.PathLike[str], error: OSError | ValueError) -> InputError:
+    reason = getattr(error, "strerror", None) or error
+    return InputError(f"cannot write {shown(os.fspath(path))}: {reason}")

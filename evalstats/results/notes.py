@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalstats.results.adjustment import Adjustment
-from evalstats.results.contrasts import contrast_of
-from evalstats.results.describe import TOTALS
 from evalstats.results.estimates import Estimate
 from evalstats.results.records import (
     COUNTED,
     MARK,
+    Adjustment,
     Difference,
     by_metric,
+    contrast_of,
     counted,
     distinct,
     plural,
 )
+from evalstats.results.sentences import TOTALS
 
 if TYPE_CHECKING:
     from evalstats.designs.trials.repeats import TrialShares

@@ -518,7 +518,7 @@ of choices the answer is the likeliest
 names of judges number answers
 - number_of = {name: i for
 + number_of = {name: 0 for
-@ pictures/limits.py: plots report
+@ results/marks.py: plots report
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
 + return (low, inf) if not d.higher_is_better else (-inf, high)
@@ -530,7 +530,7 @@ of a ratio the error is that of new - r·base
 a metric is found by the name that was asked for
 - if written(name) == written(metric)
 + if name.lower() == metric.lower()
-@ results/paper.py: forms
+@ results/layout.py: forms
 without a baseline what ties with the best is emphasised too
 - if kind_of(comparison, d) == "open"}
 + if kind_of(comparison, d) != "open"}
@@ -1072,7 +1072,7 @@ columns with another index are refused
 two spellings of one argument are refused
 - if name in kwargs or name in positional[: len(args)]:
 + if name in kwargs:
-@ results/escaping.py: names
+@ results/tabular.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()
 + value.lstrip()

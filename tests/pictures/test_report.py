@@ -18,7 +18,7 @@ from evalstats.cli import main
 from evalstats.pictures.report import document, marked
 from evalstats.pictures.verdicts import verdicts
 from evalstats.questions.gates.gate import gated
-from evalstats.results.escaping import printable
+from evalstats.results.tabular import printable
 from tests import harness_logs
 from tests.markup import Markup
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import evalstats as es
 from evalstats.compat.evaluatio import paired
 from evalstats.pictures.report import document
-from evalstats.results import escaping, tabular
+from evalstats.results import tabular
 from evalstats.results.comparison import Estimates
 from evalstats.results.notes import close_calls
 from evalstats.results.tabular import Table
@@ -335,7 +335,7 @@ def test_a_notebook_shows_well_formed_inert_html(make):
     assert any(markup.cells)
     # Every cell is there, and every row of a table is as wide as its header.
     for table in result._tables() if hasattr(result, "_tables") else ():
-        cells = [escaping.printable(cell) for row in (table.header, *table.rows) for cell in row]
+        cells = [tabular.printable(cell) for row in (table.header, *table.rows) for cell in row]
         assert Markup(table.html()).cells == cells
         assert set(Markup(table.html()).rows) == {len(table.header)}
 
@@ -432,20 +432,20 @@ def check_markdown(result, plain):
         "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "code",
     }  # fmt: skip
     assert page.rows == like.rows
-    names = {escaping.printable(e.system).strip() for e in result.estimates}
+    names = {tabular.printable(e.system).strip() for e in result.estimates}
     assert names <= {cell.strip() for cell in page.cells}
     items = parser.parse(result.to_markdown())
     inline = [part for token in items for part in token.children or ()]
     codes = [part.content.strip() for part in inline if part.type == "code_inline"]
-    assert escaping.printable(result.signatures[0]).strip() in codes
+    assert tabular.printable(result.signatures[0]).strip() in codes
 
 
 def check_html(result, plain):
     page, like = (Markup(r._repr_html_()) for r in (result, plain))
     assert (set(page.tags), page.rows) == (set(like.tags), like.rows)
-    assert {escaping.printable(e.system) for e in result.estimates} <= set(page.cells)
+    assert {tabular.printable(e.system) for e in result.estimates} <= set(page.cells)
     title = re.search("<title>(.*)</title>", result.to_html())[1]
-    assert unescape(title) == f"{escaping.printable(result.estimates[0].metric)}: 5 segments"
+    assert unescape(title) == f"{tabular.printable(result.estimates[0].metric)}: 5 segments"
 
 
 def check_csv(result):
@@ -462,7 +462,7 @@ def check_csv(result):
             elif isinstance(value, str):
                 assert row[name] == value
                 assert computed[name][:1] not in tuple("=+-@\t\r\n＝＋－＠")
-                shown = escaping.printable(value)
+                shown = tabular.printable(value)
                 assert computed[name] in (shown, f"'{shown}")
 
 

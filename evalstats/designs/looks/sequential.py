@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from evalstats.pictures.figures import BLUE, GREY, SKY, SMALL, VERMILLION, name_axes, own_axes
-from evalstats.pictures.limits import Limit
 from evalstats.questions.gates.gates import JUNIT, JunitCase, junit, limit_of, numbers_of
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, one_of
 from evalstats.results.forms import Several
+from evalstats.results.marks import Limit
 from evalstats.results.records import Difference, Record, counted, metric_name, plural
 from evalstats.results.tabular import Column, Table, table_of
 

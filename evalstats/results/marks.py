@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, isfinite
 
-from evalstats.results.contrasts import contrast_of
-from evalstats.results.records import Difference
+from evalstats.results.records import Difference, contrast_of
 
 
 @dataclass(frozen=True)
