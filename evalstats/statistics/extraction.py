@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import also_called, check_same_index, listed, refuse_masked
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics import BLEU, CHRF, Metric, as_metric
+from evalstats.metrics import BLEU, CHRF, Metric, as_metric, is_built_in
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
 from evalstats.resampling.executors import Reporting, Workers, as_workers, run_all, usable_cores
