@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from evalstats.analysis.aggregates import MICRO, Aggregate
 from evalstats.analysis.outcomes import Counts, Outcomes, as_outcomes
 from evalstats.analysis.units import Units
-from evalstats.designs.judges.judging import Worth
-from evalstats.designs.trials.repeats import Repeats
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.metrics import Mean, Metric, scores_of
 from evalstats.metrics.averages import MeanOfRuns
+from evalstats.metrics.base import Correction
 from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.grid import on_grid
 from evalstats.resampling.strata import places_of
@@ -44,13 +43,8 @@ class Scored:
     reference_label: str | None
     units: Units
     outcomes: Outcomes | None = None  # where scores are shares of segments
-    judge: Worth | None = None  # where people's labels correct a judge's
+    corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
     has_few_values: bool = False  # whether a unit has one of few, as who won, where it is elsewhere
-
-    @property
-    def judges(self) -> tuple[Worth, ...]:
-        """What judges are worth that people's labels correct."""
-        return () if self.judge is None else (self.judge,)
 
     def counted(self, a: int, b: int, influence: Floats) -> Counts | None:
         """Return what counts the difference of two shares; nothing where scores are none."""
@@ -117,7 +111,7 @@ class Segments(Scored):
 
     blocks: tuple[Block, ...]  # one, or one for each stratum of an average
     aggregate: Aggregate = MICRO  # of the scores of the blocks
-    answers: Repeats | None = None  # of a task whose items have several
+    answers: Floats | None = None  # as `SegmentStatistics.answers`
 
     def score(self, totals: Sequence[Floats], where: str, system: int | None = None) -> Floats:
         """Return scores of the totals of all blocks, `(..., k)` each; all must be finite."""

@@ -7,11 +7,9 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.effects import Effect
-from evalstats.designs.trials.sentences import TrialShares
 from evalstats.inference import student
 from evalstats.inference.bootstrap import LEAST_DEGREES
 from evalstats.inference.student import kish
@@ -25,6 +23,7 @@ from evalstats.results.notes import (
 )
 
 if TYPE_CHECKING:
+    from evalstats.designs.trials.repeats import TrialShares
     from evalstats.designs.unpaired.pairs import Part
 
 #: The largest tenth of the units, ten at most, that hold so much of a variance are a note. Measured
@@ -42,7 +41,7 @@ def limits_of(part: Part, drawn: Sequence[Drawn], pairs: Sequence[Pair] | None =
     of_pairs = {} if pairs is None else dict.fromkeys(note for one in drawn for note in one.notes)
     gaps = (*of_pairs, *gap_notes(drawn))
     limits = _limits(drawn, held, gaps, part.name, part.total)
-    return limits._replace(trials=tuple(trial_shares(drawn, pairs or ())))
+    return limits._replace(trials=_trials_of(drawn, pairs or ()))
 
 
 def _limits(
@@ -81,7 +80,7 @@ def size_notes(
     """Say when there are too few segments, or groups, to be sure of much."""
     limits = [_limits([drawn], held, tuple(gap_notes([drawn])) if gaps else ())]
     if gaps:
-        limits = [limits[0]._replace(trials=tuple(trial_shares([drawn])))]
+        limits = [limits[0]._replace(trials=_trials_of([drawn]))]
     return (*limit_notes(limits), *uneven_notes(limits))
 
 
@@ -129,45 +128,21 @@ def _largest(effect: Effect) -> tuple[int, float]:
     return largest, held / total if total > 0 else 0.0
 
 
-def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator[TrialShares]:
-    """Return which part of variances is chance in trials, of metrics whose items have several.
+def _trials_of(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> tuple[TrialShares, ...]:
+    """Return which part of variances is chance in trials, where items have several answers."""
+    if not any(one.segments is not None and one.segments.answers is not None for one in drawn):
+        return ()
+    from evalstats.designs.trials.repeats import trial_shares
 
-    The variance of items' means is that of items plus σ²/K, with the variance σ² of the K answers
-    to an item, pooled over items; that of a difference of two systems has σ²/K of both.
-    """
-    for one in drawn:
-        answers = None if one.segments is None else one.segments.answers
-        if answers is None or one.has_runs or one.units.members is not None:
-            continue
-        means, chance = answers.means, answers.of_means
-        there = ~np.isnan(means)
-        scores = (_share(means[s][there[s]], chance[s]) for s in range(len(means)))
-        differences = []
-        for a, b in pairs:
-            both = there[a] & there[b]
-            differences.append(_share(means[b][both] - means[a][both], chance[a] + chance[b]))
-        counts = answers.counts[answers.counts > 0]
-        yield TrialShares(
-            metric=one.of.name,
-            fewest=int(np.min(counts)),
-            most=int(np.max(counts)),
-            of_scores=tuple(share for share in scores if share is not None),
-            of_differences=tuple(share for share in differences if share is not None),
-        )
-
-
-def _share(values: NDArray[np.float64], chance: float) -> float | None:
-    """Return which share of the variance of values is chance, at most 1; `None` of no variance."""
-    variance = float(np.var(values, ddof=1)) if len(values) > 1 else 0.0
-    return min(float(chance) / variance, 1.0) if variance > 1e-12 else None
+    return tuple(trial_shares(drawn, pairs))
 
 
 def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
     """Say how scores came about, how many are missing, what judges are worth, what is doubtful."""
     for one in drawn:
         yield from one.origin
-        for judge in one.of.judges:
-            yield from judge.notes()
+        for correction in one.of.corrections:
+            yield from correction.notes()
         counts, n_scores = one.missing
         lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
         if lacking:

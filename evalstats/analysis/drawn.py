@@ -71,7 +71,7 @@ class Drawn:
     @property
     def labelled(self) -> NDArray[np.bool_] | None:
         """On which units people's labels correct a judge's, `(N,)`, where they do."""
-        if self.segments is None or self.of.judge is None or len(self.segments.blocks) > 1:
+        if self.segments is None or not self.of.corrections or len(self.segments.blocks) > 1:
             return None
         return np.asarray(np.any(self.segments.blocks[0].plain[..., 0] > 0, axis=0))
 
@@ -113,7 +113,7 @@ class Drawn:
 
     def signature(self, analysis: Mapping[str, str | None]) -> Signature:
         """Return what identifies the numbers that an analysis makes of it."""
-        labels = ",".join(distinct(str(judge.n_labelled) for judge in self.of.judges))
+        labels = ",".join(distinct(str(one.n_labelled) for one in self.of.corrections))
         known = {"nrefs": self.of.reference_label or None, "labels": labels or None}
         fields = {**known, **analysis}
         strata = len(self.units.labels)
@@ -317,7 +317,7 @@ def check_fits(segments: Sequence[Segments | Apart], options: Options) -> None:
         _check_fits_apart(options)
     units, with_runs = segments[0].units, [s.runs is not None for s in segments]
     if units.codes is not None and options.method == "bca":
-        if not units.labels and any(s.judges for s in segments):
+        if not units.labels and any(s.corrections for s in segments):
             raise InputError(
                 "'bca' is that of one sample, and segments with people's labels are drawn apart "
                 "from others; use 'bootstrap', 'percentile' or 't'",

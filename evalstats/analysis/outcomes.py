@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.aggregates import Aggregate
 from evalstats.analysis.units import Units
-from evalstats.designs.trials.metrics import MeanOverItems
 from evalstats.inference import counts, student
 from evalstats.inference.student import Spread
-from evalstats.metrics import Confusion, Mean, Ratio
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
@@ -239,35 +237,17 @@ class Outcomes:
 
 def as_outcomes(table: SegmentStatistics, units: Units, aggregate: Aggregate) -> Outcomes | None:
     """Return the outcomes where every segment counts once and scores 0 or 1; else `None`."""
-    found = _marks(table)
-    if found is None or aggregate.function is not None:
+    columns = table.metric.outcome_columns()
+    if columns is None or aggregate.function is not None:
+        return None
+    succeeded, counted, scale = columns
+    marks, ones = table.values[..., succeeded], table.values[..., counted]
+    if scale <= 0 or not np.all(ones == 1) or not np.all((marks == 0) | (marks == 1)):
         return None
     strata, weights = units.segment_strata, None
     if aggregate.label != "micro" and strata is not None and len(aggregate.weights) > 1:
         weights = np.array(aggregate.weights)[strata] / np.bincount(strata)[strata]
-    return Outcomes(*found, weights, units)
-
-
-def _marks(table: SegmentStatistics) -> tuple[NDArray[np.bool_], float] | None:
-    """Return which segments succeed, `(S, N)`, and what a share of 1 scores."""
-    metric = table.metric
-    columns, scale = (0, 1), 1.0
-    is_accuracy = type(metric) is Confusion and metric.measure == "accuracy"
-    if type(metric) is Ratio:
-        above, below = np.array(metric.numerator), np.array(metric.denominator)
-        if np.count_nonzero(above) != 1 or np.count_nonzero(below) != 1:
-            return None
-        columns = int(above.argmax()), int(below.argmax())
-        scale = metric.scale * float(above.max() / below.max())
-    elif isinstance(metric, MeanOverItems):
-        # pass^k of k trials, and whether any of them flips.
-        columns = 3, 0
-    elif type(metric) is not Mean and not is_accuracy:
-        return None
-    marks, counted = table.values[..., columns[0]], table.values[..., columns[1]]
-    if scale <= 0 or not np.all(counted == 1) or not np.all((marks == 0) | (marks == 1)):
-        return None
-    return marks.astype(np.bool_), scale
+    return Outcomes(marks.astype(np.bool_), scale, weights, units)
 
 
 def joined(parts: list[Outcomes | None], shares: list[float], units: Units) -> Outcomes | None:

@@ -15,8 +15,6 @@ from evalstats.analysis.options import Default, Options
 from evalstats.analysis.summaries import Maker, Summary
 from evalstats.analysis.units import Labels, as_units, check_enough, unit_name
 from evalstats.checks import listed, shown
-from evalstats.designs.judges.human import with_people
-from evalstats.designs.judges.judging import tuned, within_labels
 from evalstats.errors import Argument, InputError
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
@@ -93,14 +91,18 @@ class Task:
         strata = labels_of(tables, self.strata, "strata")
         units = as_units(tables[0].n_segments, groups, strata, unit_name(self.groups))
         check_enough(units.n, units.unit)
-        units = within_labels(units, tables)
+        labelled = [table.metric.labelled(table.values) for table in tables]
+        units = units.within([marks for marks in labelled if marks is not None])
         aggregate = as_aggregate(self.aggregate, units.labels)
         names = distinct_names([table.metric for table in tables])
         by_stratum = bool(units.labels) and aggregate.label != "micro"
-        each = [tuned(table, units, by_stratum) for table in tables]
+        each = [table.metric.tuned(table, units, by_stratum) for table in tables]
         return [
-            replace(segments_of(table, name, units, aggregate), judge=worth)
-            for (table, worth), name in zip(each, names, strict=True)
+            replace(
+                segments_of(table, name, units, aggregate),
+                corrections=() if correction is None else (correction,),
+            )
+            for (table, correction), name in zip(each, names, strict=True)
         ]
 
     def unit_names(self) -> list[str]:
@@ -152,6 +154,8 @@ def as_task(
     metrics = "bleu" if metrics is None else metrics
     outputs, listed_references = _texts(hypotheses), _listed_texts(references)
     if human is not None:
+        from evalstats.designs.judges.human import with_people
+
         hypotheses, references, metrics = with_people(hypotheses, references, metrics, human)
     extract = extract_all_runs if has_runs(hypotheses, metrics) else extract_all
     return Task(

@@ -20,7 +20,6 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.outcomes import joined
 from evalstats.analysis.tasks import Task, labels_of
 from evalstats.analysis.units import Labels, design
-from evalstats.designs.judges.judged import Judged
 from evalstats.errors import InputError
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.identity import MetricSignature, merged
@@ -122,7 +121,8 @@ class Total:
         names_of_units = {part.units.unit for part in parts}
         unit = names_of_units.pop() if len(names_of_units) == 1 else "group"
         units = design(sum(sizes), members, strata, self.order, unit)
-        if any(part.judge is not None for part in parts):
+        # Labelled segments are drawn apart from others within each task.
+        if any(part.corrections for part in parts):
             units = replace(units, codes=_within_parts(parts))
         outcomes = [None if aggregate.function else part.outcomes for part in parts]
         references = {part.reference_label for part in parts}
@@ -269,12 +269,8 @@ def _whole(blocks: Sequence[Block]) -> Block:
         np.concatenate([getattr(block, name) for block in blocks], axis=1)
         for name in ("rows", "plain", "segments")
     )
-    metric = blocks[0].metric
-    if isinstance(metric, Judged):
-        # Any weight of the judge is right: that of all tasks is the mean of theirs.
-        each = [block.metric.weight or 0.0 for block in blocks if isinstance(block.metric, Judged)]
-        sizes = [block.rows.shape[1] for block in blocks]
-        metric = replace(metric, weight=float(np.average(each, weights=sizes)))
+    metrics = [block.metric for block in blocks if block.metric is not None]
+    metric = metrics[0].pooled(metrics, [block.rows.shape[1] for block in blocks])
     return Block(metric, rows, plain, segments)
 
 

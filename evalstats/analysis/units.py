@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -67,6 +67,26 @@ class Units:
         if self.sizes is None or not np.any(some):
             return float(np.count_nonzero(some))
         return student.kish(self.sizes[some])
+
+    def within(self, labelled: Sequence[NDArray[np.bool_]]) -> Units:
+        """Return units that are drawn within labelled and others, where each is one of the two.
+
+        Of segments `(S, N)` of each metric that has labels; systems may have labels of other
+        segments: a stratum is then a pattern of systems.
+        """
+        if not labelled:
+            return self
+        patterns = np.concatenate(labelled).T
+        strata = self.segment_strata
+        keys = patterns if strata is None else np.column_stack([patterns, strata])
+        codes = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+        if self.members is not None:
+            first = np.unique(self.members, return_index=True)[1]
+            if np.any(codes != codes[first][self.members]):
+                # Groups of labelled and other segments are drawn as they are.
+                return self
+            codes = codes[first]
+        return replace(self, codes=drawn_within(codes))
 
     @cached_property
     def segment_codes(self) -> Codes | None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import also_called, check_same_index, listed, refuse_masked
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics import BLEU, BUILT_IN, CHRF, Metric, as_metric
+from evalstats.metrics import BLEU, CHRF, Metric, as_metric, is_built_in
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
 from evalstats.resampling.executors import Reporting, Workers, as_workers, run_all, usable_cores
@@ -393,7 +393,7 @@ def has_runs(systems: object, metrics: Metrics) -> bool:
     chosen = as_metrics(metrics)
     depth, *others = {metric.entry_depth for metric in chosen}
     # Rows of numbers are lists themselves; what metrics of others take is not known.
-    if not {type(metric) for metric in chosen} <= set(BUILT_IN) or others:
+    if others or not all(map(is_built_in, chosen)):
         return False
     return any(_depth(outputs) > depth + 1 for outputs in systems.values())
 

@@ -10,7 +10,6 @@ from evalstats.analysis.units import as_units
 from evalstats.cli import main
 from evalstats.data import examples
 from evalstats.designs.judges.judged import joined_rows
-from evalstats.designs.judges.judging import within_labels
 from evalstats.statistics.interchange import made_by, rebuilt
 
 
@@ -154,7 +153,7 @@ def test_labels_and_others_are_drawn_apart_where_groups_are_one_of_the_two():
     pure = np.empty(600, dtype=int)
     pure[np.argsort(labelled, kind="stable")] = np.arange(600) // 2
     codes = {
-        name: within_labels(as_units(600, groups, None), [table]).codes
+        name: as_units(600, groups, None).within([table.metric.labelled(table.values)]).codes
         for name, groups in (("none", None), ("pure", pure), ("mixed", np.arange(600) // 2))
     }
     assert np.array_equal(codes["none"], labelled.astype(int))

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 import evalstats as es
+from evalstats.designs.trials.repeats import Repeats
 from evalstats.inference import student
 
 #: 4 trials of each of 50 tasks: historical_trajectories/gpt-4o-airline.json of
@@ -198,18 +199,18 @@ def test_a_mean_in_a_log_knows_its_answers(tmp_path):
     (mean,) = es.read_log(path).tables.values()
     (passes,) = es.read_log(path, epochs="pass^1").tables.values()
     assert mean.values.shape == (1, 30, 2)
-    for known, counted in zip(mean.answers, passes.answers, strict=True):
+    for known, counted in zip(Repeats.of(mean.answers), Repeats.of(passes.answers), strict=True):
         np.testing.assert_array_equal(known, counted)
     part = mean.select([3, 1])
-    np.testing.assert_array_equal(part.answers.counts, mean.answers.counts[:, [3, 1]])
-    assert es.SegmentStatistics.join(mean).answers.are_outcomes
+    np.testing.assert_array_equal(part.answers[..., 0], mean.answers[:, [3, 1], 0])
+    assert Repeats.of(es.SegmentStatistics.join(mean).answers).are_outcomes
 
 
 def test_runs_of_a_mean_are_answers_too():
     runs = np.array(TRIALS).T.tolist()
     table = es.extract_runs({"A": runs, "B": runs}, metric=es.Mean("reward"))
-    np.testing.assert_array_equal(table.answers.sums[1], np.sum(TRIALS, axis=1))
-    assert np.all(table.answers.counts == 4)
+    np.testing.assert_array_equal(table.answers[1, :, 1], np.sum(TRIALS, axis=1))
+    assert np.all(table.answers[..., 0] == 4)
 
 
 def test_a_file_holds_trials(tmp_path):
@@ -223,4 +224,4 @@ def test_answers_whose_squares_are_no_numbers_are_averaged_all_the_same(tmp_path
     path = log(tmp_path / "large.csv", [[1e200, 3e200], [2e200, 5e200]])
     (table,) = es.read_log(path).tables.values()
     assert table.values[0, :, 0].tolist() == [2e200, 3.5e200]
-    assert table.answers is None
+    assert Repeats.of(table.answers) is None

@@ -70,12 +70,12 @@ the gradient is that of the score
 an item without people's label has no row of people
 - there = labelled * judge
 + there = judge
-@ designs/judges/judging.py: judged
 the weight is that of the smallest variance
 - return min(max(best, 0.0), 1.0)
 + return min(max(1 - best, 0.0), 1.0)
+@ analysis/units.py: judged
 groups of labelled and other segments are drawn as they are
-- if np.any(codes != codes[first][units.members]):
+- if np.any(codes != codes[first][self.members]):
 + if False:
 @ inference/counts.py: unpaired
 the variance of two shares is unbiased (Miettinen and Nurminen, 1985)

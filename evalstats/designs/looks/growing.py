@@ -314,10 +314,10 @@ class SequentialTest:
         pair = Compared(drawn, a, b, options)
         look = self._look_of(pair, level, continuing, table.n_segments)
         order = before.order_of(ids, table.n_segments)
-        judge = drawn.of.judge
+        corrections = [note for one in drawn.of.corrections for note in one.notes()]
         self._notes = (
             *order_notes(table, order, seen, drawn, a),
-            *(judge.notes() if judge is not None else ()),
+            *corrections,
         )
         self._looks, self._seen, self._continuing = (*self._looks, look), seen, continuing
         return look

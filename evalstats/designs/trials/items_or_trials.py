@@ -63,7 +63,7 @@ def _answers(drawn: Drawn, argument: str) -> Repeats:
     """Return the answers behind means of trials, or say which pilot is needed."""
     how = "metrics=evalstats.PassAll(1), or of logs with several answers to an item their mean"
     segments = drawn.segments
-    answers = None if segments is None else segments.answers
+    answers = None if segments is None else Repeats.of(segments.answers)
     if segments is None or answers is None:
         raise InputError(f"needs a pilot with several trials of an item: {how}", argument=argument)
     metric = segments.blocks[0].metric

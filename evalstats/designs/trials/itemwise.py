@@ -91,8 +91,9 @@ def _items_of(evaluation: Evaluation, of: Sequence[Difference]) -> Paired:
     return first
 
 
-def paired(answers: Repeats | None, pair: tuple[int, int], names: Sequence[str]) -> Paired:
-    """Return the items that both systems of a pair (baseline, system) answered."""
+def paired(known: Floats | None, pair: tuple[int, int], names: Sequence[str]) -> Paired:
+    """Return the items that both systems of a pair answered, of answers `(S, N, 3)`."""
+    answers = Repeats.of(known)
     if answers is None:
         raise InputError(f"cases are of items with several trials each, and these have one; {_ASK}")
     if not answers.are_outcomes:

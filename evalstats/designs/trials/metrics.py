@@ -112,6 +112,10 @@ class Trials(Metric):
         sums = np.asarray(totals, dtype=np.float64)
         return ratio(sums[..., 3], sums[..., 0], 0.0)
 
+    def answers(self, statistics: NDArray[Any]) -> Floats:
+        """Return trials, right answers, and these again: squares of 0 and 1, `(..., 3)`."""
+        return np.asarray(statistics[..., [1, 2, 2]], np.float64)
+
     @property
     def signature(self) -> str:
         """Identity: the kind of metric, and how many trials it is about."""
@@ -127,6 +131,10 @@ class MeanOverItems(Trials):
         slopes = np.zeros(sums.shape)
         slopes[..., 3], slopes[..., 0] = ratio_gradient(sums[..., 3], sums[..., 0], 1.0)
         return slopes
+
+    def outcome_columns(self) -> tuple[int, int, float]:
+        """Return the columns of the statistic and of items: pass^k of k trials is a share."""
+        return 3, 0, 1.0
 
 
 def _named(metric: Trials, name: str) -> None:

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from evalstats.analysis.blocks import Block, Scored, Segments
 from evalstats.analysis.outcomes import Counts, SharesApart
 from evalstats.analysis.units import Units
-from evalstats.designs.judges.judging import Worth
 from evalstats.errors import InputError
 from evalstats.metrics.identity import MetricSignature, merged
 from evalstats.results.records import distinct
@@ -55,15 +54,6 @@ class Apart(Scored):
                 places = here if block.places is ... else here.start + block.places
                 moved.append(replace(block, places=places))
         return tuple(moved)
-
-    @property
-    def judges(self) -> tuple[Worth, ...]:
-        """What the judge of each system is worth, under a name that says of which."""
-        return tuple(
-            replace(judge, metric=f"{judge.metric} of {of.systems[0]}")
-            for of in self.each
-            for judge in of.judges
-        )
 
     def score(self, totals: Sequence[Floats], where: str, system: int | None = None) -> Floats:
         """Return scores of the totals of all blocks, `(..., 1, k)` each."""
@@ -120,6 +110,11 @@ def apart(each: Sequence[Segments], order: Sequence[int]) -> Apart:
         signature=_signature(each),
         reference_label=labels.pop() if len(labels) == 1 else None,
         units=_design([of.units for of in each], order),
+        corrections=tuple(
+            replace(one, metric=f"{one.metric} of {of.systems[0]}")
+            for of in each
+            for one in of.corrections
+        ),
         each=tuple(each),
         places=tuple(slice(end - n, end) for n, end in zip(sizes, ends, strict=True)),
     )
