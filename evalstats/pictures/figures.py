@@ -162,15 +162,13 @@ def limit_bands(
     axes: Axes,
     edges: NDArray[np.float64],
     bands: Sequence[tuple[float, float] | None],
-    bounds: Sequence[tuple[float, float] | None],
+    limits: Sequence[Sequence[float]],
 ) -> None:
     """Draw what lies within the limits of each row as a light band, and the limits dashed."""
-    rows = zip(edges[:-1], edges[1:], bands, bounds, strict=True)
-    for top, bottom, band, ends in rows:
-        if band is None or ends is None:
-            continue
-        axes.fill_betweenx([top, bottom], *band, color=BAND, linewidth=0, zorder=0)
-        for end in filter(np.isfinite, ends):
+    for top, bottom, band, ends in zip(edges[:-1], edges[1:], bands, limits, strict=True):
+        if band is not None:
+            axes.fill_betweenx([top, bottom], *band, color=BAND, linewidth=0, zorder=0)
+        for end in ends:
             axes.plot([end, end], [top, bottom], "--", color="black", linewidth=0.8, zorder=1)
 
 
