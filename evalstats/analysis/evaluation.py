@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 
 from evalstats.analysis.drawn import Drawn, Pair
-from evalstats.analysis.makers import maker_of
 from evalstats.analysis.options import Options
+from evalstats.analysis.summaries import maker_of
 from evalstats.analysis.tasks import Task, labels_of
 from evalstats.analysis.totals import Total
 from evalstats.analysis.units import unit_name

@@ -12,8 +12,8 @@ from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.compare import compared
 from evalstats.analysis.estimate import estimates_of
 from evalstats.analysis.evaluation import Evaluation
-from evalstats.analysis.makers import maker_of, summaries_of
 from evalstats.analysis.options import SEED, Options, PairOptions, ScoreOptions
+from evalstats.analysis.summaries import maker_of, summaries_of
 from evalstats.analysis.tasks import Task, as_decided, as_pairs, is_statistics, tables_of
 from evalstats.analysis.totals import as_totals
 from evalstats.analysis.units import Labels

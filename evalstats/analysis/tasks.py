@@ -10,9 +10,8 @@ from typing import Any, ClassVar, TypeGuard, cast
 from evalstats.analysis.aggregates import Aggregated, as_aggregate
 from evalstats.analysis.blocks import Segments, distinct_names, segments_of
 from evalstats.analysis.drawn import Drawn, from_segments
-from evalstats.analysis.makers import maker_of, summaries_of
 from evalstats.analysis.options import Default, Options
-from evalstats.analysis.summaries import Maker, Summary
+from evalstats.analysis.summaries import Maker, Summary, maker_of, summaries_of
 from evalstats.analysis.units import Labels, as_units, check_enough, unit_name
 from evalstats.checks import listed, shown
 from evalstats.errors import Argument, InputError

@@ -252,10 +252,10 @@ a group in two strata is refused
 files with other names have other ids
 - start = (_hashed(file) >> _ROW_BITS << _ROW_BITS) + first
 + start = first
-@ analysis/makers.py: makers shards
+@ analysis/summaries.py: makers shards
 several summaries are of one maker
-- makers = (m for m in MAKERS if all(isinstance(one, m.kind) for one in several))
-+ makers = (m for m in MAKERS if not isinstance(value, (list, tuple)) and isinstance(value, m.kind))
+- return maker if all(isinstance(one, maker.kind) for one in several) else None
++ return maker if isinstance(value, maker.kind) else None
 @ designs/shards/sharded.py: shards
 a shard says what is missing
 - lacking=shard.missing[i] if shard.missing else None,

@@ -13,8 +13,8 @@ import numpy as np
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.blocks import Segments
 from evalstats.analysis.drawn import Drawn, from_segments
-from evalstats.analysis.makers import maker_of
 from evalstats.analysis.options import Options
+from evalstats.analysis.summaries import maker_of
 from evalstats.analysis.tasks import Task, as_task, is_statistics
 from evalstats.analysis.totals import Total
 from evalstats.analysis.units import Labels
