@@ -44,6 +44,7 @@ class Total:
     suite: Mapping[str, Sequence[SegmentStatistics]]  # all tasks with all metrics
     #: The texts are those of its tasks.
     outputs: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
+    is_paired: ClassVar[bool] = True
 
     @property
     def total(self) -> str:
