@@ -43,7 +43,8 @@ _MODULES = {
     "designs.looks.sequential": "Look Looks",
     "auditing": "audit Audit AuditedTest",
     "testing": "gate assert_not_worse",
-    "results.comparison": "Estimate Estimates Comparison",
+    "analysis.comparison": "Comparison",
+    "results.estimates": "Estimate Estimates",
     "results.records": "Difference MarginTest Discordant UnitCounts Interval",
     "questions.domains.across": "OverStrata MeanDifference",
     "questions.influence.influence": "Influence",
@@ -70,6 +71,7 @@ __all__ = list(_PLACES)
 if TYPE_CHECKING:
     # The same for type checkers and editors, which do not run this file.
     from evalstats.analysis.compare import compare as compare
+    from evalstats.analysis.comparison import Comparison as Comparison
     from evalstats.analysis.estimate import estimate as estimate
     from evalstats.analysis.suite import Suite as Suite
     from evalstats.auditing import Audit as Audit
@@ -142,9 +144,8 @@ if TYPE_CHECKING:
     from evalstats.questions.ranking.rankings import Rankings as Rankings
     from evalstats.resampling.weighted import bootstrap_totals as bootstrap_totals
     from evalstats.resampling.weighted import bootstrap_weights as bootstrap_weights
-    from evalstats.results.comparison import Comparison as Comparison
-    from evalstats.results.comparison import Estimate as Estimate
-    from evalstats.results.comparison import Estimates as Estimates
+    from evalstats.results.estimates import Estimate as Estimate
+    from evalstats.results.estimates import Estimates as Estimates
     from evalstats.results.records import Difference as Difference
     from evalstats.results.records import Discordant as Discordant
     from evalstats.results.records import Interval as Interval

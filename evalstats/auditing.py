@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evalstats.analysis.compare import compare
+from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.tasks import is_statistics, tables_of
 from evalstats.checks import also_called, integer
 from evalstats.compat.evaluatio.corpora import reversal_pvalues
@@ -18,7 +19,6 @@ from evalstats.metrics import BLEU
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import tabular
-from evalstats.results.comparison import Comparison
 from evalstats.results.convert import Count, Seed, Share
 from evalstats.results.forms import Several
 from evalstats.results.records import Difference, Record, distinct

@@ -14,7 +14,7 @@
 - `margins`, `claims`: what is claimed of two systems that are alike, adjusted for all
 - `swaps`: approximate randomisation
 - `max_t`: p-values and intervals of all pairs at once
-- `evaluation`: what a comparison can be asked later
+- `comparison`: what users get of a comparison, which can be asked more later
 
 May import every room before it.
 """

@@ -99,6 +99,7 @@ class ScoreSum(Metric):
 
     name = "score"
     columns = ("score",)
+    uses_references = False
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return scores as they are, `(N, 1)`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,21 +11,20 @@ import numpy as np
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.claims import Tested, adjusted_over_tasks, margin_tests
+from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.estimate import estimates_of, result_signature
-from evalstats.analysis.evaluation import Evaluation
 from evalstats.analysis.margins import claims_of
 from evalstats.analysis.max_t import adjusted, simultaneous
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.pairs import Compared, Record, check_ratios
 from evalstats.analysis.swaps import swapped_pvalues
-from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
+from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, flag
-from evalstats.designs.unpaired.pairs import Part, Unpaired, as_unpaired, names_apart
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
-from evalstats.results.comparison import Comparison, Estimate, Estimates
+from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import comparison_notes
 from evalstats.results.records import Adjustment, Difference
 from evalstats.results.signatures import Signature
@@ -193,9 +192,14 @@ def compare(
     )
     options = as_decided(hypotheses, options, n_resamples, rng)
     # What costs nothing is checked before what costs seconds.
-    paired = flag(paired, "paired")
-    pairs = as_pairs((systems_of if paired else names_apart)(hypotheses), baseline)
-    task = (as_task if paired else as_unpaired)(
+    names: Callable[[Any], tuple[str, ...]] = systems_of
+    make: Callable[..., Part] = as_task
+    if not flag(paired, "paired"):
+        from evalstats.designs.unpaired.independent import as_unpaired, unpaired_names
+
+        names, make = unpaired_names, as_unpaired
+    pairs = as_pairs(names(hypotheses), baseline)
+    task = make(
         hypotheses,
         references,
         metrics,
@@ -205,7 +209,7 @@ def compare(
         human=human,
         executor=options.executor,
     )
-    return compared(Evaluation([task], pairs, options, again=compared), baseline)
+    return compared(Evaluation([task], pairs, options), baseline)
 
 
 def compared(
@@ -217,13 +221,15 @@ def compared(
     tests: list[Tested] = []
     applied: set[str] = set()
     with_runs: list[bool] = []
+    is_paired = True
     for part, drawn in evaluation.drawn(progress):
         adjustment = _applied(evaluation, drawn)
         applied.add(adjustment)
         with_runs.append(drawn[0].has_runs)
+        is_paired = drawn[0].is_paired
         of_metrics = _tested(part, drawn, evaluation.pairs, options, adjustment)
         for one, of_metric in zip(drawn, of_metrics, strict=True):
-            scores = [e for x in one.alone for e in estimates_of(x, options, part, single=single)]
+            scores = [e for x in one.samples for e in estimates_of(x, options, part, single=single)]
             signature = _signature(one, options, of_metric, scores[0].method, adjustment)
             evaluation.signatures[part.name, one.of.name] = signature
             estimates += scores
@@ -249,7 +255,7 @@ def compared(
         margin=options.margin,
         recovery=options.recovery,
         contrast=options.contrast,
-        is_paired=not isinstance(evaluation.parts[0], Unpaired),
+        is_paired=is_paired,
     )
     return Comparison(
         estimates=Estimates(tuple(estimates)),

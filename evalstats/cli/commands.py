@@ -12,6 +12,7 @@ from typing import Any
 
 import evalstats
 from evalstats.analysis.compare import compare
+from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Suite
 from evalstats.cli.flags import flag_of, options_of
@@ -23,7 +24,6 @@ from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.questions.ranking.rankings import Rankings
 from evalstats.resampling.executors import Reporting
-from evalstats.results.comparison import Comparison
 from evalstats.results.forms import Result, replacing
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines, system_names

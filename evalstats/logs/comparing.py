@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.options import SuitePairs, SuiteScores
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called
 from evalstats.logs.joining import joined
 from evalstats.logs.log import Patterns
 from evalstats.logs.systems import Logs, OneLog
-from evalstats.results.comparison import Comparison, Estimates
+from evalstats.results.estimates import Estimates
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

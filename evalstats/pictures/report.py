@@ -16,6 +16,8 @@ from functools import cached_property
 from string import Template
 from typing import Any
 
+from evalstats.analysis.comparison import Evaluation
+from evalstats.analysis.tasks import Task
 from evalstats.checks import label, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.pictures.drawing import figures
@@ -179,7 +181,7 @@ def _of_comparison(c: Any, texts: Texts) -> dict[str, str]:
     shown, units = _chosen(c), plural(c.estimates[0].unit)
     firsts = {(d.task, d.metric): d for d in shown}
     try:
-        beside = {place: c.source.beside(d) for place, d in firsts.items()}
+        beside = {place: _beside(c.source, d) for place, d in firsts.items()}
         folded = [_segments(c, d, beside[d.task, d.metric], texts) for d in shown]
     except InputError:
         if texts:
@@ -203,6 +205,19 @@ def _of_comparison(c: Any, texts: Texts) -> dict[str, str]:
         "Strata": _strata(c, beside),
         "Segments": f"<p>{html(about)}</p>{search}{''.join(folded)}",
     }
+
+
+def _beside(evaluation: Evaluation, d: Any) -> Beside:
+    """Return the texts that were compared, and the scores in each stratum."""
+    # The texts of one system are no answers to those of another, and the strata of a total are
+    # tasks, which have rows of their own.
+    part = evaluation.part_of(d)
+    if not isinstance(part, Task):
+        return Beside((), {}, [])
+    _, drawn = evaluation.with_segments(d, "influence")
+    references = tuple(part.references) if part.outputs else ()
+    names, strata = tuple(part.unit_names()), drawn.segments.by_stratum()
+    return Beside(names, dict(part.outputs), strata, references)
 
 
 def _chosen(c: Any) -> list[Any]:

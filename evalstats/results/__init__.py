@@ -8,8 +8,7 @@
 - `forms`: the ways in which every result is written
 - `layout`: what stands in the tables of scores and comparisons, and in the table of papers
 - `marks`: what figures show of results
-- `estimates`, `comparison`: what users get, `Estimate`, `Estimates`; `Comparison`
-- `source`: what a comparison asks of its statistics
+- `estimates`: what users get of scores, `Estimate` and `Estimates`
 - `sentences`: a paper's section on methods
 - `notes`: what a careful reader should know, in a sentence each
 

@@ -21,7 +21,6 @@ import numpy as np
 
 from evalstats.checks import choice, integer, shown
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
-from evalstats.pictures import report
 from evalstats.results import convert, tabular
 from evalstats.results.lookup import named
 from evalstats.results.records import Record, distinct
@@ -30,6 +29,8 @@ from evalstats.results.tabular import Page, Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from evalstats.pictures.report import Texts
 
 T = TypeVar("T", bound="Result")
 R = TypeVar("R", bound=Any)
@@ -199,7 +200,7 @@ class Result(Record):
     def report(
         self,
         path: str | os.PathLike[str],
-        texts: report.Texts | None = None,
+        texts: Texts | None = None,
         title: str | None = None,
     ) -> None:
         """Write a report: one HTML file to hand to a colleague, which loads nothing from elsewhere.
@@ -225,8 +226,10 @@ class Result(Record):
             For texts that fit no segments, and for a path that cannot be written or is that of
             another form (``.pdf``).
         """
+        from evalstats.pictures.report import document
+
         with replacing(path, "html") as file:
-            file.write(report.document(self, texts, title).encode())
+            file.write(document(self, texts, title).encode())
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: escaped, without scripts, in the notebook's colours."""

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 
 import evalstats as es
 from evalstats.compat import axion
-
-from .conftest import nasty_texts
+from tests.conftest import nasty_texts
 
 #: Few different words, in either case, so that n-grams match; with empty texts.
 texts = st.one_of(

@@ -84,11 +84,10 @@ the variance of two shares is unbiased (Miettinen and Nurminen, 1985)
 of no difference the pooled share is the most likely one
 - return succeed / n
 + return base
-@ analysis/outcomes.py: unpaired
+@ designs/unpaired/independent.py: unpaired
 shares in groups have Welch's degrees of freedom
 - return 1 / below if below > 0 else np.inf
 + return np.inf
-@ designs/unpaired/apart.py: unpaired
 each system is drawn within itself
 - n_strata = int(codes[i].max()) + 1
 + n_strata = 0
@@ -223,10 +222,10 @@ a seed that was asked for is not the default
 BLEU that was asked for is not the default
 - if metrics is not None and as_metrics(metrics)
 + if metrics not in (None, "bleu") and as_metrics(metrics)
-@ analysis/evaluation.py: suites
+@ questions/power/planning.py: suites
 planning draws nothing
-- drawn = self._together(of, self._undrawn)
-+ drawn = self._together(of, self.options)
+- drawn = evaluation.together(of, evaluation.undrawn)
++ drawn = evaluation.together(of, evaluation.options)
 @ designs/moments/from_moments.py: moments
 a covariance is centred
 - covariance = moments.products[0] - np.outer(sums, sums) / n
@@ -383,7 +382,7 @@ of a score below 0 no share is kept
 + min(scores) < -1e300
 @ analysis/margins.py: arena
 of an arena of ties alone nothing is claimed
-- return pair.drawn.of.has_few_values
+- return drawn.of.has_few_values
 + return False
 @ analysis/claims.py: claims
 a pair of which nothing can be claimed counts among the claims
@@ -522,7 +521,7 @@ names of judges number answers
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
 + return (low, inf) if not d.higher_is_better else (-inf, high)
-@ questions/domains/correlations.py: result_values
+@ analysis/comparison.py: result_values
 of a ratio the error is that of new - r·base
 - base = ratio * base_error
 + base = base_error
@@ -546,7 +545,7 @@ a label is no file that was read
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between
-@ results/comparison.py: rule
+@ analysis/comparison.py: rule
 a p-value at the level is significant
 - return difference.pvalue_adjusted <= self.significance_level
 + return difference.pvalue_adjusted < self.significance_level

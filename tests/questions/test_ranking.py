@@ -14,9 +14,8 @@ from scipy import stats
 import evalstats as es
 from evalstats.pictures.report import document
 from evalstats.questions.ranking import ranks as r
+from tests.conftest import WMT
 from tests.markup import Markup
-
-from .conftest import WMT
 
 MEAN = es.Mean("marks")
 

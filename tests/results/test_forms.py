@@ -22,7 +22,7 @@ import evalstats as es
 from evalstats.compat.evaluatio import paired
 from evalstats.pictures.report import document
 from evalstats.results import tabular
-from evalstats.results.comparison import Estimates
+from evalstats.results.estimates import Estimates
 from evalstats.results.notes import close_calls
 from evalstats.results.tabular import Table
 from tests.markup import Markup

@@ -43,7 +43,7 @@ class Named(es.Mean):
 def test_records_are_what_their_lines_say(result):
     assert result.signatures == tuple(map(str, result.source.signatures.values()))
     for d in result:
-        record = result.source.signature_of(d)
+        record = result.source.signatures[d.task, d.metric]
         assert Signature.of(result.signature_of(d)).analysis == record.analysis
         assert dict(record.analysis)["adj"] == result.adjustment
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalstats.analysis.compare import compared
-from evalstats.analysis.evaluation import Evaluation
+from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.options import PairOptions
 from evalstats.analysis.suite import options_of
 from evalstats.analysis.tasks import Task, as_pairs
@@ -18,7 +18,6 @@ from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, as_battl
 from evalstats.designs.arenas.strengths import design, linked
 from evalstats.errors import InputError
 from evalstats.metrics import Mean
-from evalstats.results.comparison import Comparison
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ def arena(
             argument="baseline",
         )
     pairs = as_pairs(table.systems, baseline, "arena")
-    return compared(Evaluation([Task([table])], pairs, asked, again=compared), baseline)
+    return compared(Evaluation([Task([table])], pairs, asked), baseline)
 
 
 @also_called(seed="rng")
@@ -159,7 +158,7 @@ def wins(
     task = Task([rates], groups=unit, strata=table.strata)
     pairs = as_pairs(table.systems, baseline, "wins")
     notes = (*table.notes, *table.tie_notes)
-    return compared(Evaluation([task], pairs, asked, notes, again=compared), baseline)
+    return compared(Evaluation([task], pairs, asked, notes), baseline)
 
 
 def win_rates(table: BattleTable) -> SegmentStatistics:

@@ -8,11 +8,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.tasks import Task
 from evalstats.designs.trials.cases import Case, Cases
+from evalstats.designs.trials.metrics import Trials
 from evalstats.designs.trials.repeats import Repeats
 from evalstats.designs.trials.two_by_two import boschloo, fisher
 from evalstats.errors import InputError
 from evalstats.inference.families import tarone_holm
+from evalstats.pictures.verdicts import in_words
+from evalstats.results.lookup import of_metric, of_task
+from evalstats.results.records import Difference
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -28,6 +34,59 @@ class Paired(NamedTuple):
     names: list[str]
     trials: tuple[Integers, Integers]
     right: tuple[Integers, Integers]
+
+
+def cases_of(
+    comparison: Comparison,
+    evaluation: Evaluation,
+    metric: str | None,
+    system: str | None,
+    baseline: str | None,
+    task: str | None,
+) -> Cases:
+    """Return the test of each item of a comparison; names as of `Comparison.difference`."""
+    rows = comparison.rows if task is None else of_task(comparison.differences, task)
+    rows = rows if metric is None else of_metric(rows, metric)
+    of = [
+        comparison.difference(name, system, baseline, on or None)
+        for on, name in dict.fromkeys((d.task, d.metric) for d in rows)
+    ]
+    first, is_single = of[0], len({d.task for d in of}) == 1
+    total: Difference | None = first if is_single else None
+    if not is_single and any(d.metric == first.metric for d in comparison.totals):
+        total = comparison.difference(first.metric, first.system, first.baseline)
+    items = _items_of(evaluation, of)
+    # A score of 1 is a right answer, as in trials, whatever is made of them.
+    of_items = evaluation.with_segments(first, "cases")[1].segments.blocks[0].metric
+    is_right_better = isinstance(of_items, Trials) or first.higher_is_better
+    return tested(
+        items,
+        comparison.significance_level,
+        metric=first.metric,
+        pair=(first.baseline, first.system),
+        higher_is_better=is_right_better,
+        total="" if total is None else in_words(comparison, total),
+        signature=comparison.signature_of(total or first),
+    )
+
+
+def _items_of(evaluation: Evaluation, of: Sequence[Difference]) -> Paired:
+    """Return the answers to the items of all tasks, which are the same under every metric."""
+    by_metric: dict[str, list[tuple[str, Paired]]] = {}
+    for d in of:
+        part, drawn = evaluation.with_segments(d, "cases")
+        assert isinstance(part, Task)
+        names, known = part.segment_names(), drawn.of.systems
+        pair = known.index(d.baseline), known.index(d.system)
+        items = paired(drawn.segments.answers, pair, names)
+        by_metric.setdefault(d.metric, []).append((d.task, items))
+    first, *others = (together(parts) for parts in by_metric.values())
+    if not all(is_same(items, first) for items in others):
+        raise InputError(
+            f"is needed: the metrics are of other trials; give one of {', '.join(by_metric)}",
+            argument="metric",
+        )
+    return first
 
 
 def paired(known: Floats | None, pair: tuple[int, int], names: Sequence[str]) -> Paired:
@@ -62,7 +121,7 @@ def is_same(one: Paired, other: Paired) -> bool:
     return one.names == other.names and all(np.array_equal(a, b) for a, b in numbers)
 
 
-def cases_of(
+def tested(
     items: Paired,
     level: float,
     *,

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.blocks import Resampled, Scored, Segments
+from evalstats.analysis.blocks import Resampled, Segments
 from evalstats.analysis.drawn import Drawn, from_segments
 from evalstats.analysis.options import Options
 from evalstats.analysis.outcomes import Counts, Share
 from evalstats.analysis.summaries import maker_of
-from evalstats.analysis.tasks import Part, Task, as_task, is_statistics
+from evalstats.analysis.tasks import Task, as_task, is_statistics
 from evalstats.analysis.totals import Total
 from evalstats.analysis.units import Labels, Units
 from evalstats.errors import InputError

@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
 
 from evalstats.analysis.blocks import Segments
+from evalstats.analysis.compare import compared
+from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.drawn import Drawn
-from evalstats.analysis.tasks import Task
+from evalstats.analysis.tasks import Task, labels_of
 from evalstats.analysis.totals import Total, as_totals
 from evalstats.analysis.units import Labels
+from evalstats.checks import listed
 from evalstats.errors import InputError
+from evalstats.questions.domains.heterogeneity import heterogeneity_notes
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
 
 T = TypeVar("T")
+
+
+def labelled(
+    comparison: Comparison, evaluation: Evaluation, labels: str | Iterable[Hashable], asking: str
+) -> tuple[dict[str, Drawn], list[Hashable], Task]:
+    """Return what is drawn under each metric, a label of each segment, and the only task."""
+    each = [evaluation.with_segments(d, asking) for d in comparison.differences]
+    task, drawn = each[0]
+    assert isinstance(task, Task)
+    names = listed(labels_of(task.tables, labels, asking), asking, "labels, one a segment")
+    group_codes(names, drawn.units.n_segments, asking)
+    return {one.of.name: one for _, one in each}, names, task
+
+
+def by_stratum(
+    comparison: Comparison, evaluation: Evaluation, labels: str | Iterable[Hashable]
+) -> Comparison:
+    """Return the comparison with a row for each stratum that the labels make."""
+    if len(comparison.tasks) > 1:
+        raise InputError(
+            "takes one task apart, and there are several, which have rows of their own; leave "
+            "it out, or compare a task alone",
+            argument="by",
+        )
+    drawn, names, task = labelled(comparison, evaluation, labels, "by")
+    strata = taken_apart(list(drawn.values()), names, task)
+    of_strata = Evaluation(strata, evaluation.pairs, evaluation.options, evaluation.notes)
+    result = compared(of_strata, comparison.baseline)
+    return result.noting(*heterogeneity_notes(result))
 
 
 def taken_apart(
@@ -26,7 +59,7 @@ def taken_apart(
 
     Segments keep the names and texts that they have in the whole task.
     """
-    segments = [one.segments for one in drawn if one.segments is not None]
+    segments = [one.segments for one in drawn]
     if any(len(of.blocks) > 1 for of in segments):
         raise InputError(
             "takes a score of all segments together apart, and this one is an average over "
@@ -71,7 +104,6 @@ def _table(
 ) -> SegmentStatistics:
     """Return the statistics of the segments in these places."""
     (block,) = of.blocks
-    assert block.metric is not None
     return SegmentStatistics(
         block.segments[:, places],
         of.systems,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 import numpy as np
 
+from evalstats.analysis.comparison import Comparison
 from evalstats.errors import InputError
 from evalstats.questions.domains.welch import welch
 from evalstats.results import tabular
@@ -15,9 +15,6 @@ from evalstats.results.convert import Count, NotNegative, Share
 from evalstats.results.forms import Several
 from evalstats.results.records import Difference, Record, by_metric, by_pair
 from evalstats.results.tabular import Column, Table, table_of
-
-#: The comparison that is taken apart.
-C = TypeVar("C", bound="ByTask")
 
 
 @dataclass(frozen=True)
@@ -77,77 +74,17 @@ class Heterogeneity(Several[TaskTest]):
         return [table_of(title, self.tests, columns)]
 
 
-class ByTask:
-    """What a comparison says of tasks, or strata, one beside another."""
-
-    def heterogeneity(self) -> Heterogeneity:
-        """Test whether each difference is the same on all tasks: Welch's test (1951).
-
-        Of each pair and metric the differences on k tasks are held against their weighted mean,
-        with their own standard errors; of two tasks it is the square of Welch's t. Tasks on which
-        two systems are the same have no error, and are left out. Each test stands by itself.
-
-        Raises
-        ------
-        InputError
-            Where no pair differs on 2 tasks, and of several runs of each system.
-
-        Notes
-        -----
-        Measured where the true difference is the same in four domains whose scores spread by 0.5
-        to 2, how often p <= .05: means of 20, 30 and 300 normal scores a domain .052, .048 and .050
-        (10,000 samples each, ± .004);
-        BLEU of two systems of WMT22 en-de whose outputs were swapped at random, in four domains of
-        100 segments, .037 (1,000 samples, ± .013).
-
-        Examples
-        --------
-        >>> import evalstats as es
-        >>> from evalstats.data import load_sample
-        >>> sample = load_sample()
-        >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
-        >>> result = es.compare(pair, sample.references, "chrf").by(sample.domains)
-        >>> print(result.heterogeneity()[0])
-        clearly-better - baseline (chrF2) on 4 tasks: F(3, ...) = ..., p = 0...
-        """
-        tests = [test for of_pair in _apart(self) if (test := _tested(of_pair)) is not None]
-        if not tests:
-            raise InputError("heterogeneity() needs pairs that differ on at least 2 tasks")
-        return Heterogeneity(tuple(tests))
-
-    def by(self: C, labels: str | Iterable[Hashable]) -> C:
-        """Compare within each stratum: a `Comparison` with a row a stratum, and the whole below.
-
-        What the strata are is looked at one by one, as the tasks of a suite are: p-values allow for
-        all of them. The last row is the score of all segments together, which are drawn within
-        strata. A note says whether the difference differs between strata (`heterogeneity`).
-
-        Parameters
-        ----------
-        labels : str or sequence
-            The name of a label that the segments have; or labels, one a segment, such as domains.
-
-        Raises
-        ------
-        InputError
-            For fewer than 2 strata, or 2 units in one; an average over strata; and a comparison of
-            several tasks, of a `Shard` or from JSON.
-
-        Examples
-        --------
-        >>> import evalstats as es
-        >>> from evalstats.data import load_sample
-        >>> sample = load_sample()
-        >>> result = es.compare(sample.systems, sample.references, "chrf", baseline="baseline")
-        >>> result.by(sample.domains).tasks
-        ('news', 'travel', 'howto', 'support')
-        """
-        asked: Any = self
-        found: C = asked._asked().by(asked, labels)
-        return found
+def heterogeneity(comparison: Comparison) -> Heterogeneity:
+    """Do what `Comparison.heterogeneity` does."""
+    every = by_metric(comparison.rows).values()
+    pairs = [group for rows in every for group in by_pair(rows).values()]
+    tests = [test for of_pair in pairs if (test := _tested(of_pair)) is not None]
+    if not tests:
+        raise InputError("heterogeneity() needs pairs that differ on at least 2 tasks")
+    return Heterogeneity(tuple(tests))
 
 
-def heterogeneity_notes(comparison: Any) -> list[str]:
+def heterogeneity_notes(comparison: Comparison) -> list[str]:
     """Say which differences differ between strata, or that there is no evidence of it."""
     try:
         tests = comparison.heterogeneity()
@@ -166,12 +103,6 @@ def heterogeneity_notes(comparison: Any) -> list[str]:
         if sure
         else [f"{said}."]
     )
-
-
-def _apart(comparison: Any) -> list[list[Difference]]:
-    """Return the differences of each pair and metric on all tasks."""
-    every = by_metric(comparison.rows).values()
-    return [group for rows in every for group in by_pair(rows).values()]
 
 
 def _tested(rows: Sequence[Difference]) -> TaskTest | None:

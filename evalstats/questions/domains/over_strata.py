@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.blocks import Segments
+from evalstats.analysis.blocks import ScoreSum, Segments
+from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.drawn import Drawn
+from evalstats.analysis.units import unit_name
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.questions.domains.across import MeanDifference, OverStrata
-from evalstats.results.comparison import Comparison
+from evalstats.questions.domains.by_stratum import labelled
 from evalstats.results.records import Difference, distinct
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.values import summed_within
 
 Floats = NDArray[np.float64]
+
+
+def over(
+    comparison: Comparison, evaluation: Evaluation, by: str | Iterable[Hashable]
+) -> OverStrata:
+    """Return mean differences over strata: the tasks, or what labels of segments make."""
+    if isinstance(by, str) and by == "task" and len(comparison.tasks) > 1:
+        return over_tasks(comparison)
+    if len(comparison.tasks) > 1:
+        raise InputError(
+            "takes labels of the segments of one task, and there are "
+            f"{len(comparison.tasks)}; give 'task', or compare a task alone",
+            argument="over",
+        )
+    drawn, names, _ = labelled(comparison, evaluation, by, "over")
+    return over_labels(comparison, drawn, unit_name(by, "stratum"), names)
 
 
 def over_tasks(comparison: Comparison) -> OverStrata:
@@ -57,11 +75,10 @@ def over_labels(
     return _found(comparison, by, comparison.differences, differences)
 
 
-def _of_strata(of: Segments | None, labels: Sequence[object], names: Sequence[str]) -> Floats:
+def _of_strata(of: Segments, labels: Sequence[object], names: Sequence[str]) -> Floats:
     """Return the corpus score of each system in each stratum, `(S, k)`."""
-    assert of is not None
     first = of.blocks[0]
-    if any(block.metric is None for block in of.blocks):
+    if any(isinstance(block.metric, ScoreSum) for block in of.blocks):
         raise InputError(
             "needs the statistics of every segment, and strata of one unit were drawn "
             "together as one score; compare without strata",

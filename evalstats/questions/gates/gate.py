@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import cast
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import compared
-from evalstats.analysis.evaluation import Evaluation
+from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.suite import Groups, Suite, Tables
 from evalstats.analysis.tasks import as_decided, as_pairs
@@ -17,9 +16,9 @@ from evalstats.checks import choice, share
 from evalstats.errors import Argument, InputError
 from evalstats.inference.families import holm
 from evalstats.questions.gates.gates import ASKED, UNDECIDED, Gate, GateCheck
+from evalstats.questions.power.planning import needed_of
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results.comparison import Comparison
 from evalstats.results.notes import Limits, limit_notes
 from evalstats.results.records import COUNTED, Difference, distinct, plural
 from evalstats.results.signatures import Signature
@@ -134,11 +133,6 @@ def _in_order(checks: Sequence[GateCheck], tasks: Sequence[str]) -> list[GateChe
     return [*sorted(rows, key=lambda check: tasks.index(check.task)), *totals]
 
 
-def _evaluation(result: Comparison) -> Evaluation:
-    """Return the statistics of a comparison that was made here, not read from a file."""
-    return cast(Evaluation, result.source)
-
-
 def _checks(
     results: Sequence[Comparison], level: float, is_limited: bool, is_of_totals: bool
 ) -> list[GateCheck]:
@@ -176,7 +170,8 @@ def _check(
     result: Comparison, d: Difference, adjusted: float | None, n_checks: int, is_limited: bool
 ) -> GateCheck:
     """Return what is said of a difference; `adjusted` is its p-value to fail, among all checks."""
-    level, scores = result.significance_level, result.estimates
+    level, scores, evaluation = result.significance_level, result.estimates, result.source
+    assert evaluation is not None
     score = scores[d.task, d.metric, d.system] if d.task else scores[d.metric, d.system]
     shown = None if not is_limited or d.margin_test is None else d.margin_test.pvalue_not_worse
     verdict = decided(shown, adjusted, level)
@@ -189,9 +184,9 @@ def _check(
         n_checks=n_checks,
         n_items=score.n_segments,
         unit="item" if score.unit == "segment" else score.unit,
-        needed=_evaluation(result).needed(d, level, _POWER) if is_limited else None,
+        needed=needed_of(evaluation, d, level, _POWER) if is_limited else None,
         significance_level=level,
-        signature=str(_signed(_evaluation(result).signature_of(d), d, n_checks, is_limited)),
+        signature=str(_signed(evaluation.signatures[d.task, d.metric], d, n_checks, is_limited)),
     )
 
 

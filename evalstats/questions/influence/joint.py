@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evalstats.analysis.comparison import Comparison
 from evalstats.errors import Argument, InputError
 from evalstats.results import tabular
 from evalstats.results.convert import Level, Share
 from evalstats.results.forms import Result
-from evalstats.results.lookup import of_metric, of_pair
+from evalstats.results.lookup import of_metric, of_pair, of_task
 from evalstats.results.records import Difference, distinct, has_tasks
 from evalstats.results.tabular import Table, table_of
 
@@ -87,13 +88,15 @@ def _one_sided(d: Difference, system: str) -> float:
 
 
 def joint_claim(
-    comparison: Any,
-    tasks: Sequence[Sequence[Difference]],
+    comparison: Comparison,
     system: str,
     baseline: str | None,
     metrics: Sequence[str] | None,
+    task: str | Sequence[str] | None,
 ) -> JointClaim:
-    """Return the claim that a system is better under some metrics on each of these tasks."""
+    """Return the claim that a system is better under some metrics on each of some tasks."""
+    names = [task] if task is None or isinstance(task, str) else task
+    tasks = [of_task(comparison.differences, name) for name in names]
     if isinstance(metrics, str):
         raise InputError(f"must be a list of names, got the str {metrics!r}", argument="metrics")
     # A pair is compared once, in one order or the other.

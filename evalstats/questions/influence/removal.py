@@ -7,12 +7,11 @@ the rest are computed, not approximated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.blocks import Block, Segments
+from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.drawn import Drawn
 from evalstats.inference.randomisation import tie_tolerance
 from evalstats.questions.influence.influence import SHOWN, Influence
@@ -26,22 +25,13 @@ Order = NDArray[np.intp]
 _LEAST = 2
 
 
-def influence_of(
-    d: Difference,
-    drawn: Drawn,
-    names: Sequence[str],
-    outputs: Mapping[str, Sequence[str]],
-    level: float,
-    signature: str,
-) -> Influence:
-    """Return the influence of all units on a difference, and without which it would turn.
-
-    Names are those of the unit of each segment; outputs, where there are texts, of the systems.
-    """
+def influence_of(comparison: Comparison, evaluation: Evaluation, d: Difference) -> Influence:
+    """Return the influence of all units on a difference, and without which it would turn."""
+    part, drawn = evaluation.with_segments(d, "influence")
+    names, outputs = part.unit_names(), part.outputs
     a, b = (drawn.of.systems.index(name) for name in (d.baseline, d.system))
     moves = drawn.difference(a, b).influence
     assert moves is not None
-    assert drawn.segments is not None
     sign = -1.0 if d.difference < 0 else 1.0
     supporters = _removable(drawn, np.argsort(-sign * moves, kind="stable"))
     turned = _signs(drawn.segments, (a, b), supporters, sign) < 0
@@ -62,11 +52,11 @@ def influence_of(
         ids=tuple(ids[i] for i in ranked),
         values=tuple(moves[ranked].tolist()),
         sign_without=None if n_sign is None else tuple(ids[i] for i in supporters[:n_sign]),
-        significance_level=level,
+        significance_level=comparison.significance_level,
         higher_is_better=d.higher_is_better,
         texts=tuple((both[0][i], both[1][i]) for i in ranked[:SHOWN] if both),
         n_strata=len(drawn.units.labels) or None,
-        signature=signature,
+        signature=comparison.signature_of(d),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis.caveats import size_notes
+from evalstats.analysis.comparison import Evaluation
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.effects import Effect, Floats
 from evalstats.analysis.options import Options
@@ -30,6 +31,7 @@ from evalstats.inference.student import Spread
 from evalstats.questions.power import noncentral
 from evalstats.questions.power.planned import PairPower, Power, RunPower, TrialPower, assumptions
 from evalstats.results.notes import UNEVEN
+from evalstats.results.records import Difference
 
 #: So many units, or runs, that more of them find nothing more.
 ENDLESS = 10**12
@@ -250,16 +252,43 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
         price=asked.price,
     )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
-    assumed = assumptions(result, len(units.labels), uneven, first.segments is None)
+    assumed = assumptions(result, len(units.labels), uneven, not first.has_segments)
     of_labels = _label_notes([(one, pair) for one in drawn for pair in pairs], asked)
     notes = *assumed, *of_labels, *_left_out(same), *size_notes(first)
     return replace(result, notes=notes)
 
 
+def planned_of(evaluation: Evaluation, of: Sequence[Difference], asked: Question) -> Power:
+    """Plan as `power` does, with the systems of a comparison as the pilot."""
+    drawn = evaluation.together(of, evaluation.undrawn)
+    if not drawn[0].is_paired:
+        raise InputError(
+            "power plans one test set for all systems, and each of these has its own; compare "
+            "the systems on the same segments"
+        )
+    if any(one.influence is None for one in drawn):
+        # Without derivatives replicates say how scores vary.
+        drawn = evaluation.together(of, evaluation.options)
+    return planned(drawn, evaluation.pairs, asked)
+
+
+def needed_of(evaluation: Evaluation, d: Difference, level: float, target: float) -> int | None:
+    """Return how many units show a system that has lost nothing to be within the limit."""
+    part = evaluation.part_of(d)
+    drawn = evaluation.scores_of(part, evaluation.undrawn)[d.metric]
+    names = drawn.of.systems
+    pair = names.index(d.baseline), names.index(d.system)
+    n = needed_within(drawn, pair, evaluation.options, level, target)
+    if drawn.is_paired or n is None:
+        return n
+    # As many of the system as its share of both.
+    return ceil(n * drawn.samples[pair[1]].units.n / drawn.units.n)
+
+
 def needed_within(
     drawn: Drawn, pair: Pair, options: Options, level: float, target: float
 ) -> int | None:
-    """Return how many units show a system that has lost nothing to be within the limit."""
+    """Return how many units of both show it, where units of both are drawn."""
     (a, b), distance = pair, options.margin
     effect, outcomes = drawn.difference(a, b), drawn.of.outcomes
     if options.recovery is not None:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.caveats import gap_notes, size_notes
+from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.drawn import Drawn, Pair, from_scores
 from evalstats.analysis.max_t import Errors, adjusted, errors_within
 from evalstats.analysis.options import Options, option
 from evalstats.analysis.pairs import Compared
 from evalstats.errors import InputError
 from evalstats.questions.ranking import ranks
-from evalstats.questions.ranking.rankings import Ranked, Ranking
+from evalstats.questions.ranking.rankings import Ranked, Ranking, Rankings
 from evalstats.questions.ranking.ranks import Verdicts
-from evalstats.results.comparison import Comparison
 from evalstats.results.notes import close_calls, floor_notes, unpaired_notes
-from evalstats.results.records import Difference
-from evalstats.results.source import Composite
+from evalstats.results.records import Difference, by_metric, distinct
 
 Floats = NDArray[np.float64]
+#: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`.
+Composite = Callable[[Floats], Floats]
 
 #: Composites of which less is better, by name.
 COMPOSITES = {"autorank": ("AutoRank", ranks.autorank), "borda": ("Borda", ranks.borda)}
@@ -32,28 +33,49 @@ _UNNAMED = "<lambda>"
 FAMILY_WISE = ("max-t", "holm")
 
 
-def by_metric(
+def ranked(
     comparison: Comparison,
-    differences: Sequence[Difference],
-    drawn: Drawn,
-    options: Options,
-    notes: Sequence[str] = (),
+    evaluation: Evaluation,
+    of: Sequence[Difference],
+    composite: str | Composite | None,
+    higher_is_better: bool,
+) -> Ranking | Rankings:
+    """Rank the systems by differences of all pairs on a task, under each metric or a composite."""
+    if comparison.baseline is not None:
+        raise InputError("a ranking needs all pairs: compare without baseline")
+    if comparison.alternative != "two-sided":
+        raise InputError("a ranking needs two-sided tests: compare without alternative")
+    if comparison.adjustment not in FAMILY_WISE:
+        raise InputError(
+            f"a ranking needs an adjustment that allows for all pairs, one of "
+            f"{', '.join(FAMILY_WISE)}; this comparison has {comparison.adjustment!r}"
+        )
+    if composite is not None:
+        return _by_composite(evaluation, of, composite, higher_is_better)
+    found = [_by_metric(comparison, evaluation, some) for some in by_metric(of).values()]
+    return found[0] if len(found) == 1 else Rankings(tuple(found))
+
+
+def _by_metric(
+    comparison: Comparison, evaluation: Evaluation, differences: Sequence[Difference]
 ) -> Ranking:
-    """Rank the systems by the differences of all pairs under one metric, on a task or in total."""
-    _check(comparison)
-    number, adjustment = drawn.of.systems.index, comparison.adjusted
+    """Rank the systems by the differences of all pairs under one metric."""
+    first, adjustment = differences[0], comparison.adjusted
+    part = evaluation.part_of(first)
+    drawn = evaluation.scores_of(part, evaluation.options)[first.metric]
+    number = drawn.of.systems.index
     pvalues = {
         (number(d.system), number(d.baseline)): (d.pvalue, d.pvalue_adjusted) for d in differences
     }
     return _ranking(
         drawn,
         pvalues,
-        options,
+        evaluation.options,
         adjustment=comparison.adjustment,
-        task=differences[0].task,
-        signature=comparison.signature_of(differences[0]),
+        task=first.task,
+        signature=comparison.signature_of(first),
         notes=(
-            *notes,
+            *evaluation.notes,
             *floor_notes(adjustment, differences, comparison.estimates[0].unit),
             *size_notes(drawn),
             *gap_notes([drawn]),
@@ -63,22 +85,19 @@ def by_metric(
     )
 
 
-def by_composite(
-    comparison: Comparison,
-    drawn: Sequence[Drawn],
+def _by_composite(
+    evaluation: Evaluation,
+    of: Sequence[Difference],
     composite: str | Composite,
     higher: bool,
-    options: Options,
-    *,
-    task: str,
-    signatures: Sequence[str],
-    notes: Sequence[str] = (),
 ) -> Ranking:
-    """Rank the systems by a composite of metrics, resampled with them, on a task or in total.
-
-    `signatures` are those of the differences under the metrics.
-    """
-    _check(comparison)
+    """Rank the systems by a composite of the metrics of differences, resampled with them."""
+    options = evaluation.options
+    drawn = evaluation.together(of, options)
+    test = "t" if options.test == "t" else "bootstrap"
+    signatures = distinct(
+        str(evaluation.signatures[d.task, d.metric].but(test=test, adj="max-t")) for d in of
+    )
     up = np.array([one.of.higher_is_better for one in drawn])
     if callable(composite):
         name, function = getattr(composite, "__name__", _UNNAMED), composite
@@ -99,9 +118,9 @@ def by_composite(
         dict(zip(compared, both, strict=True)),
         options,
         adjustment="max-t",
-        task=task,
+        task=of[0].task,
         signature=f"{name} of {' + '.join(signatures)}",
-        notes=(*notes, *size_notes(joint), *gap_notes(drawn)),
+        notes=(*evaluation.notes, *size_notes(joint), *gap_notes(drawn)),
     )
 
 
@@ -197,15 +216,3 @@ def _errors_once(
     places = {pair: i for i, pair in enumerate(compared)}
     every = errors(list(compared.values()))
     return lambda pairs: every[[places[pair.a, pair.b] for pair in pairs]]
-
-
-def _check(comparison: Comparison) -> None:
-    if comparison.baseline is not None:
-        raise InputError("a ranking needs all pairs: compare without baseline")
-    if comparison.alternative != "two-sided":
-        raise InputError("a ranking needs two-sided tests: compare without alternative")
-    if comparison.adjustment not in FAMILY_WISE:
-        raise InputError(
-            f"a ranking needs an adjustment that allows for all pairs, one of "
-            f"{', '.join(FAMILY_WISE)}; this comparison has {comparison.adjustment!r}"
-        )
