@@ -117,8 +117,8 @@ where steps do not become small no strengths are largest
 + is_finite = np.ones(n, dtype=np.bool_)
 @ designs/arenas/strengths.py: arena
 a difference rests on the units of the system that has fewer
-- return np.minimum(counts[:, None], counts)
-+ return np.maximum(counts[:, None], counts)
+- differing = np.minimum(counts[:, None], counts)
++ differing = np.maximum(counts[:, None], counts)
 what is left out goes on until all have won and lost
 - if np.all(bounded):
 + if np.all(bounded) or gone:
@@ -680,7 +680,7 @@ nothing is looked at after the decision
 - if last.verdict != "go on":
 + if False:
 a state goes on where it stopped
-- _, continuing = continuing.look(fraction, spent)
+- _, continuing = continuing.look(fraction, all_looks)
 + pass
 of errors fewer are better
 - sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")

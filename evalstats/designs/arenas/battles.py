@@ -213,16 +213,11 @@ def as_battles(battles: Any) -> tuple[BattleTable, dict[Any, Sequence[Any]]]:
     return table_of(first, second, winners), {}
 
 
-def _row(i: int) -> str:
-    """Return what messages call the i-th row."""
-    return f"row {i}"
-
-
 def table_of(
     first: Sequence[Any],
     second: Sequence[Any],
     winners: Sequence[Any],
-    where: Callable[[int], str] = _row,
+    where: Callable[[int], str] = "row {}".format,
 ) -> BattleTable:
     """Return n battles as numbers: names of both systems, and who won.
 
