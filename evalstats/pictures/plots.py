@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from evalstats.errors import InputError
 from evalstats.pictures.figures import (
+    BAND,
     BLUE,
     GREY,
     SERIES,
@@ -24,7 +25,6 @@ from evalstats.pictures.figures import (
     centres_of,
     forest,
     legend_below,
-    limit_bands,
     name_axes,
     own_axes,
     panels,
@@ -101,8 +101,12 @@ def _rows(series: Sequence[Panel], ax: Axes | None, names: Sequence[str] = ("",)
     n_totals = sum(mark.is_total for mark in first.marks)
     if 0 < n_totals < len(labels):
         axes.axhline(edges[-1 - n_totals], color=GREY, linewidth=0.6)
-    bands = [mark.band(first.null) for mark in first.marks]
-    limit_bands(axes, edges, bands, [mark.ends for mark in first.marks])
+    for mark, top, bottom in zip(first.marks, edges[:-1], edges[1:], strict=True):
+        # What lies within the limits is a light band, and the limits are dashed.
+        if band := mark.band(first.null):
+            axes.fill_betweenx([top, bottom], *band, color=BAND, linewidth=0, zorder=0)
+        for end in mark.ends:
+            axes.plot([end, end], [top, bottom], "--", color="black", linewidth=0.8, zorder=1)
     if first.null is not None:
         axes.axvline(first.null, color=GREY, linewidth=0.6, zorder=0)
     for i, (panel, name, (colour, shape)) in enumerate(zip(series, names, SERIES, strict=False)):
@@ -114,10 +118,7 @@ def _rows(series: Sequence[Panel], ax: Axes | None, names: Sequence[str] = ("",)
             [_COLOURS.get(mark.kind, colour) for mark in marks],
             filled=[mark.kind != "open" for mark in marks],
             # Of scores a shape is a system's.
-            marks=[
-                "D" if mark.is_total and mark.kind != "plain" else shape if n > 1 else "o"
-                for mark in marks
-            ],
+            marks=["D" if m.is_total and m.kind != "plain" else shape for m in marks],
             label=wrapped(name, 22),
         )
     name_axes(axes, first.heading, *first.below)
@@ -279,10 +280,12 @@ def ranks(shown: Sequence[Panel], ax: Panels | None = None) -> Panels:
     """Draw the ranks of systems, best first, with tiers, or how many each beats, to the right."""
     order = [mark.name for mark in shown[0].marks]
     alike = all(sorted(order) == sorted(mark.name for mark in one.marks) for one in shown)
-    return panels(partial(_ranks, order if alike else []), shown, ax, beside=alike)
+    own_order = order if alike else []
+    return panels(lambda one, own: ranking(one, own, own_order), shown, ax, beside=alike)
 
 
-def _ranks(order: Sequence[str], panel: Panel, ax: Axes | None) -> Axes:
+def ranking(panel: Panel, ax: Axes | None = None, order: Sequence[str] = ()) -> Axes:
+    """Draw one ranking, with its systems in an order."""
     marks = sorted(panel.marks, key=lambda mark: order.index(mark.name) if order else 0)
     axes, edges = rows_axes(ax, [mark.name for mark in marks])
     rows = centres_of(edges)
@@ -342,7 +345,9 @@ def _power(planned: Power, of_runs: bool, pairs: Sequence[PairPower], ax: Axes |
         heights = [np.nan if value is None else value for value in values]
         label = wrapped(f"{pair.system} − {pair.baseline}", 30)
         axes.plot(sizes, heights, f"{mark}-", color=colour, ms=3, linewidth=1, label=label)
-    n, unit = (planned.n_runs, "run") if of_runs else (planned.n_segments, planned.unit)
+    n, unit = planned.n_segments, planned.unit
+    if of_runs and planned.n_runs is not None:
+        n, unit = planned.n_runs, "run"
     axes.axvline(n, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
     if least:
         axes.set_yscale("log")

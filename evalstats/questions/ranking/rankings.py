@@ -110,8 +110,7 @@ class Ranking(Several[Ranked]):
         """Draw the ranks with their intervals, and the tiers."""
         from evalstats.pictures import plots
 
-        found: Axes = plots.ranks(self._panels()["Ranks"], ax)
-        return found
+        return plots.ranking(self._panels()["Ranks"][0], ax)
 
     def _rows(self) -> Sequence[Ranked]:
         return self.systems
