@@ -180,7 +180,6 @@ class PairTest:
         effect = self.difference if contrast == "difference" else self.ratio
 
         def without_each() -> Floats:
-            assert self.drawn.segments is not None
             new, base = self.drawn.segments.without_each(self.b, self.a)
             return np.asarray(new - base if contrast == "difference" else new / base)
 
@@ -326,14 +325,14 @@ def claims_of(pair: PairTest) -> dict[str, float]:
 
 def _is_unbounded(pair: PairTest) -> bool:
     """Return whether scores of few values are all equal: others may differ where these do not."""
-    segments = pair.drawn.segments
+    drawn = pair.drawn
     if pair.n_differing or pair.counts is not None:
         return False
-    if segments is None:
-        return pair.drawn.of.has_few_values
-    metric = segments.blocks[0].metric
-    values = np.concatenate([np.unique(block.plain) for block in segments.blocks])
-    is_text = metric is not None and metric.uses_references and metric.reads_text
+    if not drawn.has_segments:
+        return drawn.of.has_few_values
+    blocks = drawn.segments.blocks
+    values = np.concatenate([np.unique(block.plain) for block in blocks])
+    is_text = blocks[0].metric.uses_references and blocks[0].metric.reads_text
     return not is_text and len(np.unique(values)) < _FEW_VALUES
 
 
@@ -381,7 +380,6 @@ def swapped_pvalues(
     With each comes whether all swaps of it were enumerated.
     """
     segments = drawn.segments
-    assert segments is not None
     enumerated = [2 ** drawn.differ(*pair)[0] <= options.n_resamples for pair in pairs]
     random = [pair for pair, exact in zip(pairs, enumerated, strict=True) if not exact]
     columns: Floats = np.empty((0, 0))

@@ -84,11 +84,10 @@ the variance of two shares is unbiased (Miettinen and Nurminen, 1985)
 of no difference the pooled share is the most likely one
 - return succeed / n
 + return base
-@ analysis/outcomes.py: unpaired
+@ designs/unpaired/independent.py: unpaired
 shares in groups have Welch's degrees of freedom
 - return 1 / below if below > 0 else np.inf
 + return np.inf
-@ designs/unpaired/apart.py: unpaired
 each system is drawn within itself
 - n_strata = int(codes[i].max()) + 1
 + n_strata = 0
@@ -118,8 +117,8 @@ where steps do not become small no strengths are largest
 + is_finite = np.ones(n, dtype=np.bool_)
 @ designs/arenas/strengths.py: arena
 a difference rests on the units of the system that has fewer
-- return np.minimum(counts[:, None], counts)
-+ return np.maximum(counts[:, None], counts)
+- differing = np.minimum(counts[:, None], counts)
++ differing = np.maximum(counts[:, None], counts)
 what is left out goes on until all have won and lost
 - if np.all(bounded):
 + if np.all(bounded) or gone:
@@ -252,10 +251,10 @@ a group in two strata is refused
 files with other names have other ids
 - start = (_hashed(file) >> _ROW_BITS << _ROW_BITS) + first
 + start = first
-@ analysis/makers.py: makers shards
+@ analysis/summaries.py: makers shards
 several summaries are of one maker
-- makers = (m for m in MAKERS if all(isinstance(one, m.kind) for one in several))
-+ makers = (m for m in MAKERS if not isinstance(value, (list, tuple)) and isinstance(value, m.kind))
+- return maker if all(isinstance(one, maker.kind) for one in several) else None
++ return maker if isinstance(value, maker.kind) else None
 @ designs/shards/sharded.py: shards
 a shard says what is missing
 - lacking=shard.missing[i] if shard.missing else None,
@@ -383,7 +382,7 @@ of a score below 0 no share is kept
 + min(base, new) < -1e300
 @ analysis/pairs.py: arena
 of an arena of ties alone nothing is claimed
-- return pair.drawn.of.has_few_values
+- return drawn.of.has_few_values
 + return False
 @ analysis/max_t.py: claims
 a pair of which nothing can be claimed counts among the claims
@@ -681,7 +680,7 @@ nothing is looked at after the decision
 - if last.verdict != "go on":
 + if False:
 a state goes on where it stopped
-- _, continuing = continuing.look(fraction, spent)
+- _, continuing = continuing.look(fraction, all_looks)
 + pass
 of errors fewer are better
 - sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,9 @@ class BattleTable:
     2 for a win, 1 for a tie, 0. `groups` and `strata` have a label each, and `unit` is what groups
     are called; `labels` are those that can be groups or strata, by name.
     """
+
+    #: The module of its `evalstats.analysis.summaries.Maker`.
+    made_in: ClassVar[str] = "evalstats.designs.arenas.strengths"
 
     systems: tuple[str, ...]
     pairs: NDArray[np.intp]
@@ -210,16 +213,11 @@ def as_battles(battles: Any) -> tuple[BattleTable, dict[Any, Sequence[Any]]]:
     return table_of(first, second, winners), {}
 
 
-def _row(i: int) -> str:
-    """Return what messages call the i-th row."""
-    return f"row {i}"
-
-
 def table_of(
     first: Sequence[Any],
     second: Sequence[Any],
     winners: Sequence[Any],
-    where: Callable[[int], str] = _row,
+    where: Callable[[int], str] = "row {}".format,
 ) -> BattleTable:
     """Return n battles as numbers: names of both systems, and who won.
 

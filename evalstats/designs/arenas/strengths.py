@@ -83,9 +83,23 @@ def from_battles(
             strengths, rows_of(units, options.seed), options.n_resamples, options.executor
         )
         replicates, n_unbounded = drawn[:, :-1], int(np.sum(drawn[:, -1]))
-        notes += _unbounded_notes(n_unbounded, options.n_resamples)
+        if n_unbounded:
+            notes += (
+                f"In {n_unbounded:,} of {options.n_resamples:,} resamples a system won, or lost, "
+                f"all that was drawn of it, or nothing was: one Newton step from the estimate "
+                f"takes the place of strengths there (Schucany and Wang, 1991); intervals of "
+                f"systems with few battles are rough.",
+            )
     scale, mean = table.metric.unit, _ELO_MEAN if table.metric.scale == "elo" else 0.0
     slopes = _slopes(table, units, strengths)
+    # A difference rests on the units of the system that has fewer. Where all battles are ties no
+    # difference varies, as of systems with the same scores: it rests on none.
+    differing = np.zeros((len(table.systems),) * 2, dtype=np.int64)
+    if not table.has_ties_alone:
+        of = _of_units(table, units)
+        played = np.concatenate([table.pairs[:, i] * np.int64(units.n) + of for i in (0, 1)])
+        counts = np.bincount(np.unique(played) // units.n, minlength=len(table.systems))
+        differing = np.minimum(counts[:, None], counts)
     influence, known = _influence(slopes, strengths.inverse[:, : len(table.systems)], units)
     return [
         Drawn(
@@ -93,7 +107,7 @@ def from_battles(
             mean + scale * strengths.fit.strengths,
             frozen(mean + scale * replicates),
             influence=scale * influence,
-            differing=_played(table, units),
+            differing=differing,
             origin=notes,
         )
     ]
@@ -142,7 +156,6 @@ def _labelled(table: BattleTable, given: Labels, name: str) -> list[Hashable] | 
     return labels
 
 
-#: What `evalstats.analysis.makers` has a line for.
 MAKER = Maker(BattleTable, "who won", from_battles, decide, design=design)
 
 
@@ -163,7 +176,7 @@ class _Strengths:
     @classmethod
     def of(cls, wins: csr_array, size: int, has_ties: bool) -> _Strengths:
         """Return the strengths of the sample, which must be finite."""
-        totals, ties = _apart(wins.sum(axis=1)[None], size, has_ties)
+        totals, ties = _wins_and_ties(wins.sum(axis=1)[None], size, has_ties)
         if has_ties and not np.any(ties):
             totals, ties, has_ties = totals, None, False
         fitted = bradley_terry.fit(totals, ties)
@@ -186,21 +199,19 @@ class _Strengths:
         drawn = (np.ascontiguousarray(part, dtype=np.int32) for part in parts)
         totals = np.concatenate([(self.wins @ part).T for part in drawn])
         step = max(1, _TOGETHER // self.size**2)
-        fitted = [self._fitted(totals[i : i + step]) for i in range(0, len(totals), step)]
-        return np.concatenate(fitted)
-
-    def _fitted(self, totals: NDArray[np.int32]) -> Floats:
-        """Return the strengths of some resamples, `(R, S² + 1) -> (R, S + 1)`."""
-        wins, ties = _apart(totals, self.size, self.has_ties)
-        fitted = bradley_terry.fit(wins, ties, self.fit)
-        strengths, gone = fitted.strengths, ~fitted.is_finite
-        if np.any(gone):
-            ties_gone = None if ties is None else ties[gone]
-            strengths[gone] = bradley_terry.one_step(wins[gone], ties_gone, self.fit, self.inverse)
-        return np.column_stack([strengths, gone])
+        found = []
+        for i in range(0, len(totals), step):
+            wins, ties = _wins_and_ties(totals[i : i + step], self.size, self.has_ties)
+            fitted = bradley_terry.fit(wins, ties, self.fit)
+            strengths, gone = fitted.strengths, ~fitted.is_finite
+            if np.any(gone):
+                others = None if ties is None else ties[gone]
+                strengths[gone] = bradley_terry.one_step(wins[gone], others, self.fit, self.inverse)
+            found.append(np.column_stack([strengths, gone]))
+        return np.concatenate(found)
 
 
-def _apart(
+def _wins_and_ties(
     totals: NDArray[np.integer[Any]], size: int, has_ties: bool
 ) -> tuple[Floats, Floats | None]:
     """Return wins `(R, S, S)` and ties `(R,)` of totals `(R, S² + 1)`, which are doubled."""
@@ -264,30 +275,6 @@ def _of_units(table: BattleTable, units: Units) -> NDArray[np.intp]:
     return np.arange(len(table.points)) if units.members is None else units.members
 
 
-def _played(table: BattleTable, units: Units) -> NDArray[np.int64]:
-    """Return on how many units a difference rests: those of the system that has fewer, `(S, S)`.
-
-    Where all battles are ties no difference varies, as of systems with the same scores: on none.
-    """
-    of = _of_units(table, units)
-    played = np.concatenate([table.pairs[:, i] * np.int64(units.n) + of for i in (0, 1)])
-    if table.has_ties_alone:
-        return np.zeros((len(table.systems),) * 2, dtype=np.int64)
-    counts = np.bincount(np.unique(played) // units.n, minlength=len(table.systems))
-    return np.minimum(counts[:, None], counts)
-
-
-def _unbounded_notes(n: int, n_resamples: int) -> tuple[str, ...]:
-    """Say in how many resamples strengths have no bounds, and what is done there."""
-    if not n:
-        return ()
-    return (
-        f"In {n:,} of {n_resamples:,} resamples a system won, or lost, all that was drawn of it, "
-        f"or nothing was: one Newton step from the estimate takes the place of strengths there "
-        f"(Schucany and Wang, 1991); intervals of systems with few battles are rough.",
-    )
-
-
 def linked(table: BattleTable) -> BattleTable:
     """Return the battles of systems that have finite strengths; a note names the others.
 
@@ -304,22 +291,16 @@ def linked(table: BattleTable) -> BattleTable:
         bounded = (won > 0) & (lost > 0)
         if np.all(bounded):
             break
-        gone += [
-            _unbounded(table, left[i], bool(won[i]), int(won[i] + lost[i]))
-            for i in np.flatnonzero(~bounded)
-        ]
+        for i in np.flatnonzero(~bounded):
+            n, result = int(won[i] + lost[i]), "won" if won[i] else "lost"
+            result = f"{result} all of {n:,}" if n else "has none with those left"
+            gone.append(f"{table.systems[left[i]]} ({result})")
         left = [i for i, is_kept in zip(left, bounded, strict=True) if is_kept]
     _check_linked(table, here, left, gone)
     if not gone:
         return table
     note = f"Left out, with their battles, since no strength of theirs is finite: {_few(gone)}."
     return replace(table.part(left), notes=(note, *table.notes))
-
-
-def _unbounded(table: BattleTable, i: int, won: bool, n: int) -> str:
-    """Return ``gpt (won all of 12)``, of battles with those that are still there."""
-    result = f"{'won' if won else 'lost'} all of {n:,}" if n else "has none with those left"
-    return f"{table.systems[i]} ({result})"
 
 
 def _few(lines: Sequence[str]) -> str:

@@ -13,18 +13,25 @@ from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.estimate import result_signature
-from evalstats.analysis.makers import maker_of
 from evalstats.analysis.max_t import CLAIMS
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
 from evalstats.analysis.pairs import PairTest, claims_of
+from evalstats.analysis.summaries import maker_of
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, choice, integer, share, shown
 from evalstats.designs.judges.human import by_role, with_pairs
-from evalstats.designs.looks import spending as boundary
 from evalstats.designs.looks.arrival import Seen, order_notes, seen_of
 from evalstats.designs.looks.sequential import Look, Looks
-from evalstats.designs.looks.spending import Continuing, Spending
+from evalstats.designs.looks.spending import (
+    LEAST_LEVEL,
+    Continuing,
+    Spending,
+    conditional_power,
+    sequence_level,
+    sequence_pvalue,
+    spent,
+)
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.questions.gates.gate import decided, one_sided
@@ -128,7 +135,7 @@ class SequentialTest:
         self.margin, self.recovery = as_limits(margin, recovery)
         self.significance_level = share(significance_level, "significance_level", 0.5)
         self.spending = spending
-        boundary.spent(1.0, self.significance_level, spending)
+        spent(1.0, self.significance_level, spending)
         self.test = choice(test, ("bootstrap", "t"), "test")
         self.n_resamples = integer(n_resamples, "n_resamples", 2, 10**7)
         self.seed = as_seed(rng)
@@ -190,7 +197,11 @@ class SequentialTest:
         """All looks as a table, a figure, or in any other form; an error before the first."""
         if not self._looks:
             raise InputError("there is nothing to show yet; call look first")
-        return Looks(self._looks, self.margin, self.recovery, self._next(), self._notes)
+        last, planned = self._looks[-1], None
+        if self.of is not None and last.verdict == "go on":
+            steps = (-(-self.of * j // self.n_looks) for j in range(1, self.n_looks + 1))
+            planned = next(n for n in steps if n > last.n_units)
+        return Looks(self._looks, self.margin, self.recovery, planned, self._notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the difference as it grows with its repeated interval, and the limit, dashed."""
@@ -232,9 +243,16 @@ class SequentialTest:
                 )
             for name, here in self._options().items():
                 there = state["test"][name]
-                if there != here:
-                    what = _unlike(there, here)
-                    raise InputError(f"state is of a test with another {name}: {what}")
+                if there == here:
+                    continue
+                if isinstance(there, Mapping) and isinstance(here, Mapping):
+                    # Of a metric its first part that differs.
+                    part = next((x for x in here if there.get(x) != here[x]), None)
+                    there, here = (of if part is None else of.get(part) for of in (there, here))
+                raise InputError(
+                    f"state is of a test with another {name}: {shown(there)} there, "
+                    f"{shown(here)} here"
+                )
             looks = tuple(
                 record_of(Look, record, f"state.looks[{i}]")
                 for i, record in enumerate(state["looks"])
@@ -328,9 +346,12 @@ class SequentialTest:
         verdict = decided(passed, failed, level)
         if verdict == "undecided":
             verdict = "failed" if self.of is not None and n >= self.of else "go on"
-        alpha, anytime = self.significance_level, None
+        alpha, anytime, chance = self.significance_level, None, None
         if self.of is None and passed is not None:
-            anytime = boundary.sequence_pvalue(passed, n, alpha, _TIGHTEST)
+            anytime = sequence_pvalue(passed, n, alpha, _TIGHTEST)
+        if self.of is not None and passed is not None and verdict == "go on":
+            last, _ = continuing.look(1.0, spent(1.0, alpha, self.spending))
+            chance = conditional_power(passed, n / self.of, last)
         return Look(
             number=len(self._looks) + 1,
             n_items=n_items,
@@ -343,7 +364,7 @@ class SequentialTest:
             pvalue=passed,
             pvalue_failed=failed,
             pvalue_anytime=anytime,
-            chance=self._chance(passed, n, continuing) if verdict == "go on" else None,
+            chance=chance,
             significance_level=alpha,
             signature=self._signature(pair),
         )
@@ -352,18 +373,10 @@ class SequentialTest:
         """Return the level of a look at n units, and the looks with it."""
         alpha, continuing = self.significance_level, self._continuing
         if self.of is None:
-            return boundary.sequence_level(n, alpha, _TIGHTEST), continuing
-        spent = boundary.spent(n / self.of, alpha, self.spending)
-        level, continuing = continuing.look(n / self.of, spent)
-        return max(level, boundary.LEAST_LEVEL), continuing
-
-    def _chance(self, pvalue: float | None, n: int, continuing: Continuing) -> float | None:
-        """Return how likely the last look passes, if there is a last one and things go on."""
-        if self.of is None or pvalue is None:
-            return None
-        end = boundary.spent(1.0, self.significance_level, self.spending)
-        last, _ = continuing.look(1.0, end)
-        return boundary.conditional_power(pvalue, n / self.of, last)
+            return sequence_level(n, alpha, _TIGHTEST), continuing
+        all_looks = spent(n / self.of, alpha, self.spending)
+        level, continuing = continuing.look(n / self.of, all_looks)
+        return max(level, LEAST_LEVEL), continuing
 
     def _walked(self, looks: Sequence[Look]) -> Continuing:
         """Return where a planned test stands after these looks, none of which crossed its bound."""
@@ -371,8 +384,8 @@ class SequentialTest:
         for look in looks if self.of is not None else ():
             assert self.of is not None
             fraction = look.n_units / self.of
-            spent = boundary.spent(fraction, self.significance_level, self.spending)
-            _, continuing = continuing.look(fraction, spent)
+            all_looks = spent(fraction, self.significance_level, self.spending)
+            _, continuing = continuing.look(fraction, all_looks)
         return continuing
 
     def _check_goes_on(self, n: int, unit: str) -> None:
@@ -393,14 +406,6 @@ class SequentialTest:
                 f"no new {last.unit}: there are {n:,}, and at the last look there were "
                 f"{last.n_units:,}"
             )
-
-    def _next(self) -> int | None:
-        """Return at how many units the next planned look is."""
-        if self.of is None or self._looks[-1].verdict != "go on":
-            return None
-        n = self._looks[-1].n_units
-        planned = [-(-self.of * j // self.n_looks) for j in range(1, self.n_looks + 1)]
-        return next(x for x in planned if x > n)
 
     def _options(self) -> dict[str, Any]:
         """Return the settings by which a saved test is known, as JSON gives them back."""
@@ -465,14 +470,6 @@ def _tables(statistics: Any) -> list[SegmentStatistics]:
             f"{', '.join(names)}"
         )
     return tables
-
-
-def _unlike(there: Any, here: Any) -> str:
-    """Return both values of an option; of a metric its first part that differs: its name."""
-    if isinstance(there, Mapping) and isinstance(here, Mapping):
-        names = [name for name in here if there.get(name) != here[name]]
-        there, here = (of.get(names[0]) if names else of for of in (there, here))
-    return f"{shown(there)} there, {shown(here)} here"
 
 
 def _plain(value: Any) -> Any:

@@ -53,15 +53,11 @@ def _obrien_fleming(fraction: float, alpha: float) -> float:
     return 2 * float(ndtr(float(ndtri(alpha / 2)) / fraction**0.5))
 
 
-def _pocock(fraction: float, alpha: float) -> float:
-    """Return α·ln(1 + (e - 1)t), which spends about as much at every look."""
-    return alpha * float(np.log1p((np.e - 1) * fraction))
-
-
 #: The spending functions that have names, of Lan and DeMets (1983): of (fraction, α).
 SPENDING: dict[str, Callable[[float, float], float]] = {
     "obrien-fleming": _obrien_fleming,
-    "pocock": _pocock,
+    # α·ln(1 + (e - 1)t), which spends about as much at every look.
+    "pocock": lambda fraction, alpha: alpha * float(np.log1p((np.e - 1) * fraction)),
 }
 
 
@@ -126,16 +122,6 @@ def levels(fractions: ArrayLike, alpha: float, spending: Spending = "obrien-flem
     [0.0179, 0.0189, 0.02, 0.0209]
     """
     alpha = share(alpha, "alpha", 0.5)
-    at = _increasing(fractions)
-    levels, continuing = [], Continuing()
-    for fraction in at.tolist():
-        level, continuing = continuing.look(fraction, spent(fraction, alpha, spending))
-        levels.append(level)
-    return np.array(levels)
-
-
-def _increasing(fractions: ArrayLike) -> Floats:
-    """Return fractions as an array, or say what is wrong with them."""
     try:
         at = np.asarray(fractions, dtype=np.float64)
     except (TypeError, ValueError):
@@ -145,7 +131,11 @@ def _increasing(fractions: ArrayLike) -> Floats:
             f"must be numbers above 0, each larger than the one before, got {shown(fractions)}",
             argument="fractions",
         )
-    return at
+    levels, continuing = [], Continuing()
+    for fraction in at.tolist():
+        level, continuing = continuing.look(fraction, spent(fraction, alpha, spending))
+        levels.append(level)
+    return np.array(levels)
 
 
 @dataclass(frozen=True, eq=False)

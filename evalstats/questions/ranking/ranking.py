@@ -110,18 +110,18 @@ def _by_composite(
             return named(scores, up)
 
     joint = from_scores(drawn, name, function, higher)
-    pairs = list(combinations(range(len(joint.scores)), 2))
-    alone = np.empty(len(pairs))
+    places = list(combinations(range(len(joint.scores)), 2))
+    alone = np.empty(len(places))
     family = []
-    for i, pair in enumerate(pairs):
+    for i, place in enumerate(places):
         # The replicates of a pair are not kept.
-        test = PairTest(joint, *pair, options)
-        alone[i] = test.pvalue()
-        family.append(test.studentised)
+        pair = PairTest(joint, *place, options)
+        alone[i] = pair.pvalue()
+        family.append(pair.studentised)
     both = zip(alone, adjusted(family, alone, "max-t", options), strict=True)
     return _ranking(
         joint,
-        dict(zip(pairs, both, strict=True)),
+        dict(zip(places, both, strict=True)),
         options,
         adjustment="max-t",
         task=of[0].task,
