@@ -6,7 +6,7 @@
 - `effects`: a number with its influence values and replicates, and arithmetic with such
 - `blocks`: statistics of segments that are here, and how they are scored
 - `drawn`: scores, influence values and replicates of all systems under a metric
-- `summaries`, `makers`: the same of sums that are made elsewhere, and which types of them there are
+- `summaries`: the same of sums that are made elsewhere
 - `tasks`, `totals`: statistics with a design, from what a caller passes; totals over tasks
 - `caveats`: what a careful reader should know
 - `estimate`, `compare`, `suite`: scores and differences of one task, and of many

@@ -5,15 +5,17 @@ One block has all units, or there is one for each stratum of an average.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from evalstats.analysis.aggregates import MICRO, Aggregate
+from evalstats.analysis.options import Options
 from evalstats.analysis.outcomes import Counts, Outcomes, as_outcomes
 from evalstats.analysis.units import Units
 from evalstats.errors import InputError
@@ -46,6 +48,24 @@ class Scored:
     corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
     has_few_values: bool = False  # whether a unit has one of few, as who won, where it is elsewhere
 
+    #: Whether all systems have the same units, drawn together.
+    is_paired: ClassVar[bool] = True
+
+    @property
+    def samples(self) -> Sequence[tuple[Scored, Any]]:
+        """The systems that are drawn together, and which units are theirs; several if unpaired."""
+        return [(self, ...)]
+
+    @property
+    def missing(self) -> tuple[NDArray[np.int64], int]:
+        """How many scores each system lacks, `(S,)`, and how many all would have."""
+        n = len(self.systems)
+        return np.zeros(n, dtype=np.int64), n * self.units.n_segments
+
+    def differ(self, a: int, b: int) -> tuple[int, float]:
+        """Return on how many units two systems differ, and what these are worth; all by default."""
+        return self.units.n, float(self.units.n)
+
     def counted(self, a: int, b: int, influence: Floats) -> Counts | None:
         """Return what counts the difference of two shares; nothing where scores are none."""
         return None if self.outcomes is None else self.outcomes.counted(a, b, influence)
@@ -74,14 +94,31 @@ class Scored:
         return scores
 
 
+class ScoreSum(Metric):
+    """A sum of scores, of strata of one unit that are drawn together."""
+
+    name = "score"
+    columns = ("score",)
+    uses_references = False
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return scores as they are, `(N, 1)`."""
+        return np.asarray(hypotheses, np.float64)[:, None]
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the sum, `(..., 1) -> (...)`."""
+        return np.asarray(totals)[..., 0]
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return 1, `(..., 1) -> (..., 1)`."""
+        return np.ones(np.shape(totals))
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Statistics of units that are scored together.
+    """Statistics of units that are scored together."""
 
-    Without a metric the one statistic is a score already, and scores are added up.
-    """
-
-    metric: Metric | None
+    metric: Metric
     rows: NDArray[Any]  # (S, n, k), on the exact grid
     plain: NDArray[Any]  # (S, n, k), before they were rounded to the grid
     segments: NDArray[Any]  # (S, m, k), of single segments
@@ -95,21 +132,41 @@ class Block:
 
     def score(self, totals: Floats) -> Floats:
         """Return the scores of totals, `(..., k) -> (...)`."""
-        return totals[..., 0] if self.metric is None else scores_of(self.metric, totals)
+        return scores_of(self.metric, totals)
 
     def influence(self, statistics: NDArray[Any]) -> Floats:
         """Return what each row adds to the score of all, `(S, n, k) -> (S, n)`."""
-        if self.metric is None:
-            values = statistics[..., 0].astype(np.float64)
-            return np.asarray(values - np.mean(values, axis=1, keepdims=True))
         return student.influence_values(self.metric, statistics)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Segments(Scored):
-    """Statistics of S systems, and how they are scored."""
+class Resampled(Scored):
+    """Statistics of S systems that are here, to be resampled."""
 
-    blocks: tuple[Block, ...]  # one, or one for each stratum of an average
+    blocks: tuple[Block, ...]  # one, or one for each stratum, or system, of its own
+
+    @abstractmethod
+    def score(self, totals: Sequence[Floats], where: str) -> Floats:
+        """Return scores of the totals of all blocks, `(..., S)`; all must be finite."""
+
+    @abstractmethod
+    def influence(self) -> Floats:
+        """Return influence values of units on every score, `(S, N)`."""
+
+    @property
+    def runs(self) -> MeanOfRuns | None:
+        """The metric, where scores are means over several runs of each system."""
+        metric = self.blocks[0].metric
+        return metric if isinstance(metric, MeanOfRuns) else None
+
+    def check_fits(self, options: Options) -> None:
+        """Refuse options that say nothing of such systems."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Segments(Resampled):
+    """Statistics of S systems on the same segments, and how they are scored."""
+
     aggregate: Aggregate = MICRO  # of the scores of the blocks
     answers: Floats | None = None  # as `SegmentStatistics.answers`
 
@@ -118,11 +175,10 @@ class Segments(Scored):
         each = (block.score(x) for block, x in zip(self.blocks, totals, strict=True))
         return self.check_finite(self.aggregate.of_each(each), where, system)
 
-    @property
-    def runs(self) -> MeanOfRuns | None:
-        """The metric, where scores are means over several runs of each system."""
-        metric = self.blocks[0].metric
-        return metric if isinstance(metric, MeanOfRuns) else None
+    def differ(self, a: int, b: int) -> tuple[int, float]:
+        """Return on how many units two systems differ, and what these are worth."""
+        marks = self.differs(a, b)
+        return int(np.count_nonzero(marks)), self.units.worth(marks)
 
     def differs(self, a: int, b: int) -> NDArray[np.bool_]:
         """Say on which units the statistics of two systems differ, `(N,)`."""
@@ -137,7 +193,7 @@ class Segments(Scored):
         """How many scores each system lacks, `(S,)`, and how many all would have."""
         counts, n_scores = np.zeros(len(self.systems), dtype=np.int64), 0
         for block in self.blocks:
-            if block.metric is not None and block.metric.columns == Mean.columns:
+            if block.metric.columns == Mean.columns:
                 counts += missing_scores(block.metric, block.segments)
                 n_scores += block.segments[..., 0].size
         return counts, n_scores
@@ -148,7 +204,7 @@ class Segments(Scored):
             return []
         scores: dict[int, Floats] = {}
         for block in self.blocks:
-            if block.metric is None:
+            if isinstance(block.metric, ScoreSum):
                 continue
             # A stratum lies in one block.
             strata = self.units.strata[block.places]
@@ -183,7 +239,6 @@ class Segments(Scored):
     def without_each(self, *systems: int) -> Floats:
         """Return the scores of these systems without each unit in turn, `(p, N)`."""
         (block,) = self.blocks
-        assert block.metric is not None
         return student.jackknife_scores(block.metric, block.rows[list(systems)])
 
 
@@ -260,7 +315,7 @@ def _singles_joined(
     # What each segment adds to the score of its own stratum.
     moves = [weights[t] * blocks[t].influence(blocks[t].segments) for t in alone]
     joined = Block(
-        None,
+        ScoreSum(),
         rows=on_grid(scores[:, :, None], ["score"]),
         plain=scores[:, :, None],
         segments=np.concatenate(moves, axis=1)[:, :, None],

@@ -10,6 +10,7 @@ import numpy as np
 
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.effects import Effect
+from evalstats.analysis.tasks import Part
 from evalstats.inference import student
 from evalstats.inference.bootstrap import LEAST_DEGREES
 from evalstats.inference.student import kish
@@ -24,7 +25,6 @@ from evalstats.results.notes import (
 
 if TYPE_CHECKING:
     from evalstats.designs.trials.repeats import TrialShares
-    from evalstats.designs.unpaired.pairs import Part
 
 #: The largest tenth of the units, ten at most, that hold so much of a variance are a note. Measured
 #: on samples of 20 to 2,000 segments: BLEU of systems that get few n-grams right at all is seen in
@@ -53,7 +53,7 @@ def _limits(
 ) -> Limits:
     """Return what limits what is said; `held` are variances that few units hold."""
     # What is said of the smallest sample limits what is said of all.
-    alone = min(drawn[0].alone, key=lambda one: one.units.alike.degrees)
+    alone = min(drawn[0].samples, key=lambda one: one.units.alike.degrees)
     units = alone.units
     degrees = units.alike.degrees
     sizes: tuple[int, ...] = ()
@@ -130,7 +130,7 @@ def _largest(effect: Effect) -> tuple[int, float]:
 
 def _trials_of(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> tuple[TrialShares, ...]:
     """Return which part of variances is chance in trials, where items have several answers."""
-    if not any(one.segments is not None and one.segments.answers is not None for one in drawn):
+    if not any(one.has_segments and one.segments.answers is not None for one in drawn):
         return ()
     from evalstats.designs.trials.repeats import trial_shares
 
@@ -158,10 +158,12 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
 
 def _doubts(one: Drawn) -> Iterator[str]:
     """Yield the sentences in which a metric says which scores are doubtful, and why."""
-    segments = one.segments
-    metric = None if segments is None else segments.blocks[0].metric
-    if segments is not None and metric is not None and metric.doubt:
-        totals = np.sum([block.totals for block in segments.blocks], axis=0)
+    if not one.has_segments:
+        return
+    blocks = one.segments.blocks
+    metric = blocks[0].metric
+    if metric.doubt:
+        totals = np.sum([block.totals for block in blocks], axis=0)
         flags = zip(metric.doubtful(totals), one.of.systems, strict=True)
         names = [system for doubtful, system in flags if doubtful]
         if names:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from evalstats.analysis.max_t import adjusted, simultaneous
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.pairs import Compared, Record, check_ratios
 from evalstats.analysis.swaps import swapped_pvalues
-from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
+from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, flag
 from evalstats.resampling.executors import Workers
@@ -29,9 +29,6 @@ from evalstats.results.notes import comparison_notes
 from evalstats.results.records import Adjustment, Difference
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
-
-if TYPE_CHECKING:
-    from evalstats.designs.unpaired.pairs import Part
 
 
 @also_called(metric="metrics", seed="rng")
@@ -198,9 +195,9 @@ def compare(
     names: Callable[[Any], tuple[str, ...]] = systems_of
     make: Callable[..., Part] = as_task
     if not flag(paired, "paired"):
-        from evalstats.designs.unpaired.pairs import as_unpaired, names_apart
+        from evalstats.designs.unpaired.independent import as_unpaired, unpaired_names
 
-        names, make = names_apart, as_unpaired
+        names, make = unpaired_names, as_unpaired
     pairs = as_pairs(names(hypotheses), baseline)
     task = make(
         hypotheses,
@@ -232,7 +229,7 @@ def compared(
         is_paired = drawn[0].is_paired
         of_metrics = _tested(part, drawn, evaluation.pairs, options, adjustment)
         for one, of_metric in zip(drawn, of_metrics, strict=True):
-            scores = [e for x in one.alone for e in estimates_of(x, options, part, single=single)]
+            scores = [e for x in one.samples for e in estimates_of(x, options, part, single=single)]
             signature = _signature(one, options, of_metric, scores[0].method, adjustment)
             evaluation.signatures[part.name, one.of.name] = signature
             estimates += scores

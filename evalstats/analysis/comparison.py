@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from evalstats.analysis.drawn import Drawn, Pair
-from evalstats.analysis.makers import maker_of
 from evalstats.analysis.options import Options
-from evalstats.analysis.tasks import Task
+from evalstats.analysis.summaries import maker_of
+from evalstats.analysis.tasks import Part, Task
 from evalstats.analysis.totals import Total
 from evalstats.errors import InputError
 from evalstats.results import convert, tabular
@@ -26,7 +26,6 @@ from evalstats.statistics.extraction import Progress
 
 if TYPE_CHECKING:
     from evalstats.designs.trials.cases import Cases
-    from evalstats.designs.unpaired.pairs import Part
     from evalstats.pictures.figures import Panels
     from evalstats.questions.domains.across import OverStrata
     from evalstats.questions.domains.heterogeneity import Heterogeneity
@@ -91,7 +90,7 @@ class Evaluation:
             raise InputError(
                 f"{asking} needs systems with the same segments, and each of these has its own"
             )
-        if drawn.segments is None:
+        if not drawn.has_segments:
             maker = maker_of(part.statistics)
             assert maker is not None
             raise InputError(

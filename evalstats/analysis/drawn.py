@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.blocks import Scored, Segments
+from evalstats.analysis.blocks import Resampled, Scored, Segments
 from evalstats.analysis.effects import Effect, RunScores
 from evalstats.analysis.options import Options
 from evalstats.analysis.units import Units
-from evalstats.designs.unpaired.apart import Apart
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.resampling.strata import Stratified, stratum_totals
@@ -64,27 +63,35 @@ class Drawn:
         return self.of.units
 
     @property
-    def segments(self) -> Segments | None:
-        """The statistics behind the scores, where they are here."""
-        return self.of if isinstance(self.of, Segments) else None
+    def has_segments(self) -> bool:
+        """Whether the statistics behind the scores are here, of systems on the same segments."""
+        return isinstance(self.of, Segments)
+
+    @property
+    def segments(self) -> Segments:
+        """The statistics behind the scores, where they are here (`has_segments`)."""
+        if not isinstance(self.of, Segments):
+            raise TypeError(f"no statistics of segments are behind {self.of.name}")
+        return self.of
 
     @property
     def labelled(self) -> NDArray[np.bool_] | None:
         """On which units people's labels correct a judge's, `(N,)`, where they do."""
-        if self.segments is None or not self.of.corrections or len(self.segments.blocks) > 1:
+        if not self.has_segments or not self.of.corrections or len(self.segments.blocks) > 1:
             return None
-        return np.asarray(np.any(self.segments.blocks[0].plain[..., 0] > 0, axis=0))
+        (block,) = self.segments.blocks
+        marks = block.metric.labelled(block.plain)
+        return None if marks is None else np.any(marks, axis=0)
 
     @property
     def is_paired(self) -> bool:
         """Whether all systems have the same units, drawn together."""
-        return not isinstance(self.of, Apart)
+        return self.of.is_paired
 
     @property
-    def alone(self) -> list[Drawn]:
-        """The same of each system by itself, where each has units of its own."""
-        of = self.of
-        if not isinstance(of, Apart):
+    def samples(self) -> list[Drawn]:
+        """The same of the systems that are drawn together; several where each has its own units."""
+        if self.is_paired:
             return [self]
         return [
             Drawn(
@@ -93,7 +100,7 @@ class Drawn:
                 self.replicates[[i]],
                 None if self.influence is None else self.influence[[i], here],
             )
-            for i, (scored, here) in enumerate(zip(of.each, of.places, strict=True))
+            for i, (scored, here) in enumerate(self.of.samples)
         ]
 
     @property
@@ -104,12 +111,8 @@ class Drawn:
     @property
     def missing(self) -> tuple[NDArray[np.int64], int]:
         """How many scores each system lacks, `(S,)`, and how many all would have."""
-        if isinstance(self.of, (Segments, Apart)):
-            return self.of.missing
-        none = np.zeros(len(self.scores), dtype=np.int64)
-        return none if self.lacking is None else self.lacking, len(
-            self.scores
-        ) * self.units.n_segments
+        counts, n_scores = self.of.missing
+        return counts if self.lacking is None else self.lacking, n_scores
 
     def signature(self, analysis: Mapping[str, str | None]) -> Signature:
         """Return what identifies the numbers that an analysis makes of it."""
@@ -132,15 +135,11 @@ class Drawn:
 
     def differ(self, a: int, b: int) -> tuple[int, float]:
         """Return on how many units two systems differ, and what these are worth."""
-        if isinstance(self.of, Apart):
-            return self.of.differ(a, b)
         if self.differing is not None:
             n = int(self.differing[a, b])
             return n, float(n if self.worth is None else self.worth[a, b])
         if (a, b) not in self._differing:
-            assert self.segments is not None
-            marks = self.segments.differs(a, b)
-            self._differing[a, b] = int(np.count_nonzero(marks)), self.units.worth(marks)
+            self._differing[a, b] = self.of.differ(a, b)
         return self._differing[a, b]
 
     def difference(self, a: int, b: int, share: float = 1.0) -> Effect:
@@ -155,7 +154,7 @@ class Drawn:
         return self._last[a, b, share]
 
 
-def from_segments(segments: Sequence[Segments | Apart], options: Options) -> list[Drawn]:
+def from_segments(segments: Sequence[Resampled], options: Options) -> list[Drawn]:
     """Resample all systems under all metrics with one weight matrix."""
     check_fits(segments, options)
     # The whole corpus first: it shows in no time what is wrong with a score.
@@ -232,7 +231,7 @@ def _finite(influence: Floats) -> Floats | None:
     return influence if np.all(np.isfinite(influence)) else None
 
 
-def _runs_of(segments: Segments | Apart, are_paired: bool) -> tuple[tuple[RunScores, ...], ...]:
+def _runs_of(segments: Resampled, are_paired: bool) -> tuple[tuple[RunScores, ...], ...]:
     """Return what the scores of each system are in each run, where there are several."""
     metric = segments.runs
     if metric is None:
@@ -259,7 +258,7 @@ def rows_of(units: Units, seed: int) -> Weights:
 
 
 def totals_scored(
-    segments: Sequence[Segments | Apart],
+    segments: Sequence[Resampled],
     weights: Weights,
     n_resamples: int,
     options: Options,
@@ -280,7 +279,7 @@ def totals_scored(
     return np.split(scores, widths, axis=1)
 
 
-def _scores(segments: Sequence[Segments | Apart], totals: Sequence[Floats]) -> list[Floats]:
+def _scores(segments: Sequence[Resampled], totals: Sequence[Floats]) -> list[Floats]:
     """Return scores of systems under all metrics from totals of all blocks, `(R, K)` each."""
     apart = [split(segments, t, block) for t, block in enumerate(totals)]
     return [s.score([x[i] for x in apart], "a resample") for i, s in enumerate(segments)]
@@ -291,7 +290,7 @@ def _joined(then: Then, totals: Sequence[Floats]) -> Floats:
     return np.concatenate(then(totals), axis=1)
 
 
-def split(segments: Sequence[Segments | Apart], t: int, totals: Floats) -> list[Floats]:
+def split(segments: Sequence[Resampled], t: int, totals: Floats) -> list[Floats]:
     """Take totals `(R, K)` of block t apart again, `(R, S, k)` for each metric."""
     shapes = [s.blocks[t].rows.shape[::2] for s in segments]
     parts = np.split(totals, np.cumsum([a * b for a, b in shapes])[:-1], axis=1)
@@ -311,10 +310,9 @@ def frozen(replicates: Floats) -> Floats:
     return rows
 
 
-def check_fits(segments: Sequence[Segments | Apart], options: Options) -> None:
+def check_fits(segments: Sequence[Resampled], options: Options) -> None:
     """Refuse options that say nothing of strata, of runs, or of systems that are not paired."""
-    if isinstance(segments[0], Apart):
-        _check_fits_apart(options)
+    segments[0].check_fits(options)
     units, with_runs = segments[0].units, [s.runs is not None for s in segments]
     if units.codes is not None and options.method == "bca":
         if not units.labels and any(s.corrections for s in segments):
@@ -349,19 +347,3 @@ def check_fits(segments: Sequence[Segments | Apart], options: Options) -> None:
                 " out, and t decides",
                 argument=name,
             )
-
-
-def _check_fits_apart(options: Options) -> None:
-    """Refuse options that need systems with the same segments."""
-    for name, needed in (("test", "ar"), ("method", "bca")):
-        if getattr(options, name) == needed:
-            raise InputError(
-                f"{needed!r} needs systems with the same segments, and these are unpaired; leave "
-                f"it out",
-                argument=name,
-            )
-    if options.paired_runs:
-        raise InputError(
-            "is for several runs of systems with the same segments, and these are unpaired",
-            argument="paired_runs",
-        )

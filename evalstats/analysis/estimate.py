@@ -12,9 +12,9 @@ from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.caveats import held_by_few, size_notes
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.effects import Effect
-from evalstats.analysis.makers import maker_of
 from evalstats.analysis.options import SCORE_METHODS, SEED, EstimateOptions, Options, option
-from evalstats.analysis.tasks import as_decided, as_task, is_extracted, is_statistics
+from evalstats.analysis.summaries import maker_of
+from evalstats.analysis.tasks import Part, as_decided, as_task, is_extracted, is_statistics
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
 from evalstats.errors import InputError
@@ -33,7 +33,6 @@ from evalstats.text.frames import columns_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from evalstats.designs.unpaired.pairs import Part
 
 Floats = NDArray[np.float64]
 #: Outputs of one system, or of its runs, or its scores, one a segment.
@@ -264,15 +263,15 @@ def _interval(drawn: Drawn, i: int, effect: Effect, options: Options) -> tuple[s
 
 def _without_each(drawn: Drawn, i: int) -> Floats:
     """Return the scores of a system without each unit in turn, `(N,)`."""
-    assert drawn.segments is not None
     return np.asarray(drawn.segments.without_each(i)[0])
 
 
 def _design(drawn: Drawn, i: int, effect: Effect) -> dict[str, float]:
     """Return what documents, and runs, add to the error of a score: the design effect."""
-    units, segments = drawn.units, drawn.segments
-    if segments is None or not (units.members is not None or drawn.has_runs):
+    units = drawn.units
+    if not drawn.has_segments or not (units.members is not None or drawn.has_runs):
         return {}
+    segments = drawn.segments
     alone = student.spread(segments.segment_influence[i], None, units.segment_codes).error
     design = {"segment_error": alone}
     if units.members is not None and effect.influence is not None:

@@ -34,14 +34,14 @@ def claims_of(pair: Compared) -> dict[str, float]:
 
 def is_unbounded(pair: Compared) -> bool:
     """Return whether scores of few values are all equal: others may differ where these do not."""
-    segments = pair.drawn.segments
+    drawn = pair.drawn
     if pair.n_differing or pair.counts is not None:
         return False
-    if segments is None:
-        return pair.drawn.of.has_few_values
-    metric = segments.blocks[0].metric
-    values = np.concatenate([np.unique(block.plain) for block in segments.blocks])
-    is_text = metric is not None and metric.uses_references and metric.reads_text
+    if not drawn.has_segments:
+        return drawn.of.has_few_values
+    blocks = drawn.segments.blocks
+    values = np.concatenate([np.unique(block.plain) for block in blocks])
+    is_text = blocks[0].metric.uses_references and blocks[0].metric.reads_text
     return not is_text and len(np.unique(values)) < _FEW_VALUES
 
 

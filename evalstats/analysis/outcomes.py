@@ -90,50 +90,6 @@ class Changes(NamedTuple):
         return student.pvalue(distance, 1.0, self.degrees, alternative)
 
 
-class SharesApart(NamedTuple):
-    """Shares of a baseline and a system on other segments: Miettinen and Nurminen (1985)."""
-
-    base: Share
-    new: Share
-
-    @property
-    def test(self) -> str:
-        """What the test is called."""
-        return "miettinen-nurminen"
-
-    @property
-    def method(self) -> str:
-        """What the interval is called."""
-        return "miettinen-nurminen"
-
-    @property
-    def scale(self) -> float:
-        """What a share of 1 scores."""
-        return self.base.scale
-
-    @property
-    def _degrees(self) -> float:
-        """Welch's (1947), of both errors."""
-        parts = [(of.error**2, of.degrees) for of in self]
-        total = sum(square for square, _ in parts)
-        if not total > 0:
-            return sum(degrees for _, degrees in parts)
-        below = sum((square / total) ** 2 / degrees for square, degrees in parts)
-        return 1 / below if below > 0 else np.inf
-
-    def interval(self, alpha: float) -> tuple[float, float]:
-        """Return the score interval of confidence 1 - α."""
-        sizes, quantile = (self.new.n, self.base.n), student.quantile(self._degrees, alpha)
-        low, high = counts.miettinen_nurminen(self.new.share, self.base.share, sizes, quantile)
-        return self.scale * low, self.scale * high
-
-    def pvalue(self, null: float, alternative: str) -> float:
-        """Return the p-value of the score test."""
-        shares, sizes = (self.new.share, self.base.share), (self.new.n, self.base.n)
-        distance = counts.miettinen_nurminen_distance(*shares, sizes, null / self.scale)
-        return student.pvalue(distance, 1.0, self._degrees, alternative)
-
-
 @dataclass(frozen=True, eq=False)
 class Outcomes:
     """Which segments succeed, what each weighs in the share, and what a share of 1 scores."""

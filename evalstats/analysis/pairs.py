@@ -163,7 +163,6 @@ class Compared:
 
     def _without(self) -> Floats:
         """Return the scores of b, and of a, without each unit in turn, `(2, N)`."""
-        assert self.drawn.segments is not None
         return self.drawn.segments.without_each(self.b, self.a)
 
     @property

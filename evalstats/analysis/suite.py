@@ -12,9 +12,9 @@ from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.estimate import estimates_of
-from evalstats.analysis.makers import maker_of, summaries_of
 from evalstats.analysis.options import SEED, Options, PairOptions, ScoreOptions
-from evalstats.analysis.tasks import Task, as_decided, as_pairs, is_statistics, tables_of
+from evalstats.analysis.summaries import maker_of, summaries_of
+from evalstats.analysis.tasks import Part, Task, as_decided, as_pairs, is_statistics, tables_of
 from evalstats.analysis.totals import as_totals
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, label, listed
@@ -27,7 +27,6 @@ from evalstats.statistics.segments import SegmentStatistics
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from evalstats.designs.unpaired.pairs import Part
 
 Tables = Mapping[str, Sequence[SegmentStatistics]]
 #: Labels by task, labels of the only task, or the name of a label.
@@ -153,9 +152,9 @@ class Suite:
         notes: Sequence[str],
     ) -> Suite:
         """Return the suites of each system alone, side by side."""
-        from evalstats.designs.unpaired.pairs import of_systems, side_by_side, systems_apart
+        from evalstats.designs.unpaired.independent import Unpaired, of_systems, tables_by_system
 
-        by_task = {name: systems_apart(tables) for name, tables in tasks.items()}
+        by_task = {name: tables_by_system(tables) for name, tables in tasks.items()}
         suite = cls.__new__(cls)
         suite.tasks, suite.groups = {name: list(of) for name, of in tasks.items()}, {}
         suite.notes, suite.systems = tuple(notes), tuple(next(iter(by_task.values())))
@@ -170,7 +169,7 @@ class Suite:
             )
             for system in suite.systems
         ]
-        suite.parts = side_by_side([one.parts for one in each])
+        suite.parts = [Unpaired(parts) for parts in zip(*(one.parts for one in each), strict=True)]
         return suite
 
     @also_called(seed="rng")
@@ -195,7 +194,7 @@ class Suite:
         estimates: list[Estimate] = []
         limits: list[Limits] = []
         for part, drawn in Evaluation(self.parts, [], asked).drawn(progress):
-            for one in (alone for of_metric in drawn for alone in of_metric.alone):
+            for one in (sample for of_metric in drawn for sample in of_metric.samples):
                 estimates += estimates_of(one, asked, part, single=single)
             limits.append(limits_of(part, drawn))
         # Scores of one task have notes of their own.

@@ -1,13 +1,14 @@
 """Summaries: sums that stand in the place of the statistics of segments, and what is drawn of them.
 
-A maker of *drawn* is a `Maker`, in a file of its own, and a line in `evalstats.analysis.makers`.
+The class of a summary names the module of its `Maker`, which is loaded when one is met.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from importlib import import_module
+from typing import Any, ClassVar, Protocol
 
 from evalstats.analysis.aggregates import Aggregate, Aggregated
 from evalstats.analysis.drawn import Drawn
@@ -29,6 +30,9 @@ class Named(Protocol):
 
 class Summary(Protocol):
     """What every summary says of itself, whatever sums it keeps."""
+
+    #: The module that has its `Maker`, as `MAKER`.
+    made_in: ClassVar[str]
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -76,3 +80,22 @@ class Maker:
     def why(self) -> str:
         """Why something is not known: "a Shard keeps totals only"."""
         return f"{self.name} keeps {self.keeps} only"
+
+
+def maker_of(value: object) -> Maker | None:
+    """Return the maker of a summary, or of several of one type; `None` where something else came.
+
+    >>> maker_of([1, 0]) is None
+    True
+    """
+    several = value if isinstance(value, (list, tuple)) and value else [value]
+    module = getattr(type(several[0]), "made_in", None)
+    if module is None:
+        return None
+    maker: Maker = import_module(module).MAKER
+    return maker if all(isinstance(one, maker.kind) for one in several) else None
+
+
+def summaries_of(value: Summary | Sequence[Summary]) -> list[Summary]:
+    """Return a summary, or several, as a list."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]  # type: ignore[list-item]

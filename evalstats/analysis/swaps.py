@@ -24,7 +24,6 @@ def swapped_pvalues(
     drawn: Drawn, pairs: Sequence[Pair], options: Options
 ) -> list[tuple[float, bool]]:
     """Return the p-value of each pair, and whether all swaps of it were enumerated."""
-    assert drawn.segments is not None
     enumerated = [2 ** drawn.differ(*pair)[0] <= options.n_resamples for pair in pairs]
     random = [pair for pair, exact in zip(pairs, enumerated, strict=True) if not exact]
     columns = iter(_random(drawn.segments, random, options).T if random else ())

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, ClassVar, TypeGuard, cast
+from typing import Any, ClassVar, Protocol, TypeGuard, cast
 
 from evalstats.analysis.aggregates import Aggregated, as_aggregate
 from evalstats.analysis.blocks import Segments, distinct_names, segments_of
 from evalstats.analysis.drawn import Drawn, from_segments
-from evalstats.analysis.makers import maker_of, summaries_of
 from evalstats.analysis.options import Default, Options
-from evalstats.analysis.summaries import Maker, Summary
+from evalstats.analysis.summaries import Maker, Summary, maker_of, summaries_of
 from evalstats.analysis.units import Labels, as_units, check_enough, unit_name
 from evalstats.checks import listed, shown
 from evalstats.errors import Argument, InputError
@@ -34,6 +33,37 @@ from evalstats.text.frames import columns_of
 Statistics = SegmentStatistics | Sequence[SegmentStatistics]
 
 
+class Part(Protocol):
+    """What is scored: a task, or a total over several; of systems with the same segments or not."""
+
+    @property
+    def name(self) -> str:
+        """Name of the task, or total."""
+
+    @property
+    def total(self) -> str | None:
+        """What a total is, "macro" for one; a task is none."""
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric, or metrics, of a total."""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems."""
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether all systems have the same segments."""
+
+    @property
+    def outputs(self) -> Mapping[str, Sequence[str]]:
+        """Texts of the systems, where that is what came."""
+
+    def drawn(self, options: Options) -> list[Drawn]:
+        """Return what is drawn, one a metric."""
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """Statistics of systems under some metrics, or summaries of them, and their design.
@@ -50,8 +80,10 @@ class Task:
     outputs: Mapping[str, Sequence[str]] = field(default_factory=dict)
     references: Sequence[Any] = ()
 
-    #: What a total is, "macro" for one; a task is none.
+    #: A task is no total.
     total: ClassVar[None] = None
+    metric: ClassVar[str] = ""
+    is_paired: ClassVar[bool] = True
 
     @property
     def systems(self) -> tuple[str, ...]:

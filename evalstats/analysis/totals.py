@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from evalstats.analysis.aggregates import Aggregate, Aggregated, NamedTotal, as_aggregate
 from evalstats.analysis.blocks import Block, Segments
 from evalstats.analysis.drawn import Drawn, from_segments
-from evalstats.analysis.makers import maker_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.outcomes import joined
+from evalstats.analysis.summaries import maker_of
 from evalstats.analysis.tasks import Task, labels_of
 from evalstats.analysis.units import Labels, design
 from evalstats.errors import InputError
@@ -44,6 +44,7 @@ class Total:
     suite: Mapping[str, Sequence[SegmentStatistics]]  # all tasks with all metrics
     #: The texts are those of its tasks.
     outputs: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
+    is_paired: ClassVar[bool] = True
 
     @property
     def total(self) -> str:

@@ -14,7 +14,7 @@ from evalstats.checks import meant
 from evalstats.cli.flags import OF_BATTLES, flag_of
 from evalstats.cli.metrics import METRIC_OPTIONS, metrics_of
 from evalstats.cli.output import STANDARD
-from evalstats.designs.unpaired.pairs import systems_apart
+from evalstats.designs.unpaired.independent import tables_by_system
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.results.records import distinct
@@ -295,7 +295,7 @@ def _chosen(
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)
     if _is_unpaired(options):
-        apart = systems_apart(tables)
+        apart = tables_by_system(tables)
         return [table for name in chosen for table in apart[name]]
     return [replace(table, values=table.values[places], systems=chosen) for table in tables]
 

@@ -215,7 +215,6 @@ def _beside(evaluation: Evaluation, d: Any) -> Beside:
     if not isinstance(part, Task):
         return Beside((), {}, [])
     _, drawn = evaluation.with_segments(d, "influence")
-    assert drawn.segments is not None
     references = tuple(part.references) if part.outputs else ()
     names, strata = tuple(part.unit_names()), drawn.segments.by_stratum()
     return Beside(names, dict(part.outputs), strata, references)

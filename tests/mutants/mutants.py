@@ -84,11 +84,10 @@ the variance of two shares is unbiased (Miettinen and Nurminen, 1985)
 of no difference the pooled share is the most likely one
 - return succeed / n
 + return base
-@ analysis/outcomes.py: unpaired
+@ designs/unpaired/independent.py: unpaired
 shares in groups have Welch's degrees of freedom
 - return 1 / below if below > 0 else np.inf
 + return np.inf
-@ designs/unpaired/apart.py: unpaired
 each system is drawn within itself
 - n_strata = int(codes[i].max()) + 1
 + n_strata = 0
@@ -252,10 +251,10 @@ a group in two strata is refused
 files with other names have other ids
 - start = (_hashed(file) >> _ROW_BITS << _ROW_BITS) + first
 + start = first
-@ analysis/makers.py: makers shards
+@ analysis/summaries.py: makers shards
 several summaries are of one maker
-- makers = (m for m in MAKERS if all(isinstance(one, m.kind) for one in several))
-+ makers = (m for m in MAKERS if not isinstance(value, (list, tuple)) and isinstance(value, m.kind))
+- return maker if all(isinstance(one, maker.kind) for one in several) else None
++ return maker if isinstance(value, maker.kind) else None
 @ designs/shards/sharded.py: shards
 a shard says what is missing
 - lacking=shard.missing[i] if shard.missing else None,
@@ -383,7 +382,7 @@ of a score below 0 no share is kept
 + min(scores) < -1e300
 @ analysis/margins.py: arena
 of an arena of ties alone nothing is claimed
-- return pair.drawn.of.has_few_values
+- return drawn.of.has_few_values
 + return False
 @ analysis/claims.py: claims
 a pair of which nothing can be claimed counts among the claims

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,9 @@ class BattleTable:
     2 for a win, 1 for a tie, 0. `groups` and `strata` have a label each, and `unit` is what groups
     are called; `labels` are those that can be groups or strata, by name.
     """
+
+    #: The module of its `evalstats.analysis.summaries.Maker`.
+    made_in: ClassVar[str] = "evalstats.designs.arenas.strengths"
 
     systems: tuple[str, ...]
     pairs: NDArray[np.intp]

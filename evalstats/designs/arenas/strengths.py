@@ -156,7 +156,6 @@ def _labelled(table: BattleTable, given: Labels, name: str) -> list[Hashable] | 
     return labels
 
 
-#: What `evalstats.analysis.makers` has a line for.
 MAKER = Maker(BattleTable, "who won", from_battles, decide, design=design)
 
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.claims import CLAIMS
 from evalstats.analysis.estimate import result_signature
-from evalstats.analysis.makers import maker_of
 from evalstats.analysis.margins import claims_of
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
 from evalstats.analysis.pairs import Compared
+from evalstats.analysis.summaries import maker_of
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, choice, integer, share, shown

@@ -79,7 +79,6 @@ def decide(moments: Moments, options: Options, asked: Mapping[str, int]) -> Opti
     return replace(options, method=method, test="t")
 
 
-#: What `evalstats.analysis.makers` has a line for.
 MAKER = Maker(Moments, "sums and products", from_moments, decide, of_tasks)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,6 +78,9 @@ class Moments:
     >>> difference.difference, round(difference.standard_error, 4), difference.test
     (0.25, 0.3134, 't')
     """
+
+    #: The module of its `evalstats.analysis.summaries.Maker`.
+    made_in: ClassVar[str] = "evalstats.designs.moments.from_moments"
 
     systems: tuple[str, ...]
     metric: Metric

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,9 @@ class Shard:
         How many segments have no score, under each metric; empty where a file of an earlier version
         was added up, which does not say.
     """
+
+    #: The module of its `evalstats.analysis.summaries.Maker`.
+    made_in: ClassVar[str] = "evalstats.designs.shards.sharded"
 
     systems: tuple[str, ...]
     metrics: tuple[Metric, ...]

@@ -78,7 +78,6 @@ def decide(shard: Shard, options: Options, asked: Mapping[str, int]) -> Options:
     return replace(options, n_resamples=shard.n_resamples, seed=shard.seed)
 
 
-#: What `evalstats.analysis.makers` has a line for.
 MAKER = Maker(Shard, "totals", from_shards, decide)
 
 

@@ -62,13 +62,13 @@ def planned_trials(drawn: Sequence[Drawn], trials: int | None, price: object) ->
 def _answers(drawn: Drawn, argument: str) -> Repeats:
     """Return the answers behind means of trials, or say which pilot is needed."""
     how = "metrics=evalstats.PassAll(1), or of logs with several answers to an item their mean"
-    segments = drawn.segments
-    answers = None if segments is None else Repeats.of(segments.answers)
-    if segments is None or answers is None:
+    answers = Repeats.of(drawn.segments.answers) if drawn.has_segments else None
+    if answers is None:
         raise InputError(f"needs a pilot with several trials of an item: {how}", argument=argument)
-    metric = segments.blocks[0].metric
+    first, *others = drawn.segments.blocks
+    metric = first.metric
     is_mean = type(metric) is Mean or (isinstance(metric, (PassAll, PassAny)) and metric.k == 1)
-    if not is_mean or len(segments.blocks) > 1 or drawn.units.members is not None:
+    if not is_mean or others or drawn.units.members is not None:
         raise InputError(
             f"plans means of trials on single items, whose variance is σ²(items) + σ²(trials)/K, "
             f"and this is {drawn.of.name} of {drawn.units.unit}s: {how}",

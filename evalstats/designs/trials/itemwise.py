@@ -57,9 +57,8 @@ def cases_of(
         total = comparison.difference(first.metric, first.system, first.baseline)
     items = _items_of(evaluation, of)
     # A score of 1 is a right answer, as in trials, whatever is made of them.
-    segments = evaluation.with_segments(first, "cases")[1].segments
-    assert segments is not None
-    is_right_better = isinstance(segments.blocks[0].metric, Trials) or first.higher_is_better
+    of_items = evaluation.with_segments(first, "cases")[1].segments.blocks[0].metric
+    is_right_better = isinstance(of_items, Trials) or first.higher_is_better
     return tested(
         items,
         comparison.significance_level,
@@ -77,7 +76,6 @@ def _items_of(evaluation: Evaluation, of: Sequence[Difference]) -> Paired:
     for d in of:
         part, drawn = evaluation.with_segments(d, "cases")
         assert isinstance(part, Task)
-        assert drawn.segments is not None
         names, known = part.segment_names(), drawn.of.systems
         pair = known.index(d.baseline), known.index(d.system)
         items = paired(drawn.segments.answers, pair, names)

@@ -70,7 +70,7 @@ def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator
     to an item, pooled over items; that of a difference of two systems has σ²/K of both.
     """
     for one in drawn:
-        answers = None if one.segments is None else Repeats.of(one.segments.answers)
+        answers = Repeats.of(one.segments.answers) if one.has_segments else None
         if answers is None or one.has_runs or one.units.members is not None:
             continue
         chance = answers.of_means

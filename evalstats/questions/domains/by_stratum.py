@@ -59,7 +59,7 @@ def taken_apart(
 
     Segments keep the names and texts that they have in the whole task.
     """
-    segments = [one.segments for one in drawn if one.segments is not None]
+    segments = [one.segments for one in drawn]
     if any(len(of.blocks) > 1 for of in segments):
         raise InputError(
             "takes a score of all segments together apart, and this one is an average over "
@@ -104,7 +104,6 @@ def _table(
 ) -> SegmentStatistics:
     """Return the statistics of the segments in these places."""
     (block,) = of.blocks
-    assert block.metric is not None
     return SegmentStatistics(
         block.segments[:, places],
         of.systems,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.blocks import Segments
+from evalstats.analysis.blocks import ScoreSum, Segments
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.units import unit_name
@@ -75,11 +75,10 @@ def over_labels(
     return _found(comparison, by, comparison.differences, differences)
 
 
-def _of_strata(of: Segments | None, labels: Sequence[object], names: Sequence[str]) -> Floats:
+def _of_strata(of: Segments, labels: Sequence[object], names: Sequence[str]) -> Floats:
     """Return the corpus score of each system in each stratum, `(S, k)`."""
-    assert of is not None
     first = of.blocks[0]
-    if any(block.metric is None for block in of.blocks):
+    if any(isinstance(block.metric, ScoreSum) for block in of.blocks):
         raise InputError(
             "needs the statistics of every segment, and strata of one unit were drawn "
             "together as one score; compare without strata",

@@ -32,7 +32,6 @@ def influence_of(comparison: Comparison, evaluation: Evaluation, d: Difference) 
     a, b = (drawn.of.systems.index(name) for name in (d.baseline, d.system))
     moves = drawn.difference(a, b).influence
     assert moves is not None
-    assert drawn.segments is not None
     sign = -1.0 if d.difference < 0 else 1.0
     supporters = _removable(drawn, np.argsort(-sign * moves, kind="stable"))
     turned = _signs(drawn.segments, (a, b), supporters, sign) < 0

@@ -252,7 +252,7 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
         price=asked.price,
     )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
-    assumed = assumptions(result, len(units.labels), uneven, first.segments is None)
+    assumed = assumptions(result, len(units.labels), uneven, not first.has_segments)
     of_labels = _label_notes([(one, pair) for one in drawn for pair in pairs], asked)
     notes = *assumed, *of_labels, *_left_out(same), *size_notes(first)
     return replace(result, notes=notes)
@@ -282,7 +282,7 @@ def needed_of(evaluation: Evaluation, d: Difference, level: float, target: float
     if drawn.is_paired or n is None:
         return n
     # As many of the system as its share of both.
-    return ceil(n * drawn.alone[pair[1]].units.n / drawn.units.n)
+    return ceil(n * drawn.samples[pair[1]].units.n / drawn.units.n)
 
 
 def needed_within(
