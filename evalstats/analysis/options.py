@@ -18,11 +18,8 @@ from evalstats.results.records import CONTRASTS
 from evalstats.statistics.extraction import Progress
 
 
-class Default(int):
-    """A default that can be told from the same number, asked for: a Shard has its own."""
-
-
-N_RESAMPLES, SEED = 9999, Default(12345)
+#: What nobody asked for; a Shard has its own.
+N_RESAMPLES, SEED = 9999, 12345
 #: Intervals of scores; differences have one more, which holds for all of a family at once.
 SCORE_METHODS = ("bootstrap", "percentile", "bca", "t")
 METHODS = (*SCORE_METHODS, "simultaneous")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, TypeGuard, cast
 from evalstats.analysis.aggregates import Aggregated, as_aggregate
 from evalstats.analysis.blocks import Segments, distinct_names, segments_of
 from evalstats.analysis.drawn import Drawn, from_segments
-from evalstats.analysis.options import Default, Options
+from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.summaries import Maker, Summary, maker_of, summaries_of
 from evalstats.analysis.units import Labels, as_units, check_enough, unit_name
 from evalstats.checks import listed, shown
@@ -277,7 +277,7 @@ def as_decided(hypotheses: object, options: Options, n_resamples: int | None, rn
     asked: dict[str, int] = {}
     if n_resamples is not None:
         asked["n_resamples"] = options.n_resamples
-    if not isinstance(rng, Default):
+    if rng != SEED:
         asked["rng"] = options.seed
     for summary in summaries_of(cast(Any, hypotheses)):
         options = maker.decide(summary, options, asked)

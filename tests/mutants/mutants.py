@@ -217,8 +217,8 @@ slopes by the scores of strata know their size
 + step = _STEP
 @ analysis/tasks.py: shards analysis
 a seed that was asked for is not the default
-- if not isinstance(rng, Default):
-+ if rng != 12345:
+- if rng != SEED:
++ if rng != SEED and isinstance(rng, str):
 BLEU that was asked for is not the default
 - if metrics is not None and as_metrics(metrics)
 + if metrics not in (None, "bleu") and as_metrics(metrics)
