@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.claims import Tested, adjusted_over_tasks, margin_tests
 from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.estimate import estimates_of, result_signature
 from evalstats.analysis.margins import claims_of
@@ -20,7 +20,6 @@ from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.pairs import Compared, Record, check_ratios
 from evalstats.analysis.swaps import swapped_pvalues
 from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
-from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, flag
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng

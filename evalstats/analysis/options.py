@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.units import Labels
+from evalstats.analysis.design import Aggregated, Labels
 from evalstats.checks import flag, integer, real, share, shown
 from evalstats.errors import Argument, InputError
 from evalstats.inference.families import ADJUSTMENTS as _ADJUSTMENTS
@@ -16,7 +15,6 @@ from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.records import CONTRASTS
 from evalstats.statistics.extraction import Progress
-
 
 #: What nobody asked for; a Shard has its own.
 N_RESAMPLES, SEED = 9999, 12345

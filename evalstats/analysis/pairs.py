@@ -14,10 +14,9 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.drawn import Drawn
-from evalstats.analysis.effects import Effect, Quotient
+from evalstats.analysis.drawn import Drawn, Effect, Quotient
 from evalstats.analysis.options import Options
-from evalstats.analysis.outcomes import Counts
+from evalstats.analysis.scores import Counts
 from evalstats.errors import Argument, InputError
 from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.blocks import Segments
 from evalstats.analysis.drawn import Drawn, Pair, split, totals_scored
 from evalstats.analysis.options import Options
+from evalstats.analysis.scores import Segments
 from evalstats.inference.randomisation import randomization_pvalue, tie_tolerance
 from evalstats.resampling.weighted import all_swap_totals
 from evalstats.resampling.weights import Halves
