@@ -465,11 +465,11 @@ of counted answers a recovery is a margin
 + influence = effect.influence
 @ questions/gates/gate.py: gate
 without a limit a loss of errors is that there are more
-- (("less", True), ("greater", False))
-+ (("less", True), ("less", False))
+- alternative=alternative,
++ alternative=alternative if is_limited else "less",
 any check may fail, and these p-values are adjusted among all
-- known = holm([p for p in failed if p is not None]).tolist()
-+ known = [p for p in failed if p is not None]
+- holm([p for p in failed if p is not None]).tolist()
++ [p for p in failed if p is not None]
 where the total alone is asked, tasks are not
 - asked = [d.aggregate is not None or not is_of_totals for _, d in rows]
 + asked = [True for _, d in rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from evalstats.analysis.compare import compared
@@ -20,7 +20,6 @@ from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.notes import Limits, limit_notes
 from evalstats.results.records import COUNTED, Difference, distinct, plural
-from evalstats.results.signatures import Signature
 
 #: What a gate without a limit says.
 _WITHOUT_LIMIT = (
@@ -64,7 +63,18 @@ def gated(
     seed = as_seed(rng)
     results: list[Comparison] = []
     limits: list[Limits] = []
-    for alternative, some in [("two-sided", tasks)] if is_limited else _by_direction(tasks):
+    for alternative in ("two-sided",) if is_limited else ("less", "greater"):
+        some = tasks
+        if not is_limited:
+            # A loss is a lower score under some metrics, and a higher one under others.
+            is_higher = alternative == "less"
+            each = {
+                name: [table for table in tables if table.metric.higher_is_better is is_higher]
+                for name, tables in tasks.items()
+            }
+            some = {name: tables for name, tables in each.items() if tables}
+        if not some:
+            continue
         asked = Options(
             alternative=alternative,
             n_resamples=n_resamples,
@@ -82,9 +92,17 @@ def gated(
         evaluation = Evaluation(suite.parts, pairs, options)
         results.append(compared(evaluation, baseline))
         limits += evaluation.limits
-    if is_of_totals:
-        _check_totals(results, tasks)
-    checks = _in_order(_checks(results, level, is_limited, is_of_totals), list(tasks))
+    if is_of_totals and not any(result.totals for result in results):
+        raise InputError(
+            Argument("on", "total"),
+            f" needs a total, and there is none over {', '.join(tasks)}; give ",
+            Argument("aggregate", "macro"),
+        )
+    checks = _checks(results, level, is_limited, is_of_totals)
+    rows = [check for check in checks if check.difference.aggregate is None]
+    totals = [check for check in checks if check.difference.aggregate is not None]
+    order = {name: i for i, name in enumerate(tasks)}
+    checks = [*sorted(rows, key=lambda check: order[check.task]), *totals]
     said = dict.fromkeys([*notes, *limit_notes(limits)])
     made = Gate(tuple(checks), margin, recovery, level, tuple(said), undecided)
     return made if is_limited or made.verdict == "failed" else made.noting(_WITHOUT_LIMIT)
@@ -104,34 +122,6 @@ def decided(passed: float | None, failed: float | None, level: float) -> str:
     return "failed" if failed is not None and failed <= level else "undecided"
 
 
-def _by_direction(tasks: Tables) -> Iterator[tuple[str, Tables]]:
-    """Yield "less" with the tables of metrics whose loss that is, and "greater" with the others."""
-    for alternative, higher in (("less", True), ("greater", False)):
-        some = {
-            name: [table for table in tables if table.metric.higher_is_better is higher]
-            for name, tables in tasks.items()
-        }
-        if kept := {name: tables for name, tables in some.items() if tables}:
-            yield alternative, kept
-
-
-def _check_totals(results: Sequence[Comparison], tasks: Tables) -> None:
-    """Refuse to ask the total alone where there is none."""
-    if not any(result.totals for result in results):
-        raise InputError(
-            Argument("on", "total"),
-            f" needs a total, and there is none over {', '.join(tasks)}; give ",
-            Argument("aggregate", "macro"),
-        )
-
-
-def _in_order(checks: Sequence[GateCheck], tasks: Sequence[str]) -> list[GateCheck]:
-    """Return checks task by task, and those of totals last."""
-    rows = [check for check in checks if check.difference.aggregate is None]
-    totals = [check for check in checks if check.difference.aggregate is not None]
-    return [*sorted(rows, key=lambda check: tasks.index(check.task)), *totals]
-
-
 def _checks(
     results: Sequence[Comparison], level: float, is_limited: bool, is_of_totals: bool
 ) -> list[GateCheck]:
@@ -142,12 +132,12 @@ def _checks(
         for (result, d), is_asked in zip(rows, asked, strict=True):
             if is_asked:
                 _check_answerable(result, d, level)
-    failed = [
-        _pvalue_failed(d, is_limited) if is_asked else None
-        for (_, d), is_asked in zip(rows, asked, strict=True)
-    ]
-    known = holm([p for p in failed if p is not None]).tolist()
-    adjusted = iter(known)
+    # That the loss is beyond the limit; without one, that there is a loss.
+    failed: list[float | None] = []
+    for (_, d), is_asked in zip(rows, asked, strict=True):
+        beyond = None if d.margin_test is None else d.margin_test.pvalue_worse
+        failed.append((beyond if is_limited else d.pvalue) if is_asked else None)
+    adjusted = iter(holm([p for p in failed if p is not None]).tolist())
     checks = [
         _check(result, d, None if p is None else next(adjusted), sum(asked), is_limited)
         for (result, d), p in zip(rows, failed, strict=True)
@@ -156,13 +146,6 @@ def _checks(
         check if is_asked else replace(check, verdict="not asked", needed=None)
         for check, is_asked in zip(checks, asked, strict=True)
     ]
-
-
-def _pvalue_failed(d: Difference, is_limited: bool) -> float | None:
-    """Return the p-value that the loss is beyond the limit, or that there is one."""
-    if not is_limited:
-        return d.pvalue
-    return None if d.margin_test is None else d.margin_test.pvalue_worse
 
 
 def _check(
@@ -176,6 +159,12 @@ def _check(
     verdict = decided(shown, adjusted, level)
     if not is_limited and verdict == "undecided":
         verdict = "passed"
+    signature = evaluation.signatures[d.task, d.metric]
+    if is_limited and d.test == "mcnemar":
+        signature = signature.but(test="tango")
+    if d.test in (*COUNTED, "t"):
+        # Where counts or t decide nothing is drawn.
+        signature = signature.but(n=None, seed=None)
     return GateCheck(
         difference=d,
         verdict=verdict,
@@ -185,7 +174,7 @@ def _check(
         unit="item" if score.unit == "segment" else score.unit,
         needed=needed_of(evaluation, d, level, _POWER) if is_limited else None,
         significance_level=level,
-        signature=str(_signed(evaluation.signatures[d.task, d.metric], d, n_checks, is_limited)),
+        signature=str(signature.but(adj="holm") if n_checks > 1 else signature),
     )
 
 
@@ -200,12 +189,3 @@ def _check_answerable(result: Comparison, d: Difference, level: float) -> None:
             f"gate at {level:g} would pass everything; give more {units}, or a larger "
             f"significance_level"
         )
-
-
-def _signed(signature: Signature, d: Difference, n_checks: int, is_limited: bool) -> Signature:
-    """Return the signature of the tests of the limit; where counts or t decide nothing is drawn."""
-    if is_limited and d.test == "mcnemar":
-        signature = signature.but(test="tango")
-    if d.test in (*COUNTED, "t"):
-        signature = signature.but(n=None, seed=None)
-    return signature.but(adj="holm") if n_checks > 1 else signature
