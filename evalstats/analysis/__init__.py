@@ -3,7 +3,7 @@
 - `options`: which options there are, and their ranges
 - `design`: what is drawn, within which strata, and how scores of strata become one
 - `scores`: statistics of segments that are here, how they are scored, shares that are counted
-- `drawn`: scores with influence values and replicates, and arithmetic with such; sums from elsewhere
+- `drawn`: scores with influence values and replicates; arithmetic with them; sums from elsewhere
 - `tasks`: statistics with a design, from what a caller passes; totals over tasks
 - `caveats`: what a careful reader should know
 - `estimate`, `compare`, `suite`: scores and differences of one task, and of many

@@ -1,4 +1,4 @@
-"""Tasks and totals: statistics of systems with the design of their evaluation, as callers pass it."""
+"""Tasks and totals: statistics with the design of their evaluation, from what a caller passes."""
 
 from __future__ import annotations
 

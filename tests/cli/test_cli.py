@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import evalstats as es
-from evalstats.analysis import options
+from evalstats.analysis import design, options
 from evalstats.cli.flags import COMMANDS, OPTIONS, options_of
 from evalstats.cli.inputs import Input
 from evalstats.cli.metrics import TOKENIZERS
