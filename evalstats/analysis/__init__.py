@@ -7,10 +7,8 @@
 - `tasks`: statistics with a design, from what a caller passes; totals over tasks
 - `caveats`: what a careful reader should know
 - `estimate`, `compare`, `suite`: scores and differences of one task, and of many
-- `pairs`: one pair of systems, its interval and the p-value of any null value
-- `margins`, `claims`: what is claimed of two systems that are alike, adjusted for all
-- `swaps`: approximate randomisation
-- `max_t`: p-values and intervals of all pairs at once
+- `pairs`: one pair of systems: interval, p-value of any null value, claims of likeness, swaps
+- `max_t`: p-values, claims and intervals of all pairs at once, and over tasks
 - `comparison`: what users get of a comparison, which can be asked more later
 
 May import every room before it.

@@ -312,7 +312,7 @@ at a level below the smallest share an interval is Bonferroni's
 - if k >= fewest else beyond
 + if k else beyond
 standard errors that are the same in every resample are widened
-- share if within[pair.drawn] else _widened(float(share), pair)
+- share if within[pair.drawn] else widened(float(share) / sides, pair.spread, sides)
 + share
 of few resamples no interval is shorter than Bonferroni's
 - max(float(largest[-fewest]), critical[i])
@@ -322,8 +322,8 @@ the last task does not decide for all
 - adjustment = applied.pop() if len(applied) == 1 else options.adjustment
 + adjustment = adjustment
 the last task does not decide which test it is
-- test = "t" if all(with_runs) else options.test
-+ test = "t" if with_runs[-1] else options.test
+- test = "t" if all(has_runs) else options.test
++ test = "t" if has_runs[-1] else options.test
 @ analysis/tasks.py: suites
 names of tasks change no total
 - return sorted(self.tables, key=self._identity)
@@ -357,8 +357,8 @@ answers that are counted have the degrees of freedom of all units
 - return self.drawn.of.counted(self.a, self.b, influence)
 + return self.drawn.of.counted(self.a, self.b, influence)._replace(degrees=self.spread.degrees)
 claims follow the test and not the interval that is shown
-- method = "t" if self.options.test == "t" else "bootstrap"
-+ method = self.options.method
+- method = "t" if pair.options.test == "t" else "bootstrap"
++ method = pair.options.method
 @ analysis/drawn.py: rule intervals margins
 a ratio r is tested as a - r b, resample by resample
 - base = self.effects[a] if share == 1 else share * self.effects[a]
@@ -376,15 +376,15 @@ scores that are equal but for rounding have a ratio of 1
 what units add to runs grows with a factor
 - replace(self, scores=factor * self.scores, influence=factor * self.influence)
 + replace(self, scores=factor * self.scores)
-@ analysis/margins.py: gate margins
+@ analysis/pairs.py: gate margins
 of a score below 0 no share is kept
-- min(scores) < 0
-+ min(scores) < -1e300
-@ analysis/margins.py: arena
+- min(base, new) < 0
++ min(base, new) < -1e300
+@ analysis/pairs.py: arena
 of an arena of ties alone nothing is claimed
 - return drawn.of.has_few_values
 + return False
-@ analysis/claims.py: claims
+@ analysis/max_t.py: claims
 a pair of which nothing can be claimed counts among the claims
 - adjust([1.0 if p is None else p for p in known]).tolist()
 + adjust([0.0 if p is None else p for p in known]).tolist()
@@ -442,7 +442,7 @@ strata of one unit are drawn together
 units are drawn within their strata
 - return recipe(units.n, seed) if units.codes is None else Stratified(units.n, seed, units.codes)
 + return recipe(units.n, seed)
-@ analysis/swaps.py: randomisation
+@ analysis/pairs.py: randomisation
 all swaps are enumerated where B allows
 - 2 ** drawn.differ(*pair)[0] <= options.n_resamples
 + 2 ** drawn.differ(*pair)[0] < 0

@@ -11,13 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evalstats.analysis.claims import CLAIMS
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import maker_of
 from evalstats.analysis.estimate import result_signature
-from evalstats.analysis.margins import claims_of
+from evalstats.analysis.max_t import CLAIMS
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
-from evalstats.analysis.pairs import Compared
+from evalstats.analysis.pairs import PairTest, claims_of
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share, shown
 from evalstats.designs.judges.human import by_role, with_pairs
@@ -328,7 +327,7 @@ class SequentialTest:
         is_drawn = self.test == "bootstrap" and drawn.of.outcomes is None
         if is_drawn:
             (drawn,) = task.drawn(options)
-        pair = Compared(drawn, a, b, options)
+        pair = PairTest(drawn, a, b, options)
         look = self._look_of(pair, level, continuing, table.n_segments)
         order = before.order_of(ids, table.n_segments)
         corrections = [note for one in drawn.of.corrections for note in one.notes()]
@@ -339,7 +338,7 @@ class SequentialTest:
         self._looks, self._seen, self._continuing = (*self._looks, look), seen, continuing
         return look
 
-    def _look_of(self, pair: Compared, level: float, continuing: Continuing, n_items: int) -> Look:
+    def _look_of(self, pair: PairTest, level: float, continuing: Continuing, n_items: int) -> Look:
         """Return the record of a look."""
         passed, failed, difference = _claimed(pair)
         units, n = pair.drawn.units, pair.drawn.units.n
@@ -424,7 +423,7 @@ class SequentialTest:
             "rng": self.seed,
         }
 
-    def _signature(self, pair: Compared) -> str:
+    def _signature(self, pair: PairTest) -> str:
         """Return what identifies the numbers of a look."""
         spending = self.spending if isinstance(self.spending, str) else "function"
         limits = {"margin": self.margin, "recovery": self.recovery}
@@ -445,15 +444,15 @@ class SequentialTest:
         )
 
 
-def _claimed(pair: Compared) -> tuple[float | None, float | None, Difference]:
+def _claimed(pair: PairTest) -> tuple[float | None, float | None, Difference]:
     """Return the one-sided p-values that the claim holds, and its opposite; and the difference."""
     options, p = pair.options, pair.pvalue()
-    record = pair.record(p, pair.interval(options.alpha), False)
+    fields = pair.fields(p, pair.interval(options.alpha), False)
     claims = claims_of(pair)
     # A pair alone needs no adjustment.
     alone = {f"{x}_adjusted": claims[x] for x in CLAIMS if x in claims}
     test = MarginTest(**claims, **alone) if claims else None
-    difference = record(task="", aggregate=None, pvalue_adjusted=p, margin_test=test)
+    difference = Difference(task="", aggregate=None, pvalue_adjusted=p, margin_test=test, **fields)
     if options.margin is not None or options.recovery is not None:
         return claims.get("pvalue_not_worse"), claims.get("pvalue_worse"), difference
     sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from evalstats.analysis.caveats import gap_notes, size_notes
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.drawn import Drawn, Pair, from_scores
-from evalstats.analysis.max_t import Errors, adjusted, errors_within
+from evalstats.analysis.max_t import adjusted, errors_within
 from evalstats.analysis.options import Options, option
-from evalstats.analysis.pairs import Compared
+from evalstats.analysis.pairs import PairTest, Studentised
 from evalstats.errors import InputError
 from evalstats.questions.ranking import ranks
 from evalstats.questions.ranking.rankings import Ranked, Ranking, Rankings
@@ -110,23 +110,24 @@ def _by_composite(
             return named(scores, up)
 
     joint = from_scores(drawn, name, function, higher)
-    compared = _all_pairs(joint, options)
-    alone = np.array([pair.pvalue() for pair in compared.values()])
-    both = zip(alone, adjusted(list(compared.values()), alone, "max-t"), strict=True)
+    places = list(combinations(range(len(joint.scores)), 2))
+    alone = np.empty(len(places))
+    family = []
+    for i, place in enumerate(places):
+        # The replicates of a pair are not kept.
+        pair = PairTest(joint, *place, options)
+        alone[i] = pair.pvalue()
+        family.append(pair.studentised)
+    both = zip(alone, adjusted(family, alone, "max-t", options), strict=True)
     return _ranking(
         joint,
-        dict(zip(compared, both, strict=True)),
+        dict(zip(places, both, strict=True)),
         options,
         adjustment="max-t",
         task=of[0].task,
         signature=f"{name} of {' + '.join(signatures)}",
         notes=(*evaluation.notes, *size_notes(joint), *gap_notes(drawn)),
     )
-
-
-def _all_pairs(drawn: Drawn, options: Options) -> dict[Pair, Compared]:
-    pairs = combinations(range(len(drawn.scores)), 2)
-    return {pair: Compared(drawn, *pair, options) for pair in pairs}
 
 
 def _ranking(
@@ -190,29 +191,27 @@ def _alone(
 
     `pvalues` are those of all pairs, `(S, S)`, and `ahead` says whose score is better.
     """
-    compared, n = _all_pairs(drawn, options), len(pvalues)
-    errors = _errors_once(drawn, compared, options)
-    how = "max-t" if adjustment == "max-t" else "holm"
+    n, how = len(pvalues), "max-t" if adjustment == "max-t" else "holm"
+    every_pair = list(combinations(range(n), 2))
+    places = {pair: i for i, pair in enumerate(every_pair)}
+    studentised = [PairTest(drawn, *pair, options).studentised for pair in every_pair]
+    errors = errors_within(drawn, options) if drawn.replicates.size else None
+    if errors is not None:
+        # The standard errors of pairs within resamples, all computed at once.
+        every = errors(studentised)
+
+        def errors(pairs: Sequence[Studentised]) -> Floats:
+            return every[[places[pair.a, pair.b] for pair in pairs]]
+
     intervals = []
     for i in range(n):
         others = [j for j in range(n) if j != i]
-        pairs = [compared[min(i, j), max(i, j)] for j in others]
-        is_shown = adjusted(pairs, pvalues[i, others], how, errors) <= options.significance_level
+        pairs = [studentised[places[min(i, j), max(i, j)]] for j in others]
+        stepped = adjusted(pairs, pvalues[i, others], how, options, errors)
+        is_shown = stepped <= options.significance_level
         verdicts: Verdicts = np.zeros((n, n), dtype=bool)
         verdicts[i, others] = is_shown & ahead[i, others]
         verdicts[others, i] = is_shown & ahead[others, i]
         low, high = map(int, ranks.rank_intervals(verdicts)[i])
         intervals.append((low, high))
     return intervals
-
-
-def _errors_once(
-    drawn: Drawn, compared: Mapping[Pair, Compared], options: Options
-) -> Errors | None:
-    """Return what gives the standard errors of pairs within resamples, all computed at once."""
-    errors = errors_within(drawn, options) if drawn.replicates.size else None
-    if errors is None:
-        return None
-    places = {pair: i for i, pair in enumerate(compared)}
-    every = errors(list(compared.values()))
-    return lambda pairs: every[[places[pair.a, pair.b] for pair in pairs]]
