@@ -12,7 +12,7 @@ from evalstats.errors import InputError
 from evalstats.questions.domains.welch import welch
 from evalstats.results import tabular
 from evalstats.results.convert import Count, NotNegative, Share
-from evalstats.results.forms import Several
+from evalstats.results.forms import Finding, Several
 from evalstats.results.records import Difference, Record, by_metric, by_pair
 from evalstats.results.tabular import Column, Table, table_of
 
@@ -59,6 +59,9 @@ class Heterogeneity(Several[TaskTest]):
 
     def _rows(self) -> Sequence[TaskTest]:
         return self.tests
+
+    def _finding(self, row: TaskTest) -> Finding:
+        return Finding(str(row))
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         columns: list[Column] = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalstats.pictures import plots
 from evalstats.results import tabular
 from evalstats.results.convert import Count, FreeText, Level, Share
 from evalstats.results.forms import Result
@@ -71,6 +70,8 @@ class Influence(Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the ten most influential segments, or groups, the first on top."""
+        from evalstats.pictures import plots
+
         return plots.influences(self, SHOWN, ax)
 
     def _records(self) -> list[dict[str, Any]]:
