@@ -8,11 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, overload
 
-from evalstats.analysis.drawn import Drawn, Pair
+from evalstats.analysis.drawn import Drawn, Pair, maker_of
 from evalstats.analysis.options import Options
-from evalstats.analysis.summaries import maker_of
-from evalstats.analysis.tasks import Part, Task
-from evalstats.analysis.totals import Total
+from evalstats.analysis.tasks import Part, Task, Total
 from evalstats.errors import InputError
 from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimates

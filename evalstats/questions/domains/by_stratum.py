@@ -7,13 +7,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from evalstats.analysis.blocks import Segments
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.design import Labels
 from evalstats.analysis.drawn import Drawn
-from evalstats.analysis.tasks import Task, labels_of
-from evalstats.analysis.totals import Total, as_totals
-from evalstats.analysis.units import Labels
+from evalstats.analysis.scores import Segments
+from evalstats.analysis.tasks import Task, Total, as_totals, labels_of
 from evalstats.checks import listed
 from evalstats.errors import InputError
 from evalstats.questions.domains.heterogeneity import heterogeneity_notes

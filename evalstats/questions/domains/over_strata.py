@@ -7,10 +7,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.blocks import ScoreSum, Segments
 from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.design import unit_name
 from evalstats.analysis.drawn import Drawn
-from evalstats.analysis.units import unit_name
+from evalstats.analysis.scores import ScoreSum, Segments
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.questions.domains.across import MeanDifference, OverStrata

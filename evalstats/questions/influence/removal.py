@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.blocks import Block, Segments
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.drawn import Drawn
+from evalstats.analysis.scores import Block, Segments
 from evalstats.inference.randomisation import tie_tolerance
 from evalstats.questions.influence.influence import SHOWN, Influence
 from evalstats.resampling.strata import places_of
