@@ -131,7 +131,7 @@ def comparison_tables(
             *_through(lambda e, of=of_system: of.get(e.system), [first], "baseline"),  # type: ignore[misc]
             *_through(lambda e, of=of_system: of.get(e.system), others),  # type: ignore[misc]
         ]
-        rows = sorted(best_first, key=lambda e: e.system in of_system)  # noqa: B023
+        rows = sorted(best_first, key=lambda e: e.system in of_system)
         tables.append(table_of(_title(best_first), rows, columns))
     return tables
 
@@ -193,14 +193,14 @@ class _Differences:
 
     def number(self, d: Difference, value: float) -> str:
         """Return a value as it stands in a cell."""
-        return tabular.number(value, self.places[d.metric], sign=self.contrast.is_signed)
+        return tabular.number(value, self.places[d.metric], sign=self.contrast.null == 0)
 
     def interval(self, d: Difference) -> str:
         """Return the interval, or none where nothing differs and so nothing was measured."""
         # One that counts segments says something of them all the same.
         if d.n_differing == 0 and d.low == d.high:
             return "-"
-        return tabular.interval(d.low, d.high, self.places[d.metric], sign=self.contrast.is_signed)
+        return tabular.interval(d.low, d.high, self.places[d.metric], sign=self.contrast.null == 0)
 
     def adjusted(self, d: Difference) -> str:
         """Return the p-value that verdicts are of."""

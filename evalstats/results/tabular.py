@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -66,8 +66,12 @@ class Table:
         cells = self._cells([printable] * len(self.header), "_{}_", str)
         lines = [list(map(printable, self.header)), *cells]
         widths = [max(_width(line[j]) for line in lines) for j in range(len(self.header))]
-        padded = (map(_pad, line, widths, self.align) for line in lines)
-        body = ["  ".join(line).rstrip() for line in padded]
+        body = []
+        for line in lines:
+            blanks = [" " * (n - _width(cell)) for cell, n in zip(line, widths, strict=True)]
+            sides = zip(line, blanks, self.align, strict=True)
+            padded = [cell + b if side == "<" else b + cell for cell, b, side in sides]
+            body.append("  ".join(padded).rstrip())
         rule = "-" * max(map(_width, body))
         notes = map(printable, (*self.notes, *self.hints))
         rows = self._set_off(body[1:], [rule])
@@ -235,12 +239,6 @@ def _below(note: str) -> str:
     return rf"\par{{\footnotesize {latex_words(note)}}}"
 
 
-def record_table(title: str, record: Mapping[str, object]) -> Table:
-    """Lay out named values, a row each; floats with six significant digits."""
-    shown = {k: f"{v:.6g}" if isinstance(v, float) else str(v) for k, v in record.items()}
-    return Table(title, ("field", "value"), tuple(shown.items()), "<<")
-
-
 def direction(higher_is_better: bool) -> str:
     """Return the arrow that says which way is better."""
     return "↑" if higher_is_better else "↓"
@@ -311,11 +309,6 @@ def p_is(p: float) -> str:
 def _width(text: str) -> int:
     """Return how many terminal cells a text takes: two for wide CJK, none for combining marks."""
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def _pad(text: str, width: int, side: str) -> str:
-    space = " " * (width - _width(text))
-    return text + space if side == "<" else space + text
 
 
 _LATEX_SPECIAL = {
@@ -409,11 +402,7 @@ def html(text: str) -> str:
 
 def json_text(text: str) -> str:
     """Return JSON in which all that does not show is escaped, not its first 32 signs only."""
-    return _RARE.sub(lambda found: _json_escape(found.group()), text)
-
-
-def _json_escape(character: str) -> str:
-    return json.dumps(character)[1:-1] if is_unseen(character) else character
+    return _RARE.sub(lambda found: json.dumps(c)[1:-1] if is_unseen(c := found[0]) else c, text)
 
 
 def spreadsheet_cell(value: object) -> object:
