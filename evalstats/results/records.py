@@ -125,9 +125,7 @@ class Record:
     def _repr_html_(self) -> str:
         """Return HTML for a notebook, a row for each field."""
         own_text = [] if type(self).__str__ is object.__str__ else [str(self)]
-        fields = {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in self.to_dict().items()}
-        rows = tuple((name, str(value)) for name, value in fields.items())
-        table = tabular.Table(self._title(), ("field", "value"), rows, "<<")
+        table = tabular.record_table(self._title(), self.to_dict())
         return tabular.Page([table], own_text).fragment()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -237,6 +237,12 @@ body {{ font-family: system-ui, sans-serif; margin: 1.5em; }}</style>
 def _below(note: str) -> str:
     """Return a note as a line of LaTeX below a table."""
     return rf"\par{{\footnotesize {latex_words(note)}}}"
+
+
+def record_table(title: str, record: Mapping[str, object]) -> Table:
+    """Lay out named values, a row each; floats with six significant digits."""
+    shown = {k: f"{v:.6g}" if isinstance(v, float) else str(v) for k, v in record.items()}
+    return Table(title, ("field", "value"), tuple(shown.items()), "<<")
 
 
 def direction(higher_is_better: bool) -> str:
