@@ -11,7 +11,6 @@ import numpy as np
 
 from evalstats.checks import choice
 from evalstats.errors import InputError
-from evalstats.pictures import plots
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Whole
 from evalstats.results.forms import Several
@@ -226,6 +225,8 @@ class Power(Several[PairPower]):
         choice(over, ("segments", "runs"), "over")
         if over == "runs" and self.n_runs is None:
             raise InputError("over='runs' needs a pilot with several runs of each system")
+        from evalstats.pictures import plots
+
         return plots.power(self, over, metric, ax)
 
     def _title(self) -> str:
