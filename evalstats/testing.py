@@ -22,10 +22,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.options import as_limits
 from evalstats.analysis.suite import Groups
-from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, flag, meant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.log import Patterns

@@ -1,13 +1,10 @@
 """The only composer: texts or statistics in, estimates and comparisons out.
 
 - `options`: which options there are, and their ranges
-- `units`, `aggregates`: what is drawn, within which strata; how scores of strata become one
-- `outcomes`: scores that are shares of segments
-- `effects`: a number with its influence values and replicates, and arithmetic with such
-- `blocks`: statistics of segments that are here, and how they are scored
-- `drawn`: scores, influence values and replicates of all systems under a metric
-- `summaries`: the same of sums that are made elsewhere
-- `tasks`, `totals`: statistics with a design, from what a caller passes; totals over tasks
+- `design`: what is drawn, within which strata, and how scores of strata become one
+- `scores`: statistics of segments that are here, how they are scored, shares that are counted
+- `drawn`: scores with influence values and replicates; arithmetic with them; sums from elsewhere
+- `tasks`: statistics with a design, from what a caller passes; totals over tasks
 - `caveats`: what a careful reader should know
 - `estimate`, `compare`, `suite`: scores and differences of one task, and of many
 - `pairs`: one pair of systems: interval, p-value of any null value, claims of likeness, swaps

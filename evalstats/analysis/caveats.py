@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalstats.analysis.drawn import Drawn, Pair
-from evalstats.analysis.effects import Effect
+from evalstats.analysis.drawn import Drawn, Effect, Pair
 from evalstats.analysis.tasks import Part
 from evalstats.inference import student
 from evalstats.inference.bootstrap import LEAST_DEGREES

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.estimate import estimates_of, result_signature
 from evalstats.analysis.max_t import (
@@ -29,7 +29,6 @@ from evalstats.analysis.pairs import (
     swapped_pvalues,
 )
 from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
-from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, flag
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, overload
 
-from evalstats.analysis.drawn import Drawn, Pair
+from evalstats.analysis.drawn import Drawn, Pair, maker_of
 from evalstats.analysis.options import Options
-from evalstats.analysis.summaries import maker_of
-from evalstats.analysis.tasks import Part, Task
-from evalstats.analysis.totals import Total
+from evalstats.analysis.tasks import Part, Task, Total
 from evalstats.errors import InputError
 from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimates
-from evalstats.results.forms import Listed, as_digits, is_paper
+from evalstats.results.forms import Finding, Listed, as_digits, is_paper
 from evalstats.results.layout import comparison_tables, paper_records, paper_table, title
 from evalstats.results.lookup import of_metric, of_pair, of_task
+from evalstats.results.marks import Panel, difference_panels, score_panels
 from evalstats.results.notes import Limits
 from evalstats.results.records import Adjustment, ContrastName, Difference, check_pairs, distinct
-from evalstats.results.sentences import describe_comparison
+from evalstats.results.sentences import comparison_findings, describe_comparison
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Progress
 
 if TYPE_CHECKING:
     from evalstats.designs.trials.cases import Cases
     from evalstats.pictures.figures import Panels
+    from evalstats.pictures.report import Texts
     from evalstats.questions.domains.across import OverStrata
     from evalstats.questions.domains.heterogeneity import Heterogeneity
     from evalstats.questions.influence.influence import Influence
@@ -678,3 +679,34 @@ class Comparison(Listed[Difference]):
 
     def _title(self) -> str:
         return title(self.estimates)
+
+    def _headline(self) -> str:
+        """Return who is compared."""
+        first, systems = self.differences[0], distinct(e.system for e in self.estimates)
+        if len(systems) == 2:
+            return f"{first.system} against {first.baseline}"
+        of = f"{len(systems)} systems"
+        return of if self.baseline is None else f"{of} against {self.baseline}"
+
+    def _findings(self) -> list[Finding]:
+        return comparison_findings(self)
+
+    def _panels(self) -> dict[str, list[Panel]]:
+        ranks: list[Panel] = []
+        if len(distinct(d.system for d in self.differences)) > 1:
+            for metric in distinct(d.metric for d in self.differences):
+                # With a baseline, one-sided or not adjusted there are no ranks, nor from a file.
+                with suppress(InputError):
+                    ranks += self.ranking(metric)._panels()["Ranks"]
+        differences, scores = difference_panels(self), score_panels(self.estimates)
+        return {"Ranks": ranks, "Differences": list(differences), "Scores": list(scores)}
+
+    def _sections(self, texts: Texts) -> dict[str, str]:
+        if self.source is None:
+            return super()._sections(texts)
+        from evalstats.pictures.report import of_segments
+
+        return of_segments(self, self.source, texts)
+
+    def _method(self) -> str:
+        return self.describe()

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.caveats import held_by_few, size_notes
-from evalstats.analysis.drawn import Drawn
-from evalstats.analysis.effects import Effect
+from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.drawn import Drawn, Effect, maker_of
 from evalstats.analysis.options import SCORE_METHODS, SEED, EstimateOptions, Options, option
-from evalstats.analysis.summaries import maker_of
 from evalstats.analysis.tasks import Part, as_decided, as_task, is_extracted, is_statistics
-from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, student

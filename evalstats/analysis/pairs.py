@@ -19,11 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.blocks import Segments
-from evalstats.analysis.drawn import Drawn, Pair, split, totals_scored
-from evalstats.analysis.effects import Effect, Quotient
+from evalstats.analysis.drawn import Drawn, Effect, Pair, Quotient, split, totals_scored
 from evalstats.analysis.options import Options
-from evalstats.analysis.outcomes import Counts
+from evalstats.analysis.scores import Counts, Segments
 from evalstats.errors import Argument, InputError
 from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds

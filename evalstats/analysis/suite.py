@@ -7,16 +7,22 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.drawn import maker_of, summaries_of
 from evalstats.analysis.estimate import estimates_of
 from evalstats.analysis.options import SEED, Options, PairOptions, ScoreOptions
-from evalstats.analysis.summaries import maker_of, summaries_of
-from evalstats.analysis.tasks import Part, Task, as_decided, as_pairs, is_statistics, tables_of
-from evalstats.analysis.totals import as_totals
-from evalstats.analysis.units import Labels
+from evalstats.analysis.tasks import (
+    Part,
+    Task,
+    as_decided,
+    as_pairs,
+    as_totals,
+    is_statistics,
+    tables_of,
+)
 from evalstats.checks import also_called, label, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.results.estimates import Estimate, Estimates

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from evalstats.analysis.aggregates import NamedTotal
+from evalstats.analysis.design import NamedTotal
 from evalstats.analysis.tasks import as_pairs, tables_of
 from evalstats.checks import meant
 from evalstats.cli.flags import OF_BATTLES, flag_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.comparison import Comparison
+from evalstats.analysis.design import Aggregated
 from evalstats.analysis.options import SuitePairs, SuiteScores
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evalstats.analysis.aggregates import NamedTotal
+from evalstats.analysis.design import NamedTotal
 from evalstats.logs.rows import Key
 from evalstats.logs.words import matches
 from evalstats.metrics import Mean

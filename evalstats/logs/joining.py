@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
-from evalstats.analysis.aggregates import NamedTotal
+from evalstats.analysis.design import NamedTotal
 from evalstats.checks import choice, flag, shown
 from evalstats.designs.arenas.arena import win_rates
 from evalstats.designs.arenas.battles import BradleyTerry

@@ -19,7 +19,7 @@ from evalstats.checks import check_arguments, label, shown
 from evalstats.errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from evalstats.analysis.units import Units
+    from evalstats.analysis.design import Units
     from evalstats.statistics.segments import SegmentStatistics
 
 T = TypeVar("T", bound="Configured")

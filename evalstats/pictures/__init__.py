@@ -2,9 +2,7 @@
 
 - `plots`: figures of results
 - `figures`: what all figures share
-- `report`: the page
-- `verdicts`: its sentences
-- `drawing`: its figures, in SVG
+- `report`: the page, with figures in SVG
 
 May import the core.
 """

@@ -158,22 +158,6 @@ def forest(
         axes.plot(x, y, mark, color=colour, markerfacecolor=face, markersize=4, label=own)
 
 
-def limit_bands(
-    axes: Axes,
-    edges: NDArray[np.float64],
-    bands: Sequence[tuple[float, float] | None],
-    bounds: Sequence[tuple[float, float] | None],
-) -> None:
-    """Draw what lies within the limits of each row as a light band, and the limits dashed."""
-    rows = zip(edges[:-1], edges[1:], bands, bounds, strict=True)
-    for top, bottom, band, ends in rows:
-        if band is None or ends is None:
-            continue
-        axes.fill_betweenx([top, bottom], *band, color=BAND, linewidth=0, zorder=0)
-        for end in filter(np.isfinite, ends):
-            axes.plot([end, end], [top, bottom], "--", color="black", linewidth=0.8, zorder=1)
-
-
 def legend_below(axes: Axes) -> None:
     """Put the legend below the label of the x axis."""
     from matplotlib.transforms import ScaledTranslation

@@ -1,4 +1,4 @@
-"""The figures of results: forests, a matrix of p-values, ranks, a curve, bars.
+"""The figures of results: rows of marks, a matrix of p-values, ranks, curves, bars.
 
 Every function draws into `ax`, or into a figure as high as its rows need, and returns the axes; of
 several metrics, panels one below the other.
@@ -11,9 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalstats.errors import InputError
 from evalstats.pictures.figures import (
+    BAND,
     BLUE,
     GREY,
     SERIES,
@@ -23,7 +25,6 @@ from evalstats.pictures.figures import (
     centres_of,
     forest,
     legend_below,
-    limit_bands,
     name_axes,
     own_axes,
     panels,
@@ -31,29 +32,36 @@ from evalstats.pictures.figures import (
     rows_axes,
     wrapped,
 )
-from evalstats.results import tabular
 from evalstats.results.lookup import of_metric, of_task
-from evalstats.results.marks import Limit
+from evalstats.results.marks import (
+    Limit,
+    Panel,
+    difference_panel,
+    metric_groups,
+    metric_of,
+    score_panel,
+    significance,
+)
 from evalstats.results.records import (
-    KINDS,
     Difference,
     by_metric,
     by_pair,
-    contrast_of,
-    counted,
     distinct,
     has_tasks,
-    is_mixed,
-    kind_of,
+    metric_name,
     oriented,
     plural,
     ranked,
     size,
-    whole_sizes,
 )
 
 if TYPE_CHECKING:
+    from evalstats.analysis.comparison import Comparison
+    from evalstats.designs.looks.sequential import Looks
     from evalstats.pictures.figures import Axes, Panels
+    from evalstats.questions.influence.influence import Influence
+    from evalstats.questions.power.planned import PairPower, Power
+    from evalstats.results.estimates import Estimate
 
 #: More rows than these are no figure any more: of pairs, of tasks.
 MOST_PAIRS, _MOST_TASKS = 40, 120
@@ -69,95 +77,113 @@ _COLUMN = 18
 #: Points of room for the names of all columns of a matrix.
 _COLUMNS_POINTS = 110
 #: Inches between the whiskers of systems on one task.
-_APART = 0.075
+_BETWEEN = 0.075
+#: Intervals of smaller levels are cut off where they leave a figure of looks.
+_SMALL_LEVEL = 1e-3
 
 
-def scores(estimates: Sequence[Any], metric: str | None = None, ax: Panels | None = None) -> Panels:
-    """Draw scores with their intervals: systems best first, or a row a task and the total below."""
-    groups = _by_metric(estimates, metric)
-    order = [] if has_tasks(estimates) else [e.system for e in ranked(groups[0])]
-    return panels(partial(_scores, order), groups, ax, beside=bool(order))
+def draw(shown: Sequence[Panel], ax: Panels | None = None, beside: bool = False) -> Panels:
+    """Draw panels of rows, one below the other, or `beside` one another where rows are alike."""
+    return panels(lambda panel, own: _rows([panel], own), shown, ax, beside)
 
 
-def _in_order(order: Sequence[str], estimates: Sequence[Any]) -> list[Any]:
-    """Return the scores of systems in an order, those of others, of which there are none, last."""
-    return sorted(ranked(estimates), key=lambda e: order.index(e.system) if order else 0)
-
-
-def _scores(order: Sequence[str], estimates: Sequence[Any], ax: Axes | None) -> Axes:
-    systems = distinct(e.system for e in estimates)
-    estimates = _fitting(estimates, len(systems), len(SERIES), "systems")
-    of_tasks = has_tasks(estimates)
-    rows = list(estimates) if of_tasks else _in_order(order, estimates)
-    series = systems if of_tasks else [""]
-    extra = 0.12 * len(series) if len(series) > 1 else 0.0
-    labels = [e.task if of_tasks else e.system for e in rows]
-    axes, edges = _rows(ax, rows, labels, extra, _APART * (len(series) - 1))
-    middles = centres_of(edges)
-    for i, (name, (colour, mark)) in enumerate(zip(series, SERIES, strict=False)):
-        some = [e for e in rows if name in ("", e.system)]
-        values = [(e.score, e.low, e.high) for e in some]
-        places = middles + _APART * (i - (len(series) - 1) / 2)
-        colours = [colour] * len(some)
-        forest(axes, values, places, colours, marks=mark, label=wrapped(name, 22))
-    level = tabular.level(rows[0].confidence_level)
-    name_axes(axes, f"Scores, {_about(rows)}", f"{_metric(rows)}, {level}")
-    if len(series) > 1:
+def _rows(series: Sequence[Panel], ax: Axes | None, names: Sequence[str] = ("",)) -> Axes:
+    """Draw the marks of a panel, or side by side those of panels of the same rows, by name."""
+    first, n = series[0], len(series)
+    labels = [mark.label or mark.name for mark in first.marks]
+    if len(labels) > _MOST_TASKS:
+        raise InputError(
+            f"{len(labels)} rows are too many for a figure, which shows {_MOST_TASKS}; draw a "
+            f"Suite of some tasks"
+        )
+    extra = 0.12 * n if n > 1 else 0.15 if len(first.below) > 1 else 0.0
+    axes, edges = rows_axes(ax, labels, extra=extra, taller=_BETWEEN * (n - 1))
+    n_totals = sum(mark.is_total for mark in first.marks)
+    if 0 < n_totals < len(labels):
+        axes.axhline(edges[-1 - n_totals], color=GREY, linewidth=0.6)
+    for mark, top, bottom in zip(first.marks, edges[:-1], edges[1:], strict=True):
+        # What lies within the limits is a light band, and the limits are dashed.
+        if band := mark.band(first.null):
+            axes.fill_betweenx([top, bottom], *band, color=BAND, linewidth=0, zorder=0)
+        for end in mark.ends:
+            axes.plot([end, end], [top, bottom], "--", color="black", linewidth=0.8, zorder=1)
+    if first.null is not None:
+        axes.axvline(first.null, color=GREY, linewidth=0.6, zorder=0)
+    for i, (panel, name, (colour, shape)) in enumerate(zip(series, names, SERIES, strict=False)):
+        marks = panel.marks
+        forest(
+            axes,
+            [(mark.value, mark.low, mark.high) for mark in marks],
+            centres_of(edges) + _BETWEEN * (i - (n - 1) / 2),
+            [_COLOURS.get(mark.kind, colour) for mark in marks],
+            filled=[mark.kind != "open" for mark in marks],
+            # Of scores a shape is a system's.
+            marks=["D" if m.is_total and m.kind != "plain" else shape for m in marks],
+            label=wrapped(name, 22),
+        )
+    name_axes(axes, first.heading, *first.below)
+    if n > 1:
         legend_below(axes)
     return axes
 
 
+def scores(
+    estimates: Sequence[Estimate], metric: str | None = None, ax: Panels | None = None
+) -> Panels:
+    """Draw scores with their intervals: systems best first, or a row a task and the total below."""
+    groups = metric_groups(estimates, metric)
+    order = [] if has_tasks(estimates) else [e.system for e in ranked(groups[0])]
+    return panels(partial(_scores, order), groups, ax, beside=bool(order))
+
+
+def _scores(order: Sequence[str], estimates: Sequence[Estimate], ax: Axes | None) -> Axes:
+    """Draw the scores of systems in an order, or side by side those on tasks."""
+    systems = distinct(e.system for e in estimates)
+    rows = _fitting(estimates, len(systems), len(SERIES), "systems")
+    if not has_tasks(rows):
+        return _rows([score_panel(_in_order(order, rows))], ax)
+    series = [score_panel([e for e in rows if e.system == name], name) for name in systems]
+    return _rows(series, ax, systems)
+
+
+def _in_order(order: Sequence[str], estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return the scores of systems in an order, those of others, of which there are none, last."""
+    return sorted(ranked(estimates), key=lambda e: order.index(e.system) if order else 0)
+
+
 def differences(
-    comparison: Any,
+    comparison: Comparison,
     metric: str | None,
     ax: Panels | None,
     system: str | None,
     baseline: str | None,
 ) -> Panels:
     """Draw differences with their intervals, the largest first; of tasks, a panel a pair."""
-    found = [d for d in comparison if system in (None, d.system)]
-    found = [d for d in found if baseline in (None, d.baseline)]
+    found = [d for d in comparison if system in (None, d.system) and baseline in (None, d.baseline)]
     if not found:
         raise InputError(f"there is no pair of {system!r} and {baseline!r}")
-    groups = [group for some in _by_metric(found, metric) for group in _panels_of(some)]
+    groups: list[list[Difference]] = []
+    for some in metric_groups(found, metric):
+        # The rows of each pair on tasks; of one task, and of totals, all pairs together.
+        fitting = _fitting(some, len(by_pair(some)), _MOST_PANELS, "pairs")
+        groups += by_pair(fitting).values() if has_tasks(fitting) else [fitting]
     beside = not any(map(has_tasks, groups)) and len({len(group) for group in groups}) == 1
     order = oriented(comparison, groups[0]) if beside else []
-    return panels(partial(_differences, comparison, order), groups, ax, beside)
-
-
-def _pairs_in_order(
-    comparison: Any, order: Sequence[Difference], found: Sequence[Difference]
-) -> list[Difference]:
-    """Return the differences of one task like those of another panel, or the largest first."""
-    if len(found) > MOST_PAIRS:
-        raise InputError(
-            f"{len(found)} differences are too many rows; use plot_pvalues(), or compare with "
-            f"baseline="
-        )
-    return _like(order, found) if order else oriented(comparison, found)
-
-
-def _like(order: Sequence[Difference], found: Sequence[Difference]) -> list[Difference]:
-    """Return differences of the same pairs in an order, and each in its direction."""
-    known = {pair: some[0] for pair, some in by_pair(found).items()}
-    turned = {pair: some[0] for pair, some in by_pair(d.turned() for d in found).items()}
-    pairs = [(d.system, d.baseline) for d in order]
-    return [known.get(pair) or turned[pair] for pair in pairs]
-
-
-def _by_metric(records: Sequence[Any], metric: str | None) -> list[list[Any]]:
-    """Return the records of each metric, or of one; all where a total is of several."""
-    if metric is not None:
-        return [of_metric(records, metric)]
-    if is_mixed(r for r in records if hasattr(r, "aggregate")):
-        return [list(records)]
-    return list(by_metric(records).values())
-
-
-def _panels_of(found: list[Difference]) -> list[list[Difference]]:
-    """Return the rows of each pair on tasks; of one task, and of totals, all pairs together."""
-    found = _fitting(found, len(by_pair(found)), _MOST_PANELS, "pairs")
-    return list(by_pair(found).values()) if has_tasks(found) else [found]
+    for i, group in enumerate(groups):
+        if has_tasks(group):
+            continue
+        if len(group) > MOST_PAIRS:
+            raise InputError(
+                f"{len(group)} differences are too many rows; use plot_pvalues(), or compare with "
+                f"baseline="
+            )
+        if order:
+            # Each panel has the pairs of the first, in its order and direction.
+            known = {(d.system, d.baseline): d for d in (*(d.turned() for d in group), *group)}
+            groups[i] = [known[d.system, d.baseline] for d in order]
+        else:
+            groups[i] = oriented(comparison, group)
+    return draw([difference_panel(comparison, group) for group in groups], ax, beside)
 
 
 def _fitting(rows: Sequence[Any], n: int, most: int, what: str) -> list[Any]:
@@ -172,73 +198,11 @@ def _fitting(rows: Sequence[Any], n: int, most: int, what: str) -> list[Any]:
     )
 
 
-def _differences(
-    comparison: Any, order: Sequence[Difference], found: Sequence[Difference], ax: Axes | None
-) -> Axes:
-    contrast = contrast_of(comparison.contrast)
-    if not has_tasks(found):
-        found = _pairs_in_order(comparison, order, found)
-    names = [f"{d.system} {contrast.sign} {d.baseline}" for d in found]
-    if has_tasks(found):
-        title, labels = names[0], [d.task for d in found]
-    else:
-        labels = [d.system for d in found] if comparison.baseline else names
-        title = f"{contrast.column.capitalize()}s{contrast.to(comparison.baseline)}"
-    limit = Limit(comparison.margin, comparison.recovery)
-    axes, edges = _rows(ax, found, labels, 0.15)
-    _limited(axes, edges, found, limit)
-    axes.axvline(contrast.null, color=GREY, linewidth=0.6, zorder=0)
-    kinds = [kind_of(comparison, d) for d in found]
-    colours, sure = [_COLOURS[kind] for kind in kinds], [kind != "open" for kind in kinds]
-    marks = ["o" if d.aggregate is None else "D" for d in found]
-    intervals = [(d.value, d.low, d.high) for d in found]
-    forest(axes, intervals, centres_of(edges), colours, filled=sure, marks=marks)
-    of = [e for e in comparison.estimates if e.metric == found[0].metric]
-    about = _about(found if has_tasks(found) else of)
-    what = f"{contrast.column} {contrast.within} {_metric(found)}"
-    level, adjusted = tabular.level(comparison.confidence_level), _adjusted(comparison, found)
-    below = [f"{what}, {level}", f"filled: {adjusted}"]
-    below += [limit.label] if limit.label else []
-    below += [tabular.APART] if any(map(comparison.adjusted.is_apart, found)) else []
-    name_axes(axes, f"{title}, {about}", *below)
-    return axes
-
-
-def gate(gate: Any, metric: str | None = None, ax: Panels | None = None) -> Panels:
-    """Draw what each check of a gate lost or gained, and the limit of the loss."""
-    groups = [[c for c in gate.checks if c.metric in names] for names in _metrics_of(gate, metric)]
-    return panels(partial(_checks, gate), groups, ax)
-
-
-def _metrics_of(gate: Any, metric: str | None) -> list[set[str]]:
-    """Return the metrics of each panel: one each, or all where a total is of several."""
-    some = _by_metric([check.difference for check in gate.checks], metric)
-    return [{d.metric for d in group} for group in some]
-
-
-def _checks(gate: Any, checks: Sequence[Any], ax: Axes | None) -> Axes:
-    found, limit = [c.difference for c in checks], Limit(gate.margin, gate.recovery, of_loss=True)
-    axes, edges = _rows(ax, found, [c.task or c.metric for c in checks], 0.15)
-    _limited(axes, edges, found, limit)
-    axes.axvline(0.0, color=GREY, linewidth=0.6, zorder=0)
-    forest(
-        axes,
-        [(d.difference, d.low, d.high) for d in found],
-        centres_of(edges),
-        [_COLOURS[KINDS.get(c.verdict, "open")] for c in checks],
-        filled=[c.verdict != "undecided" for c in checks],
-        marks=["o" if d.aggregate is None else "D" for d in found],
-    )
-    level = tabular.level(1 - 2 * gate.significance_level)
-    below = [f"difference in {_metric(found)}, {level}", "filled: decided; blue: passed"]
-    below += [limit.label] if limit.label else []
-    title = f"{found[0].system} − {found[0].baseline}: {gate.verdict}"
-    name_axes(axes, title, *below)
-    return axes
-
-
 def pvalues(
-    comparison: Any, metric: str | None = None, ax: Panels | None = None, task: str | None = None
+    comparison: Comparison,
+    metric: str | None = None,
+    ax: Panels | None = None,
+    task: str | None = None,
 ) -> Panels:
     """Draw the adjusted p-values of all pairs, best first; a dot is a significant difference."""
     if comparison.baseline is not None:
@@ -246,20 +210,19 @@ def pvalues(
             "plot_pvalues needs all pairs, but this comparison has a baseline; use plot(), or "
             "compare without baseline="
         )
-    groups = _by_metric(of_task(comparison.estimates, task), metric)
+    groups = metric_groups(of_task(comparison.estimates, task), metric)
     order = [e.system for e in ranked(groups[0])]
     return panels(partial(_pvalues, comparison, order), groups, ax, beside=True)
 
 
 def _pvalues(
-    comparison: Any, order: Sequence[str], estimates: Sequence[Any], ax: Axes | None
+    comparison: Comparison, order: Sequence[str], estimates: Sequence[Estimate], ax: Axes | None
 ) -> Axes:
     every = _in_order(order, estimates)
     place = {e.system: i for i, e in enumerate(every)}
-    # Two-sided p-values stand below the diagonal.
-    half = comparison.alternative == "two-sided"
-    names = [_cut(e.system) for e in every]
-    size_of_names = min(SMALL, _COLUMNS_POINTS / len(every))
+    # Below a column is the first line of a name, with dots where there is more.
+    lines = [wrapped(e.system, _COLUMN).split("\n") for e in every]
+    names = [f"{first}…" if more else first for first, *more in lines]
     axes, edges = rows_axes(ax, [e.system for e in every], extra=0.4 + room_of(names, SMALL))
     of = every[0].task, every[0].metric
     found = [d for d in comparison.differences if (d.task, d.metric) == of]
@@ -267,24 +230,21 @@ def _pvalues(
     certain = np.zeros(cells.shape, dtype=bool)
     for d in found:
         i, j = place[d.system], place[d.baseline]
-        if half:
+        # Two-sided p-values stand below the diagonal.
+        if comparison.alternative == "two-sided":
             i, j = max(i, j), min(i, j)
         cells[i, j], certain[i, j] = d.pvalue_adjusted, comparison.significant(d)
     _matrix(axes, edges, cells, certain)
     axes.set_xticks(range(1, len(every) + 1), names, rotation=90)
-    title = f"p-values, {_metric(every)}, {size(every[0])}"
-    name_axes(axes, title, f"• {_adjusted(comparison, found)}")
-    axes.tick_params(axis="x", labelsize=size_of_names)
+    title = f"p-values, {metric_of(every)}, {size(every[0])}"
+    name_axes(axes, title, f"• {significance(comparison, found)}")
+    axes.tick_params(axis="x", labelsize=min(SMALL, _COLUMNS_POINTS / len(every)))
     return axes
 
 
-def _cut(name: str) -> str:
-    """Return a name for a column: its first line, with dots where there is more."""
-    first, *more = wrapped(name, _COLUMN).split("\n")
-    return f"{first}…" if more else first
-
-
-def _matrix(axes: Axes, edges: Any, cells: Any, certain: Any) -> None:
+def _matrix(
+    axes: Axes, edges: NDArray[np.float64], cells: NDArray[np.float64], certain: NDArray[np.bool_]
+) -> None:
     """Draw p-values as cells, the darker the smaller and pale where not significant, with a bar."""
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
@@ -316,29 +276,28 @@ def _matrix(axes: Axes, edges: Any, cells: Any, certain: Any) -> None:
     bar.ax.tick_params(labelsize=SMALL - 1)
 
 
-def ranks(rankings: Sequence[Any], ax: Panels | None = None) -> Panels:
+def ranks(shown: Sequence[Panel], ax: Panels | None = None) -> Panels:
     """Draw the ranks of systems, best first, with tiers, or how many each beats, to the right."""
-    order = [r.system for r in rankings[0].systems]
-    alike = all(sorted(order) == sorted(r.system for r in one.systems) for one in rankings)
-    return panels(partial(_ranking, order if alike else []), rankings, ax, beside=alike)
+    order = [mark.name for mark in shown[0].marks]
+    alike = all(sorted(order) == sorted(mark.name for mark in one.marks) for one in shown)
+    own_order = order if alike else []
+    return panels(lambda one, own: ranking(one, own, own_order), shown, ax, beside=alike)
 
 
-def ranking(ranking: Any, ax: Axes | None = None) -> Axes:
-    """Draw one ranking."""
-    return _ranking([], ranking, ax)
-
-
-def _ranking(order: Sequence[str], ranking: Any, ax: Axes | None = None) -> Axes:
-    systems = sorted(ranking.systems, key=lambda r: order.index(r.system) if order else 0)
-    axes, edges = rows_axes(ax, [r.system for r in systems])
+def ranking(panel: Panel, ax: Axes | None = None, order: Sequence[str] = ()) -> Axes:
+    """Draw one ranking, with its systems in an order."""
+    marks = sorted(panel.marks, key=lambda mark: order.index(mark.name) if order else 0)
+    axes, edges = rows_axes(ax, [mark.name for mark in marks])
     rows = centres_of(edges)
-    both = [(r.simultaneous_low, r.simultaneous_high) for r in systems]
-    axes.hlines(rows, *np.array(both).T, color=SKY, linewidth=1)
-    axes.hlines(rows, *np.array([(r.low, r.high) for r in systems]).T, color=BLUE, linewidth=2.5)
-    axes.plot([r.rank for r in systems], rows, "o", color="white", markeredgecolor=BLUE, ms=3.5)
-    for row, r in zip(rows, systems, strict=True):
+    axes.hlines(rows, *np.array([mark.wider for mark in marks]).T, color=SKY, linewidth=1)
+    own = np.array([(mark.low, mark.high) for mark in marks])
+    axes.hlines(rows, *own.T, color=BLUE, linewidth=2.5)
+    axes.plot(
+        [mark.value for mark in marks], rows, "o", color="white", markeredgecolor=BLUE, ms=3.5
+    )
+    for row, mark in zip(rows, marks, strict=True):
         axes.annotate(
-            r.tier if ranking.has_letters else ranking.beaten(r),
+            mark.beside,
             (1.02, row),
             xycoords=("axes fraction", "data"),
             va="center",
@@ -346,14 +305,12 @@ def _ranking(order: Sequence[str], ranking: Any, ax: Axes | None = None) -> Axes
             color=GREY,
             annotation_clip=False,
         )
-    axes.set_xlim(0.5, len(systems) + 0.8)
-    level = tabular.level(ranking.confidence_level)
-    beside = "letters: tiers" if ranking.has_letters else "beside: better than"
-    name_axes(axes, f"Ranks by {ranking.name}", f"rank, {level}", f"thin: all at once; {beside}")
+    axes.set_xlim(0.5, len(marks) + 0.8)
+    name_axes(axes, panel.heading, *panel.below)
     return axes
 
 
-def influences(found: Any, n: int, ax: Axes | None = None) -> Axes:
+def influences(found: Influence, n: int, ax: Axes | None = None) -> Axes:
     """Draw a bar for each of the first segments, the most influential on top."""
     values = found.values[:n]
     axes, edges = rows_axes(ax, found.ids[:n])
@@ -365,18 +322,20 @@ def influences(found: Any, n: int, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def power(planned: Any, over: str, metric: str | None = None, ax: Panels | None = None) -> Panels:
+def power(planned: Power, over: str, metric: str | None = None, ax: Panels | None = None) -> Panels:
     """Draw power, or the least difference, over the number of segments, or of runs."""
-    return panels(partial(_power, planned, over == "runs"), _by_metric(planned.pairs, metric), ax)
+    found = planned.pairs if metric is None else of_metric(planned.pairs, metric)
+    groups = list(by_metric(found).values())
+    return panels(partial(_power, planned, over == "runs"), groups, ax)
 
 
-def _power(planned: Any, of_runs: bool, pairs: Sequence[Any], ax: Axes | None) -> Axes:
+def _power(planned: Power, of_runs: bool, pairs: Sequence[PairPower], ax: Axes | None) -> Axes:
     if len(pairs) > len(SERIES):
         raise InputError(
             f"{len(pairs)} pairs are too many lines, {len(SERIES)} is the most; plan with "
             f"baseline=, or with fewer systems"
         )
-    axes, about = own_axes(ax, 2.4), _metric(pairs)
+    axes, about = own_axes(ax, 2.4), metric_name(pairs[0])
     least = planned.difference is None
     axes.set_xscale("log")
     for pair, (colour, mark) in zip(pairs, SERIES, strict=False):
@@ -386,7 +345,9 @@ def _power(planned: Any, of_runs: bool, pairs: Sequence[Any], ax: Axes | None) -
         heights = [np.nan if value is None else value for value in values]
         label = wrapped(f"{pair.system} − {pair.baseline}", 30)
         axes.plot(sizes, heights, f"{mark}-", color=colour, ms=3, linewidth=1, label=label)
-    n, unit = (planned.n_runs, "run") if of_runs else (planned.n_segments, planned.unit)
+    n, unit = planned.n_segments, planned.unit
+    if of_runs and planned.n_runs is not None:
+        n, unit = planned.n_runs, "run"
     axes.axvline(n, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
     if least:
         axes.set_yscale("log")
@@ -405,12 +366,9 @@ def _power(planned: Any, of_runs: bool, pairs: Sequence[Any], ax: Axes | None) -
         axes.axhline(planned.target, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
         axes.set_ylabel("power", fontsize=SMALL)
         title = f"Power for a difference of {planned.difference:g} in {about}"
-    pair = f"{pairs[0].system} − {pairs[0].baseline}: " if len(pairs) == 1 else ""
-    name_axes(
-        axes,
-        f"{pair}{title[:1].lower() if pair else title[:1]}{title[1:]}",
-        f"{plural(unit)}, dotted: {n:,}",
-    )
+    if len(pairs) == 1:
+        title = f"{pairs[0].system} − {pairs[0].baseline}: {title[0].lower()}{title[1:]}"
+    name_axes(axes, title, f"{plural(unit)}, dotted: {n:,}")
     axes.tick_params(which="minor", labelsize=SMALL - 1)
     _plain_ticks(axes)
     if len(pairs) > 1:
@@ -432,47 +390,36 @@ def _plain_ticks(axes: Axes) -> None:
             axis.set_minor_formatter(plain if high < 10 * low else none)
 
 
-def _rows(
-    ax: Axes | None,
-    rows: Sequence[Any],
-    labels: Sequence[str],
-    extra: float = 0.0,
-    taller: float = 0.0,
-) -> tuple[Axes, Any]:
-    """Return axes with a row for each label, a line above the totals, and the rows' edges."""
-    names = distinct(labels) if has_tasks(rows) else labels
-    if len(names) > _MOST_TASKS:
-        raise InputError(
-            f"{len(names)} rows are too many for a figure, which shows {_MOST_TASKS}; draw a Suite "
-            f"of some tasks"
-        )
-    axes, edges = rows_axes(ax, names, extra=extra, taller=taller)
-    n_totals = len({row.task for row in rows if row.aggregate is not None})
-    if 0 < n_totals < len(names):
-        axes.axhline(edges[-1 - n_totals], color=GREY, linewidth=0.6)
-    return axes, edges
-
-
-def _limited(axes: Axes, edges: Any, found: Sequence[Difference], limit: Limit) -> None:
-    """Draw the limits of each row, where there are some."""
-    limit_bands(axes, edges, [limit.band(d) for d in found], [limit.bounds(d) for d in found])
-
-
-def _about(rows: Sequence[Any]) -> str:
-    """Return how many tasks there are, or how large the only one is."""
-    tasks = {row.task for row in rows if row.aggregate is None}
-    if has_tasks(rows):
-        return counted(len(tasks), "task")
-    is_one_size = len({row.n_segments for row in rows}) == 1
-    return size(rows[0]) if is_one_size else whole_sizes(rows)
-
-
-def _metric(rows: Sequence[Any]) -> str:
-    metrics = distinct(row.metric for row in rows if getattr(row, "aggregate", None) is None)
-    shown = metrics[0] if len(metrics) == 1 else "scores" if metrics else rows[0].metric
-    return f"{shown} {tabular.direction(rows[0].higher_is_better)}"
-
-
-def _adjusted(comparison: Any, found: Sequence[Difference]) -> str:
-    several = any(comparison.adjusted.n_compared(d) > 1 for d in found)
-    return f"{comparison.adjusted.pvalue_name(several)} ≤ {comparison.significance_level:g}"
+def growth(looks: Looks, ax: Axes | None = None) -> Axes:
+    """Draw the difference at each look, its interval, the limit, and where it was decided."""
+    axes, found, last = own_axes(ax, 2.5), looks.looks, looks.last
+    limit = Limit(looks.margin, looks.recovery, of_loss=True)
+    at = [look.n_units for look in found]
+    if limit.label:
+        axes.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
+    end = last.planned or at[-1]
+    ends = [limit.bounds(look.difference) or (0.0, np.inf) for look in found]
+    line = [low if np.isfinite(low) else high for low, high in ends]
+    axes.plot([*at, max(end, at[-1])], [*line, line[-1]], "--", color=VERMILLION, linewidth=0.9)
+    axes.vlines(at, [x.low for x in found], [x.high for x in found], colors=SKY, linewidth=3.5)
+    axes.plot(at, [x.difference.difference for x in found], "-", color=BLUE, linewidth=0.8)
+    for look in found:
+        face = BLUE if look.verdict != "go on" else "white"
+        place = look.n_units, look.difference.difference
+        axes.plot(*place, "o", color=BLUE, markerfacecolor=face, markersize=4, zorder=4)
+    # The scale fits the limit and the intervals. The first ones may leave it: an arrow says so.
+    some = [x for x in found if x.level > _SMALL_LEVEL] or [last]
+    low, high = min(*line, *(x.low for x in some)), max(*line, *(x.high for x in some))
+    low, high = low - 0.1 * (high - low), high + 0.1 * (high - low)
+    axes.set_ylim(low, high)
+    above = [x.n_units for x in found if x.high > high]
+    below = [x.n_units for x in found if x.low < low]
+    for edge, arrow, cut in ((high, "^", above), (low, "v", below)):
+        axes.plot(cut, [edge] * len(cut), arrow, color=SKY, markersize=6, clip_on=False, zorder=3)
+    axes.set_xlim(0, 1.03 * end)
+    axes.set_ylabel(f"difference in {metric_name(last.difference)}", fontsize=SMALL)
+    said = ["filled: decided", limit.label or "dashed: 0"]
+    said += ["arrow: goes on"] if above or below else []
+    title = f"{last.difference.system} − {last.difference.baseline}: {looks.verdict}"
+    name_axes(axes, title, plural(last.unit), "; ".join(said))
+    return axes

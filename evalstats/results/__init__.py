@@ -9,7 +9,7 @@
 - `layout`: what stands in the tables of scores and comparisons, and in the table of papers
 - `marks`: what figures show of results
 - `estimates`: what users get of scores, `Estimate` and `Estimates`
-- `sentences`: a paper's section on methods
+- `sentences`: of scores and comparisons, the section on methods and what was found
 - `notes`: what a careful reader should know, in a sentence each
 
 May import `inference`, `metrics`, `checks` and `errors`.

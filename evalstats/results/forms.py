@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from errno import EISDIR
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from evalstats.pictures.report import Texts
+    from evalstats.results.marks import Panel
 
 T = TypeVar("T", bound="Result")
 R = TypeVar("R", bound=Any)
@@ -38,6 +39,16 @@ R = TypeVar("R", bound=Any)
 _MOST_DIGITS = 15
 #: Notes that are printed; the first are the most important.
 _PRINTED_NOTES = 3
+#: Findings of scores, ranks, plans and other tests at most; all are in the tables.
+_MOST_FINDINGS = 12
+
+
+class Finding(NamedTuple):
+    """What a report says first, which it is ("better", "worse", "open"), and how sure that is."""
+
+    said: str
+    kind: str = "open"
+    lines: Sequence[str] = ()
 
 
 class Result(Record):
@@ -98,6 +109,32 @@ class Result(Record):
     def _title(self) -> str:
         """Return the title of a page."""
         return "; ".join(distinct(table.title for table in self._tables()))
+
+    def _headline(self) -> str:
+        """Return the title of a report."""
+        return self._title()
+
+    def _findings(self) -> list[Finding]:
+        """Return what a report says first, the surest before the rest."""
+        return []
+
+    def _panels(self) -> dict[str, list[Panel]]:
+        """Return the figures of a report, under their headings."""
+        found: dict[str, list[Panel]] = {}
+        for part in self._parts():
+            for heading, panels in part._panels().items():
+                found.setdefault(heading, []).extend(panels)
+        return found
+
+    def _sections(self, texts: Texts) -> dict[str, str]:
+        """Return what else a report has, as HTML under names; texts of segments are shown there."""
+        if texts:
+            raise InputError("texts stand beside segments, and this result knows of none")
+        return {}
+
+    def _method(self) -> str:
+        """Return the sentences for a paper's section on methods, where there are some."""
+        return ""
 
     def noting(self: T, *notes: str) -> T:
         """Return the result with notes before its own."""
@@ -247,6 +284,14 @@ class Several(Result, Generic[R]):
 
     def _rows(self) -> Sequence[R]:
         raise NotImplementedError
+
+    def _finding(self, row: R) -> Finding | None:
+        """Return what a report says first of a record."""
+        return None
+
+    def _findings(self) -> list[Finding]:
+        found = [self._finding(row) for row in self._rows()]
+        return [finding for finding in found if finding is not None][:_MOST_FINDINGS]
 
     def __getitem__(self, index: Any) -> Any:
         """Return the record of a place."""

@@ -13,6 +13,7 @@ from evalstats.results.records import (
     by_pair,
     contrast_of,
     counted,
+    decimals_of,
     distinct,
     has_tasks,
     is_mixed,
@@ -54,7 +55,7 @@ def score_tables(estimates: Sequence[Any], digits: int | None = None) -> list[Ta
 
 
 def _system_table(panel: Sequence[Any], digits: int | None) -> Table:
-    columns = [_SYSTEM, *_score(panel, _places(panel, digits))]
+    columns = [_SYSTEM, *_score(panel, decimals_of(panel, digits))]
     return table_of(_title(panel), ranked(panel), columns)
 
 
@@ -74,7 +75,7 @@ def _task_table(panel: Sequence[Any], systems: Sequence[str], digits: int | None
     for e in panel:
         lines.setdefault((e.task, e.aggregate, e.metric), {})[e.system] = e
     columns = _through(lambda line: line[systems[0]], _names(panel))
-    cells = _score(panel, _places(panel, digits))
+    cells = _score(panel, decimals_of(panel, digits))
     title = f"{_title(panel)}, {systems[0]}"
     if len(systems) == 1:
         columns += _through(lambda line: line[systems[0]], cells)
@@ -135,9 +136,9 @@ class _Differences:
         units = {e.task: e.unit for e in comparison.estimates}
         self.marks = {task: mark_of(comparison, units[task]) for task in tasks}
         # Decimals of scores, and of differences, which are the same; ratios' are not.
-        self.scores = _places([e for e in comparison.estimates if e.task in tasks], digits)
+        self.scores = decimals_of([e for e in comparison.estimates if e.task in tasks], digits)
         is_difference = comparison.contrast == "difference"
-        self.own = self.scores if is_difference else _places(found, digits)
+        self.own = self.scores if is_difference else decimals_of(found, digits)
 
     def columns(self, one_pair: bool = False) -> list[Column]:
         """Return what is said of a difference: value, interval, p-values, verdict, claim.
@@ -350,14 +351,6 @@ def _title(panel: Sequence[Any]) -> str:
     if len(tasks) > 1:
         return f"{shown}, {counted(len(tasks), 'task')}"
     return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {whole_sizes(panel)}"
-
-
-def _places(rows: Sequence[Any], digits: int | None) -> dict[str, int]:
-    """Return the decimals of each metric: as many as give its smallest error two digits."""
-    return {
-        metric: tabular.decimals([row.standard_error for row in some], digits)
-        for metric, some in by_metric(rows).items()
-    }
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -443,10 +443,34 @@ def _grouped(rows: Iterable[Any], key: Callable[[Any], Any]) -> dict[Any, list[A
     return found
 
 
-def listed(parts: Iterable[str]) -> str:
-    """Return ``a, b and c``."""
+def listed(parts: Iterable[str], most: int | None = None) -> str:
+    """Return ``a, b and c``, or of more than so many ``a, b and 2 more``."""
+    parts = list(parts)
+    if most is not None and len(parts) > most:
+        parts[most:] = [f"{len(parts) - most} more"]
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def first_few(
+    lines: Iterable[str], between: str = "; ", most: int = 3, more: str | None = None
+) -> str:
+    """Return the first of several lines, and how many more there are, as `more` says it.
+
+    >>> first_few("abcde"), first_few("abcde", ", ", 2, " and others of {} more")
+    ('a; b; c; and 2 more', 'a, b and others of 3 more')
+    """
+    lines = distinct(lines)
+    shown, n = between.join(lines[:most]), len(lines) - most
+    return shown if n <= 0 else shown + (more or f"{between}and {{}} more").format(f"{n:,}")
+
+
+def decimals_of(rows: Iterable[Any], digits: int | None = None) -> dict[str, int]:
+    """Return the decimals of each metric: as many as give its smallest error two digits."""
+    return {
+        metric: tabular.decimals([row.standard_error for row in some], digits)
+        for metric, some in by_metric(rows).items()
+    }
 
 
 def has_tasks(rows: Iterable[Any]) -> bool:

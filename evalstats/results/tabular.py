@@ -36,8 +36,6 @@ _STYLE = """<style>
 .evalstats code { font-size: 0.85em; overflow-wrap: anywhere; color: inherit;
   background: transparent; }
 </style>"""
-#: What a figure says where an open mark has an interval that leaves 0 out.
-APART = "open beside the line: p is adjusted, the interval is not"
 #: A number, and the mark or the blank behind it; marks as LaTeX writes them above the line.
 _MARKED = r"(?s)(.*?)([*° ]?)"
 _LATEX = {"*": "*", "°": r"\circ"}

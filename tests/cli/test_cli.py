@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import evalstats as es
-from evalstats.analysis import aggregates, options
+from evalstats.analysis import design, options
 from evalstats.cli.flags import COMMANDS, OPTIONS, options_of
 from evalstats.cli.inputs import Input
 from evalstats.cli.metrics import TOKENIZERS
@@ -247,7 +247,7 @@ def test_a_command_is_a_call(run_here, small, command, words, call):
 def test_the_choices_are_those_of_the_library():
     known = {
         "test": options.TESTS, "alternative": options.ALTERNATIVES, "contrast": records.CONTRASTS,
-        "aggregate": aggregates.AGGREGATES, "missing": joining.MISSING, "epochs": epochs.EPOCHS,
+        "aggregate": design.AGGREGATES, "missing": joining.MISSING, "epochs": epochs.EPOCHS,
         "composite": rankings.COMPOSITES,
     }  # fmt: skip
     of_pairs = {"method": options.METHODS, "adjustment": options.ADJUSTMENTS}

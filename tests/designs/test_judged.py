@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.analysis.units import as_units
+from evalstats.analysis.design import as_units
 from evalstats.cli import main
 from evalstats.data import examples
 from evalstats.designs.judges.judged import joined_rows

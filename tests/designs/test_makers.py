@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.analysis.blocks import Scored
-from evalstats.analysis.drawn import Drawn, frozen
-from evalstats.analysis.summaries import Maker
-from evalstats.analysis.units import Units
+from evalstats.analysis.design import Units
+from evalstats.analysis.drawn import Drawn, Maker, frozen
+from evalstats.analysis.scores import Scored
 from evalstats.metrics.identity import MetricSignature
 
 # What a contributor writes: the type of what is kept, a function to `Drawn`, one of options.

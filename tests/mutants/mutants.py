@@ -73,7 +73,7 @@ an item without people's label has no row of people
 the weight is that of the smallest variance
 - return min(max(best, 0.0), 1.0)
 + return min(max(1 - best, 0.0), 1.0)
-@ analysis/units.py: judged
+@ analysis/design.py: judged
 groups of labelled and other segments are drawn as they are
 - if np.any(codes != codes[first][self.members]):
 + if False:
@@ -94,7 +94,7 @@ each system is drawn within itself
 the order of systems changes no bit
 - for i in order:
 + for i in range(len(each)):
-@ analysis/effects.py: runs
+@ analysis/drawn.py: runs
 runs that are paired are subtracted run by run
 - if not any(runs.are_paired for runs in every):
 + if every:
@@ -208,7 +208,7 @@ and so are sixth powers
 and squares of pairs of any size
 - scale = student.unit_of(moved, axis=1)
 + scale = 1.0
-@ analysis/aggregates.py: scale
+@ analysis/design.py: scale
 weights of any size are shares
 - shares = weights / unit_of(weights)
 + shares = weights / 1.0
@@ -217,8 +217,8 @@ slopes by the scores of strata know their size
 + step = _STEP
 @ analysis/tasks.py: shards analysis
 a seed that was asked for is not the default
-- if not isinstance(rng, Default):
-+ if rng != 12345:
+- if rng != SEED:
++ if rng != SEED and isinstance(rng, str):
 BLEU that was asked for is not the default
 - if metrics is not None and as_metrics(metrics)
 + if metrics not in (None, "bleu") and as_metrics(metrics)
@@ -251,7 +251,7 @@ a group in two strata is refused
 files with other names have other ids
 - start = (_hashed(file) >> _ROW_BITS << _ROW_BITS) + first
 + start = first
-@ analysis/summaries.py: makers shards
+@ analysis/drawn.py: makers shards
 several summaries are of one maker
 - return maker if all(isinstance(one, maker.kind) for one in several) else None
 + return maker if isinstance(value, maker.kind) else None
@@ -259,7 +259,7 @@ several summaries are of one maker
 a shard says what is missing
 - lacking=shard.missing[i] if shard.missing else None,
 + lacking=None,
-@ analysis/units.py: strata
+@ analysis/design.py: strata
 labels that print alike are refused
 - if other is not label:
 + if other != other:
@@ -324,14 +324,14 @@ the last task does not decide for all
 the last task does not decide which test it is
 - test = "t" if all(has_runs) else options.test
 + test = "t" if has_runs[-1] else options.test
-@ analysis/totals.py: suites
+@ analysis/tasks.py: suites
 names of tasks change no total
 - return sorted(self.tables, key=self._identity)
 + return sorted(self.tables)
 nor do they name it
 - names = sorted({table.metric.name for table in self.tables.values()})
 + names = distinct(table.metric.name for table in self.tables.values())
-@ analysis/outcomes.py: counts suites
+@ analysis/scores.py: counts suites
 the failures of few items may be unseen
 - squares = np.bincount(codes, self._weights() ** 2)
 + squares = 0 * np.bincount(codes, self._weights() ** 2)
@@ -366,7 +366,7 @@ a ratio r is tested as a - r b, resample by resample
 of systems that are identical all units say how much is kept
 - self.differ(a, b)[1] or np.inf
 + self.differ(a, b)[1] or 2.0
-@ analysis/effects.py: rule intervals margins paired contrasts
+@ analysis/drawn.py: rule intervals margins paired contrasts
 replicates that differ by rounding only are ties
 - replicates[np.abs(replicates) <= tie] = 0.0
 + replicates[np.abs(replicates) < 0] = 0.0
@@ -434,7 +434,7 @@ the runs' part of an error does not depend on the number of segments
 a share stays on its scale
 - max(low, 0.0), min(high, self._scale())
 + max(low, 0.0), high
-@ analysis/units.py: strata
+@ analysis/design.py: strata
 strata of one unit are drawn together
 - np.flatnonzero(counts == 1)
 + np.flatnonzero(counts == 0)
@@ -449,7 +449,7 @@ all swaps are enumerated where B allows
 as many swaps as resamples are enumerated
 - 2 ** drawn.differ(*pair)[0] <= options.n_resamples
 + 2 ** drawn.differ(*pair)[0] < options.n_resamples
-@ analysis/outcomes.py: counts
+@ analysis/scores.py: counts
 where nothing varies items count as their weights leave them (Kish)
 - segments = student.kish(self.weights)
 + segments = float(self.success.shape[1])

@@ -16,7 +16,6 @@ import evalstats as es
 from evalstats.checks import is_unseen
 from evalstats.cli import main
 from evalstats.pictures.report import document, marked
-from evalstats.pictures.verdicts import verdicts
 from evalstats.questions.gates.gate import gated
 from evalstats.results.tabular import printable
 from tests import harness_logs
@@ -122,17 +121,17 @@ def test_what_was_asked_is_the_headline_and_the_better_system_has_the_sign():
         ({"recovery": 0.9}, "B keeps at least 0.9 of A in m"),
     ):
         high = {name: x + 9 for name, x in scores.items()}
-        (found,) = verdicts(es.compare(high, metrics=es.Mean("m"), **options))
+        (found,) = es.compare(high, metrics=es.Mean("m"), **options)._findings()
         assert found.said == expected
     turned = {"B": scores["B"], "A": scores["A"]}
-    (found,) = verdicts(es.compare(turned, metrics=es.Mean("m"), margin=0.2))
+    (found,) = es.compare(turned, metrics=es.Mean("m"), margin=0.2)._findings()
     assert found.said == "It is not shown that A loses less than 0.2 points against B in m"
     assert found.lines[0].startswith("B is better than A by 0.5")
     # The sign is that of the sentence, whichever of the two is the baseline.
-    (found,) = verdicts(es.compare(turned, metrics=es.Mean("m")))
+    (found,) = es.compare(turned, metrics=es.Mean("m"))._findings()
     assert found.said.startswith("B is better than A by 0.5")
     assert found.lines[0].startswith("m +0.5")
-    (found,) = verdicts(es.compare(turned, metrics=es.Mean("m"), baseline="B"))
+    (found,) = es.compare(turned, metrics=es.Mean("m"), baseline="B")._findings()
     assert (found.kind, found.lines[0][:6]) == ("worse", "m +0.5")
 
 
@@ -145,7 +144,7 @@ def test_a_gate_says_what_was_lost_and_what_was_allowed():
         ("A", f"m: passed, gained {amount}, a loss of 0.1 points is ruled out"),
     ):
         gate = gated({"": [table]}, baseline, margin=0.1)
-        (found,) = verdicts(gate)
+        (found,) = gate._findings()
         assert found.said == expected
         page = document(gate)
         assert page.count(gate.checks[0].reason or "the better") == (baseline == "B")
@@ -230,24 +229,24 @@ def test_a_report_has_a_title_files_and_a_date(tmp_path, monkeypatch):
 def test_ranks_plans_scores_and_audits_have_findings(sample):
     result = compared(n=100, names="ABC")
     ranking, (first, *_) = result.ranking(), result.ranking().systems
-    (found,) = verdicts(ranking)
+    (found,) = ranking._findings()
     assert found.said == f"C ranks first of 3 in marks: {first.score:.3f}"
     assert found.lines[0].startswith(f"Better than {ranking.beaten(first)} others; ")
     planned = result.power(0.5)
-    for found, pair in zip(verdicts(planned), planned, strict=True):
+    for found, pair in zip(planned._findings(), planned, strict=True):
         assert f"100 segments find a true difference of {pair.minimum:.2f} with" in found.said
         assert (
             f"One of 0.5 is found with power {pair.power:.2f}. {pair.needed:,} segments"
             in (found.lines[0])
         )
-    assert len(verdicts(result.estimates)) == 3
+    assert len(result.estimates._findings()) == 3
     e = result.estimates[0]
-    assert verdicts(e)[0].said.startswith(f"A scores {e.score:.3f} in marks (95 % interval ")
+    assert e._findings()[0].said.startswith(f"A scores {e.score:.3f} in marks (95 % interval ")
     pair = {name: sample.systems[name][:60] for name in ("baseline", "clearly-better")}
     audit = es.audit(pair, sample.references[:60], n_bootstrap=99, n_randomization=99)
-    assert "calibrated it is" in verdicts(audit)[0].lines[0]
+    assert "calibrated it is" in audit._findings()[0].lines[0]
     for one in (ranking, planned, result.estimates, audit):
-        assert len(check_inert(document(one)).texts["li"]) == len(verdicts(one))
+        assert len(check_inert(document(one)).texts["li"]) == len(one._findings())
 
 
 def test_a_report_is_read_without_eyes_and_prints_what_is_open():

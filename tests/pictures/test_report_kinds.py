@@ -8,9 +8,7 @@ import pytest
 import evalstats as es
 from evalstats.cli import main
 from evalstats.data import examples
-from evalstats.pictures.drawing import figures
-from evalstats.pictures.report import document
-from evalstats.pictures.verdicts import verdicts
+from evalstats.pictures.report import chart, document
 from tests.markup import Markup
 
 
@@ -58,14 +56,14 @@ def test_means_over_domains_have_a_finding():
     domains = np.repeat(["a", "b", "c", "d"], 15)
     sure = compared().over(domains)
     (d,) = sure
-    (found,) = verdicts(sure)
+    (found,) = sure._findings()
     assert found.said == f"B is better than A by {d.difference:.3f} marks over 4 strata"
     assert f"{d.low:+.3f} to {d.high:+.3f}, and {d.predicted_low:+.3f}" in found.lines[0]
     errors = {"A": np.arange(60.0) % 7, "B": np.arange(60.0)}
     worse = es.compare(errors, metrics=es.Mean("errors", higher_is_better=False))
-    (found,) = verdicts(worse.over(np.tile(["a", "b", "c", "d"], 15)))
+    (found,) = worse.over(np.tile(["a", "b", "c", "d"], 15))._findings()
     assert (found.said[:23], found.kind) == ("B is worse than A by 26", "worse")
-    (found,) = verdicts(worse.over(domains))
+    (found,) = worse.over(domains)._findings()
     assert found.said == "No evidence that B differs from A in errors over 4 strata"
 
 
@@ -136,12 +134,13 @@ def test_names_of_systems_stay_as_they_are():
     )
     for margin, said in ((3, "new-one and old-one are"), (1e-3, "It is not shown that new-one")):
         result = es.compare(named, metrics=es.Mean("m"), baseline="old-one", margin=margin)
-        assert verdicts(result)[0].said.startswith(said)
+        assert result._findings()[0].said.startswith(said)
 
 
 def test_ranks_are_whole_numbers():
     for names in ("AB", "ABC"):
-        drawn = figures(compared(names).ranking())
+        (panel,) = compared(names).ranking()._panels()["Ranks"]
+        drawn = chart(panel)
         ticks = re.findall('text-anchor="middle">([^<]+)<', drawn)
         assert ticks == [str(i + 1) for i in range(len(names))]
 
@@ -152,11 +151,11 @@ def test_looks_have_a_finding_and_a_figure():
     test = es.SequentialTest(of=400, looks=4, metric=es.Mean("acc"), margin=0.05)
     waits = test.look(new[:60], old[:60])
     assert waits.verdict == "go on"
-    (found,) = verdicts(test.result)
+    (found,) = test.result._findings()
     assert found.said.startswith("system against baseline: go on, 340 items to go; if it goes")
     assert found.kind == "open"
     look = test.look(new[:200], old[:200])
-    (found,) = verdicts(test.result)
+    (found,) = test.result._findings()
     assert (found.said, found.kind) == (
         "system against baseline: passed, decided on 200 items, of 400 planned",
         "better",

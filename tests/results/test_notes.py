@@ -6,7 +6,6 @@ from scipy.stats import binomtest
 
 import evalstats as es
 from evalstats.pictures.report import document
-from evalstats.pictures.verdicts import verdicts
 from evalstats.questions.gates.gate import gated
 
 JUDGE = es.Mean("judge")
@@ -221,7 +220,7 @@ def test_claims_of_families_over_few_documents_are_marked_in_every_form():
     assert es.Comparison.from_json(result.to_json()).to_text() == result.to_text()
     against = es.compare(scores, groups=few, baseline="s0", **options)
     assert str(against).count("better †") == 2
-    assert all(verdict.said.endswith(" judge †") for verdict in verdicts(against))
+    assert all(verdict.said.endswith(" judge †") for verdict in against._findings())
     matrix = es.compare(marks(5, gap=2.0), groups=few, **options).to_text(verbose=True)
     assert "2-5 †" in matrix
     assert "\n† p (max-t) <= 0.05\nintervals" in matrix

@@ -9,10 +9,10 @@ import numpy as np
 
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.design import Labels
 from evalstats.analysis.options import PairOptions
 from evalstats.analysis.suite import options_of
 from evalstats.analysis.tasks import Task, as_pairs
-from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, meant
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, as_battles
 from evalstats.designs.arenas.strengths import design, linked

@@ -79,7 +79,7 @@ class BattleTable:
     are called; `labels` are those that can be groups or strata, by name.
     """
 
-    #: The module of its `evalstats.analysis.summaries.Maker`.
+    #: The module of its `evalstats.analysis.drawn.Maker`.
     made_in: ClassVar[str] = "evalstats.designs.arenas.strengths"
 
     systems: tuple[str, ...]

@@ -12,12 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.blocks import Scored
-from evalstats.analysis.drawn import Drawn, frozen, rows_of
-from evalstats.analysis.options import Options
-from evalstats.analysis.summaries import Maker
-from evalstats.analysis.units import (
+from evalstats.analysis.design import (
+    Aggregated,
     Labels,
     SummedUnits,
     Units,
@@ -25,6 +21,9 @@ from evalstats.analysis.units import (
     check_enough,
     unit_name,
 )
+from evalstats.analysis.drawn import Drawn, Maker, frozen, rows_of
+from evalstats.analysis.options import Options
+from evalstats.analysis.scores import Scored
 from evalstats.checks import listed, meant
 from evalstats.designs.arenas import bradley_terry
 from evalstats.designs.arenas.battles import BattleTable

@@ -22,7 +22,7 @@ from evalstats.results.notes import FEW, FEW_GROUPS
 from evalstats.results.records import counted, plural
 
 if TYPE_CHECKING:
-    from evalstats.analysis.units import Units
+    from evalstats.analysis.design import Units
     from evalstats.statistics.segments import SegmentStatistics
 
 #: A judge that scores labelled segments so differently from others has a note.

@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.drawn import maker_of
 from evalstats.analysis.estimate import result_signature
 from evalstats.analysis.max_t import CLAIMS
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
 from evalstats.analysis.pairs import PairTest, claims_of
-from evalstats.analysis.summaries import maker_of
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
-from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, choice, integer, share, shown
 from evalstats.designs.judges.human import by_role, with_pairs
 from evalstats.designs.looks.arrival import Seen, order_notes, seen_of

@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-
-from evalstats.pictures.figures import BLUE, GREY, SKY, SMALL, VERMILLION, name_axes, own_axes
 from evalstats.questions.gates.gates import JUNIT, JunitCase, junit, limit_of, numbers_of
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, one_of
-from evalstats.results.forms import Several
-from evalstats.results.marks import Limit
-from evalstats.results.records import Difference, Record, counted, metric_name, plural
+from evalstats.results.forms import Finding, Several
+from evalstats.results.marks import Limit, Mark, Panel
+from evalstats.results.records import KINDS, Difference, Record, counted, metric_name, plural
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -25,8 +22,6 @@ LOOK_VERDICTS = ("passed", "failed", "go on")
 _CODES = {"passed": 0, "failed": 1, "go on": 4}
 #: Less chance to pass than this is none.
 _HOPELESS = 0.1
-#: Intervals of smaller levels are cut off where they leave a figure.
-_SMALL_LEVEL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -163,7 +158,37 @@ class Looks(Several[Look]):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the difference as it grows with its repeated interval, and the limit, dashed."""
-        return _draw(self, ax)
+        from evalstats.pictures import plots
+
+        return plots.growth(self, ax)
+
+    def _findings(self) -> list[Finding]:
+        """Say what the last look decides, its difference, and what follows."""
+        last, d = self.last, self.last.difference
+        places = tabular.decimals([abs(last.high - last.low) / 4])
+        value, low, high = (
+            tabular.number(x, places, True) for x in (d.difference, last.low, last.high)
+        )
+        said = f"{d.system} against {d.baseline}: {last.verdict}, {last.reason}"
+        line = f"{d.metric} {value}: repeated interval {low} to {high}."
+        return [Finding(said, KINDS.get(last.verdict, "open"), [line])]
+
+    def _panels(self) -> dict[str, list[Panel]]:
+        limit = Limit(self.margin, self.recovery, of_loss=True)
+        marks = [
+            Mark(
+                f"{x.n_units:,}",
+                x.difference.difference,
+                x.low,
+                x.high,
+                kind=KINDS.get(x.verdict, "open"),
+                limits=limit.bounds(x.difference),
+            )
+            for x in self.looks
+        ]
+        about = f"by number of {plural(self.last.unit)}, repeated interval; filled: decided"
+        about = "; ".join(filter(None, [about, limit.label]))
+        return {"Looks": [Panel(marks, metric_name(self.last.difference), about, null=0.0)]}
 
     def to_junit(self) -> str:
         """Return JUnit's XML with one test case: "go on" is an error, neither of the others."""
@@ -211,46 +236,3 @@ class Looks(Several[Look]):
 
     def _signatures(self) -> Sequence[str]:
         return [self.last.signature]
-
-
-def _draw(looks: Looks, ax: Axes | None) -> Axes:
-    """Draw the difference at each look, its interval, the limit, and where it was decided."""
-    axes, found, last = own_axes(ax, 2.5), looks.looks, looks.last
-    limit = Limit(looks.margin, looks.recovery, of_loss=True)
-    at = [look.n_units for look in found]
-    if limit.label:
-        axes.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
-    end = last.planned or at[-1]
-    ends = [(limit.bounds(look.difference) or (0.0, np.inf)) for look in found]
-    line = [low if np.isfinite(low) else high for low, high in ends]
-    axes.plot([*at, max(end, at[-1])], [*line, line[-1]], "--", color=VERMILLION, linewidth=0.9)
-    axes.vlines(at, [x.low for x in found], [x.high for x in found], colors=SKY, linewidth=3.5)
-    axes.plot(at, [x.difference.difference for x in found], "-", color=BLUE, linewidth=0.8)
-    for look in found:
-        face = BLUE if look.verdict != "go on" else "white"
-        place = look.n_units, look.difference.difference
-        axes.plot(*place, "o", color=BLUE, markerfacecolor=face, markersize=4, zorder=4)
-    is_cut = _fit_intervals(axes, found, line)
-    axes.set_xlim(0, 1.03 * end)
-    axes.set_ylabel(f"difference in {metric_name(last.difference)}", fontsize=SMALL)
-    said = ["filled: decided", limit.label or "dashed: 0"]
-    said += ["arrow: goes on"] if is_cut else []
-    title = f"{last.difference.system} − {last.difference.baseline}: {looks.verdict}"
-    name_axes(axes, title, plural(last.unit), "; ".join(said))
-    return axes
-
-
-def _fit_intervals(axes: Axes, found: Sequence[Look], line: Sequence[float]) -> bool:
-    """Fit the scale to the limit and to intervals; return whether it cuts some off.
-
-    The first intervals may leave the scale: an arrow says that they go on.
-    """
-    some = [x for x in found if x.level > _SMALL_LEVEL] or [found[-1]]
-    low, high = min(*line, *(x.low for x in some)), max(*line, *(x.high for x in some))
-    low, high = low - 0.1 * (high - low), high + 0.1 * (high - low)
-    axes.set_ylim(low, high)
-    above = [x.n_units for x in found if x.high > high]
-    below = [x.n_units for x in found if x.low < low]
-    for edge, arrow, cut in ((high, "^", above), (low, "v", below)):
-        axes.plot(cut, [edge] * len(cut), arrow, color=SKY, markersize=6, clip_on=False, zorder=3)
-    return bool(above or below)

@@ -15,12 +15,16 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.aggregates import Aggregate, Aggregated, as_aggregate
-from evalstats.analysis.blocks import Scored, distinct_names
-from evalstats.analysis.drawn import Drawn, frozen
+from evalstats.analysis.design import (
+    Aggregate,
+    Aggregated,
+    SummedUnits,
+    as_aggregate,
+    without_singles,
+)
+from evalstats.analysis.drawn import Drawn, Maker, frozen
 from evalstats.analysis.options import Options
-from evalstats.analysis.summaries import Maker
-from evalstats.analysis.units import SummedUnits, without_singles
+from evalstats.analysis.scores import Scored, distinct_names
 from evalstats.designs.moments.moments import Moments
 from evalstats.errors import InputError
 from evalstats.metrics import Mean, scores_of

@@ -79,7 +79,7 @@ class Moments:
     (0.25, 0.3134, 't')
     """
 
-    #: The module of its `evalstats.analysis.summaries.Maker`.
+    #: The module of its `evalstats.analysis.drawn.Maker`.
     made_in: ClassVar[str] = "evalstats.designs.moments.from_moments"
 
     systems: tuple[str, ...]

@@ -75,7 +75,7 @@ class Shard:
         was added up, which does not say.
     """
 
-    #: The module of its `evalstats.analysis.summaries.Maker`.
+    #: The module of its `evalstats.analysis.drawn.Maker`.
     made_in: ClassVar[str] = "evalstats.designs.shards.sharded"
 
     systems: tuple[str, ...]

@@ -11,12 +11,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.blocks import Scored, distinct_names
-from evalstats.analysis.drawn import Drawn, frozen
+from evalstats.analysis.design import Aggregated, Units
+from evalstats.analysis.drawn import Drawn, Maker, frozen
 from evalstats.analysis.options import Options
-from evalstats.analysis.summaries import Maker
-from evalstats.analysis.units import Units
+from evalstats.analysis.scores import Scored, distinct_names
 from evalstats.designs.shards.shard import Shard
 from evalstats.errors import InputError
 from evalstats.metrics import Metric, scores_of

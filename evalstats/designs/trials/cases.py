@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from evalstats.results import tabular
 from evalstats.results.convert import Count, FreeText, Level, Share
-from evalstats.results.forms import Several
-from evalstats.results.records import Record
+from evalstats.results.forms import Finding, Several
+from evalstats.results.records import Record, first_few
 from evalstats.results.tabular import Column, Table, table_of
 
 #: Items of the table: those that changed, and otherwise the first.
@@ -112,14 +112,16 @@ class Cases(Several[Case]):
         n, parts = len(self.cases), []
         for word, cases in (("worse", self.worse), ("better", self.better)):
             if cases:
-                more = f", and {len(cases) - _NAMED} more" if len(cases) > _NAMED else ""
-                names = ", ".join(map(str, cases[:_NAMED]))
                 are = "is" if len(cases) == 1 else "are"
-                parts.append(f"{len(cases)} of {n} items {are} {word}: {names}{more}")
+                names = first_few(map(str, cases), ", ", _NAMED)
+                parts.append(f"{len(cases)} of {n} items {are} {word}: {names}")
         return f"{'; '.join(parts) or f'No item of {n} is shown to be worse or better'}."
 
     def _rows(self) -> Sequence[Case]:
         return self.cases
+
+    def _findings(self) -> list[Finding]:
+        return [Finding(self.sentence, "worse" if self.worse else "open", [self.total])]
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         changed = [*self.worse, *self.better]

@@ -16,9 +16,9 @@ from evalstats.designs.trials.repeats import Repeats
 from evalstats.designs.trials.two_by_two import boschloo, fisher
 from evalstats.errors import InputError
 from evalstats.inference.families import tarone_holm
-from evalstats.pictures.verdicts import in_words
 from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.records import Difference
+from evalstats.results.sentences import in_words
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

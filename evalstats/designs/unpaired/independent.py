@@ -16,15 +16,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.blocks import Resampled, Segments
-from evalstats.analysis.drawn import Drawn, from_segments
+from evalstats.analysis.design import Aggregated, Labels, Units
+from evalstats.analysis.drawn import Drawn, from_segments, maker_of
 from evalstats.analysis.options import Options
-from evalstats.analysis.outcomes import Counts, Share
-from evalstats.analysis.summaries import maker_of
-from evalstats.analysis.tasks import Task, as_task, is_statistics
-from evalstats.analysis.totals import Total
-from evalstats.analysis.units import Labels, Units
+from evalstats.analysis.scores import Counts, Resampled, Segments, Share
+from evalstats.analysis.tasks import Task, Total, as_task, is_statistics
 from evalstats.errors import InputError
 from evalstats.inference import counts, student
 from evalstats.metrics.identity import merged

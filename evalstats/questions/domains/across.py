@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.blocks import ScoreSum, Segments
 from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.design import unit_name
 from evalstats.analysis.drawn import Drawn
-from evalstats.analysis.units import unit_name
+from evalstats.analysis.scores import ScoreSum, Segments
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.questions.domains.heterogeneity import labelled
 from evalstats.results import tabular
 from evalstats.results.convert import FreeText, Share
-from evalstats.results.forms import Several
+from evalstats.results.forms import Finding, Several
 from evalstats.results.records import Difference, Record, by_metric, counted, distinct, plural
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.names import group_codes
@@ -102,6 +102,25 @@ class OverStrata(Several[MeanDifference]):
 
     def _rows(self) -> Sequence[MeanDifference]:
         return self.means
+
+    def _finding(self, row: MeanDifference) -> Finding:
+        """Say whether the mean difference is shown, and what another stratum would have."""
+        places, level = tabular.decimals([row.standard_error]), tabular.level(self.confidence_level)
+        value, *ends = (
+            tabular.number(x, places, True)
+            for x in (row.difference, row.low, row.high, row.predicted_low, row.predicted_high)
+        )
+        of = f"{row.metric} over {counted(row.n_strata, self.by)}"
+        kind = "better" if (row.difference > 0) == row.higher_is_better else "worse"
+        said = f"{row.system} is {kind} than {row.baseline} by {value.lstrip('+-−')} {of}"
+        if row.low <= 0 <= row.high:
+            kind = "open"
+            said = f"No evidence that {row.system} differs from {row.baseline} in {of}"
+        line = (
+            f"Mean difference {value}: {level} {ends[0]} to {ends[1]}, and {ends[2]} to {ends[3]} "
+            f"in another {self.by}."
+        )
+        return Finding(said, kind, [line])
 
     def _records(self) -> list[dict[str, Any]]:
         """Return a row a pair and metric, with a column a stratum."""

@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.design import Labels
 from evalstats.analysis.drawn import Drawn
-from evalstats.analysis.tasks import Task, labels_of
-from evalstats.analysis.totals import Total, as_totals
-from evalstats.analysis.units import Labels
+from evalstats.analysis.tasks import Task, Total, as_totals, labels_of
 from evalstats.checks import listed
 from evalstats.errors import InputError
 from evalstats.results import tabular
 from evalstats.results.convert import Count, NotNegative, Share
-from evalstats.results.forms import Several
+from evalstats.results.forms import Finding, Several
 from evalstats.results.records import Difference, Record, by_metric, by_pair
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.names import group_codes
@@ -70,6 +69,9 @@ class Heterogeneity(Several[TaskTest]):
 
     def _rows(self) -> Sequence[TaskTest]:
         return self.tests
+
+    def _finding(self, row: TaskTest) -> Finding:
+        return Finding(str(row))
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         columns: list[Column] = [

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.suite import Groups, Suite, Tables
 from evalstats.analysis.tasks import as_decided, as_pairs
-from evalstats.analysis.units import Labels
 from evalstats.checks import choice, share
 from evalstats.errors import Argument, InputError
 from evalstats.inference.families import holm

@@ -6,12 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from evalstats.pictures import plots
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
-from evalstats.results.forms import Several
+from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import gained_lost
-from evalstats.results.records import Difference, Record, counted, metric_name, plural
+from evalstats.results.marks import Limit, Mark, Panel, metric_groups, metric_of
+from evalstats.results.records import (
+    KINDS,
+    Difference,
+    Record,
+    by_metric,
+    counted,
+    metric_name,
+    plural,
+)
+from evalstats.results.sentences import points
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -177,7 +186,71 @@ class Gate(Several[GateCheck]):
 
     def plot(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
         """Draw what each check lost or gained with its interval, and the limit, dashed."""
-        return plots.gate(self, metric, ax)
+        from evalstats.pictures import plots
+
+        groups = metric_groups([check.difference for check in self.checks], metric)
+        names = [{d.metric for d in group} for group in groups]
+        panels = [self._panel([c for c in self.checks if c.metric in own]) for own in names]
+        return plots.draw(panels, ax)
+
+    def _panels(self) -> dict[str, list[Panel]]:
+        return {"Checks": [self._panel(some) for some in by_metric(self.checks).values()]}
+
+    def _panel(self, checks: Sequence[GateCheck]) -> Panel:
+        """Return what each check lost or gained."""
+        limit, found = (
+            Limit(self.margin, self.recovery, of_loss=True),
+            [c.difference for c in checks],
+        )
+        marks = [
+            Mark(
+                c.name,
+                d.difference,
+                d.low,
+                d.high,
+                kind=KINDS.get(c.verdict, "open"),
+                is_total=d.aggregate is not None,
+                limits=limit.bounds(d),
+                label=c.task or c.metric,
+            )
+            for c, d in zip(checks, found, strict=True)
+        ]
+        level = tabular.level(1 - 2 * self.significance_level)
+        more = [limit.label] if limit.label else []
+        axis = f"difference in {metric_of(found)}, {level}"
+        return Panel(
+            marks,
+            title=metric_name(found[0]),
+            about="; ".join([level, "filled: decided", *more]),
+            heading=f"{found[0].system} − {found[0].baseline}: {self.verdict}",
+            below=[axis, "filled: decided; blue: passed", *more],
+            null=0.0,
+        )
+
+    def _finding(self, row: GateCheck) -> Finding | None:
+        """Say what a check lost or gained, with its interval, and what was allowed."""
+        if row.verdict == "not asked":
+            return None
+        d = row.difference
+        loss = -d.difference if d.higher_is_better else d.difference
+        ends = sorted((-d.low, -d.high) if d.higher_is_better else (d.low, d.high))
+        word = "lost"
+        if loss < 0:
+            loss, ends, word = -loss, [-ends[1], -ends[0]], "gained"
+        places = tabular.decimals([abs(d.high - d.low) / 4])
+        value, low, high = (tabular.number(x, places) for x in (loss, *ends))
+        limit = "" if self.margin is None else points(self.margin)
+        if self.recovery is not None:
+            limit = f"{100 * (1 - self.recovery):.6g} % of the baseline"
+        against = {
+            "passed": f"a loss of {limit} is ruled out",
+            "failed": f"more than the {limit} allowed",
+            "undecided": f"on either side of the {limit} allowed",
+        }
+        level = tabular.level(1 - 2 * self.significance_level)
+        said = f"{row.name}: {row.verdict}, {word} {value} ({level} {low} to {high})"
+        said += f", {against[row.verdict]}" if limit else ""
+        return Finding(said, KINDS.get(row.verdict, "open"), [row.reason] if row.reason else [])
 
     def to_junit(self) -> str:
         """Return JUnit's XML, a test case a check.

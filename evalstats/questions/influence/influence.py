@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.blocks import Block
 from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.scores import Block
 from evalstats.inference.randomisation import tie_tolerance
 from evalstats.resampling.strata import places_of
 from evalstats.results import tabular

@@ -13,8 +13,9 @@ from evalstats.checks import choice
 from evalstats.errors import InputError
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Whole
-from evalstats.results.forms import Several
-from evalstats.results.records import Record, by_metric, counted, distinct
+from evalstats.results.forms import Finding, Several
+from evalstats.results.marks import Mark, Panel
+from evalstats.results.records import Record, by_metric, counted, distinct, metric_name, plural
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -228,6 +229,36 @@ class Power(Several[PairPower]):
         from evalstats.pictures import plots
 
         return plots.power(self, over, metric, ax)
+
+    def _finding(self, row: PairPower) -> Finding:
+        """Say which difference is found, and what one that was asked about needs."""
+        units, n = plural(self.unit), counted(self.n_segments, self.unit)
+        about = f"{row.system} - {row.baseline}, {row.metric}"
+        if row.minimum is None:
+            return Finding(f"{about}: {n} are too few to find any difference")
+        least = tabular.number(row.minimum, tabular.decimals([row.minimum]))
+        said = f"{about}: {n} find a true difference of {least} with power {self.target:g}"
+        lines = []
+        if self.difference is not None and row.power is not None:
+            needs = counted(row.needed, self.unit) if row.needed else f"No number of {units}"
+            lines = [
+                f"One of {self.difference:g} is found with power {row.power:.2f}. {needs} would "
+                f"find it with power {self.target:g}."
+            ]
+        return Finding(said, lines=lines)
+
+    def _panels(self) -> dict[str, list[Panel]]:
+        """Return the least difference, or the power, on test sets of several sizes."""
+        panels = []
+        for pair in self.pairs:
+            points = zip(pair.sizes, pair.powers or pair.minimums, strict=True)
+            marks = [Mark(f"{n:,}", x, x, x) for n, x in points if x is not None]
+            what = "power" if pair.powers else f"least difference with power {self.target:g}"
+            title = f"{metric_name(pair)}: {pair.system} − {pair.baseline}"
+            about = f"{what}, by number of {plural(self.unit)}"
+            if marks:
+                panels.append(Panel(marks, title, about, folded=title, times=len(self.pairs)))
+        return {"Power": panels}
 
     def _title(self) -> str:
         metrics = ", ".join(distinct(pair.metric for pair in self.pairs))

@@ -12,8 +12,7 @@ import numpy as np
 
 from evalstats.analysis.caveats import size_notes
 from evalstats.analysis.comparison import Evaluation
-from evalstats.analysis.drawn import Drawn, Pair
-from evalstats.analysis.effects import Effect, Floats
+from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair
 from evalstats.analysis.options import Options
 from evalstats.checks import integer, real, share
 from evalstats.designs.trials.items_or_trials import (

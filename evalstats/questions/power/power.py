@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
-from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
 from evalstats.questions.power.planned import Power
 from evalstats.questions.power.planning import Question, planned

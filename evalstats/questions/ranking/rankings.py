@@ -26,9 +26,10 @@ from evalstats.questions.ranking import ranks
 from evalstats.questions.ranking.ranks import Verdicts
 from evalstats.results import tabular
 from evalstats.results.convert import Count, NotNegative, Share, Size, check_bounds
-from evalstats.results.forms import Several
+from evalstats.results.forms import Finding, Several
+from evalstats.results.marks import Mark, Panel
 from evalstats.results.notes import close_calls, floor_notes, unpaired_notes
-from evalstats.results.records import Difference, Record, by_metric, distinct, size
+from evalstats.results.records import Difference, Record, by_metric, distinct, listed, size
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ _UNNAMED = "<lambda>"
 FAMILY_WISE = ("max-t", "holm")
 #: Systems that the note on ties names.
 _NAMED = 5
+#: Systems that tie with the first and are named in a report.
+_TOLD = 8
 #: Tiers that letters can tell; where there are more, they say nothing that can be read.
 _TIERS = 8
 _LETTER = re.compile(r"[a-z]\d*")
@@ -134,7 +137,7 @@ class Ranking(Several[Ranked]):
         """Draw the ranks with their intervals, and the tiers."""
         from evalstats.pictures import plots
 
-        return plots.ranking(self, ax)
+        return plots.ranking(self._panels()["Ranks"][0], ax)
 
     def _rows(self) -> Sequence[Ranked]:
         return self.systems
@@ -158,6 +161,49 @@ class Ranking(Several[Ranked]):
             f"Ranks by {self.name} {tabular.which_is_better(self.higher_is_better)}, {size(self)}"
         )
         return [table_of(title, self.systems, columns, self._ties())]
+
+    def _findings(self) -> list[Finding]:
+        """Say who is first, how sure that is, and who ties."""
+        first, n = self.systems[0], len(self.systems)
+        score = tabular.number(first.score, tabular.decimals([first.standard_error]))
+        said = f"{first.system} ranks first of {n} in {self.name}: {score}"
+        tied = [name for name in self.tied if name != first.system]
+        ties = "no system ties with it"
+        if tied:
+            ties = f"{listed(tied, _TOLD)} cannot be told from it"
+        beaten, level = self.beaten(first), tabular.level(self.confidence_level)
+        line = f"Better than {beaten} others; {ties}. "
+        line += f"Its rank: {level} {first.low} to {first.high}."
+        return [Finding(said, "open" if beaten.startswith("0 ") else "better", [line])]
+
+    def _panels(self) -> dict[str, list[Panel]]:
+        marks = [
+            Mark(
+                r.system,
+                r.rank,
+                r.low,
+                r.high,
+                wider=(r.simultaneous_low, r.simultaneous_high),
+                beside=r.tier if self.has_letters else self.beaten(r),
+            )
+            for r in self.systems
+        ]
+        level = tabular.level(self.confidence_level)
+        letters, beside = "letters: tiers of ties", "letters: tiers"
+        if not self.has_letters:
+            letters, beside = "in brackets: better than so many", "beside: better than"
+        return {
+            "Ranks": [
+                Panel(
+                    marks,
+                    title=self.metric,
+                    about=f"{level}; thin: all at once; {letters}",
+                    heading=f"Ranks by {self.name}",
+                    below=[f"rank, {level}", f"thin: all at once; {beside}"],
+                    is_whole=True,
+                )
+            ]
+        }
 
     @property
     def has_letters(self) -> bool:
@@ -198,10 +244,13 @@ class Rankings(Several[Ranking]):
         """Draw each ranking into a panel of its own."""
         from evalstats.pictures import plots
 
-        return plots.ranks(self.rankings, ax)
+        return plots.ranks(self._panels()["Ranks"], ax)
 
     def _rows(self) -> Sequence[Ranking]:
         return self.rankings
+
+    def _finding(self, row: Ranking) -> Finding:
+        return row._findings()[0]
 
 
 def _first(share: float | None) -> str:
