@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.design import Aggregated
-from evalstats.analysis.options import SuitePairs, SuiteScores
+from evalstats.analysis.options import PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called
 from evalstats.logs.joining import joined
@@ -36,7 +36,7 @@ def compare_logs(
     columns: Mapping[str, str | None] | None = None,
     human: OneLog | None = None,
     paired: bool = True,
-    **options: Unpack[SuitePairs],
+    **options: Unpack[PairOptions],
 ) -> Comparison:
     """Compare systems by their logs, joined by the ids of their items.
 
@@ -128,7 +128,7 @@ def estimate_logs(
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
     human: OneLog | None = None,
-    **options: Unpack[SuiteScores],
+    **options: Unpack[ScoreOptions],
 ) -> Estimates:
     """Score one system, or several, on one task or several, and say how sure the scores are.
 
