@@ -208,6 +208,7 @@ def gate_tables(given: GateInput, baseline: object, of_logs: Mapping[str, Any]) 
     if isinstance(baseline, str):
         columns = [name for name, _ in table_columns(hypotheses) or ()]
         is_name = isinstance(hypotheses, Mapping) or is_extracted(hypotheses) or baseline in columns
+        # Beside statistics the baseline may be a file.
         if is_statistics(hypotheses) and baseline.endswith((".npz", ".txt", ".txt.gz")):
             is_name = False
     if not is_name:
@@ -247,7 +248,7 @@ def _of_logs(given: GateInput, baseline: object, of_logs: Mapping[str, Any]) -> 
     if given.references is not None:
         raise InputError("references must be left out when logs are given: these have their scores")
     metrics: Any = given.metrics
-    labels: Any = given.groups, given.strata
+    labels: Any = (given.groups, given.strata)
     sides: Any = [baseline, given.hypotheses]
     if all(table_columns(side) is not None for side in sides):
         names = [read_log(side).systems for side in sides]
@@ -257,7 +258,8 @@ def _of_logs(given: GateInput, baseline: object, of_logs: Mapping[str, Any]) -> 
     asked = {"allow_changes": None, **of_logs, "paired": given.paired}
     found = joined(sides, metric=metrics, labels=labels, **asked).several()
     (first, *_), *_ = found.tasks.values()
-    return GateTables(found.tasks, first.systems[0], *labels, found.notes, found.totals)
+    system = first.systems[0]
+    return GateTables(found.tasks, system, given.groups, given.strata, found.notes, found.totals)
 
 
 def _by_task(given: GateInput) -> dict[str, list[SegmentStatistics]]:

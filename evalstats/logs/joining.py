@@ -39,7 +39,7 @@ from evalstats.logs.reading import (
     places_of,
     read_several,
 )
-from evalstats.logs.rows import Key, Rows, natural
+from evalstats.logs.rows import Key, natural
 from evalstats.logs.settings import allowed_changes, change_notes
 from evalstats.logs.sources import without_suffix
 from evalstats.logs.words import first_few, matches
@@ -128,7 +128,11 @@ def joined(
     ]
     notes = notes_on(chosen)
     rows = shared_tasks(chosen, places, missing, notes)
-    pivots = _pivots(rows, epochs, len(places), flag(paired, "paired"))
+    if flag(paired, "paired"):
+        pivots = [{key: pivoted(of_key, epochs) for key, of_key in rows.items()}]
+    else:
+        each = {key: pivoted_one_by_one(of_key, epochs) for key, of_key in rows.items()}
+        pivots = [{key: of_key[i] for key, of_key in each.items()} for i in range(len(places))]
     changes = change_notes(pivots, allowed)
     averages = [one for log in chosen for one in log.averages if one.system in places]
     parts = [_tables(of, averages, wanted.task, missing, notes) for of in pivots]
@@ -139,21 +143,11 @@ def joined(
         # A column that is read is not left out.
         notes = [note for note in notes if f"column {column!r}" not in note.line]
         unknown: list[str] = []
-        tasks = corrected(tasks, people, unknown)
+        tasks = _corrected(tasks, people, unknown)
         notes += [Note("people", line) for line in unknown]
     common = [line for part in parts for line in common_item_notes(part.tasks)]
     said = list(dict.fromkeys([*changes, *sentences(notes), *common]))
     return Joined(tasks, said, paths, totals, unread, texts)
-
-
-def _pivots(
-    rows_of: Mapping[Key, Sequence[Rows]], epochs: str, n_systems: int, is_paired: bool
-) -> list[dict[Key, Pivot]]:
-    """Return one pivot of all systems for each task and metric; unpaired, such a dict a system."""
-    if is_paired:
-        return [{key: pivoted(rows, epochs) for key, rows in rows_of.items()}]
-    by_key = {key: pivoted_one_by_one(rows, epochs) for key, rows in rows_of.items()}
-    return [{key: pivots[i] for key, pivots in by_key.items()} for i in range(n_systems)]
 
 
 class _Tables(NamedTuple):
@@ -179,7 +173,7 @@ def _tables(
     }
     placed = {key: (name, table) for name, of in by_task.items() for key, table in of.items()}
     texts = {name: _texts(pivots[next(iter(of))], tasks[name][0]) for name, of in by_task.items()}
-    return _Tables(tasks, totals_of(averages, placed, asked), texts)
+    return _Tables(tasks, _totals(averages, placed, asked), texts)
 
 
 def _by_task(
@@ -200,7 +194,8 @@ def _by_task(
         if not is_shared and not (are_metrics and n_parts[key.task] == 1):
             tasks.setdefault(key.part, {})[key] = table
             continue
-        if key.has_filter and isinstance(table.metric, _RENAMED):
+        has_filter = key.part != key.task
+        if has_filter and isinstance(table.metric, _RENAMED):
             metric = replace(table.metric, name=f"{table.metric.name} ({key.filter})")
             table = replace(table, metric=metric, metric_signature="")
         tasks.setdefault(key.task, {})[key] = table
@@ -211,7 +206,7 @@ def _by_task(
     return {name: tasks[name] for name in sorted(tasks, key=natural)}
 
 
-def totals_of(
+def _totals(
     averages: Sequence[Average],
     placed: Mapping[Key, tuple[str, SegmentStatistics]],
     asked: Sequence[str],
@@ -298,7 +293,8 @@ def _people_of(
     columns: Mapping[str, str | None] | None,
 ) -> tuple[str | None, dict[str, list[SegmentStatistics]]]:
     """Return people's scores by task, and the column of the logs that they are, if they are one."""
-    column, selected = None, {}
+    column: str | None = None
+    selected: dict[str, Any] = {}
     if isinstance(human, str) and not Path(human).exists():
         if without_suffix(human) != human:
             raise InputError(
@@ -319,52 +315,47 @@ def _people_of(
     return column, people.tasks
 
 
-def corrected(
+def _corrected(
     tasks: Mapping[str, Sequence[SegmentStatistics]],
     people: Mapping[str, Sequence[SegmentStatistics]],
     notes: list[str],
 ) -> dict[str, list[SegmentStatistics]]:
-    """Return a judge's statistics, by task, corrected by people's; what is left out is noted."""
+    """Return a judge's statistics, by task, corrected by people's; what is left out is noted.
+
+    People's scores that name no task are those of an only one.
+    """
     judged = {}
     for task, tables in tasks.items():
-        labels = _labels(people, task, tables)
+        named = people.get(task, people.get(""))
+        if named is None:
+            raise InputError(
+                f"has no scores of task {task!r}; it has {', '.join(map(shown, people))}",
+                argument="human",
+            )
+        # Systems that are not paired have a table each.
+        metrics = distinct(table.metric.name for table in tables)
+        fitting = [table for table in named if table.metric.name in metrics] or named
+        if len(fitting) > 1 or len(metrics) > 1:
+            raise InputError(
+                f"must be people's scores under one metric; they are of "
+                f"{', '.join(table.metric.name for table in named)}, and the judge's of "
+                f"{', '.join(metrics)}; give one metric",
+                argument="human",
+            )
+        (labels,) = fitting
+        for wrong in (one for one in (*tables, labels) if not isinstance(one.metric, Mean)):
+            raise InputError(
+                f"is of scores whose mean is taken, and {wrong.metric.name} is none",
+                argument="human",
+            )
+        for system in (name for one in tables for name in one.systems):
+            if system not in labels.systems:
+                raise InputError(
+                    f"has no scores of {system!r}; it has {', '.join(labels.systems)}",
+                    argument="human",
+                )
         judged[task] = [_judged(table, labels, notes) for table in tables]
     return judged
-
-
-def _labels(
-    people: Mapping[str, Sequence[SegmentStatistics]],
-    task: str,
-    tables: Sequence[SegmentStatistics],
-) -> SegmentStatistics:
-    """Return people's scores of a task; where they name no task they are those of an only one."""
-    named = people.get(task, people.get(""))
-    if named is None:
-        raise InputError(
-            f"has no scores of task {task!r}; it has {', '.join(map(shown, people))}",
-            argument="human",
-        )
-    # Systems that are not paired have a table each.
-    metrics = distinct(table.metric.name for table in tables)
-    fitting = [table for table in named if table.metric.name in metrics] or named
-    if len(fitting) > 1 or len(metrics) > 1:
-        raise InputError(
-            f"must be people's scores under one metric; they are of "
-            f"{', '.join(table.metric.name for table in named)}, and the judge's of "
-            f"{', '.join(metrics)}; give one metric",
-            argument="human",
-        )
-    (table,) = fitting
-    for wrong in (one for one in (*tables, table) if not isinstance(one.metric, Mean)):
-        raise InputError(
-            f"is of scores whose mean is taken, and {wrong.metric.name} is none", argument="human"
-        )
-    for system in (name for one in tables for name in one.systems):
-        if system not in table.systems:
-            raise InputError(
-                f"has no scores of {system!r}; it has {', '.join(table.systems)}", argument="human"
-            )
-    return table
 
 
 def _judged(

@@ -213,8 +213,8 @@ class Log(Result):
     def disagreements(self) -> tuple[str, ...]:
         """Scores of the log that are not those of its items, both numbers named."""
         lines = []
-        for one, part in self._scored:
-            stated, score = one.reported, score_of(part)
+        for one, _, score in self._scored:
+            stated = one.reported
             if stated is not None and not _is_stated(score, stated):
                 lines.append(
                     f"{one.key} of {one.system}: the log says {stated:.10g}, its items give "
@@ -237,8 +237,8 @@ class Log(Result):
         As the harness does, a task that lacks the metric is in no average of it.
         """
         scores = {
-            (one.key, one.system): (score_of(part), len(part.ids) + part.n_unscored)
-            for one, part in self._scored
+            (one.key, one.system): (score, len(part.ids) + part.n_unscored)
+            for one, part, score in self._scored
         }
         tasks, averages = set(self.tasks), []
         for (key, system), stated in self.group_scores.items():
@@ -256,8 +256,14 @@ class Log(Result):
         return tuple(averages)
 
     @cached_property
-    def _scored(self) -> list[tuple[Rows, ItemScores]]:
-        return [(one, item_scores(one)) for one in self.rows]
+    def _scored(self) -> list[tuple[Rows, ItemScores, float]]:
+        """Rows with their items, and the score of all but those whose score is missing."""
+        scored = []
+        for one in self.rows:
+            part = item_scores(one)
+            whole = np.nansum(part.values, axis=0, dtype=np.float64)
+            scored.append((one, part, float(one.metric.score(whole))))
+        return scored
 
     def select(
         self, task: Patterns = None, metric: Patterns = None, filter: Patterns = None
@@ -327,10 +333,10 @@ class Log(Result):
                 "system": one.system,
                 "items": len(part.ids),
                 "answers": "-".join(map(str, dict.fromkeys(part.n_answers))),
-                "score": score_of(part),
+                "score": score,
                 "reported": one.reported,
             }
-            for one, part in self._scored
+            for one, part, score in self._scored
         ]
 
     def _group_records(self) -> list[dict[str, Any]]:
@@ -410,18 +416,23 @@ def log_of(
         else:
             left.append(f"{one.key} of {one.system}, which has no score")
     kept = tuple(sorted(by_system.values(), key=lambda one: natural(one.key.task)))
-    log = Log(
-        str(path), format, kept, groups=dict(groups or {}), group_scores=dict(group_scores or {})
-    )
     of_key: dict[Key, list[ItemScores]] = {}
-    for one, part in log._scored:
+    for one in kept:
+        part = item_scores(one)
         of_key.setdefault(one.key, []).append(part)
         if part.n_unscored:
             n = f"{part.n_unscored:,} of {part.n_unscored + len(part.ids):,} items"
             left.append(f"{n} of {one.key} of {one.system}, which are unscored")
     for parts in of_key.values():
         shared_labels(parts)  # What systems of one log say of an item must be the same.
-    return replace(log, skipped=tuple(left))
+    return Log(
+        str(path),
+        format,
+        kept,
+        groups=dict(groups or {}),
+        group_scores=dict(group_scores or {}),
+        skipped=tuple(left),
+    )
 
 
 def by_key(rows: Iterable[Rows]) -> dict[Key, list[Rows]]:
@@ -430,11 +441,6 @@ def by_key(rows: Iterable[Rows]) -> dict[Key, list[Rows]]:
     for one in rows:
         of_key.setdefault(one.key, []).append(one)
     return of_key
-
-
-def score_of(part: ItemScores) -> float:
-    """Return the score of all items but those whose score is missing."""
-    return float(part.rows.metric.score(np.nansum(part.values, axis=0, dtype=np.float64)))
 
 
 def incompleteness(rows: Sequence[Rows]) -> str:

@@ -110,11 +110,27 @@ def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
     if len(rows.items.epochs):
         first = np.flatnonzero([i == 0 or ids[i] != ids[i - 1] for i in range(len(ids))])
         counts = np.diff([*first, len(ids)])
-        _check_same_labels(rows, np.repeat(first, counts).tolist())
-        n_answers = (int(counts.min()), int(counts.max()))
-        items = items.at(first)._replace(n_answers=n_answers)
+        for name, labels in rows.items.labels.items():
+            for i, j in enumerate(np.repeat(first, counts).tolist()):
+                if labels[i] != labels[j]:
+                    raise InputError(
+                        f"{rows.path}, {rows.key}: answers to {shown(ids[j], 60)} differ in "
+                        f"{name!r}: {shown(labels[j], 60)} and {shown(labels[i], 60)}"
+                    )
+        n, most = int(counts.min()), int(counts.max())
+        items = items.at(first)._replace(n_answers=(n, most))
         if epochs == "runs":
-            items = items._replace(values=_side_by_side(rows, n_answers), n_runs=n_answers[0])
+            numbers = rows.items.epochs
+            if n < most or np.any(numbers.reshape(-1, n) != numbers[:n]):
+                raise InputError(
+                    f"{rows.path}, {rows.key}: ",
+                    Argument("epochs", "runs"),
+                    f" needs the same number of answers to every item, got {n} to {most}, or "
+                    f"others; average them with ",
+                    Argument("epochs", "mean"),
+                )
+            # The runs of each item side by side, (N K, k) -> (N, K k).
+            items = items._replace(values=rows.values.reshape(len(counts), -1), n_runs=n)
             kept = np.logical_and.reduceat(kept, first)
         else:
             values, repeats = _averaged(rows, scored, first)
@@ -123,34 +139,6 @@ def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
     if not np.all(kept):
         items = items.at(np.flatnonzero(kept))._replace(n_unscored=int(np.sum(~kept)))
     return items if trials is None else _counted(items, trials)
-
-
-def _check_same_labels(rows: Rows, of_first: list[int]) -> None:
-    """Raise where an answer has other labels than the first to its item.
-
-    `of_first` has the place of that first answer for each of the n answers: ``[0, 0, 0, 3, 3]``.
-    """
-    for name, values in rows.items.labels.items():
-        for i, j in enumerate(of_first):
-            if values[i] != values[j]:
-                raise InputError(
-                    f"{rows.path}, {rows.key}: answers to {shown(rows.items.ids[j], 60)} differ "
-                    f"in {name!r}: {shown(values[j], 60)} and {shown(values[i], 60)}"
-                )
-
-
-def _side_by_side(rows: Rows, n_answers: tuple[int, int]) -> NDArray[Any]:
-    """Return the statistics of the runs of each item side by side, `(N K, k) -> (N, K k)`."""
-    (n, most), epochs = n_answers, rows.items.epochs
-    if n < most or np.any(epochs.reshape(-1, n) != epochs[:n]):
-        raise InputError(
-            f"{rows.path}, {rows.key}: ",
-            Argument("epochs", "runs"),
-            f" needs the same number of answers to every item, got {n} to {most}, or others; "
-            f"average them with ",
-            Argument("epochs", "mean"),
-        )
-    return rows.values.reshape(len(epochs) // n, -1)
 
 
 def _averaged(
@@ -248,24 +236,13 @@ class Pivot(NamedTuple):
         return repeats[:, kept]
 
 
-def pivoted(rows: Sequence[Rows], epochs: str = "mean") -> Pivot:
-    """Return the rows of several systems under one key side by side."""
-    rows = [one.without_absent(keep_items=True) for one in rows]
-    return _pivot(rows, epochs, _shared_metric(rows))
+def pivoted(rows: Sequence[Rows], epochs: str = "mean", metric: Metric | None = None) -> Pivot:
+    """Return the rows of several systems under one key side by side.
 
-
-def pivoted_one_by_one(rows: Sequence[Rows], epochs: str = "mean") -> list[Pivot]:
-    """Return the rows of each system under one key as a pivot of its own, all of the same metric.
-
-    What only other systems have in a table is none of its items.
+    `metric` is the one of all systems, where there are others than these.
     """
-    rows = [one.without_absent(keep_items=False) for one in rows]
-    metric = _shared_metric(rows)
-    return [_pivot([one], epochs, metric) for one in rows]
-
-
-def _pivot(rows: Sequence[Rows], epochs: str, metric: Metric) -> Pivot:
-    """Return rows of systems under one key and metric side by side."""
+    rows = [one.without_absent(keep_items=True) for one in rows]
+    metric = _shared_metric(rows) if metric is None else metric
     key, trials = rows[0].key, of_trials(epochs, metric.name)
     for one in rows if trials is not None else ():
         if not isinstance(metric, Mean):
@@ -301,6 +278,16 @@ def _pivot(rows: Sequence[Rows], epochs: str, metric: Metric) -> Pivot:
         is_there[s, places[s]] = True
         is_gone[s, places[s]] = np.isnan(part.values).any(axis=1)
     return Pivot(key, metric, parts, ids, places, is_there, is_gone, shared_labels(parts))
+
+
+def pivoted_one_by_one(rows: Sequence[Rows], epochs: str = "mean") -> list[Pivot]:
+    """Return the rows of each system under one key as a pivot of its own, all of the same metric.
+
+    What only other systems have in a table is none of its items.
+    """
+    rows = [one.without_absent(keep_items=False) for one in rows]
+    metric = _shared_metric(rows)
+    return [pivoted([one], epochs, metric) for one in rows]
 
 
 def items_of(parts: Sequence[ItemScores]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:

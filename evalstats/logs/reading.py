@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -32,12 +32,10 @@ class Format(Protocol):
     """What each module of `logs/formats` is."""
 
     NAME: str
-
-    def is_ours(self, source: Source) -> bool:
-        """Return whether a file or folder is of this format."""
-
-    def read(self, source: Source, wanted: Wanted) -> Log:
-        """Return what is wanted of it."""
+    #: Whether a file or folder is of this format.
+    is_ours: Callable[[Source], bool]
+    #: What is wanted of it.
+    read: Callable[[Source, Wanted], Log]
 
 
 FORMATS = tuple(cast(Format, import_module(f"{formats.__name__}.{x}")) for x in formats.NAMES)

@@ -33,14 +33,13 @@ class Key(NamedTuple):
     filter: str = ""
 
     @property
-    def has_filter(self) -> bool:
-        """Whether rows have a filter; lm-evaluation-harness calls it "none" where they have not."""
-        return self.filter not in ("", "none")
-
-    @property
     def part(self) -> str:
-        """The task and the filter as one name."""
-        return f"{self.task} ({self.filter})".strip() if self.has_filter else self.task
+        """The task, and the filter if there is one, as one name.
+
+        Where there is none, lm-evaluation-harness calls it "none".
+        """
+        has_filter = self.filter not in ("", "none")
+        return f"{self.task} ({self.filter})".strip() if has_filter else self.task
 
     def __str__(self) -> str:
         """Return the three as one name."""

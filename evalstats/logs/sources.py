@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 from evalstats.checks import is_unseen, shown
 from evalstats.errors import InputError, MissingExtraError
@@ -91,8 +91,12 @@ class Source:
         """All files of the folder and of those in it, in order of their names; or the file."""
         if self.path.is_file():
             return [self.path]
+        errors: list[OSError] = []
+        folders = list(os.walk(self.path, onerror=errors.append))
         # What cannot be looked into may hold another log.
-        folders = os.walk(self.path, onerror=_refuse)
+        if errors:
+            folder = shown(str(errors[0].filename), 200)
+            raise InputError(f"cannot read {folder}: {errors[0].strerror}")
         paths = (Path(folder, name) for folder, _, names in folders for name in names)
         return sorted(path for path in paths if path.is_file())
 
@@ -243,11 +247,6 @@ def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
         packed = io.BytesIO(member.read(stored.file_size + 1))
     reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
     return bytes(reader.read(entry.file_size + 1))
-
-
-def _refuse(error: OSError) -> NoReturn:
-    """Raise for a folder that cannot be looked into."""
-    raise InputError(f"cannot read {shown(str(error.filename), 200)}: {error.strerror}") from None
 
 
 def require(record: Any, *keys: str, where: str) -> Any:
