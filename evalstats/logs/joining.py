@@ -30,11 +30,11 @@ from evalstats.logs.missing import (
     sentences,
     shared_tasks,
 )
-from evalstats.logs.pivot import Pivot, as_epochs, pivoted, pivoted_one_by_one
+from evalstats.logs.pivot import Pivot, as_epochs, pivoted, pivoted_by_system
 from evalstats.logs.reading import (
     Logs,
     OneLog,
-    directed,
+    check_patterns,
     distinguished,
     places_of,
     read_several,
@@ -42,7 +42,7 @@ from evalstats.logs.reading import (
 from evalstats.logs.rows import Key, natural
 from evalstats.logs.settings import allowed_changes, change_notes
 from evalstats.logs.sources import without_suffix
-from evalstats.logs.words import first_few, matches
+from evalstats.logs.words import as_directions, first_few, matches
 from evalstats.metrics import ICC, FlipRate, Mean, PassAll, PassAny, Ratio
 from evalstats.metrics.judged import Judged, joined_rows
 from evalstats.results.records import counted, distinct
@@ -120,7 +120,10 @@ def joined(
                 )
         places = places_of(read, as_patterns(systems, "systems"))
         return _of_arena(read, places, wanted.labels, unread, strengths)
-    every = directed(distinguished(read), directions)
+    every, is_higher = distinguished(read), as_directions(directions)
+    metrics = [one.key.metric for log in every for one in log.rows]
+    check_patterns(is_higher, metrics, "directions", "metric ")
+    every = [log.directed(is_higher) for log in every]
     epochs = every[0].epochs if epochs is None else as_epochs(epochs)
     places = places_of(every, as_patterns(systems, "systems"))
     chosen = [
@@ -131,8 +134,7 @@ def joined(
     if flag(paired, "paired"):
         pivots = [{key: pivoted(of_key, epochs) for key, of_key in rows.items()}]
     else:
-        each = {key: pivoted_one_by_one(of_key, epochs) for key, of_key in rows.items()}
-        pivots = [{key: of_key[i] for key, of_key in each.items()} for i in range(len(places))]
+        pivots = pivoted_by_system(rows, epochs)
     changes = change_notes(pivots, allowed)
     averages = [one for log in chosen for one in log.averages if one.system in places]
     parts = [_tables(of, averages, wanted.task, missing, notes) for of in pivots]
@@ -142,9 +144,7 @@ def joined(
         column, people = _people_of(logs, human, task, systems, columns)
         # A column that is read is not left out.
         notes = [note for note in notes if f"column {column!r}" not in note.line]
-        unknown: list[str] = []
-        tasks = _corrected(tasks, people, unknown)
-        notes += [Note("people", line) for line in unknown]
+        tasks = _corrected(tasks, people, notes)
     common = [line for part in parts for line in common_item_notes(part.tasks)]
     said = list(dict.fromkeys([*changes, *sentences(notes), *common]))
     return Joined(tasks, said, paths, totals, unread, texts)
@@ -318,7 +318,7 @@ def _people_of(
 def _corrected(
     tasks: Mapping[str, Sequence[SegmentStatistics]],
     people: Mapping[str, Sequence[SegmentStatistics]],
-    notes: list[str],
+    notes: list[Note],
 ) -> dict[str, list[SegmentStatistics]]:
     """Return a judge's statistics, by task, corrected by people's; what is left out is noted.
 
@@ -359,7 +359,7 @@ def _corrected(
 
 
 def _judged(
-    table: SegmentStatistics, people: SegmentStatistics, notes: list[str]
+    table: SegmentStatistics, people: SegmentStatistics, notes: list[Note]
 ) -> SegmentStatistics:
     """Return the statistics of both, joined by the ids of the items; what is left out is noted."""
     assert table.segment_ids is not None
@@ -373,8 +373,8 @@ def _judged(
             argument="human",
         )
     if n_unknown := len(people.segment_ids) - len(known):
-        what = counted(n_unknown, "item")
-        notes.append(f"People's scores of {what} that no log has are left out")
+        line = f"People's scores of {counted(n_unknown, 'item')} that no log has are left out"
+        notes.append(Note("people", line))
     rows: NDArray[Any] = np.zeros(table.values.shape)
     systems = [people.systems.index(name) for name in table.systems]
     at = [places[people.segment_ids[i]] for i in known]

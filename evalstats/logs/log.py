@@ -24,6 +24,8 @@ from evalstats.statistics.segments import SegmentStatistics
 #: A pattern, or several: ``"mmlu*"``.
 Patterns = str | Sequence[str] | None
 _NAMED = 3
+#: How far a score may be from the one that a log states.
+_RELATIVE, _ABSOLUTE = 1e-6, 1e-9
 
 
 class Wanted(NamedTuple):
@@ -135,11 +137,6 @@ class Average(NamedTuple):
     weights: tuple[str, ...]
 
 
-def _is_stated(score: float, stated: float) -> bool:
-    """Return whether a score is the one that a log states, but for rounding."""
-    return bool(np.isclose(score, stated, rtol=1e-6, atol=1e-9))
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Log(Result):
     """What a log, or a table of scores, says: rows of every item, system, task and metric.
@@ -215,7 +212,7 @@ class Log(Result):
         lines = []
         for one, _, score in self._scored:
             stated = one.reported
-            if stated is not None and not _is_stated(score, stated):
+            if stated is not None and not np.isclose(score, stated, _RELATIVE, _ABSOLUTE):
                 lines.append(
                     f"{one.key} of {one.system}: the log says {stated:.10g}, its items give "
                     f"{score:.10g}"
@@ -249,7 +246,9 @@ class Log(Result):
                 values, sizes = zip(*there.values(), strict=True)
                 means = {"micro": np.average(values, weights=sizes), "macro": np.mean(values)}
                 means = {name: float(mean) for name, mean in means.items()}
-                weights = tuple(name for name in means if _is_stated(means[name], stated))
+                weights = tuple(
+                    w for w, m in means.items() if np.isclose(m, stated, _RELATIVE, _ABSOLUTE)
+                )
                 averages.append(
                     Average(key, system, tuple(there), sum(sizes), stated, means, weights)
                 )
@@ -313,11 +312,22 @@ class Log(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: what was found, and what was left out."""
+        groups = [
+            {
+                **one.key._asdict(),
+                "system": one.system,
+                "items": one.n_items,
+                "answers": "",
+                "score": one.by_weights[one.weights[0]] if one.weights else None,
+                "reported": one.reported,
+            }
+            for one in self.averages
+        ]
         return {
             **{name: getattr(self, name) for name in ("name", "path", "format", "epochs")},
             "tables": self._records(),
             "groups": {name: list(tasks) for name, tasks in self.groups.items()},
-            "group_scores": self._group_records(),
+            "group_scores": groups,
             "incomplete": {str(key): what for key, what in self.incomplete.items()},
             "disagreements": list(self.disagreements),
             "skipped": list(self.skipped),
@@ -339,26 +349,13 @@ class Log(Result):
             for one, part, score in self._scored
         ]
 
-    def _group_records(self) -> list[dict[str, Any]]:
-        """Return what the log states of groups, in the columns of `_records`."""
-        return [
-            {
-                **one.key._asdict(),
-                "system": one.system,
-                "items": one.n_items,
-                "answers": "",
-                "score": one.by_weights[one.weights[0]] if one.weights else None,
-                "reported": one.reported,
-            }
-            for one in self.averages
-        ]
-
     def _tables(self, digits: int | None = None) -> list[Table]:
         spec = ".6g" if digits is None else f".{digits}f"
         shown = {"items": ",", "score": spec, "reported": spec}
+        told = self.to_dict()
         rows = [
             {k: "" if v is None else format(v, shown.get(k, "")) for k, v in record.items()}
-            for record in (*self._records(), *self._group_records())
+            for record in (*told["tables"], *told["group_scores"])
         ]
         # What says nothing of any row is no column.
         empty = {

@@ -280,14 +280,19 @@ def pivoted(rows: Sequence[Rows], epochs: str = "mean", metric: Metric | None = 
     return Pivot(key, metric, parts, ids, places, is_there, is_gone, shared_labels(parts))
 
 
-def pivoted_one_by_one(rows: Sequence[Rows], epochs: str = "mean") -> list[Pivot]:
-    """Return the rows of each system under one key as a pivot of its own, all of the same metric.
+def pivoted_by_system(
+    rows_of: Mapping[Key, Sequence[Rows]], epochs: str = "mean"
+) -> list[dict[Key, Pivot]]:
+    """Return what `pivoted` makes of each system alone, by key; the metric is that of all of them.
 
     What only other systems have in a table is none of its items.
     """
-    rows = [one.without_absent(keep_items=False) for one in rows]
-    metric = _shared_metric(rows)
-    return [pivoted([one], epochs, metric) for one in rows]
+    pivots = {}
+    for key, rows in rows_of.items():
+        own = [one.without_absent(keep_items=False) for one in rows]
+        metric = _shared_metric(own)
+        pivots[key] = [pivoted([one], epochs, metric) for one in own]
+    return [dict(zip(pivots, each, strict=True)) for each in zip(*pivots.values(), strict=True)]
 
 
 def items_of(parts: Sequence[ItemScores]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:

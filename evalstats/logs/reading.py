@@ -232,23 +232,15 @@ def distinguished(logs: list[Log]) -> list[Log]:
     return renamed
 
 
-def directed(logs: Sequence[Log], directions: Mapping[str, str] | None) -> list[Log]:
-    """Return logs with the directions that the caller gives; each must be of some metric."""
-    is_higher = as_directions(directions)
-    metrics = [one.key.metric for log in logs for one in log.rows]
-    _check_patterns(is_higher, metrics, "directions", "metric ")
-    return [log.directed(is_higher) for log in logs]
-
-
 def places_of(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
     """Return the systems that are wanted, in the order of the patterns, with their places."""
     names = list(dict.fromkeys(name for log in logs for name in log.systems))
-    _check_patterns(patterns, names, "systems")
+    check_patterns(patterns, names, "systems")
     chosen = [name for pattern in patterns for name in names if matches(name, [pattern])]
     return {name: i for i, name in enumerate(dict.fromkeys(chosen if patterns else names))}
 
 
-def _check_patterns(
+def check_patterns(
     patterns: Iterable[str], names: Iterable[str], argument: str, kind: str = ""
 ) -> None:
     """Raise where a pattern of an argument matches no name; messages call names `kind`."""
