@@ -29,7 +29,7 @@ from evalstats.analysis.suite import Groups
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, flag, meant
 from evalstats.errors import InputError, InputTypeError
-from evalstats.logs.comparing import GateInput, gate_tables
+from evalstats.logs.gating import GateInput, gate_tables
 from evalstats.logs.log import Patterns
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weights import Rng

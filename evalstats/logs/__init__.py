@@ -9,8 +9,8 @@
 - `formats`: a file for each of seventeen formats, which turn what a harness wrote into rows
 - `reading`: `read_log`, which tells one format from another; several logs by names of their own
 - `missing`: tasks, items and scores that not all systems have, refused or left out with a note
-- `joining`: several logs side by side, by task and item, with battles and people's scores
-- `comparing`: `compare_logs`, `estimate_logs`, and what a gate compares
+- `joining`: `compare_logs`, `estimate_logs`: several logs by task and item; battles, people
+- `gating`: what a gate compares, logs or not, as tables of two systems
 
 May import every room but `training` and `compat`.
 """

@@ -481,7 +481,7 @@ an undecided gate that counts as passed is no error in JUnit's XML
 every reason is printed
 - return [*self.reasons, *notes], signatures
 + return [*self.reasons[:3], *notes], signatures
-@ logs/comparing.py: gate
+@ logs/gating.py: gate
 a name of the baseline is no path where there are names of systems
 - is_name = isinstance(hypotheses, Mapping) or is_extracted(hypotheses) or baseline in columns
 + is_name = isinstance(hypotheses, Mapping) or is_statistics(hypotheses)

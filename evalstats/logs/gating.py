@@ -1,166 +1,27 @@
-"""Logs in, comparison out; and what a gate compares, logs or not, as tables by task."""
+"""What a gate compares: a system and its baseline, in whatever form, as tables by task."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
-from evalstats.analysis.aggregates import Aggregated, NamedTotal
+from evalstats.analysis.aggregates import NamedTotal
 from evalstats.analysis.makers import maker_of
-from evalstats.analysis.options import SuitePairs, SuiteScores
-from evalstats.analysis.suite import Groups, Suite, Tables
+from evalstats.analysis.suite import Groups, Tables
 from evalstats.analysis.tasks import Task, as_task, is_extracted, is_statistics, tables_of
 from evalstats.analysis.units import Labels
 from evalstats.analysis.unpaired import as_unpaired
-from evalstats.checks import also_called
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
-from evalstats.logs.log import Log, Patterns
-from evalstats.logs.reading import Logs, OneLog, read_log
+from evalstats.logs.log import Log
+from evalstats.logs.reading import read_log
 from evalstats.resampling.executors import Workers
-from evalstats.results.comparison import Comparison, Estimates
 from evalstats.statistics.extraction import Metrics
 from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import table_columns
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-
-@also_called(metrics="metric", seed="rng")
-def compare_logs(
-    logs: Logs,
-    *,
-    task: Patterns = None,
-    metric: Patterns = None,
-    filter: Patterns = None,
-    systems: Patterns = None,
-    groups: str | None = None,
-    strata: str | None = None,
-    aggregate: Aggregated | None = None,
-    missing: str = "error",
-    epochs: str | None = None,
-    directions: Mapping[str, str] | None = None,
-    columns: Mapping[str, str | None] | None = None,
-    human: OneLog | None = None,
-    paired: bool = True,
-    **options: Unpack[SuitePairs],
-) -> Comparison:
-    """Compare systems by their logs, joined by the ids of their items.
-
-    Parameters
-    ----------
-    logs : sequence or mapping of Log, path or frame, or one of them
-        Logs of at least two systems, in any number of files and folders; those of other tasks of
-        one system are joined. A mapping gives names to logs of one system each.
-    task, metric, filter : str or sequence of str, optional
-        What to compare, as shells match file names; by default all there is.
-    systems : str or sequence of str, optional
-        Which systems, by patterns as well, and in which order.
-    groups, strata : str, optional
-        Labels of the items, by name: a column of a table, or a path of keys in the log
-        (``"doc.passage_id"``). Strata are for one task: several are strata themselves.
-    aggregate
-        Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
-    missing : {"error", "intersect", "available"}
-        What to do where not all systems have the same items, metrics or tasks: refuse, or compare
-        what all have; where scores are missing, ``"available"`` takes the mean of those that there
-        are. The notes say how many were left out.
-    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, optional
-        What several answers to an item are, as in `read_log`; by default what the first log says.
-    directions : mapping of str to {"higher", "lower"}, optional
-        What is better under a metric whose name does not say it, as in `read_log`.
-    columns : mapping of str to str, optional
-        What columns of tables are, where their names do not say it, as in `read_log`:
-        ``{"mine": "score"}``.
-    human : path, frame, Log or str, optional
-        People's scores of a random sample of the items, where the scores are those of a judge: a
-        table, joined by the ids of the items and the names of systems, or the name of a column of
-        the logs. The result is prediction-powered (`evalstats.Judged`).
-    paired : bool
-        `False` where the systems answered other items: each is then a sample of its own, as in
-        `compare`.
-    **options
-        As in `compare`, or for several tasks in `Suite.compare`.
-
-    Returns
-    -------
-    Comparison
-        Of one task, or of several with their total.
-
-    Raises
-    ------
-    InputError
-        For what cannot be read or joined, and for options that do not go with several tasks.
-    """
-    together = joined(
-        logs,
-        task=task,
-        metric=metric,
-        filter=filter,
-        systems=systems,
-        missing=missing,
-        labels=(groups, strata),
-        epochs=epochs,
-        directions=directions,
-        columns=columns,
-        human=human,
-        paired=paired,
-    ).several()
-    whole = together.totals if aggregate is None else aggregate
-    suite = Suite.of(
-        together.tasks,
-        whole,
-        groups,
-        strata,
-        together.notes,
-        texts=together.texts,
-        paired=paired,
-    )
-    return suite.compare(**options)
-
-
-@also_called(metrics="metric", seed="rng")
-def estimate_logs(
-    logs: Logs,
-    *,
-    task: Patterns = None,
-    metric: Patterns = None,
-    filter: Patterns = None,
-    systems: Patterns = None,
-    groups: str | None = None,
-    strata: str | None = None,
-    aggregate: Aggregated | None = None,
-    missing: str = "error",
-    epochs: str | None = None,
-    directions: Mapping[str, str] | None = None,
-    columns: Mapping[str, str | None] | None = None,
-    human: OneLog | None = None,
-    **options: Unpack[SuiteScores],
-) -> Estimates:
-    """Score one system, or several, on one task or several, and say how sure the scores are.
-
-    Parameters are those of `compare_logs`; options those of `Suite.estimate`.
-    """
-    together = joined(
-        logs,
-        task=task,
-        metric=metric,
-        filter=filter,
-        systems=systems,
-        missing=missing,
-        labels=(groups, strata),
-        epochs=epochs,
-        directions=directions,
-        columns=columns,
-        human=human,
-    )
-    whole = together.totals if aggregate is None else aggregate
-    suite = Suite.of(together.tasks, whole, groups, strata, together.notes, together.texts)
-    return suite.estimate(**options)
 
 
 class GateInput(NamedTuple):
