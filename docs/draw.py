@@ -93,7 +93,7 @@ def power() -> Any:
 def noise() -> Any:
     """Draw how often each tool reports a difference where there is none."""
     from benchmarks.calibration.tables import load
-    from evalstats.results.figures import BLUE, VERMILLION, forest, name_axes, rows_axes
+    from evalstats.pictures.figures import BLUE, VERMILLION, forest, name_axes, rows_axes
 
     rates = {
         cell.rpartition(" / ")[2]: counts["p ≤ .05"]
@@ -136,7 +136,7 @@ def judge() -> Any:
     import tempfile
 
     from evalstats.data import examples
-    from evalstats.results.figures import BLUE, GREY, VERMILLION, forest, name_axes, rows_axes
+    from evalstats.pictures.figures import BLUE, GREY, VERMILLION, forest, name_axes, rows_axes
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -166,7 +166,7 @@ def decision() -> Any:
     """Draw what to set for which data: questions down the left, answers on the right."""
     from matplotlib import pyplot
 
-    from evalstats.results.figures import BLUE, SMALL, WIDTH
+    from evalstats.pictures.figures import BLUE, SMALL, WIDTH
 
     questions = {
         "Do segments come in documents,\nor answers in questions?": "groups=",

@@ -22,37 +22,37 @@ _MODULES = {
     "Trials PassAll PassAny FlipRate ICC Agreement ratings_by_item RoganGladen",
     "metrics.error_rates": "token_edits",
     "metrics.averages": "MeanOfRuns",
-    "metrics.judged": "Judged",
-    "statistics.extraction": "extract",
-    "statistics.runs": "extract_runs",
+    "designs.judges.judged": "Judged",
+    "statistics.extraction": "extract extract_runs",
     "statistics.segments": "SegmentStatistics",
     "resampling.weighted": "bootstrap_weights bootstrap_totals",
-    "shards.resample": "resample_shard",
-    "shards.shard": "merge_shards Shard",
-    "shards.moments": "Moments",
-    "shards.moments_query": "moments_query",
+    "designs.shards.resample": "resample_shard",
+    "designs.shards.shard": "merge_shards Shard",
+    "designs.moments.moments": "Moments",
+    "designs.moments.query": "moments_query",
     "analysis.estimate": "estimate",
     "analysis.compare": "compare",
     "analysis.suite": "Suite",
-    "analysis.arena": "arena wins",
-    "analysis.power": "power",
-    "analysis.growing": "SequentialTest",
+    "designs.arenas.arena": "arena wins",
+    "questions.power.power": "power",
+    "designs.looks.growing": "SequentialTest",
     "logs.reading": "read_log",
     "logs.log": "Log",
     "logs.joining": "compare_logs estimate_logs",
-    "results.gates": "Gate GateCheck",
-    "results.sequential": "Look Looks",
+    "questions.gates.gates": "Gate GateCheck",
+    "designs.looks.sequential": "Look Looks",
     "auditing": "audit Audit AuditedTest",
     "testing": "gate assert_not_worse",
-    "results.comparison": "Estimate Estimates Comparison",
+    "analysis.comparison": "Comparison",
+    "results.estimates": "Estimate Estimates",
     "results.records": "Difference MarginTest Discordant UnitCounts Interval",
-    "results.across": "OverStrata MeanDifference",
-    "results.influence": "Influence",
-    "results.cases": "Cases Case",
-    "results.joint": "JointClaim",
-    "results.planned": "Power PairPower",
-    "results.rankings": "Ranked Ranking Rankings",
-    "results.heterogeneity": "Heterogeneity TaskTest",
+    "questions.domains.across": "OverStrata MeanDifference",
+    "questions.influence.influence": "Influence",
+    "designs.trials.cases": "Cases Case",
+    "questions.influence.joint": "JointClaim",
+    "questions.power.planned": "Power PairPower",
+    "questions.ranking.rankings": "Ranked Ranking Rankings",
+    "questions.domains.heterogeneity": "Heterogeneity TaskTest",
     "compat.evaluatio.corpora": "bleu_ci bleu_bootstrap_test ConfidenceInterval",
     "training.accumulator": "Accumulator",
     "training.monitor": "Monitor",
@@ -61,21 +61,18 @@ _MODULES = {
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 _ROOMS = (
-    *("analysis", "auditing", "checks", "cli", "compat", "data", "errors", "inference"),
-    *("integrations", "logs", "metrics", "resampling", "results", "shards", "statistics"),
-    *("testing", "text", "training"),
+    *("analysis", "auditing", "checks", "cli", "compat", "data", "designs", "errors", "inference"),
+    *("integrations", "logs", "metrics", "pictures", "questions", "resampling", "results"),
+    *("statistics", "testing", "text", "training"),
 )
 
 __all__ = list(_PLACES)
 
 if TYPE_CHECKING:
     # The same for type checkers and editors, which do not run this file.
-    from evalstats.analysis.arena import arena as arena
-    from evalstats.analysis.arena import wins as wins
     from evalstats.analysis.compare import compare as compare
+    from evalstats.analysis.comparison import Comparison as Comparison
     from evalstats.analysis.estimate import estimate as estimate
-    from evalstats.analysis.growing import SequentialTest as SequentialTest
-    from evalstats.analysis.power import power as power
     from evalstats.analysis.suite import Suite as Suite
     from evalstats.auditing import Audit as Audit
     from evalstats.auditing import AuditedTest as AuditedTest
@@ -83,6 +80,19 @@ if TYPE_CHECKING:
     from evalstats.compat.evaluatio.corpora import ConfidenceInterval as ConfidenceInterval
     from evalstats.compat.evaluatio.corpora import bleu_bootstrap_test as bleu_bootstrap_test
     from evalstats.compat.evaluatio.corpora import bleu_ci as bleu_ci
+    from evalstats.designs.arenas.arena import arena as arena
+    from evalstats.designs.arenas.arena import wins as wins
+    from evalstats.designs.judges.judged import Judged as Judged
+    from evalstats.designs.looks.growing import SequentialTest as SequentialTest
+    from evalstats.designs.looks.sequential import Look as Look
+    from evalstats.designs.looks.sequential import Looks as Looks
+    from evalstats.designs.moments.moments import Moments as Moments
+    from evalstats.designs.moments.query import moments_query as moments_query
+    from evalstats.designs.shards.resample import resample_shard as resample_shard
+    from evalstats.designs.shards.shard import Shard as Shard
+    from evalstats.designs.shards.shard import merge_shards as merge_shards
+    from evalstats.designs.trials.cases import Case as Case
+    from evalstats.designs.trials.cases import Cases as Cases
     from evalstats.errors import InputError as InputError
     from evalstats.errors import InputTypeError as InputTypeError
     from evalstats.errors import MissingExtraError as MissingExtraError
@@ -118,42 +128,32 @@ if TYPE_CHECKING:
     from evalstats.metrics import ratings_by_item as ratings_by_item
     from evalstats.metrics.averages import MeanOfRuns as MeanOfRuns
     from evalstats.metrics.error_rates import token_edits as token_edits
-    from evalstats.metrics.judged import Judged as Judged
+    from evalstats.questions.domains.across import MeanDifference as MeanDifference
+    from evalstats.questions.domains.across import OverStrata as OverStrata
+    from evalstats.questions.domains.heterogeneity import Heterogeneity as Heterogeneity
+    from evalstats.questions.domains.heterogeneity import TaskTest as TaskTest
+    from evalstats.questions.gates.gates import Gate as Gate
+    from evalstats.questions.gates.gates import GateCheck as GateCheck
+    from evalstats.questions.influence.influence import Influence as Influence
+    from evalstats.questions.influence.joint import JointClaim as JointClaim
+    from evalstats.questions.power.planned import PairPower as PairPower
+    from evalstats.questions.power.planned import Power as Power
+    from evalstats.questions.power.power import power as power
+    from evalstats.questions.ranking.rankings import Ranked as Ranked
+    from evalstats.questions.ranking.rankings import Ranking as Ranking
+    from evalstats.questions.ranking.rankings import Rankings as Rankings
     from evalstats.resampling.weighted import bootstrap_totals as bootstrap_totals
     from evalstats.resampling.weighted import bootstrap_weights as bootstrap_weights
-    from evalstats.results.across import MeanDifference as MeanDifference
-    from evalstats.results.across import OverStrata as OverStrata
-    from evalstats.results.cases import Case as Case
-    from evalstats.results.cases import Cases as Cases
-    from evalstats.results.comparison import Comparison as Comparison
-    from evalstats.results.comparison import Estimate as Estimate
-    from evalstats.results.comparison import Estimates as Estimates
-    from evalstats.results.gates import Gate as Gate
-    from evalstats.results.gates import GateCheck as GateCheck
-    from evalstats.results.heterogeneity import Heterogeneity as Heterogeneity
-    from evalstats.results.heterogeneity import TaskTest as TaskTest
-    from evalstats.results.influence import Influence as Influence
-    from evalstats.results.joint import JointClaim as JointClaim
-    from evalstats.results.planned import PairPower as PairPower
-    from evalstats.results.planned import Power as Power
-    from evalstats.results.rankings import Ranked as Ranked
-    from evalstats.results.rankings import Ranking as Ranking
-    from evalstats.results.rankings import Rankings as Rankings
+    from evalstats.results.estimates import Estimate as Estimate
+    from evalstats.results.estimates import Estimates as Estimates
     from evalstats.results.records import Difference as Difference
     from evalstats.results.records import Discordant as Discordant
     from evalstats.results.records import Interval as Interval
     from evalstats.results.records import MarginTest as MarginTest
     from evalstats.results.records import UnitCounts as UnitCounts
-    from evalstats.results.sequential import Look as Look
-    from evalstats.results.sequential import Looks as Looks
-    from evalstats.shards.moments import Moments as Moments
-    from evalstats.shards.moments_query import moments_query as moments_query
-    from evalstats.shards.resample import resample_shard as resample_shard
-    from evalstats.shards.shard import Shard as Shard
-    from evalstats.shards.shard import merge_shards as merge_shards
     from evalstats.statistics.extraction import extract as extract
+    from evalstats.statistics.extraction import extract_runs as extract_runs
     from evalstats.statistics.files import read_lines as read_lines
-    from evalstats.statistics.runs import extract_runs as extract_runs
     from evalstats.statistics.segments import SegmentStatistics as SegmentStatistics
     from evalstats.testing import assert_not_worse as assert_not_worse
     from evalstats.testing import gate as gate

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evalstats.analysis.compare import compare
+from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.tasks import is_statistics, tables_of
 from evalstats.checks import also_called, integer
 from evalstats.compat.evaluatio.corpora import reversal_pvalues
@@ -18,9 +19,8 @@ from evalstats.metrics import BLEU
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import tabular
-from evalstats.results.comparison import Comparison
 from evalstats.results.convert import Count, Seed, Share
-from evalstats.results.forms import Several
+from evalstats.results.forms import Finding, Several
 from evalstats.results.records import Difference, Record, distinct
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
@@ -115,6 +115,18 @@ class Audit(Several[AuditedTest]):
 
     def _rows(self) -> Sequence[AuditedTest]:
         return self.tests
+
+    def _finding(self, row: AuditedTest) -> Finding:
+        """Say whether what another tool prints and the calibrated p-value agree."""
+        said = {
+            "both": "both find a difference at 0.05",
+            "neither": "neither finds a difference at 0.05",
+            "printed only": "only the printed p-value is at most 0.05",
+            "calibrated only": "only the calibrated p-value is at most 0.05",
+        }[row.verdict]
+        line = f"{row.test} prints {tabular.pvalue(row.pvalue)}, calibrated it is "
+        line += f"{tabular.pvalue(row.calibrated)}."
+        return Finding(f"{row.system} - {row.baseline}, {row.metric}: {said}", lines=[line])
 
     def _title(self) -> str:
         return f"Audit of {self.comparison._title()}"

@@ -22,18 +22,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.gate import gated
+from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.options import as_limits
 from evalstats.analysis.suite import Groups
-from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, flag, meant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.gating import GateInput, gate_tables
 from evalstats.logs.log import Patterns
+from evalstats.questions.gates.gate import gated
+from evalstats.questions.gates.gates import Gate
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weights import Rng
-from evalstats.results.gates import Gate
 from evalstats.statistics.extraction import Metrics
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import evalstats as es
 from benchmarks.calibration.samples import Floats, Rng, Sample
-from evalstats.metrics.judged import joined_rows
-from evalstats.statistics.battles import BattleTable
+from evalstats.designs.arenas.battles import BattleTable
+from evalstats.designs.judges.judged import joined_rows
 
 
 @dataclass(frozen=True)

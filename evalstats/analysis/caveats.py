@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import ceil
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evalstats.analysis.drawn import Drawn, Pair
-from evalstats.analysis.effects import Effect
-from evalstats.analysis.unpaired import Part
+from evalstats.analysis.drawn import Drawn, Effect, Pair
+from evalstats.analysis.tasks import Part
 from evalstats.inference import student
 from evalstats.inference.bootstrap import LEAST_DEGREES
 from evalstats.inference.student import kish
@@ -22,7 +21,9 @@ from evalstats.results.notes import (
     limit_notes,
     uneven_notes,
 )
-from evalstats.results.repeated import TrialShares
+
+if TYPE_CHECKING:
+    from evalstats.designs.trials.repeats import TrialShares
 
 #: The largest tenth of the units, ten at most, that hold so much of a variance are a note. Measured
 #: on samples of 20 to 2,000 segments: BLEU of systems that get few n-grams right at all is seen in
@@ -39,7 +40,7 @@ def limits_of(part: Part, drawn: Sequence[Drawn], pairs: Sequence[Pair] | None =
     of_pairs = {} if pairs is None else dict.fromkeys(note for one in drawn for note in one.notes)
     gaps = (*of_pairs, *gap_notes(drawn))
     limits = _limits(drawn, held, gaps, part.name, part.total)
-    return limits._replace(trials=tuple(trial_shares(drawn, pairs or ())))
+    return limits._replace(trials=_trials_of(drawn, pairs or ()))
 
 
 def _limits(
@@ -51,7 +52,7 @@ def _limits(
 ) -> Limits:
     """Return what limits what is said; `held` are variances that few units hold."""
     # What is said of the smallest sample limits what is said of all.
-    alone = min(drawn[0].alone, key=lambda one: one.units.alike.degrees)
+    alone = min(drawn[0].samples, key=lambda one: one.units.alike.degrees)
     units = alone.units
     degrees = units.alike.degrees
     sizes: tuple[int, ...] = ()
@@ -78,7 +79,7 @@ def size_notes(
     """Say when there are too few segments, or groups, to be sure of much."""
     limits = [_limits([drawn], held, tuple(gap_notes([drawn])) if gaps else ())]
     if gaps:
-        limits = [limits[0]._replace(trials=tuple(trial_shares([drawn])))]
+        limits = [limits[0]._replace(trials=_trials_of([drawn]))]
     return (*limit_notes(limits), *uneven_notes(limits))
 
 
@@ -126,45 +127,21 @@ def _largest(effect: Effect) -> tuple[int, float]:
     return largest, held / total if total > 0 else 0.0
 
 
-def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator[TrialShares]:
-    """Return which part of variances is chance in trials, of metrics whose items have several.
+def _trials_of(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> tuple[TrialShares, ...]:
+    """Return which part of variances is chance in trials, where items have several answers."""
+    if not any(one.has_segments and one.segments.answers is not None for one in drawn):
+        return ()
+    from evalstats.designs.trials.repeats import trial_shares
 
-    The variance of items' means is that of items plus σ²/K, with the variance σ² of the K answers
-    to an item, pooled over items; that of a difference of two systems has σ²/K of both.
-    """
-    for one in drawn:
-        answers = None if one.segments is None else one.segments.answers
-        if answers is None or one.has_runs or one.units.members is not None:
-            continue
-        means, chance = answers.means, answers.of_means
-        there = ~np.isnan(means)
-        scores = (_share(means[s][there[s]], chance[s]) for s in range(len(means)))
-        differences = []
-        for a, b in pairs:
-            both = there[a] & there[b]
-            differences.append(_share(means[b][both] - means[a][both], chance[a] + chance[b]))
-        counts = answers.counts[answers.counts > 0]
-        yield TrialShares(
-            metric=one.of.name,
-            fewest=int(np.min(counts)),
-            most=int(np.max(counts)),
-            of_scores=tuple(share for share in scores if share is not None),
-            of_differences=tuple(share for share in differences if share is not None),
-        )
-
-
-def _share(values: NDArray[np.float64], chance: float) -> float | None:
-    """Return which share of the variance of values is chance, at most 1; `None` of no variance."""
-    variance = float(np.var(values, ddof=1)) if len(values) > 1 else 0.0
-    return min(float(chance) / variance, 1.0) if variance > 1e-12 else None
+    return tuple(trial_shares(drawn, pairs))
 
 
 def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
     """Say how scores came about, how many are missing, what judges are worth, what is doubtful."""
     for one in drawn:
         yield from one.origin
-        for judge in one.of.judges:
-            yield from judge.notes()
+        for correction in one.of.corrections:
+            yield from correction.notes()
         counts, n_scores = one.missing
         lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
         if lacking:
@@ -180,10 +157,12 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
 
 def _doubts(one: Drawn) -> Iterator[str]:
     """Yield the sentences in which a metric says which scores are doubtful, and why."""
-    segments = one.segments
-    metric = None if segments is None else segments.blocks[0].metric
-    if segments is not None and metric is not None and metric.doubt:
-        totals = np.sum([block.totals for block in segments.blocks], axis=0)
+    if not one.has_segments:
+        return
+    blocks = one.segments.blocks
+    metric = blocks[0].metric
+    if metric.doubt:
+        totals = np.sum([block.totals for block in blocks], axis=0)
         flags = zip(metric.doubtful(totals), one.of.systems, strict=True)
         names = [system for doubtful, system in flags if doubtful]
         if names:

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.caveats import limits_of
-from evalstats.analysis.claims import Tested, adjusted_over_tasks, margin_tests
-from evalstats.analysis.drawn import Drawn, Pair
+from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.estimate import estimates_of, result_signature
-from evalstats.analysis.evaluation import Evaluation
-from evalstats.analysis.margins import claims_of
-from evalstats.analysis.max_t import adjusted, simultaneous
+from evalstats.analysis.max_t import (
+    Tested,
+    adjusted,
+    adjusted_over_tasks,
+    critical_values,
+    margin_tests,
+)
 from evalstats.analysis.options import SEED, Options
-from evalstats.analysis.pairs import Compared, Record, check_ratios
-from evalstats.analysis.swaps import swapped_pvalues
-from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
-from evalstats.analysis.units import Labels
-from evalstats.analysis.unpaired import Part, Unpaired, as_unpaired, names_apart
+from evalstats.analysis.pairs import (
+    PairTest,
+    Studentised,
+    check_ratios,
+    claims_of,
+    swapped_pvalues,
+)
+from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, flag
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
-from evalstats.results.adjustment import Adjustment
-from evalstats.results.comparison import Comparison, Estimate, Estimates
+from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import comparison_notes
-from evalstats.results.records import Difference
+from evalstats.results.records import Adjustment, Difference
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
 
@@ -194,9 +200,14 @@ def compare(
     )
     options = as_decided(hypotheses, options, n_resamples, rng)
     # What costs nothing is checked before what costs seconds.
-    paired = flag(paired, "paired")
-    pairs = as_pairs((systems_of if paired else names_apart)(hypotheses), baseline)
-    task = (as_task if paired else as_unpaired)(
+    names: Callable[[Any], tuple[str, ...]] = systems_of
+    make: Callable[..., Part] = as_task
+    if not flag(paired, "paired"):
+        from evalstats.designs.unpaired.independent import as_unpaired, unpaired_names
+
+        names, make = unpaired_names, as_unpaired
+    pairs = as_pairs(names(hypotheses), baseline)
+    task = make(
         hypotheses,
         references,
         metrics,
@@ -206,7 +217,7 @@ def compare(
         human=human,
         executor=options.executor,
     )
-    return compared(Evaluation([task], pairs, options, again=compared), baseline)
+    return compared(Evaluation([task], pairs, options), baseline)
 
 
 def compared(
@@ -217,40 +228,64 @@ def compared(
     estimates: list[Estimate] = []
     tests: list[Tested] = []
     applied: set[str] = set()
-    with_runs: list[bool] = []
+    has_runs: list[bool] = []
+    is_paired = True
     for part, drawn in evaluation.drawn(progress):
-        adjustment = _applied(evaluation, drawn)
+        # Of one pair there are no others, and tasks have Holm's method; without resamples nothing
+        # says how pairs depend on one another.
+        n_together = len(evaluation.pairs) * (len(drawn) if options.is_over_metrics else 1)
+        is_alone = n_together == 1 < len(evaluation.parts)
+        adjustment = options.adjustment
+        if adjustment == "max-t" and (is_alone or not drawn[0].replicates.size):
+            adjustment = "holm"
         applied.add(adjustment)
-        with_runs.append(drawn[0].has_runs)
-        of_metrics = _tested(part, drawn, evaluation.pairs, options, adjustment)
-        for one, of_metric in zip(drawn, of_metrics, strict=True):
-            scores = [e for x in one.alone for e in estimates_of(x, options, part, single=single)]
+        has_runs.append(drawn[0].has_runs)
+        is_paired = drawn[0].is_paired
+        families = [drawn] if options.is_over_metrics else [[one] for one in drawn]
+        of_part = [
+            test for some in families for test in _family(part, some, evaluation, adjustment)
+        ]
+        tests += of_part
+        for i, one in enumerate(drawn):
+            of_metric = of_part[i * len(evaluation.pairs) : (i + 1) * len(evaluation.pairs)]
+            scores = [e for x in one.samples for e in estimates_of(x, options, part, single=single)]
             signature = _signature(one, options, of_metric, scores[0].method, adjustment)
             evaluation.signatures[part.name, one.of.name] = signature
             estimates += scores
-            tests += of_metric
         evaluation.limits.append(limits_of(part, drawn, evaluation.pairs))
     # Tasks of different kinds have the adjustment that was asked for.
     adjustment = applied.pop() if len(applied) == 1 else options.adjustment
-    test = "t" if all(with_runs) else options.test
-    differences = _differences(tests, options, adjustment, single)
-    reached = Adjustment(
-        differences,
-        name=adjustment,
-        level=options.significance_level,
-        alternative=options.alternative,
-        n_resamples=options.n_resamples,
-        over=options.adjust_over,
+    test = "t" if all(has_runs) else options.test
+    pvalues = [one.adjusted for one in tests]
+    if not single:
+        pvalues = adjusted_over_tasks(tests, adjustment, options.is_over_metrics)
+    claims = margin_tests(tests, options.adjustment, options.is_over_metrics)
+    differences = tuple(
+        Difference(
+            task=one.task,
+            aggregate=one.aggregate,
+            pvalue_adjusted=pvalue,
+            margin_test=claim,
+            **one.fields,
+        )
+        for one, pvalue, claim in zip(tests, pvalues, claims, strict=True)
     )
     notes = comparison_notes(
-        reached,
+        Adjustment(
+            differences,
+            name=adjustment,
+            level=options.significance_level,
+            alternative=options.alternative,
+            n_resamples=options.n_resamples,
+            over=options.adjust_over,
+        ),
         estimates,
         evaluation.limits,
         methods=(options.method, test),
         margin=options.margin,
         recovery=options.recovery,
         contrast=options.contrast,
-        is_paired=not isinstance(evaluation.parts[0], Unpaired),
+        is_paired=is_paired,
     )
     return Comparison(
         estimates=Estimates(tuple(estimates)),
@@ -274,83 +309,33 @@ def compared(
     )
 
 
-def _applied(evaluation: Evaluation, drawn: Sequence[Drawn]) -> str:
-    """Return the adjustment of the pairs of a task: max-T where pairs depend on one another.
-
-    Of one pair there are no others, and tasks have Holm's method; without resamples nothing says
-    how pairs depend on one another.
-    """
-    options = evaluation.options
-    n_together = len(evaluation.pairs) * (len(drawn) if options.is_over_metrics else 1)
-    is_alone = n_together == 1 < len(evaluation.parts)
-    if options.adjustment == "max-t" and (is_alone or not drawn[0].replicates.size):
-        return "holm"
-    return options.adjustment
-
-
-def _differences(
-    tests: Sequence[Tested], options: Options, adjustment: str, single: bool
-) -> tuple[Difference, ...]:
-    """Return the records, with what is adjusted for all tasks."""
-    pvalues = [one.adjusted for one in tests]
-    if not single:
-        pvalues = adjusted_over_tasks(tests, adjustment, options.is_over_metrics)
-    claims = margin_tests(tests, options.adjustment, options.is_over_metrics)
-    return tuple(
-        one.record(
-            task=one.task, aggregate=one.aggregate, pvalue_adjusted=pvalue, margin_test=claim
-        )
-        for one, pvalue, claim in zip(tests, pvalues, claims, strict=True)
-    )
-
-
-def _tested(
-    part: Part, drawn: Sequence[Drawn], pairs: Sequence[Pair], options: Options, adjustment: str
-) -> list[list[Tested]]:
-    """Return the tests of all pairs (baseline, system) of a task, under each metric."""
-    if options.is_over_metrics:
-        every = _family(part, drawn, pairs, options, adjustment)
-    else:
-        every = [t for one in drawn for t in _family(part, [one], pairs, options, adjustment)]
-    return [every[i : i + len(pairs)] for i in range(0, len(every), len(pairs))]
-
-
 def _family(
-    part: Part, drawn: Sequence[Drawn], pairs: Sequence[Pair], options: Options, adjustment: str
+    part: Part, drawn: Sequence[Drawn], evaluation: Evaluation, adjustment: str
 ) -> list[Tested]:
     """Return the tests of all pairs under these metrics, adjusted together."""
+    options, pairs = evaluation.options, evaluation.pairs
     for one in drawn:
         check_ratios(one, options)
-    family = [Compared(one, a, b, options) for one in drawn for a, b in pairs]
-    swapped = None
+    places = [(one, a, b) for one in drawn for a, b in pairs]
+    swapped: list[tuple[float, bool]] = []
     if options.test == "ar":
         swapped = [p for one in drawn for p in swapped_pvalues(one, pairs, options)]
-    together = simultaneous(family) if options.method == "simultaneous" else None
-    pvalues: list[float] = []
-    claims: list[Mapping[str, float]] = []
-    records: list[Record] = []
-    # All of a pair at a time: its replicates are not kept.
-    for i, pair in enumerate(family):
+    critical: list[float] = []
+    if options.method == "simultaneous":
+        every = [PairTest(*place, options).studentised for place in places]
+        critical = critical_values(every, options)
+    family: list[Studentised] = []
+    tests: list[Tested] = []
+    for i, place in enumerate(places):
+        # All of a pair at a time: its replicates are not kept.
+        pair = PairTest(*place, options)
         p, exact = swapped[i] if swapped else (pair.pvalue(), False)
-        bounds = together[i] if together else pair.interval(options.alpha)
-        pvalues.append(p)
-        records.append(pair.record(p, bounds, exact))
-        claims.append(claims_of(pair))
-    stepped = adjusted(family, np.array(pvalues), adjustment).tolist()
-    return [
-        Tested(
-            task=part.name,
-            aggregate=part.total,
-            metric=pair.drawn.of.name,
-            pvalue=pvalues[i],
-            adjusted=stepped[i],
-            claims=claims[i],
-            test=pair.test,
-            method=pair.method,
-            record=records[i],
-        )
-        for i, pair in enumerate(family)
-    ]
+        bounds = pair.interval_at(critical[i]) if critical else pair.interval(options.alpha)
+        fields, claims = pair.fields(p, bounds, exact), claims_of(pair)
+        tests.append(Tested(part.name, part.total, fields, claims, adjusted=p))
+        family.append(pair.studentised)
+    stepped = adjusted(family, np.array([one.adjusted for one in tests]), adjustment, options)
+    return [one._replace(adjusted=p) for one, p in zip(tests, stepped.tolist(), strict=True)]
 
 
 def _signature(
@@ -358,8 +343,10 @@ def _signature(
 ) -> Signature:
     """Return what identifies the differences under a metric, and the scores behind them."""
     # Single pairs that differ on few units may have t.
-    test = Counter(one.test for one in tests).most_common(1)[0][0]
-    of_pairs = Counter(one.method for one in tests).most_common(1)[0][0]
+    test, of_pairs = (
+        Counter(one.fields[name] for one in tests).most_common(1)[0][0]
+        for name in ("test", "method")
+    )
     limits = {"margin": options.margin, "recovery": options.recovery}
     return result_signature(
         drawn,

@@ -1,8 +1,12 @@
 """What is drawn: scores of systems under one metric, with influence values and replicates.
 
-Makers of it are `from_segments`, here; those of `evalstats.analysis.makers`, where only sums are
-known; and `from_scores`, of what is computed of other scores. Each says by `None`, or by no
-replicates, what it does not know. All systems and metrics of a call have the same resamples.
+An `Effect` is a score, or a difference or ratio of scores: what is done to the number is done to
+its replicates, and by the chain rule to its influence values.
+
+Makers of `Drawn` are `from_segments`; `from_scores`, of what is computed of other scores; and each
+`Maker`, where only sums are known (a `Summary`, whose class names the module of its maker). Each
+says by `None`, or by no replicates, what it does not know. All systems and metrics of a call have
+the same resamples.
 """
 
 from __future__ import annotations
@@ -10,19 +14,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from importlib import import_module
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.apart import Apart
-from evalstats.analysis.blocks import Scored, Segments
-from evalstats.analysis.effects import Effect, RunScores
+from evalstats.analysis.design import Aggregate, Aggregated, Labels, Units
 from evalstats.analysis.options import Options
-from evalstats.analysis.units import Units
+from evalstats.analysis.scores import Resampled, Scored, Segments
 from evalstats.errors import Argument, InputError
-from evalstats.inference import student
+from evalstats.inference import bootstrap, fieller, student
+from evalstats.inference.bootstrap import Bounds
+from evalstats.inference.randomisation import tie_tolerance
+from evalstats.inference.student import Runs, Spread
 from evalstats.resampling.strata import Stratified, stratum_totals
 from evalstats.resampling.weighted import recipe, weighted_totals
 from evalstats.resampling.weights import Weights
@@ -30,6 +36,160 @@ from evalstats.results.records import distinct
 from evalstats.results.signatures import Signature
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RunScores:
+    """What a score, or a difference, is in each of R runs, and what units add to it there."""
+
+    scores: Floats  # (R,)
+    influence: Floats  # (R, N)
+    are_paired: bool = False  # run r of all systems has the same prompt or seed
+
+    def __sub__(self, other: RunScores) -> RunScores:
+        scores, influence = self.scores - other.scores, self.influence - other.influence
+        return replace(self, scores=scores, influence=influence)
+
+    def __rmul__(self, factor: float) -> RunScores:
+        return replace(self, scores=factor * self.scores, influence=factor * self.influence)
+
+    @cached_property
+    def mean_squares(self) -> Runs:
+        """What varies between runs, what is not the runs' own in it, and R."""
+        return *student.mean_squares(self.scores, self.influence), len(self.scores)
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """A number, what each unit adds to it, and what resamples make of it.
+
+    `a - b`, `r * a` and `a / b` are effects too. What is not known is `None`, or has no replicates.
+    """
+
+    value: float
+    influence: Floats | None  # (N,), or coordinates (C,) of `SummedUnits`
+    replicates: Floats  # (B,), or (0,)
+    units: Units
+    runs: tuple[RunScores, ...] = ()  # of each system, or of a difference within runs
+    worth: float = np.inf  # Kish's number of the units on which two systems differ
+
+    def __sub__(self, other: Effect) -> Effect:
+        influence = None
+        if self.influence is not None and other.influence is not None:
+            influence = self.influence - other.influence
+        replicates = self.replicates - other.replicates
+        # What rounding leaves of equal scores is no difference.
+        tie = tie_tolerance(max(abs(self.value), abs(other.value)), self.units.n)
+        replicates[np.abs(replicates) <= tie] = 0.0
+        value = self.value - other.value
+        return Effect(value, influence, replicates, self.units, self._runs_less(other))
+
+    def _runs_less(self, other: Effect) -> tuple[RunScores, ...]:
+        """Return the runs of both, or where they are paired the difference in each run."""
+        every = (*self.runs, *other.runs)
+        if not any(runs.are_paired for runs in every):
+            return every
+        return tuple(a - b for a, b in zip(self.runs, other.runs, strict=True))
+
+    def __rmul__(self, factor: float) -> Effect:
+        return replace(
+            self,
+            value=factor * self.value,
+            influence=None if self.influence is None else factor * self.influence,
+            replicates=factor * self.replicates,
+            runs=tuple(factor * runs for runs in self.runs),
+        )
+
+    def __truediv__(self, other: Effect) -> Quotient:
+        difference = self - other
+        # Equal but for rounding.
+        top = np.where(difference.replicates == 0, other.replicates, self.replicates)
+        bottom = other.replicates
+        # a - r·b > 0 holds of every r where b is 0 and a above, and of none where both are 0.
+        none = np.where(top > 0, np.inf, -np.inf)
+        replicates = np.divide(top, bottom, where=bottom > 0, out=none)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = float(np.float64(self.value) / other.value)
+        return Quotient(
+            value, None, replicates, self.units, terms=(self, other), difference=difference
+        )
+
+    @cached_property
+    def of_units(self) -> Spread:
+        """Standard error, factor and degrees of freedom, those of all units.
+
+        Without influence values the error is that of the replicates, widened by the factor of
+        units that are alike; it is not a number where there are none.
+        """
+        if self.influence is not None:
+            return self.units.spread(self.influence)
+        _, factor, degrees = self.units.alike
+        drawn, unit = np.nan, float(student.unit_of(self.replicates))
+        if len(self.replicates):
+            drawn = unit * float(np.std(self.replicates / unit, ddof=1))
+        return Spread(factor * drawn, factor, degrees)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """The same, of several runs with their own part, where the units' variance is estimated.
+
+        Two systems that differ on few units know no more of it than these say.
+        """
+        degrees = max(min(self.of_units.degrees, self.worth - 1), 1.0)
+        return student.with_runs(self.of_units._replace(degrees=degrees), self.mean_squares)
+
+    @property
+    def mean_squares(self) -> tuple[Runs, ...]:
+        """Those of the runs of each system, or of a difference within runs."""
+        return tuple(runs.mean_squares for runs in self.runs)
+
+    def by_t(self, alpha: float) -> Bounds:
+        """Return the t interval of confidence 1 - α."""
+        error, _, degrees = self.spread
+        return student.interval(self.value, error, degrees, alpha)
+
+    def interval(
+        self, method: str, alpha: float, without: Callable[[], Floats] | None = None
+    ) -> Bounds:
+        """Return an interval of confidence 1 - α; BCa needs the values without each segment."""
+        if method == "percentile":
+            return bootstrap.percentile(self.replicates, 1 - alpha)
+        if method == "bca" and without is not None:
+            return bootstrap.bca(self.replicates, self.value, without(), 1 - alpha)
+        if method == "t":
+            return self.by_t(alpha)
+        return bootstrap.interval(self.replicates, self.spread, alpha, lambda: self.by_t(alpha))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Quotient(Effect):
+    """A score over another: with the spread of their difference, and with Fieller's t interval."""
+
+    terms: tuple[Effect, Effect]  # what is divided, and by what
+    difference: Effect
+
+    @property
+    def spread(self) -> Spread:
+        """That of the difference."""
+        return self.difference.spread
+
+    def by_t(self, alpha: float) -> Bounds:
+        """Return Fieller's interval of confidence 1 - α."""
+        return self.at(student.quantile(self.spread.degrees, alpha))
+
+    def at(self, quantile: float) -> Bounds:
+        """Return Fieller's interval at a quantile of t."""
+        return fieller.interval(self.scores, quantile)
+
+    @property
+    def scores(self) -> fieller.Pair:
+        """Both scores with their standard errors."""
+        (new, base), both = self.terms, self.difference
+        return fieller.Pair(
+            base.value, new.value, base.spread.error, new.spread.error, both.spread.error
+        )
+
+
 Pair = tuple[int, int]
 #: Sizes of scores of several runs, whose variances are added up.
 _SMALLEST, _LARGEST = 1e-130, 1e130
@@ -64,27 +224,35 @@ class Drawn:
         return self.of.units
 
     @property
-    def segments(self) -> Segments | None:
-        """The statistics behind the scores, where they are here."""
-        return self.of if isinstance(self.of, Segments) else None
+    def has_segments(self) -> bool:
+        """Whether the statistics behind the scores are here, of systems on the same segments."""
+        return isinstance(self.of, Segments)
+
+    @property
+    def segments(self) -> Segments:
+        """The statistics behind the scores, where they are here (`has_segments`)."""
+        if not isinstance(self.of, Segments):
+            raise TypeError(f"no statistics of segments are behind {self.of.name}")
+        return self.of
 
     @property
     def labelled(self) -> NDArray[np.bool_] | None:
         """On which units people's labels correct a judge's, `(N,)`, where they do."""
-        if self.segments is None or self.of.judge is None or len(self.segments.blocks) > 1:
+        if not self.has_segments or not self.of.corrections or len(self.segments.blocks) > 1:
             return None
-        return np.asarray(np.any(self.segments.blocks[0].plain[..., 0] > 0, axis=0))
+        (block,) = self.segments.blocks
+        marks = block.metric.labelled(block.plain)
+        return None if marks is None else np.any(marks, axis=0)
 
     @property
     def is_paired(self) -> bool:
         """Whether all systems have the same units, drawn together."""
-        return not isinstance(self.of, Apart)
+        return self.of.is_paired
 
     @property
-    def alone(self) -> list[Drawn]:
-        """The same of each system by itself, where each has units of its own."""
-        of = self.of
-        if not isinstance(of, Apart):
+    def samples(self) -> list[Drawn]:
+        """The same of the systems that are drawn together; several where each has its own units."""
+        if self.is_paired:
             return [self]
         return [
             Drawn(
@@ -93,7 +261,7 @@ class Drawn:
                 self.replicates[[i]],
                 None if self.influence is None else self.influence[[i], here],
             )
-            for i, (scored, here) in enumerate(zip(of.each, of.places, strict=True))
+            for i, (scored, here) in enumerate(self.of.samples)
         ]
 
     @property
@@ -104,16 +272,12 @@ class Drawn:
     @property
     def missing(self) -> tuple[NDArray[np.int64], int]:
         """How many scores each system lacks, `(S,)`, and how many all would have."""
-        if isinstance(self.of, (Segments, Apart)):
-            return self.of.missing
-        none = np.zeros(len(self.scores), dtype=np.int64)
-        return none if self.lacking is None else self.lacking, len(
-            self.scores
-        ) * self.units.n_segments
+        counts, n_scores = self.of.missing
+        return counts if self.lacking is None else self.lacking, n_scores
 
     def signature(self, analysis: Mapping[str, str | None]) -> Signature:
         """Return what identifies the numbers that an analysis makes of it."""
-        labels = ",".join(distinct(str(judge.n_labelled) for judge in self.of.judges))
+        labels = ",".join(distinct(str(one.n_labelled) for one in self.of.corrections))
         known = {"nrefs": self.of.reference_label or None, "labels": labels or None}
         fields = {**known, **analysis}
         strata = len(self.units.labels)
@@ -132,15 +296,11 @@ class Drawn:
 
     def differ(self, a: int, b: int) -> tuple[int, float]:
         """Return on how many units two systems differ, and what these are worth."""
-        if isinstance(self.of, Apart):
-            return self.of.differ(a, b)
         if self.differing is not None:
             n = int(self.differing[a, b])
             return n, float(n if self.worth is None else self.worth[a, b])
         if (a, b) not in self._differing:
-            assert self.segments is not None
-            marks = self.segments.differs(a, b)
-            self._differing[a, b] = int(np.count_nonzero(marks)), self.units.worth(marks)
+            self._differing[a, b] = self.of.differ(a, b)
         return self._differing[a, b]
 
     def difference(self, a: int, b: int, share: float = 1.0) -> Effect:
@@ -155,7 +315,7 @@ class Drawn:
         return self._last[a, b, share]
 
 
-def from_segments(segments: Sequence[Segments | Apart], options: Options) -> list[Drawn]:
+def from_segments(segments: Sequence[Resampled], options: Options) -> list[Drawn]:
     """Resample all systems under all metrics with one weight matrix."""
     check_fits(segments, options)
     # The whole corpus first: it shows in no time what is wrong with a score.
@@ -232,7 +392,7 @@ def _finite(influence: Floats) -> Floats | None:
     return influence if np.all(np.isfinite(influence)) else None
 
 
-def _runs_of(segments: Segments | Apart, are_paired: bool) -> tuple[tuple[RunScores, ...], ...]:
+def _runs_of(segments: Resampled, are_paired: bool) -> tuple[tuple[RunScores, ...], ...]:
     """Return what the scores of each system are in each run, where there are several."""
     metric = segments.runs
     if metric is None:
@@ -259,7 +419,7 @@ def rows_of(units: Units, seed: int) -> Weights:
 
 
 def totals_scored(
-    segments: Sequence[Segments | Apart],
+    segments: Sequence[Resampled],
     weights: Weights,
     n_resamples: int,
     options: Options,
@@ -280,7 +440,7 @@ def totals_scored(
     return np.split(scores, widths, axis=1)
 
 
-def _scores(segments: Sequence[Segments | Apart], totals: Sequence[Floats]) -> list[Floats]:
+def _scores(segments: Sequence[Resampled], totals: Sequence[Floats]) -> list[Floats]:
     """Return scores of systems under all metrics from totals of all blocks, `(R, K)` each."""
     apart = [split(segments, t, block) for t, block in enumerate(totals)]
     return [s.score([x[i] for x in apart], "a resample") for i, s in enumerate(segments)]
@@ -291,7 +451,7 @@ def _joined(then: Then, totals: Sequence[Floats]) -> Floats:
     return np.concatenate(then(totals), axis=1)
 
 
-def split(segments: Sequence[Segments | Apart], t: int, totals: Floats) -> list[Floats]:
+def split(segments: Sequence[Resampled], t: int, totals: Floats) -> list[Floats]:
     """Take totals `(R, K)` of block t apart again, `(R, S, k)` for each metric."""
     shapes = [s.blocks[t].rows.shape[::2] for s in segments]
     parts = np.split(totals, np.cumsum([a * b for a, b in shapes])[:-1], axis=1)
@@ -311,13 +471,12 @@ def frozen(replicates: Floats) -> Floats:
     return rows
 
 
-def check_fits(segments: Sequence[Segments | Apart], options: Options) -> None:
+def check_fits(segments: Sequence[Resampled], options: Options) -> None:
     """Refuse options that say nothing of strata, of runs, or of systems that are not paired."""
-    if isinstance(segments[0], Apart):
-        _check_fits_apart(options)
+    segments[0].check_fits(options)
     units, with_runs = segments[0].units, [s.runs is not None for s in segments]
     if units.codes is not None and options.method == "bca":
-        if not units.labels and any(s.judges for s in segments):
+        if not units.labels and any(s.corrections for s in segments):
             raise InputError(
                 "'bca' is that of one sample, and segments with people's labels are drawn apart "
                 "from others; use 'bootstrap', 'percentile' or 't'",
@@ -351,17 +510,86 @@ def check_fits(segments: Sequence[Segments | Apart], options: Options) -> None:
             )
 
 
-def _check_fits_apart(options: Options) -> None:
-    """Refuse options that need systems with the same segments."""
-    for name, needed in (("test", "ar"), ("method", "bca")):
-        if getattr(options, name) == needed:
-            raise InputError(
-                f"{needed!r} needs systems with the same segments, and these are unpaired; leave "
-                f"it out",
-                argument=name,
-            )
-    if options.paired_runs:
-        raise InputError(
-            "is for several runs of systems with the same segments, and these are unpaired",
-            argument="paired_runs",
-        )
+class Named(Protocol):
+    """What is known of a metric whose scores are made elsewhere."""
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+
+    @property
+    def signature(self) -> str:
+        """What identifies its numbers."""
+
+
+class Summary(Protocol):
+    """What every summary says of itself, whatever sums it keeps."""
+
+    #: The module that has its `Maker`, as `MAKER`.
+    made_in: ClassVar[str]
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the S systems."""
+
+    @property
+    def metrics(self) -> Sequence[Named]:
+        """The metrics whose sums it keeps, at least one."""
+
+    @property
+    def n_segments(self) -> int:
+        """How many units there are."""
+
+    @property
+    def unit(self) -> str:
+        """What one unit is: "segment", or what groups are called."""
+
+
+@dataclass(frozen=True)
+class Maker:
+    """How summaries of one type become *drawn*; `Any` is that type."""
+
+    kind: type[Any]
+    #: What it keeps in the place of segments, for messages: "totals".
+    keeps: str
+    #: Summaries of a call, one or several, its aggregate and options -> what is drawn for each
+    #: metric.
+    drawn: Callable[[Sequence[Any], Aggregated, Options], list[Drawn]]
+    #: Summary, checked options of the call, and those of `n_resamples` and `rng` that the caller
+    #: asked for -> options with what the summary has decided; what it cannot do is refused.
+    decide: Callable[[Any, Options, Mapping[str, int]], Options]
+    #: Summaries of tasks by name, and what is made of their scores -> a total, named after the
+    #: first metric; without it there are no suites and gates of such summaries.
+    total: Callable[[Mapping[str, Any], Aggregate], Drawn] | None = None
+    #: Summary, and labels for its groups and strata -> the same with these; without it, labels are
+    #: refused.
+    design: Callable[[Any, Labels, Labels], Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """What messages call a summary: "a Shard"."""
+        return f"a {self.kind.__name__}"
+
+    @property
+    def why(self) -> str:
+        """Why something is not known: "a Shard keeps totals only"."""
+        return f"{self.name} keeps {self.keeps} only"
+
+
+def maker_of(value: object) -> Maker | None:
+    """Return the maker of a summary, or of several of one type; `None` where something else came.
+
+    >>> maker_of([1, 0]) is None
+    True
+    """
+    several = value if isinstance(value, (list, tuple)) and value else [value]
+    module = getattr(type(several[0]), "made_in", None)
+    if module is None:
+        return None
+    maker: Maker = import_module(module).MAKER
+    return maker if all(isinstance(one, maker.kind) for one in several) else None
+
+
+def summaries_of(value: Summary | Sequence[Summary]) -> list[Summary]:
+    """Return a summary, or several, as a list."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]  # type: ignore[list-item]

@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.caveats import held_by_few, size_notes
-from evalstats.analysis.drawn import Drawn
-from evalstats.analysis.effects import Effect
-from evalstats.analysis.makers import maker_of
+from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.drawn import Drawn, Effect, maker_of
 from evalstats.analysis.options import SCORE_METHODS, SEED, EstimateOptions, Options, option
-from evalstats.analysis.tasks import as_decided, as_task, is_extracted, is_statistics
-from evalstats.analysis.units import Labels
-from evalstats.analysis.unpaired import Part
+from evalstats.analysis.tasks import Part, as_decided, as_task, is_extracted, is_statistics
 from evalstats.checks import also_called
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, student
@@ -24,7 +20,7 @@ from evalstats.inference.bootstrap import Bounds
 from evalstats.metrics import Metric
 from evalstats.resampling.executors import Reporting, Workers
 from evalstats.resampling.weights import Rng
-from evalstats.results.comparison import Estimate, Estimates
+from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import design_notes
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
@@ -33,6 +29,7 @@ from evalstats.text.frames import columns_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
 
 Floats = NDArray[np.float64]
 #: Outputs of one system, or of its runs, or its scores, one a segment.
@@ -263,15 +260,15 @@ def _interval(drawn: Drawn, i: int, effect: Effect, options: Options) -> tuple[s
 
 def _without_each(drawn: Drawn, i: int) -> Floats:
     """Return the scores of a system without each unit in turn, `(N,)`."""
-    assert drawn.segments is not None
     return np.asarray(drawn.segments.without_each(i)[0])
 
 
 def _design(drawn: Drawn, i: int, effect: Effect) -> dict[str, float]:
     """Return what documents, and runs, add to the error of a score: the design effect."""
-    units, segments = drawn.units, drawn.segments
-    if segments is None or not (units.members is not None or drawn.has_runs):
+    units = drawn.units
+    if not drawn.has_segments or not (units.members is not None or drawn.has_runs):
         return {}
+    segments = drawn.segments
     alone = student.spread(segments.segment_influence[i], None, units.segment_codes).error
     design = {"segment_error": alone}
     if units.members is not None and effect.influence is not None:

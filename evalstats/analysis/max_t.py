@@ -2,24 +2,26 @@
 
 The largest of all differences, each over its own standard error, is resampled with all systems
 together (step-down max-T; Romano and Wolf, 2005, 2016). Where fewer than half a per cent of the
-resamples reach a difference, Holm's method (1979) says how small its p-value is.
+resamples reach a difference, Holm's method (1979) says how small its p-value is. It also goes over
+tasks, and over claims of likeness.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.drawn import Drawn, rows_of
 from evalstats.analysis.options import Options
-from evalstats.analysis.pairs import Compared, logarithms
+from evalstats.analysis.pairs import Studentised
 from evalstats.inference import bootstrap, families, student
-from evalstats.inference.bootstrap import Bounds
 from evalstats.resampling.strata import places_of, stratum_totals
 from evalstats.resampling.weighted import weighted_totals
+from evalstats.results.records import MarginTest, is_mixed, part_of
 
 Floats = NDArray[np.float64]
 
@@ -34,10 +36,11 @@ _SINGLE_BITS, _LARGEST_BITS = 22, 16
 _SINGLE_SEGMENTS = 1 << 14
 #: A sum of values in steps has so many bits in double precision.
 _DOUBLE_BITS = 52
-
+#: Claims whose p-values are adjusted, each kind by itself.
+CLAIMS = ("pvalue_not_worse", "pvalue_equivalence")
 
 #: Standard errors of differences within each resample: of p pairs `(p, B)`.
-Errors = Callable[[Sequence[Compared]], Floats]
+Errors = Callable[[Sequence[Studentised]], Floats]
 
 
 def errors_within(drawn: Drawn, options: Options) -> Errors | None:
@@ -54,7 +57,7 @@ def errors_within(drawn: Drawn, options: Options) -> Errors | None:
     values = values / unit
     sums: list[tuple[int, Floats]] = []
 
-    def errors(pairs: Sequence[Compared]) -> Floats:
+    def errors(pairs: Sequence[Studentised]) -> Floats:
         first, second = [pair.a for pair in pairs], [pair.b for pair in pairs]
         moved = values[second] - values[first]
         scale = student.unit_of(moved, axis=1)
@@ -101,15 +104,16 @@ def _totals_of_strata(drawn: Drawn, options: Options, values: Floats) -> list[tu
 
 
 def adjusted(
-    pairs: Sequence[Compared],
+    pairs: Sequence[Studentised],
     pvalues: Floats,
     adjustment: str,
+    options: Options,
     errors: Errors | None = None,
 ) -> Floats:
     """Adjust the p-values of a family of pairs, `(P,) -> (P,)`; none is below its own.
 
-    The pairs are those under one metric, or under several with the same resamples and options.
-    Families of one metric may share the standard errors within resamples.
+    The pairs are those under one metric, or under several with the same resamples. Families of one
+    metric may share the standard errors within resamples.
     """
     if adjustment != "max-t":
         return families.ADJUSTMENTS[adjustment](pvalues)
@@ -117,19 +121,20 @@ def adjusted(
         return pvalues
     # What is not drawn, or does not vary, knows nothing of the others.
     stepped = families.holm(pvalues)
-    drawn = _drawn(pairs)
+    drawn = [i for i, pair in enumerate(pairs) if pair.is_drawn]
     if drawn:
         varying = [pairs[i] for i in drawn]
-        sign = {"two-sided": 0, "greater": 1, "less": -1}[pairs[0].options.alternative]
-        within = _errors_within(varying, errors)
+        sign = {"two-sided": 0, "greater": 1, "less": -1}[options.alternative]
+        within = _errors_by_metric(varying, options) if errors is None else {pairs[0].drawn: errors}
         reached, largest = _largest(varying, sign, within)
         counts = families.monotone(np.float64(1) + reached, _sizes(varying, sign))
         fewest = _fewest(largest)
         shares = np.maximum(counts, fewest) / (len(largest) + 1)
         # Standard errors that are the same in all resamples say nothing of how uncertain they are.
+        sides, widened = options.sides, bootstrap.widened
         shares = np.array(
             [
-                share if within[pair.drawn] else _widened(float(share), pair)
+                share if within[pair.drawn] else widened(float(share) / sides, pair.spread, sides)
                 for share, pair in zip(shares, varying, strict=True)
             ]
         )
@@ -140,19 +145,18 @@ def adjusted(
     return stepped
 
 
-def simultaneous(pairs: Sequence[Compared]) -> list[Bounds]:
-    """Return intervals that hold for all pairs of a family at once.
+def critical_values(pairs: Sequence[Studentised], options: Options) -> list[float]:
+    """Return c of each pair of a family: intervals D ± c·se hold for all of them at once.
 
-    D ± c·se with c the k-th largest of the largest differences, the last whose adjusted p-value is
-    at most α, and never shorter than the interval of the pair alone. Where α is below the smallest
-    share of resamples, c is Bonferroni's where that is larger.
+    c is the k-th largest of the largest differences, the last whose adjusted p-value is at most α.
+    Where α is below the smallest share of resamples, it is Bonferroni's where that is larger.
     """
-    alpha, n_pairs = pairs[0].options.alpha, len(pairs)
+    alpha, n_pairs = options.alpha, len(pairs)
     critical = [student.quantile(pair.spread.degrees, alpha / n_pairs) for pair in pairs]
-    drawn = _drawn(pairs)
+    drawn = [i for i, pair in enumerate(pairs) if pair.is_drawn]
     if drawn and n_pairs > 1:
         varying = [pairs[i] for i in drawn]
-        within = _errors_within(varying)
+        within = _errors_by_metric(varying, options)
         largest = np.sort(_largest(varying, 0, within)[1])
         fewest = _fewest(largest)
         for i in drawn:
@@ -162,62 +166,29 @@ def simultaneous(pairs: Sequence[Compared]) -> list[Bounds]:
             k = int((len(largest) + 1) * share)
             beyond = max(float(largest[-fewest]), critical[i])
             critical[i] = float(largest[-k]) if k >= fewest else beyond
-    return [_joined(pair, c) for pair, c in zip(pairs, critical, strict=True)]
+    return critical
 
 
-def _joined(pair: Compared, critical: float) -> Bounds:
-    """Return the interval of so many standard errors, or that of the pair alone if it is longer."""
-    alone = pair.interval(pair.options.alpha)
-    if pair.n_differing == 0:
-        return alone
-    if pair.options.contrast == "difference":
-        half = critical * pair.spread.error
-        low, high = pair.value - half, pair.value + half
-    else:
-        low, high = pair.ratio.at(critical)
-    if pair.options.contrast == "log-ratio":
-        low, high = logarithms((low, high))
-    return min(low, alone[0]), max(high, alone[1])
-
-
-def _widened(share: float, pair: Compared) -> float:
-    """Return the p-value of a share of resamples, widened as that of the pair alone is."""
-    sides = pair.options.sides
-    return bootstrap.widened(share / sides, pair.spread, sides)
-
-
-def _drawn(pairs: Sequence[Compared]) -> list[int]:
-    """Return the places of pairs that vary and whose resamples say how much."""
-    return [
-        i
-        for i, pair in enumerate(pairs)
-        if pair.drawn.replicates.size and pair.n_differing
-        if pair.spread.error > 0 and not pair.by_t
-    ]
-
-
-def _sizes(pairs: Sequence[Compared], sign: int) -> Floats:
+def _sizes(pairs: Sequence[Studentised], sign: int) -> Floats:
     """Return the differences over their standard errors, `(P,)`; a sign of 0 is of both sides."""
     t = np.array([pair.value / pair.spread.error for pair in pairs])
     return np.asarray(t * sign if sign else np.abs(t))
 
 
-def _errors_within(
-    pairs: Sequence[Compared], errors: Errors | None = None
-) -> dict[Drawn, Errors | None]:
-    """Return the standard errors within resamples, metric by metric."""
-    if errors is not None:
-        return {pairs[0].drawn: errors}
-    metrics = dict.fromkeys(pair.drawn for pair in pairs)
-    return {drawn: errors_within(drawn, pairs[0].options) for drawn in metrics}
+def _errors_by_metric(pairs: Sequence[Studentised], options: Options) -> dict[Drawn, Errors | None]:
+    """Return the standard errors within resamples under each metric."""
+    return {drawn: errors_within(drawn, options) for drawn in {pair.drawn: 0 for pair in pairs}}
 
 
 def _largest(
-    pairs: Sequence[Compared], sign: int, within: Mapping[Drawn, Errors | None]
+    pairs: Sequence[Studentised], sign: int, within: Mapping[Drawn, Errors | None]
 ) -> tuple[NDArray[np.int64], Floats]:
     """Return for each pair how many resamples reach it, and the largest of each, as `step_down`."""
     errors = np.array([pair.spread.error for pair in pairs])
     n = pairs[0].drawn.replicates.shape[1]
+
+    def moves(pair: Studentised) -> Floats:
+        return pair.drawn.difference(pair.a, pair.b).replicates - pair.value
 
     def null(places: NDArray[np.intp]) -> Floats:
         # Without errors of their own resamples have that of the sample.
@@ -228,7 +199,7 @@ def _largest(
                 scale[here] = of_metric([pairs[places[i]] for i in here])
         # A resample that misses the few units on which two systems differ says nothing of them.
         np.maximum(scale, errors[places, None] / 2, out=scale)
-        moved = np.stack([pairs[j].difference.replicates - pairs[j].value for j in places])
+        moved = np.stack([moves(pairs[j]) for j in places])
         moved /= scale
         return np.asarray(moved * sign if sign else np.abs(moved))
 
@@ -256,3 +227,74 @@ def _whole_numbers(columns: Floats) -> tuple[Floats, Floats]:
         steps = np.where(np.min(columns, axis=0) < 0, steps, single)
     whole = np.divide(columns, steps, where=steps > 0, out=np.zeros(columns.shape))
     return np.rint(whole), steps
+
+
+class Tested(NamedTuple):
+    """A pair under one metric that was tested within its task, or total."""
+
+    task: str
+    aggregate: str | None
+    fields: Mapping[str, Any]  # of its `Difference`
+    claims: Mapping[str, float]  # fields of a `MarginTest`
+    adjusted: float  # its p-value for all pairs of the task
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric."""
+        return str(self.fields["metric"])
+
+
+def families_of(tests: Sequence[Tested], over_metrics: bool) -> list[list[int]]:
+    """Return the places of the tests that are adjusted together.
+
+    These are the rows of all tasks under one metric, or under all where that was asked for, or a
+    total is of several; and, apart, the totals.
+    """
+    found: dict[Any, list[int]] = {}
+    mixed = over_metrics or is_mixed(tests)
+    for i, one in enumerate(tests):
+        key = one.aggregate is not None, "" if mixed else one.metric
+        found.setdefault(key, []).append(i)
+    return list(found.values())
+
+
+def adjusted_over_tasks(
+    tests: Sequence[Tested], adjustment: str, over_metrics: bool
+) -> list[float]:
+    """Adjust p-values over tasks, within each metric, or all together; totals apart."""
+    pvalues = [one.adjusted for one in tests]
+    for places in families_of(tests, over_metrics):
+        some = [tests[i] for i in places]
+        if adjustment == "max-t":
+            # Within each task, or total, that is done.
+            parts = [part_of(one.task, one.aggregate, one.metric) for one in some]
+            stepped = families.holm_over(parts, [one.adjusted for one in some])
+        else:
+            stepped = families.ADJUSTMENTS[adjustment]([one.fields["pvalue"] for one in some])
+        for i, p in zip(places, stepped.tolist(), strict=True):
+            pvalues[i] = p
+    return pvalues
+
+
+def margin_tests(
+    tests: Sequence[Tested], adjustment: str, over_metrics: bool
+) -> list[MarginTest | None]:
+    """Return the tests of margins with adjusted p-values, where there are claims.
+
+    Claims of equivalence are adjusted among themselves, and so are those of no loss; max-T, which
+    is about differences from 0, is Holm's method here. What cannot be claimed of a pair counts all
+    the same, with a p-value of 1: whether it can was seen in the data.
+    """
+    adjust = families.ADJUSTMENTS["holm" if adjustment == "max-t" else adjustment]
+    found: list[dict[str, float]] = [{} for _ in tests]
+    for places in families_of(tests, over_metrics):
+        for name in CLAIMS:
+            known = [tests[i].claims.get(name) for i in places]
+            stepped = adjust([1.0 if p is None else p for p in known]).tolist()
+            for i, p, q in zip(places, known, stepped, strict=True):
+                if p is not None:
+                    found[i][f"{name}_adjusted"] = q
+    return [
+        MarginTest(**one.claims, **more) if one.claims else None
+        for one, more in zip(tests, found, strict=True)
+    ]

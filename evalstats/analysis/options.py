@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.units import Labels
+from evalstats.analysis.design import Aggregated, Labels
 from evalstats.checks import flag, integer, real, share, shown
 from evalstats.errors import Argument, InputError
 from evalstats.inference.families import ADJUSTMENTS as _ADJUSTMENTS
@@ -14,15 +13,11 @@ from evalstats.inference.randomisation import ALTERNATIVES as ALTERNATIVES
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results.contrasts import CONTRASTS
+from evalstats.results.records import CONTRASTS
 from evalstats.statistics.extraction import Progress
 
-
-class Default(int):
-    """A default that can be told from the same number, asked for: a Shard has its own."""
-
-
-N_RESAMPLES, SEED = 9999, Default(12345)
+#: What nobody asked for; a Shard has its own.
+N_RESAMPLES, SEED = 9999, 12345
 #: Intervals of scores; differences have one more, which holds for all of a family at once.
 SCORE_METHODS = ("bootstrap", "percentile", "bca", "t")
 METHODS = (*SCORE_METHODS, "simultaneous")

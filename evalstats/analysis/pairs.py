@@ -1,75 +1,81 @@
-"""Two systems under one metric: the p-value of any null value, and the interval of the contrast.
+"""Two systems under one metric: the p-value of any null value, the interval, and what is claimed.
 
 A ratio of two scores is held against r as `new - r·base`, with the factor and the degrees of
 freedom of the difference (after Fieller, 1954), so that a ratio, its logarithm and the difference
 of two scores have one p-value.
+
+A large p-value of a difference is no evidence that there is none. Where two systems are said to be
+alike the null hypothesis is that they differ by the margin or more; two one-sided tests reject it
+(Schuirmann, 1987; Lakens, 2017) where the interval of confidence 1 - 2·level lies within it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.drawn import Drawn
-from evalstats.analysis.effects import Effect, Quotient
+from evalstats.analysis.drawn import Drawn, Effect, Pair, Quotient, split, totals_scored
 from evalstats.analysis.options import Options
-from evalstats.analysis.outcomes import Counts
+from evalstats.analysis.scores import Counts, Segments
 from evalstats.errors import Argument, InputError
 from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds
-from evalstats.inference.randomisation import monte_carlo_error
+from evalstats.inference.randomisation import (
+    monte_carlo_error,
+    randomization_pvalue,
+    tie_tolerance,
+)
 from evalstats.inference.student import Spread
-from evalstats.results.records import Difference, Discordant, UnitCounts
+from evalstats.resampling.weighted import all_swap_totals
+from evalstats.resampling.weights import Halves
+from evalstats.results.records import Discordant, UnitCounts
 
 Floats = NDArray[np.float64]
-#: A difference that lacks its task and what is adjusted for others.
-Record = Callable[..., Difference]
+#: Scores with fewer different values lie on a lattice.
+_FEW_VALUES = 10
+
+
+class Studentised(NamedTuple):
+    """What a family of pairs needs of one: its difference and standard error; not its replicates.
+
+    `is_drawn` says whether it varies and resamples say how much.
+    """
+
+    drawn: Drawn
+    a: int
+    b: int
+    value: float
+    spread: Spread
+    is_drawn: bool
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
-    """System b against system a of what was drawn."""
+class PairTest:
+    """System b against system a of what was drawn, by the options of a comparison.
+
+    It holds the replicates of the difference: those of all pairs at once would take much room.
+    """
 
     drawn: Drawn
     a: int
     b: int
     options: Options
 
-    @property
+    @cached_property
     def difference(self) -> Effect:
         """The score of b less that of a."""
         return self.drawn.difference(self.a, self.b)
 
-    @property
-    def value(self) -> float:
-        """The observed difference."""
-        return float(self.drawn.scores[self.b] - self.drawn.scores[self.a])
-
-    @property
-    def scores(self) -> tuple[float, float]:
-        """The scores of the baseline and of the system."""
-        return float(self.drawn.scores[self.a]), float(self.drawn.scores[self.b])
-
     @cached_property
-    def spread(self) -> Spread:
-        """Standard error, factor and degrees of freedom of the difference."""
-        return self.difference.spread
-
-    @property
-    def n_differing(self) -> int:
-        """On how many units their statistics differ."""
-        return self.drawn.differ(self.a, self.b)[0]
-
-    @property
-    def test(self) -> str:
-        """Which test decides."""
-        if self.counts is not None:
-            return self.counts.test
-        return "t" if self.by_t and self.options.test != "ar" else self.options.test
+    def ratio(self) -> Quotient:
+        """The score of b over that of a."""
+        base, new = self.drawn.effects[self.a], self.drawn.effects[self.b]
+        return replace(new / base, difference=self.difference)
 
     @cached_property
     def counts(self) -> Counts | None:
@@ -81,10 +87,35 @@ class Compared:
         return self.drawn.of.counted(self.a, self.b, influence)
 
     @property
+    def spread(self) -> Spread:
+        """Standard error, factor and degrees of freedom of the difference."""
+        return self.difference.spread
+
+    @property
+    def n_differing(self) -> int:
+        """On how many units their statistics differ."""
+        return self.drawn.differ(self.a, self.b)[0]
+
+    @property
     def by_t(self) -> bool:
         """Whether t decides alone: several runs, or units worth fewer than six."""
-        few = self.spread.degrees < bootstrap.LEAST_DEGREES
-        return self.drawn.has_runs or few
+        return self.drawn.has_runs or self.spread.degrees < bootstrap.LEAST_DEGREES
+
+    @property
+    def test(self) -> str:
+        """Which test decides."""
+        if self.counts is not None:
+            return self.counts.test
+        return "t" if self.by_t and self.options.test != "ar" else self.options.test
+
+    @property
+    def method(self) -> str:
+        """Which interval it has."""
+        if self.options.method != "bootstrap":
+            return self.options.method
+        if self.counts is not None:
+            return self.counts.method
+        return "t" if self.by_t else "bootstrap"
 
     def pvalue(self, null: float = 0.0, alternative: str | None = None) -> float:
         """Return the p-value of a null value of the difference."""
@@ -115,19 +146,16 @@ class Compared:
     def kept_pvalue(self, share: float) -> float:
         """Return the one-sided p-value of b <= r·a for this share r, or any smaller one."""
         t, _ = fieller.t_between(self.ratio.scores, 0.0, share)
-        new, difference = self.drawn.replicates[self.b], self._less(share).replicates
-        p = self._decided(np.minimum(new, difference), t, "greater")
+        less = self.drawn.difference(self.a, self.b, share)
+        p = self._decided(np.minimum(self.drawn.replicates[self.b], less.replicates), t, "greater")
         return p if share < 1 else max(p, self._floor(1))
 
     def lost_pvalue(self, share: float) -> float:
         """Return the one-sided p-value of b >= r·a for this share r, or any from there to 1."""
         _, t = fieller.t_between(self.ratio.scores, share, 1.0)
-        distances = np.maximum(self.difference.replicates, self._less(share).replicates)
+        less = self.drawn.difference(self.a, self.b, share)
+        distances = np.maximum(self.difference.replicates, less.replicates)
         return max(self._decided(distances, t, "less"), self._floor(1))
-
-    def _less(self, share: float) -> Effect:
-        """Return the score of b less a share of that of a."""
-        return self.drawn.difference(self.a, self.b, share)
 
     def _decided(self, distances: Floats, t: float, alternative: str) -> float:
         """Return the p-value of replicates less a null value, and of t standard errors from it."""
@@ -141,67 +169,60 @@ class Compared:
         least = self.drawn.of.least(self.a, self.b)
         return min(1.0, sides * (0.5**self.n_differing if least is None else least))
 
-    def not_rejected(self, alpha: float) -> Bounds:
-        """Return all differences that the test does not reject, whatever the interval is."""
-        method = "t" if self.options.test == "t" else "bootstrap"
-        return replace(self, options=replace(self.options, method=method)).interval(alpha)
-
-    def interval(self, alpha: float) -> Bounds:
-        """Return the interval of the contrast, of confidence 1 - α."""
-        method, contrast, counts = self.options.method, self.options.contrast, self.counts
+    def interval(self, alpha: float, method: str | None = None) -> Bounds:
+        """Return the interval of the contrast, of confidence 1 - α, by default as it is shown."""
+        method = self.options.method if method is None else method
+        contrast, counts = self.options.contrast, self.counts
         if counts is not None and method in ("bootstrap", "simultaneous"):
             return counts.interval(alpha)
-        if contrast == "difference":
-            found = self.difference.interval(method, alpha, lambda: np.subtract(*self._without()))
-        else:
-            found = self.ratio.interval(method, alpha, lambda: np.divide(*self._without()))
+        effect = self.difference if contrast == "difference" else self.ratio
+
+        def without_each() -> Floats:
+            new, base = self.drawn.segments.without_each(self.b, self.a)
+            return np.asarray(new - base if contrast == "difference" else new / base)
+
+        found = effect.interval(method, alpha, without_each)
         is_held = counts is None and method not in ("percentile", "bca")
         if is_held and alpha < self._floor(2):
             null = 0.0 if contrast == "difference" else 1.0
             found = min(found[0], null), max(found[1], null)
-        return logarithms(found) if contrast == "log-ratio" else found
+        return _logarithms(found) if contrast == "log-ratio" else found
 
-    def _without(self) -> Floats:
-        """Return the scores of b, and of a, without each unit in turn, `(2, N)`."""
-        assert self.drawn.segments is not None
-        return self.drawn.segments.without_each(self.b, self.a)
-
-    @property
-    def ratio(self) -> Quotient:
-        """The score of b over that of a."""
-        base, new = self.drawn.effects[self.a], self.drawn.effects[self.b]
-        return replace(new / base, difference=self.difference)
-
-    @property
-    def _n_units(self) -> int:
-        """How many units the two systems have, of which unpaired ones share none."""
-        return self.drawn.units.n if self.drawn.is_paired else self.n_differing
-
-    def _error(self) -> float:
-        """Return the standard error of the contrast, of ratios by the delta method."""
+    def interval_at(self, critical: float) -> Bounds:
+        """Return the interval of so many standard errors, or that of the pair alone if longer."""
+        alone = self.interval(self.options.alpha)
+        if self.n_differing == 0:
+            return alone
         if self.options.contrast == "difference":
-            return self.spread.error
-        base, new = (float(self.drawn.scores[i]) for i in (self.a, self.b))
-        error = self.drawn.difference(self.a, self.b, new / base).spread.error
-        return error / (base if self.options.contrast == "ratio" else new)
+            value, half = self.difference.value, critical * self.spread.error
+            low, high = value - half, value + half
+        else:
+            low, high = self.ratio.at(critical)
+        if self.options.contrast == "log-ratio":
+            low, high = _logarithms((low, high))
+        return min(low, alone[0]), max(high, alone[1])
 
     @property
-    def method(self) -> str:
-        """Which interval it has."""
-        if self.options.method != "bootstrap":
-            return self.options.method
-        if self.counts is not None:
-            return self.counts.method
-        return "t" if self.by_t else "bootstrap"
+    def studentised(self) -> Studentised:
+        """The difference over its standard error, for a family of pairs."""
+        is_drawn = bool(self.drawn.replicates.size and self.n_differing)
+        is_drawn = is_drawn and self.spread.error > 0 and not self.by_t
+        value = self.difference.value
+        return Studentised(self.drawn, self.a, self.b, value, self.spread, is_drawn)
 
-    def record(self, pvalue: float, bounds: Bounds, exact: bool) -> Record:
-        """Return the record of the pair, which lacks what is adjusted for others.
+    def fields(self, pvalue: float, bounds: Bounds, exact: bool) -> dict[str, Any]:
+        """Return the fields of a `Difference` that other pairs and tasks say nothing of.
 
         Of an exact p-value no other draws say more.
         """
-        drawn, options = self.drawn, self.options
-        outcomes, standard_error = drawn.of.outcomes, self._error()
+        drawn, options, outcomes = self.drawn, self.options, self.drawn.of.outcomes
         baseline, system = drawn.of.systems[self.a], drawn.of.systems[self.b]
+        base, new = float(drawn.scores[self.a]), float(drawn.scores[self.b])
+        standard_error = self.spread.error
+        if options.contrast != "difference":
+            # Of a ratio by the delta method.
+            error = drawn.difference(self.a, self.b, new / base).spread.error
+            standard_error = error / (base if options.contrast == "ratio" else new)
         pvalue_error = 0.0
         if self.test in ("bootstrap", "ar") and not exact and self.n_differing:
             # A count of one side makes it; that of identical systems is 1 whatever is drawn.
@@ -213,26 +234,34 @@ class Compared:
                 f"{system!r}: the score, its gradient or the ratio is not finite near the "
                 f"totals; define the score for every total, or leave contrast out"
             )
-        return partial(
-            Difference,
-            metric=drawn.of.name,
-            baseline=baseline,
-            system=system,
-            baseline_score=float(drawn.scores[self.a]),
-            system_score=float(drawn.scores[self.b]),
-            low=bounds[0],
-            high=bounds[1],
-            standard_error=standard_error,
-            pvalue=pvalue,
-            pvalue_error=pvalue_error,
-            # Of several runs more units would leave the error that is the runs'.
-            units=UnitCounts(self.n_differing, None if drawn.has_runs else self._n_units),
-            higher_is_better=drawn.of.higher_is_better,
-            test=self.test,
-            method=self.method,
-            contrast=options.contrast,
-            discordant=None if outcomes is None else Discordant(*outcomes.changes(self.a, self.b)),
-        )
+        # Unpaired systems share no unit; of several runs more units would leave the runs' error.
+        n_units = drawn.units.n if drawn.is_paired else self.n_differing
+        return {
+            "metric": drawn.of.name,
+            "baseline": baseline,
+            "system": system,
+            "baseline_score": base,
+            "system_score": new,
+            "low": bounds[0],
+            "high": bounds[1],
+            "standard_error": standard_error,
+            "pvalue": pvalue,
+            "pvalue_error": pvalue_error,
+            "units": UnitCounts(self.n_differing, None if drawn.has_runs else n_units),
+            "higher_is_better": drawn.of.higher_is_better,
+            "test": self.test,
+            "method": self.method,
+            "contrast": options.contrast,
+            "discordant": None
+            if outcomes is None
+            else Discordant(*outcomes.changes(self.a, self.b)),
+        }
+
+
+def _logarithms(bounds: Bounds) -> Bounds:
+    """Return the logarithms of both bounds."""
+    low, high = (float(np.log(x)) if x > 0 else -np.inf for x in bounds)
+    return low, high
 
 
 def check_ratios(drawn: Drawn, options: Options) -> None:
@@ -262,7 +291,152 @@ def check_ratios(drawn: Drawn, options: Options) -> None:
         )
 
 
-def logarithms(bounds: Bounds) -> Bounds:
-    """Return the logarithms of both bounds."""
-    low, high = (float(np.log(x)) if x > 0 else -np.inf for x in bounds)
-    return low, high
+def claims_of(pair: PairTest) -> dict[str, float]:
+    """Return what can be claimed about the margin, or the recovery: fields of a `MarginTest`.
+
+    They lack adjusted p-values; where nothing can be claimed there are none.
+    """
+    options, of = pair.options, pair.drawn.of
+    base, new = (float(pair.drawn.scores[i]) for i in (pair.a, pair.b))
+    if (options.margin is None and options.recovery is None) or _is_unbounded(pair):
+        return {}
+    if options.recovery is not None:
+        # No share is kept of a score below 0; `Difference.unanswered` says so.
+        return {} if min(base, new) < 0 else _recovered(pair, base, options.recovery)
+    margin, counts, higher = options.margin, pair.counts, of.higher_is_better
+    assert margin is not None
+    if counts is not None and margin >= counts.scale:
+        raise InputError(
+            f"must be below {counts.scale:g}, the whole scale of {of.name}; got {margin:g}",
+            argument="margin",
+        )
+    low, high = _not_rejected(pair)
+    above, below = pair.pvalue(-margin, "greater"), pair.pvalue(margin, "less")
+    return {
+        "equivalence_bound": max(-low, high),
+        "loss_bound": -low if higher else high,
+        "pvalue_equivalence": max(above, below),
+        "pvalue_not_worse": above if higher else below,
+        "pvalue_worse": pair.pvalue(-margin, "less") if higher else pair.pvalue(margin, "greater"),
+    }
+
+
+def _is_unbounded(pair: PairTest) -> bool:
+    """Return whether scores of few values are all equal: others may differ where these do not."""
+    drawn = pair.drawn
+    if pair.n_differing or pair.counts is not None:
+        return False
+    if not drawn.has_segments:
+        return drawn.of.has_few_values
+    blocks = drawn.segments.blocks
+    values = np.concatenate([np.unique(block.plain) for block in blocks])
+    is_text = blocks[0].metric.uses_references and blocks[0].metric.reads_text
+    return not is_text and len(np.unique(values)) < _FEW_VALUES
+
+
+def _not_rejected(pair: PairTest) -> Bounds:
+    """Return all differences that the two one-sided tests do not reject."""
+    method = "t" if pair.options.test == "t" else "bootstrap"
+    return pair.interval(2 * pair.options.significance_level, method)
+
+
+def _recovered(pair: PairTest, base: float, recovery: float) -> dict[str, float]:
+    """Return the test of new <= r·base, or of errors base <= r·new, and the largest r."""
+    turned, level = not pair.drawn.of.higher_is_better, pair.options.significance_level
+    if pair.counts is not None:
+        # Items are counted, and a loss of (1 - r)·base is the limit: where no item differs
+        # new - r·base would have no error at all.
+        low, high = _not_rejected(pair)
+        null, sides = (recovery - 1) * base, ("greater", "less")
+        # Of a baseline of 0 every share is kept by a score above 0, and none by one of 0.
+        kept = 1 + low / base if base > 0 else float(low > 0)
+        if turned:
+            null, sides = (1 / recovery - 1) * base, ("less", "greater")
+            kept = base / (base + high) if base + high > 0 else 0.0
+        return {
+            "recovery_bound": float(np.clip(kept, 0.0, 1.0)),
+            "pvalue_not_worse": pair.pvalue(null, sides[0]),
+            "pvalue_worse": pair.pvalue(null, sides[1]),
+        }
+    pair = replace(pair, a=pair.b, b=pair.a) if turned else pair
+    bound = float(np.clip(pair.kept(level), 0.0, 1.0))
+    if bound == 1 and pair.kept_pvalue(1.0) > level:
+        # All shares below 1 are kept, and 1, which is the null value of no difference, is not.
+        bound = float(np.nextafter(1.0, 0.0))
+    return {
+        "recovery_bound": bound,
+        "pvalue_not_worse": pair.kept_pvalue(recovery),
+        "pvalue_worse": pair.lost_pvalue(recovery),
+    }
+
+
+def swapped_pvalues(
+    drawn: Drawn, pairs: Sequence[Pair], options: Options
+) -> list[tuple[float, bool]]:
+    """Return the p-value of each pair after random swaps of two outputs (Noreen, 1989).
+
+    With each comes whether all swaps of it were enumerated.
+    """
+    segments = drawn.segments
+    enumerated = [2 ** drawn.differ(*pair)[0] <= options.n_resamples for pair in pairs]
+    random = [pair for pair, exact in zip(pairs, enumerated, strict=True) if not exact]
+    columns: Floats = np.empty((0, 0))
+    if random:
+        # What moves from one system to another follows from what moves to the first; the same
+        # swaps are for all pairs.
+        blocks = [replace(b, rows=_wide(b.rows) - _wide(b.rows[:1])) for b in segments.blocks]
+        moving = replace(segments, blocks=tuple(blocks))
+        rows = Halves(segments.units.n, options.seed)
+        then = partial(_swapped_differences, segments, random)
+        (columns,) = totals_scored([moving], rows, options.n_resamples, options, then)
+    each, pvalues = iter(columns.T), []
+    for (a, b), exact in zip(pairs, enumerated, strict=True):
+        first, second = drawn.scores[[a, b]]
+        tie = tie_tolerance(max(abs(first), abs(second)), drawn.units.n)
+        shuffled = _all_swapped(segments, (a, b)) if exact else next(each)
+        p = randomization_pvalue(second - first, shuffled, options.alternative, tie, exact)
+        pvalues.append((p, exact))
+    return pvalues
+
+
+def _swapped_differences(
+    segments: Segments, pairs: Sequence[Pair], totals: Sequence[Floats]
+) -> list[Floats]:
+    """Return differences from totals of random halves less those of the first system."""
+    halves = [split([segments], t, block)[0] for t, block in enumerate(totals)]
+    each = [
+        _swapped_difference(segments, (a, b), [half[:, b] - half[:, a] for half in halves])
+        for a, b in pairs
+    ]
+    return [np.stack(each, axis=1)]
+
+
+def _all_swapped(segments: Segments, pair: Pair) -> Floats:
+    """Return differences after all swaps, `(2^m,)`, the first of which swaps nothing."""
+    (a, b), differs = pair, segments.differs(*pair)
+    swaps = all_swap_totals(np.eye(int(np.count_nonzero(differs))))
+    column = np.cumsum(differs) - 1
+    moved = []
+    for block in segments.blocks:
+        here = differs[block.places]
+        rows = _wide(block.rows[:, here])
+        moved.append(swaps[:, column[block.places][here]] @ (rows[b] - rows[a]))
+    return _swapped_difference(segments, pair, moved)
+
+
+def _swapped_difference(segments: Segments, pair: Pair, moved: Sequence[Floats]) -> Floats:
+    """Return the difference after statistics `(R, k)` a block moved from system b to a."""
+    first, second = (
+        segments.score(
+            [block.totals[i] + side * m for block, m in zip(segments.blocks, moved, strict=True)],
+            "swapped outputs",
+            i,
+        )
+        for i, side in zip(pair, (1.0, -1.0), strict=True)
+    )
+    return second - first
+
+
+def _wide(values: NDArray[Any]) -> NDArray[Any]:
+    """Return integers that do not overflow when they are added up, or floats."""
+    return values.astype(np.int64 if values.dtype.kind in "iu" else np.float64, copy=False)

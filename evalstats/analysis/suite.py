@@ -7,26 +7,32 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.compare import compared
+from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.drawn import maker_of, summaries_of
 from evalstats.analysis.estimate import estimates_of
-from evalstats.analysis.evaluation import Evaluation
-from evalstats.analysis.makers import maker_of, summaries_of
 from evalstats.analysis.options import SEED, Options, PairOptions, ScoreOptions
-from evalstats.analysis.tasks import Task, as_decided, as_pairs, is_statistics, tables_of
-from evalstats.analysis.totals import as_totals
-from evalstats.analysis.units import Labels
-from evalstats.analysis.unpaired import Part, of_systems, side_by_side, systems_apart
+from evalstats.analysis.tasks import (
+    Part,
+    Task,
+    as_decided,
+    as_pairs,
+    as_totals,
+    is_statistics,
+    tables_of,
+)
 from evalstats.checks import also_called, label, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.results.comparison import Comparison, Estimate, Estimates
+from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import Limits, score_notes
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
 
 Tables = Mapping[str, Sequence[SegmentStatistics]]
 #: Labels by task, labels of the only task, or the name of a label.
@@ -152,7 +158,9 @@ class Suite:
         notes: Sequence[str],
     ) -> Suite:
         """Return the suites of each system alone, side by side."""
-        by_task = {name: systems_apart(tables) for name, tables in tasks.items()}
+        from evalstats.designs.unpaired.independent import Unpaired, of_systems, tables_by_system
+
+        by_task = {name: tables_by_system(tables) for name, tables in tasks.items()}
         suite = cls.__new__(cls)
         suite.tasks, suite.groups = {name: list(of) for name, of in tasks.items()}, {}
         suite.notes, suite.systems = tuple(notes), tuple(next(iter(by_task.values())))
@@ -167,7 +175,7 @@ class Suite:
             )
             for system in suite.systems
         ]
-        suite.parts = side_by_side([one.parts for one in each])
+        suite.parts = [Unpaired(parts) for parts in zip(*(one.parts for one in each), strict=True)]
         return suite
 
     @also_called(seed="rng")
@@ -192,7 +200,7 @@ class Suite:
         estimates: list[Estimate] = []
         limits: list[Limits] = []
         for part, drawn in Evaluation(self.parts, [], asked).drawn(progress):
-            for one in (alone for of_metric in drawn for alone in of_metric.alone):
+            for one in (sample for of_metric in drawn for sample in of_metric.samples):
                 estimates += estimates_of(one, asked, part, single=single)
             limits.append(limits_of(part, drawn))
         # Scores of one task have notes of their own.
@@ -231,7 +239,7 @@ class Suite:
         """
         asked = self._decided(options_of(PairOptions, options), options)
         pairs = as_pairs(self.systems, baseline)
-        evaluation = Evaluation(self.parts, pairs, asked, self.notes, again=compared)
+        evaluation = Evaluation(self.parts, pairs, asked, self.notes)
         return compared(evaluation, baseline, progress)
 
     def _decided(self, checked: Options, options: ScoreOptions) -> Options:

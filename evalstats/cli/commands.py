@@ -12,20 +12,19 @@ from typing import Any
 
 import evalstats
 from evalstats.analysis.compare import compare
+from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Suite
 from evalstats.cli.flags import flag_of, options_of
 from evalstats.cli.inputs import Input, read
 from evalstats.cli.output import FIGURES, outputs_of, to_stdout
 from evalstats.data import load_sample
+from evalstats.designs.looks.sequential import Looks
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
+from evalstats.questions.ranking.rankings import Rankings
 from evalstats.resampling.executors import Reporting
-from evalstats.results.comparison import Comparison
-from evalstats.results.forms import Result
-from evalstats.results.rankings import Rankings
-from evalstats.results.sequential import Looks
-from evalstats.results.writing import replacing
+from evalstats.results.forms import Result, replacing
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines, system_names
 
@@ -76,7 +75,7 @@ def _compare(options: argparse.Namespace, progress: Progress) -> Result:
 def _check_drawable(inputs: Input, options: argparse.Namespace) -> None:
     """Refuse a figure of more pairs than one holds before the work that they are."""
     # Most comparisons are not drawn.
-    from evalstats.results.plots import MOST_PAIRS
+    from evalstats.pictures.plots import MOST_PAIRS
 
     n_pairs = comb(len(inputs.systems), 2)
     if options.baseline or len(inputs.tasks) > 1 or options.over or n_pairs <= MOST_PAIRS:

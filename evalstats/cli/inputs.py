@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from evalstats.analysis.aggregates import NamedTotal
+from evalstats.analysis.design import NamedTotal
 from evalstats.analysis.tasks import as_pairs, tables_of
-from evalstats.analysis.unpaired import systems_apart
 from evalstats.checks import meant
 from evalstats.cli.flags import OF_BATTLES, flag_of
 from evalstats.cli.metrics import METRIC_OPTIONS, metrics_of
 from evalstats.cli.output import STANDARD
+from evalstats.designs.unpaired.independent import tables_by_system
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.results.records import distinct
-from evalstats.statistics.extraction import Progress, extract_files
+from evalstats.statistics.extraction import Progress, as_runs, extract_files
 from evalstats.statistics.files import (
     MARK_NOTE,
     Lines,
@@ -27,7 +27,6 @@ from evalstats.statistics.files import (
     test_set_files,
 )
 from evalstats.statistics.names import as_names, group_codes
-from evalstats.statistics.runs import as_runs
 from evalstats.statistics.segments import SegmentStatistics
 
 #: Options that name labels of segments, and those that name files to read.
@@ -296,7 +295,7 @@ def _chosen(
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)
     if _is_unpaired(options):
-        apart = systems_apart(tables)
+        apart = tables_by_system(tables)
         return [table for name in chosen for table in apart[name]]
     return [replace(table, values=table.values[places], systems=chosen) for table in tables]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from evalstats.cli.flags import OF_BATTLES
 from evalstats.cli.output import STANDARD
+from evalstats.designs.arenas.battles import BattleTable, BradleyTerry
 from evalstats.errors import InputError
 from evalstats.logs.joining import Joined, joined
 from evalstats.logs.log import Log, log_of
@@ -18,7 +19,6 @@ from evalstats.logs.reading import read_log
 from evalstats.logs.rows import Items, Key, Rows
 from evalstats.logs.sources import fingerprint, without_suffix
 from evalstats.results.forms import Result
-from evalstats.statistics.battles import BattleTable, BradleyTerry
 from evalstats.statistics.files import Lines
 from evalstats.statistics.segments import SegmentStatistics
 

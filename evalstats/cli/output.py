@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from evalstats.errors import InputError
-from evalstats.results.report import Texts, document
-from evalstats.results.writing import SUFFIXES
+from evalstats.pictures.report import Texts, document
+from evalstats.results.forms import SUFFIXES
 from evalstats.statistics.extraction import Progress
 
 #: What stands for standard input or standard output in place of a file.

@@ -17,8 +17,8 @@ from evalstats.analysis.estimate import estimate
 from evalstats.checks import integer, shown
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
-from evalstats.results.comparison import Estimate
-from evalstats.results.writing import replacing
+from evalstats.results.estimates import Estimate
+from evalstats.results.forms import replacing
 from evalstats.training.check_records import Checkpoint, log_name
 from evalstats.training.monitor import Monitor
 

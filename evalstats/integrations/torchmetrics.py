@@ -12,7 +12,7 @@ import numpy as np
 
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.metrics import Metric, as_metric
-from evalstats.results.comparison import Estimate
+from evalstats.results.estimates import Estimate
 from evalstats.statistics import interchange
 from evalstats.training.accumulator import Accumulator
 

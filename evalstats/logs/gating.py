@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
-from evalstats.analysis.aggregates import NamedTotal
-from evalstats.analysis.makers import maker_of
+from evalstats.analysis.design import Labels, NamedTotal
+from evalstats.analysis.drawn import maker_of
 from evalstats.analysis.suite import Groups, Tables
 from evalstats.analysis.tasks import Task, as_task, is_extracted, is_statistics, tables_of
-from evalstats.analysis.units import Labels
-from evalstats.analysis.unpaired import as_unpaired
+from evalstats.designs.unpaired.independent import as_unpaired
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
 from evalstats.logs.log import Log

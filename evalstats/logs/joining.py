@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.aggregates import Aggregated, NamedTotal
-from evalstats.analysis.arena import win_rates
+from evalstats.analysis.comparison import Comparison
+from evalstats.analysis.design import Aggregated, NamedTotal
 from evalstats.analysis.options import SuitePairs, SuiteScores
-from evalstats.analysis.strengths import linked
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called, choice, flag, shown
+from evalstats.designs.arenas.arena import win_rates
+from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, both_bad_notes, simple
+from evalstats.designs.arenas.strengths import linked
+from evalstats.designs.judges.judged import Judged, joined_rows
 from evalstats.errors import InputError
 from evalstats.logs.formats import arenas
 from evalstats.logs.formats.columns import as_columns
@@ -46,10 +49,8 @@ from evalstats.logs.settings import allowed_changes, change_notes
 from evalstats.logs.sources import without_suffix
 from evalstats.logs.words import as_directions, first_few, matches
 from evalstats.metrics import ICC, FlipRate, Mean, PassAll, PassAny, Ratio
-from evalstats.metrics.judged import Judged, joined_rows
-from evalstats.results.comparison import Comparison, Estimates
+from evalstats.results.estimates import Estimates
 from evalstats.results.records import counted, distinct
-from evalstats.statistics.battles import BattleTable, BradleyTerry, both_bad_notes, simple
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:

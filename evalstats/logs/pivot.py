@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import shown
+from evalstats.designs.trials.metrics import ICC, FlipRate, PassAll, PassAny
 from evalstats.errors import Argument, InputError
 from evalstats.logs.rows import Key, Rows, natural_order, taken
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
 from evalstats.metrics.averages import MeanOfRuns
-from evalstats.metrics.trials import ICC, FlipRate, PassAll, PassAny
 from evalstats.statistics.segments import SegmentStatistics
 
 #: What `epochs` can be; K is a number.

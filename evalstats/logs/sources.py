@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 from evalstats.checks import is_unseen, shown
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.results.convert import json_of
-from evalstats.statistics.opening import opened
+from evalstats.statistics.files import opened
 
 #: Bytes of a JSON document, which is in memory as a whole, and of a line.
 MOST_BYTES = 2**31

@@ -12,12 +12,8 @@
 - `confusion`, `labels`: scores of predicted classes; pairs of predicted and gold values
 - `agreement`: Pearson's correlation and RMSE of predicted numbers
 - `raters`: weighted kappa, AC1 and alpha of raters
-- `rogan_gladen`: the rate of yes under a judge who errs
 - `calibration`: Brier score and ECE of probabilities
-- `pass_at_k`: scores of problems with several answers each, for `Mean`
-- `trials`: pass^k, pass@k, flip rate and ICC of items with several trials
 - `averages`: the mean score of several runs
-- `judged`: scores by a judge, corrected by people's labels of some segments
 - `alignment`: which token stands for which
 
 May import `text`, `checks` and `errors`.
@@ -26,7 +22,8 @@ May import `text`, `checks` and `errors`.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from evalstats.checks import required, shown
 from evalstats.errors import InputError, InputTypeError
@@ -37,24 +34,36 @@ from evalstats.metrics.calibration import ECE, Brier
 from evalstats.metrics.chrf import CHRF
 from evalstats.metrics.confusion import Confusion
 from evalstats.metrics.error_rates import CER, WER
-from evalstats.metrics.pass_at_k import pass_at_k
 from evalstats.metrics.perplexity import BitsPerUnit, Perplexity
 from evalstats.metrics.raters import Agreement, ratings_by_item
 from evalstats.metrics.ratios import Mean, Ratio
-from evalstats.metrics.rogan_gladen import RoganGladen
 from evalstats.metrics.rouge import ROUGE
 from evalstats.metrics.sentence_bleu import SentenceBLEU
 from evalstats.metrics.ter import TER
-from evalstats.metrics.trials import ICC, FlipRate, PassAll, PassAny, Trials
 
-#: The metrics of this library. Files can rebuild them, and those that read text have their fields
-#: as options on the command line.
+if TYPE_CHECKING:
+    from evalstats.designs.judges.rogan_gladen import RoganGladen
+    from evalstats.designs.trials.metrics import ICC, FlipRate, PassAll, PassAny, Trials
+    from evalstats.designs.trials.pass_at_k import pass_at_k
+
+#: The metrics of this room. Files can rebuild them, and those that read text have their fields as
+#: options on the command line.
 BUILT_IN: tuple[type[Metric], ...] = (
     *(BLEU, CHRF, TER, WER, CER, ROUGE),
     *(Mean, Ratio, Perplexity, BitsPerUnit, Confusion, Correlation, RMSE, Brier, ECE),
-    *(Agreement, RoganGladen),
-    *(PassAll, PassAny, FlipRate, ICC),
+    Agreement,
 )
+#: Those of designs, and where they lie: they are loaded when they are asked for.
+OF_DESIGNS = {
+    **dict.fromkeys(("PassAll", "PassAny", "FlipRate", "ICC"), "evalstats.designs.trials.metrics"),
+    "RoganGladen": "evalstats.designs.judges.rogan_gladen",
+}
+#: What else this room is asked for, and designs have.
+_ELSEWHERE = {
+    **OF_DESIGNS,
+    "Trials": "evalstats.designs.trials.metrics",
+    "pass_at_k": "evalstats.designs.trials.pass_at_k",
+}
 
 #: Metrics that can be given by name, with the options that the name sets; case does not matter.
 NAMED: dict[str, partial[Any]] = {
@@ -73,6 +82,18 @@ _SPELLED = {
     **{f"rouge-{v}": f"rouge{v}" for v in ("1", "2")},
     **{"rouge-l": "rougeL", "rouge-lsum": "rougeLsum", "chrf2": "chrf", "chrf2++": "chrf++"},
 }
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ELSEWHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_ELSEWHERE[name]), name)
+
+
+def is_built_in(metric: Metric) -> bool:
+    """Return whether a metric is one of this library, and no subclass of one."""
+    kind = type(metric)
+    return kind in BUILT_IN or kind.__module__ == OF_DESIGNS.get(kind.__name__)
 
 
 def written(name: str) -> str:
@@ -114,6 +135,7 @@ __all__ = [
     "ECE",
     "ICC",
     "NAMED",
+    "OF_DESIGNS",
     "RMSE",
     "ROUGE",
     "TER",
@@ -134,6 +156,7 @@ __all__ = [
     "SentenceBLEU",
     "Trials",
     "as_metric",
+    "is_built_in",
     "pass_at_k",
     "ratings_by_item",
     "scores_of",

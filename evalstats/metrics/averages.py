@@ -13,6 +13,7 @@ from evalstats.checks import integer, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep
 from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.ratios import Mean
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,18 @@ class MeanOfRuns(Metric):
         """Return the totals of each run, `(..., R k) -> (..., R, k)`."""
         wide = np.asarray(totals, dtype=np.float64)
         return wide.reshape(*wide.shape[:-1], self.n_runs, len(self.metric.columns))
+
+    def answers(self, statistics: NDArray[Any]) -> Floats | None:
+        """Return number, sum and sum of squares of the runs' scores of an item, where it has such.
+
+        Squares of very large scores are no numbers, and say nothing of any spread.
+        """
+        wide = np.asarray(statistics, np.float64)
+        scores, there = wide[..., 0::2], wide[..., 1::2]
+        if not isinstance(self.metric, Mean) or not np.all((there == 0) | (there == 1)):
+            return None
+        with np.errstate(over="ignore"):
+            return np.stack([there.sum(-1), scores.sum(-1), (scores**2).sum(-1)], axis=-1)
 
     def of_runs(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the statistics of each run, `(..., N, R k) -> (..., R, N, k)`."""

@@ -8,13 +8,19 @@ axes are free, so one line scores a corpus, every segment, and 10,000 resamples 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import check_arguments, label, shown
 from evalstats.errors import InputError, InputTypeError
+
+if TYPE_CHECKING:
+    from evalstats.analysis.design import Units
+    from evalstats.statistics.segments import SegmentStatistics
 
 T = TypeVar("T", bound="Configured")
 Floats = NDArray[np.float64]
@@ -35,6 +41,18 @@ def signature_of(**parts: object) -> str:
         f"{key}:{words[value] if isinstance(value, bool) else value}"
         for key, value in parts.items()
     )
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What people's labels are worth that correct the scores of a judge under a metric."""
+
+    metric: str
+    n_labelled: int  # segments, the mean of the systems
+
+    def notes(self) -> Iterator[str]:
+        """Say below a table what should be known of it."""
+        yield from ()
 
 
 class Configured:
@@ -144,6 +162,41 @@ class Metric(Configured, ABC):
     def doubtful(self, totals: Floats) -> NDArray[np.bool_]:
         """Return of which systems results say `doubt` in a note, `(S, k) -> (S,)`."""
         return np.zeros(len(totals), dtype=np.bool_)
+
+    def outcome_columns(self) -> tuple[int, int, float] | None:
+        """Return the columns of successes and of their number, and what a share of 1 scores.
+
+        `None` where the score is no share. Shares of segments that all count once are counted: they
+        have Wilson's interval, and McNemar's test.
+        """
+        return None
+
+    def answers(self, statistics: NDArray[Any]) -> Floats | None:
+        """Return number, sum and sum of squares of the answers to an item, `(..., k) -> (..., 3)`.
+
+        `None` where items have one, or statistics do not tell.
+        """
+        return None
+
+    def labelled(self, statistics: NDArray[Any]) -> NDArray[np.bool_] | None:
+        """Return which segments have labels that others lack, `(..., k) -> (...)`.
+
+        Both are drawn apart. `None` of a metric that knows no such labels.
+        """
+        return None
+
+    def tuned(
+        self, table: SegmentStatistics, units: Units, by_stratum: bool
+    ) -> tuple[SegmentStatistics, Correction | None]:
+        """Return statistics under the metric with the weight that suits them best, and its worth.
+
+        Where each stratum has a score of its own (`by_stratum`), each must have what is needed.
+        """
+        return table, None
+
+    def pooled(self, metrics: Sequence[Metric], sizes: Sequence[int]) -> Metric:
+        """Return the metric of all segments together, whose parts have these metrics and sizes."""
+        return self
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse statistics, `(..., k)`, that cannot come from text, with an `InputError`.

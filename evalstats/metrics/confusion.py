@@ -198,6 +198,11 @@ class Confusion(Metric):
         weights = _weights(parts, average, self.absent == "omit")
         return np.asarray(np.sum(weights * _rates(parts, rate), axis=-1))
 
+    def outcome_columns(self) -> tuple[int, int, float] | None:
+        """Return the columns of right labels and of all, for the accuracy."""
+        is_share = type(self) is Confusion and self.measure == "accuracy"
+        return (0, 1, 1.0) if is_share else None
+
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score, of the shape of ``totals``; 0 where it is undefined."""
         sums, parts = self._parts(totals)

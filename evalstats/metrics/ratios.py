@@ -106,6 +106,10 @@ class Mean(Quotient):
         scores = as_numbers(hypotheses, "scores", None)
         return np.stack([scores, np.ones_like(scores)], axis=-1)
 
+    def outcome_columns(self) -> tuple[int, int, float] | None:
+        """Return the columns of the sum and the count, of no subclass."""
+        return (0, 1, 1.0) if type(self) is Mean else None
+
 
 @dataclass(frozen=True)
 class Ratio(Quotient):
@@ -191,6 +195,15 @@ class Ratio(Quotient):
 
     def _empty(self, top: Floats) -> ArrayLike:
         return float(self.zero_division)
+
+    def outcome_columns(self) -> tuple[int, int, float] | None:
+        """Return the columns of a numerator and a denominator of one each, of no subclass."""
+        above, below = np.array(self.numerator), np.array(self.denominator)
+        is_of_two = np.count_nonzero(above) == 1 == np.count_nonzero(below)
+        if type(self) is not Ratio or not is_of_two:
+            return None
+        scale = self.scale * float(above.max() / below.max()) if below.max() else 0.0
+        return int(above.argmax()), int(below.argmax()), scale
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse nothing: the numbers may be any."""

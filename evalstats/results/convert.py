@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_ori
 
 from evalstats.checks import label, shown
 from evalstats.errors import InputError, InputTypeError
-from evalstats.results.escaping import printable
+from evalstats.results.tabular import printable
 
 T = TypeVar("T")
 

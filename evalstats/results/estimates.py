@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError
-from evalstats.results import layout, plots
+from evalstats.results import layout
 from evalstats.results.convert import Count, Level, NotNegative, check_bounds
-from evalstats.results.describe import describe_scores
-from evalstats.results.forms import Listed, Result
-from evalstats.results.paper import paper_records, paper_table
+from evalstats.results.forms import Finding, Listed, Result
+from evalstats.results.layout import paper_records, paper_table
+from evalstats.results.marks import Panel, score_panels
 from evalstats.results.records import Interval, distinct, stretch
+from evalstats.results.sentences import describe_scores, score_finding
 from evalstats.results.tabular import Table
 
 if TYPE_CHECKING:
-    from evalstats.results.figures import Panels
+    from evalstats.pictures.figures import Panels
 
 #: Intervals that are made of resamples.
 _DRAWN = ("bootstrap", "percentile", "bca")
@@ -35,7 +36,15 @@ class _Scores(Result):
 
     def plot(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
         """Draw the scores with their intervals: systems best first, or a row a task."""
+        from evalstats.pictures import plots
+
         return plots.scores(self._rows(), metric, ax)
+
+    def _method(self) -> str:
+        return self.describe()
+
+    def _panels(self) -> dict[str, list[Panel]]:
+        return {"Scores": list(score_panels(self._rows()))}
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         return layout.score_tables(self._rows(), digits)
@@ -172,6 +181,9 @@ class Estimate(_Scores):
     def _check(self) -> None:
         check_bounds(self)
 
+    def _findings(self) -> list[Finding]:
+        return [score_finding(self)]
+
     def to_every_eval_ever(self) -> dict[str, Any]:
         """Return ``score_details.uncertainty`` of `eval.schema.json` (Every Eval Ever, 0.2).
 
@@ -221,6 +233,9 @@ class Estimates(_Scores, Listed[Estimate]):
 
     def _rows(self) -> Sequence[Estimate]:
         return self.estimates
+
+    def _finding(self, row: Estimate) -> Finding:
+        return score_finding(row)
 
     def _named(self, some: Sequence[Estimate], *names: str) -> Estimate:
         for estimate in some:

@@ -1,6 +1,6 @@
 """The forms of every result: text, JSON and back, CSV, Markdown, LaTeX, HTML, pandas.
 
-All hold the same numbers. Names are made safe for each form (`escaping`).
+All hold the same numbers. Names are made safe for each form (`tabular`).
 """
 
 from __future__ import annotations
@@ -9,23 +9,29 @@ import csv
 import io
 import json
 import os
+import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from errno import EISDIR
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from evalstats.checks import choice, integer
-from evalstats.errors import InputError, MissingExtraError
-from evalstats.results import convert, escaping, report
+from evalstats.checks import choice, integer, shown
+from evalstats.errors import InputError, InputTypeError, MissingExtraError
+from evalstats.results import convert, tabular
 from evalstats.results.lookup import named
 from evalstats.results.records import Record, distinct
 from evalstats.results.signatures import Signature, together
 from evalstats.results.tabular import Page, Table
-from evalstats.results.writing import replacing
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from evalstats.pictures.report import Texts
+    from evalstats.results.marks import Panel
 
 T = TypeVar("T", bound="Result")
 R = TypeVar("R", bound=Any)
@@ -33,6 +39,16 @@ R = TypeVar("R", bound=Any)
 _MOST_DIGITS = 15
 #: Notes that are printed; the first are the most important.
 _PRINTED_NOTES = 3
+#: Findings of scores, ranks, plans and other tests at most; all are in the tables.
+_MOST_FINDINGS = 12
+
+
+class Finding(NamedTuple):
+    """What a report says first, which it is ("better", "worse", "open"), and how sure that is."""
+
+    said: str
+    kind: str = "open"
+    lines: Sequence[str] = ()
 
 
 class Result(Record):
@@ -94,6 +110,32 @@ class Result(Record):
         """Return the title of a page."""
         return "; ".join(distinct(table.title for table in self._tables()))
 
+    def _headline(self) -> str:
+        """Return the title of a report."""
+        return self._title()
+
+    def _findings(self) -> list[Finding]:
+        """Return what a report says first, the surest before the rest."""
+        return []
+
+    def _panels(self) -> dict[str, list[Panel]]:
+        """Return the figures of a report, under their headings."""
+        found: dict[str, list[Panel]] = {}
+        for part in self._parts():
+            for heading, panels in part._panels().items():
+                found.setdefault(heading, []).extend(panels)
+        return found
+
+    def _sections(self, texts: Texts) -> dict[str, str]:
+        """Return what else a report has, as HTML under names; texts of segments are shown there."""
+        if texts:
+            raise InputError("texts stand beside segments, and this result knows of none")
+        return {}
+
+    def _method(self) -> str:
+        """Return the sentences for a paper's section on methods, where there are some."""
+        return ""
+
     def noting(self: T, *notes: str) -> T:
         """Return the result with notes before its own."""
         made: Any = self
@@ -103,7 +145,7 @@ class Result(Record):
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON."""
         text = json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-        return escaping.json_text(text)
+        return tabular.json_text(text)
 
     @classmethod
     def from_json(cls: type[T], text: str) -> T:
@@ -137,7 +179,7 @@ class Result(Record):
         writer.writerow(records[0])
         for record in records:
             cells = record.values()
-            writer.writerow(map(escaping.spreadsheet_cell, cells) if spreadsheet else cells)
+            writer.writerow(map(tabular.spreadsheet_cell, cells) if spreadsheet else cells)
         return stream.getvalue()
 
     def to_dataframe(self) -> DataFrame:
@@ -195,7 +237,7 @@ class Result(Record):
     def report(
         self,
         path: str | os.PathLike[str],
-        texts: report.Texts | None = None,
+        texts: Texts | None = None,
         title: str | None = None,
     ) -> None:
         """Write a report: one HTML file to hand to a colleague, which loads nothing from elsewhere.
@@ -221,8 +263,10 @@ class Result(Record):
             For texts that fit no segments, and for a path that cannot be written or is that of
             another form (``.pdf``).
         """
+        from evalstats.pictures.report import document
+
         with replacing(path, "html") as file:
-            file.write(report.document(self, texts, title).encode())
+            file.write(document(self, texts, title).encode())
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: escaped, without scripts, in the notebook's colours."""
@@ -240,6 +284,14 @@ class Several(Result, Generic[R]):
 
     def _rows(self) -> Sequence[R]:
         raise NotImplementedError
+
+    def _finding(self, row: R) -> Finding | None:
+        """Return what a report says first of a record."""
+        return None
+
+    def _findings(self) -> list[Finding]:
+        found = [self._finding(row) for row in self._rows()]
+        return [finding for finding in found if finding is not None][:_MOST_FINDINGS]
 
     def __getitem__(self, index: Any) -> Any:
         """Return the record of a place."""
@@ -303,3 +355,57 @@ def _no_paper(result: object) -> InputError:
 def as_digits(digits: object) -> int | None:
     """Return decimals that were asked for."""
     return None if digits is None else integer(digits, "digits", 0, _MOST_DIGITS)
+
+
+#: Forms of results by the suffix of their files.
+SUFFIXES = {
+    **{".txt": "text", ".json": "json", ".md": "markdown", ".tex": "latex"},
+    **{".html": "html", ".csv": "csv", ".xml": "junit"},
+    **{".png": "png", ".pdf": "pdf", ".svg": "svg"},
+}
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], form: str = "") -> Iterator[BinaryIO]:
+    """Yield a file that takes the place of what is there when all of it is written.
+
+    It is opened at once, so that a path that cannot be written is an `InputError` before the work.
+    A pipe or a device stays what it is, and a link where it points. The suffix must not be that of
+    another form than is written.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputTypeError(f"path must be a path, got {type(path).__name__}")
+    found = SUFFIXES.get(Path(path).suffix.lower(), form)
+    if form and found != form:
+        raise InputError(
+            f"path must end in .{form}, got {shown(os.fspath(path))}, a file of {found}"
+        )
+    try:
+        # A NUL in a path is a ValueError.
+        target = Path(os.path.realpath(path))
+        is_stream = target.exists() and not (target.is_file() or target.is_dir())
+        if target.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        # Written beside its place and moved there: Ctrl-C leaves the old file or the new one.
+        beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        file = target.open("wb") if is_stream else beside.open("xb")
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from None
+    try:
+        with file:
+            yield file
+            if not is_stream:
+                file.flush()
+                os.fsync(file.fileno())
+        if not is_stream:
+            beside.replace(target)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+
+
+def _unwritable(path: str | os.PathLike[str], error: OSError | ValueError) -> InputError:
+    reason = getattr(error, "strerror", None) or error
+    return InputError(f"cannot write {shown(os.fspath(path))}: {reason}")

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from evalstats.results import tabular
-from evalstats.results.adjustment import is_mixed
-from evalstats.results.contrasts import contrast_of
 from evalstats.results.records import (
     Difference,
     by_metric,
     by_pair,
+    contrast_of,
     counted,
+    decimals_of,
     distinct,
     has_tasks,
+    is_mixed,
     kind_of,
+    listed,
     mark_of,
     metric_name,
     plural,
     ranked,
+    size,
     whole_sizes,
 )
 from evalstats.results.tabular import Column, Table, table_of
@@ -51,7 +55,7 @@ def score_tables(estimates: Sequence[Any], digits: int | None = None) -> list[Ta
 
 
 def _system_table(panel: Sequence[Any], digits: int | None) -> Table:
-    columns = [_SYSTEM, *_score(panel, _places(panel, digits))]
+    columns = [_SYSTEM, *_score(panel, decimals_of(panel, digits))]
     return table_of(_title(panel), ranked(panel), columns)
 
 
@@ -71,7 +75,7 @@ def _task_table(panel: Sequence[Any], systems: Sequence[str], digits: int | None
     for e in panel:
         lines.setdefault((e.task, e.aggregate, e.metric), {})[e.system] = e
     columns = _through(lambda line: line[systems[0]], _names(panel))
-    cells = _score(panel, _places(panel, digits))
+    cells = _score(panel, decimals_of(panel, digits))
     title = f"{_title(panel)}, {systems[0]}"
     if len(systems) == 1:
         columns += _through(lambda line: line[systems[0]], cells)
@@ -132,9 +136,9 @@ class _Differences:
         units = {e.task: e.unit for e in comparison.estimates}
         self.marks = {task: mark_of(comparison, units[task]) for task in tasks}
         # Decimals of scores, and of differences, which are the same; ratios' are not.
-        self.scores = _places([e for e in comparison.estimates if e.task in tasks], digits)
+        self.scores = decimals_of([e for e in comparison.estimates if e.task in tasks], digits)
         is_difference = comparison.contrast == "difference"
-        self.own = self.scores if is_difference else _places(found, digits)
+        self.own = self.scores if is_difference else decimals_of(found, digits)
 
     def columns(self, one_pair: bool = False) -> list[Column]:
         """Return what is said of a difference: value, interval, p-values, verdict, claim.
@@ -349,14 +353,6 @@ def _title(panel: Sequence[Any]) -> str:
     return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {whole_sizes(panel)}"
 
 
-def _places(rows: Sequence[Any], digits: int | None) -> dict[str, int]:
-    """Return the decimals of each metric: as many as give its smallest error two digits."""
-    return {
-        metric: tabular.decimals([row.standard_error for row in some], digits)
-        for metric, some in by_metric(rows).items()
-    }
-
-
 def _ranges(numbers: Sequence[int]) -> str:
     """Return ``2, 4-6`` for 2, 4, 5, 6."""
     runs: list[list[int]] = []
@@ -366,3 +362,132 @@ def _ranges(numbers: Sequence[int]) -> str:
         else:
             runs.append([n, n])
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+#: Marks of a system that is significantly better, or worse, than the baseline.
+BETTER, WORSE = "*", "°"
+_MARKS = {"better": BETTER, "worse": WORSE, "open": ""}
+#: More columns than these are no table of a page: of tasks the totals are shown.
+_MOST_COLUMNS = 10
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A score, whether it is "better" or "worse" than the baseline's or "open", or the best."""
+
+    score: float
+    kind: str
+    is_best: bool
+
+
+def paper_table(estimates: Any, comparison: Any = None, digits: int | None = None) -> Table:
+    """Lay out scores: of a comparison with marks against its baseline, or of ties with the best."""
+    columns = _columns(estimates)
+    systems = _systems(columns, comparison)
+    entries = [_entries(rows, comparison) for rows in columns]
+    places = [tabular.decimals([e.standard_error for e in rows], digits) for rows in columns]
+    marked = [any(entry.kind != "open" for entry in of_column.values()) for of_column in entries]
+    rows, bold = [], set()
+    for i, system in enumerate(systems):
+        cells = [system]
+        for j, of_column in enumerate(entries):
+            entry = of_column[system]
+            # Blanks keep the digits of a column below each other.
+            mark = (_MARKS[entry.kind] or " ") if marked[j] else ""
+            cells.append(tabular.number(entry.score, places[j]) + mark)
+            if entry.is_best:
+                bold.add((i, j + 1))
+        rows.append(tuple(cells))
+    header = ("system", *_headers(columns))
+    notes = (_legend(comparison, estimates),)
+    title = _paper_title(columns)
+    align = "<" + ">" * len(columns)
+    return Table(title, header, tuple(rows), align, notes=notes, bold=frozenset(bold))
+
+
+def paper_records(estimates: Any, comparison: Any = None) -> list[dict[str, Any]]:
+    """Return the same as rows of a file: numbers are whole, and marks are words beside them."""
+    columns = _columns(estimates)
+    entries = [_entries(rows, comparison) for rows in columns]
+    names = [name.rstrip(" ↑↓") for name in _headers(columns)]
+    lines = []
+    for system in _systems(columns, comparison):
+        row: dict[str, Any] = {"system": system}
+        for name, of_column in zip(names, entries, strict=True):
+            entry = of_column[system]
+            row |= {name: entry.score, f"{name} best": entry.is_best}
+            if comparison is not None and comparison.baseline is not None:
+                of_baseline = system == comparison.baseline
+                row[f"{name} verdict"] = "baseline" if of_baseline else entry.kind
+        lines.append(row)
+    return lines
+
+
+def _columns(estimates: Any) -> list[list[Any]]:
+    """Return the scores of each column: a task, or a total, under a metric."""
+    by_column: dict[Any, list[Any]] = {}
+    for e in estimates:
+        by_column.setdefault((e.task, e.aggregate, e.metric), []).append(e)
+    columns = list(by_column.values())
+    totals = [rows for rows in columns if rows[0].aggregate is not None]
+    return totals if totals and len(columns) > _MOST_COLUMNS else columns
+
+
+def _systems(columns: Sequence[Sequence[Any]], comparison: Any) -> list[str]:
+    """Return the baseline, and then the others, the best by the first column first."""
+    names = [e.system for e in ranked(columns[0])]
+    baseline = None if comparison is None else comparison.baseline
+    return sorted(names, key=lambda name: name != baseline)
+
+
+def _entries(rows: Sequence[Any], comparison: Any) -> dict[str, Entry]:
+    """Return the entry of each system in a column."""
+    best = ranked(rows)[0]
+    kinds = dict.fromkeys((e.system for e in rows), "open")
+    firsts = {e.system for e in rows if e.score == best.score}
+    if comparison is not None:
+        of = [d for d in comparison.differences if (d.task, d.metric) == (best.task, best.metric)]
+        if comparison.baseline is not None:
+            kinds |= {d.system: kind_of(comparison, d) for d in of}
+        else:
+            # All that are not significantly worse than the best.
+            pairs = by_pair(of)
+            for name in kinds:
+                pair = pairs.get((name, best.system)) or pairs.get((best.system, name)) or []
+                firsts |= {name for d in pair if kind_of(comparison, d) == "open"}
+    return {e.system: Entry(e.score, kinds[e.system], e.system in firsts) for e in rows}
+
+
+def _headers(columns: Sequence[Sequence[Any]]) -> list[str]:
+    """Return the metric of each column, after the task where there are several."""
+    several = len({rows[0].task for rows in columns}) > 1
+    metrics = len({rows[0].metric for rows in columns}) > 1
+    heads = []
+    for rows in columns:
+        e = rows[0]
+        name = e.task if several and not metrics else metric_name(e)
+        heads.append(f"{e.task} {name}" if several and metrics else name)
+    return heads
+
+
+def _paper_title(columns: Sequence[Sequence[Any]]) -> str:
+    firsts = [rows[0] for rows in columns]
+    metrics, tasks = distinct(e.metric for e in firsts), distinct(e.task for e in firsts)
+    of = counted(len(tasks), "task") if len(tasks) > 1 else size(firsts[0])
+    arrow = f" {tabular.direction(firsts[0].higher_is_better)}" if len(metrics) == 1 else ""
+    return f"{listed(metrics)}{arrow}, {of}"
+
+
+def _legend(c: Any, estimates: Any) -> str:
+    """Say what is emphasised, and what the marks mean."""
+    if c is None:
+        return "Emphasised: the best of each column."
+    several = any(c.adjusted.n_compared(d) > 1 for d in c.differences)
+    mark = mark_of(c, estimates[0].unit)
+    level = f"({c.adjusted.pvalue_name(several)} <= {c.significance_level:g}{mark})"
+    if c.baseline is None:
+        return f"Emphasised: the best of each column, and what is not significantly worse {level}."
+    return (
+        f"Emphasised: the best of each column. Significantly better ({BETTER}) or worse ({WORSE}) "
+        f"than {c.baseline} {level}."
+    )

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil, sqrt
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalstats.results.adjustment import Adjustment
-from evalstats.results.contrasts import contrast_of
-from evalstats.results.describe import TOTALS
 from evalstats.results.estimates import Estimate
 from evalstats.results.records import (
     COUNTED,
     MARK,
+    Adjustment,
     Difference,
     by_metric,
+    contrast_of,
     counted,
     distinct,
     plural,
 )
-from evalstats.results.repeated import TrialShares, trial_notes
+from evalstats.results.sentences import TOTALS
+
+if TYPE_CHECKING:
+    from evalstats.designs.trials.repeats import TrialShares
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
 FEW, FEW_GROUPS = 100, 30
@@ -229,7 +231,10 @@ def score_notes(estimates: Sequence[Estimate], limits: Sequence[Limits]) -> Iter
 
 def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
     """Say what is chance in trials, on what there are too few units, and what is missing."""
-    yield from trial_notes(one for limit in limits for one in limit.trials)
+    if trials := [one for limit in limits for one in limit.trials]:
+        from evalstats.designs.trials.repeats import trial_notes
+
+        yield from trial_notes(trials)
     rows = [limit for limit in limits if limit.aggregate is None]
     small = [limit for limit in rows if limit.worth < limit.few]
     if len(rows) > 1 and small:

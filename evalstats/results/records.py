@@ -5,18 +5,20 @@ Tables (`layout`) and figures (`plots`) are made of them; `results` has what use
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import sqrt
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from evalstats.checks import integer
 from evalstats.errors import InputError
 from evalstats.inference.counts import exact_mcnemar
 from evalstats.results import convert, tabular
-from evalstats.results.contrasts import ContrastName, contrast_of
-from evalstats.results.convert import Count, NotNegative, Share, Whole, check_bounds
+from evalstats.results.convert import Count, NotNegative, Share, Whole, check_bounds, one_of
 
 #: Units of another test set, at most.
 _MOST_UNITS = 10**12
@@ -40,6 +42,80 @@ MARK = "†"
 COUNTED = ("mcnemar", "miettinen-nurminen")
 #: What the verdict of a gate says of its system.
 KINDS = {"passed": "better", "failed": "worse"}
+
+
+CONTRASTS = ("difference", "ratio", "log-ratio")
+ContrastName = Annotated[str, one_of(CONTRASTS)]
+
+
+class Contrast(NamedTuple):
+    """What a contrast is called, as an option and in tables, and its value for equal scores."""
+
+    name: str
+    column: str
+    of_pair: str
+    of_cells: str
+    sign: str
+    null: float
+
+    def of(self, system: float, baseline: float) -> float:
+        """Return the contrast of two scores; of ratios both must be above 0."""
+        if self.name == "difference":
+            return system - baseline
+        ratio = system / baseline
+        return ratio if self.name == "ratio" else math.log(ratio)
+
+    def turned(self, value: float) -> float:
+        """Return the contrast of the same scores the other way round."""
+        return 1 / value if self.name == "ratio" else -value
+
+    def to(self, baseline: str | None) -> str:
+        """Return what a title says of a baseline, or nothing."""
+        between = "from" if self.name == "difference" else "to"
+        return "" if baseline is None else f" {between} {baseline}"
+
+    @property
+    def within(self) -> str:
+        """The word between the contrast and its metric."""
+        return "in" if self.name == "difference" else "of"
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether tables show its sign."""
+        return self.null == 0
+
+
+_ALL = (
+    Contrast(
+        name="difference",
+        column="difference",
+        of_pair="differences, system - baseline",
+        of_cells="difference row - column",
+        sign="−",
+        null=0.0,
+    ),
+    Contrast(
+        name="ratio",
+        column="ratio",
+        of_pair="ratios, system / baseline",
+        of_cells="ratio row / column",
+        sign="/",
+        null=1.0,
+    ),
+    Contrast(
+        name="log-ratio",
+        column="log ratio",
+        of_pair="log ratios, ln(system / baseline)",
+        of_cells="ln(row / column)",
+        sign="/",
+        null=0.0,
+    ),
+)
+
+
+def contrast_of(name: str) -> Contrast:
+    """Return the contrast of one of these names."""
+    return _ALL[CONTRASTS.index(name)]
 
 
 class Record:
@@ -367,10 +443,34 @@ def _grouped(rows: Iterable[Any], key: Callable[[Any], Any]) -> dict[Any, list[A
     return found
 
 
-def listed(parts: Iterable[str]) -> str:
-    """Return ``a, b and c``."""
+def listed(parts: Iterable[str], most: int | None = None) -> str:
+    """Return ``a, b and c``, or of more than so many ``a, b and 2 more``."""
+    parts = list(parts)
+    if most is not None and len(parts) > most:
+        parts[most:] = [f"{len(parts) - most} more"]
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def first_few(
+    lines: Iterable[str], between: str = "; ", most: int = 3, more: str | None = None
+) -> str:
+    """Return the first of several lines, and how many more there are, as `more` says it.
+
+    >>> first_few("abcde"), first_few("abcde", ", ", 2, " and others of {} more")
+    ('a; b; c; and 2 more', 'a, b and others of 3 more')
+    """
+    lines = distinct(lines)
+    shown, n = between.join(lines[:most]), len(lines) - most
+    return shown if n <= 0 else shown + (more or f"{between}and {{}} more").format(f"{n:,}")
+
+
+def decimals_of(rows: Iterable[Any], digits: int | None = None) -> dict[str, int]:
+    """Return the decimals of each metric: as many as give its smallest error two digits."""
+    return {
+        metric: tabular.decimals([row.standard_error for row in some], digits)
+        for metric, some in by_metric(rows).items()
+    }
 
 
 def has_tasks(rows: Iterable[Any]) -> bool:
@@ -476,3 +576,80 @@ def check_pairs(comparison: Any) -> None:
         raise InputError("differences has one of them twice")
     if len({(d.task, d.metric) for d in c.differences}) != len(c.signatures):
         raise InputError("signatures must be one a task and metric")
+
+
+@dataclass(frozen=True, eq=False)
+class Adjustment:
+    """How the p-values of comparisons are adjusted, and at which level verdicts are made."""
+
+    differences: Sequence[Difference]
+    name: str  # "max-t", "holm", "benjamini-hochberg", "none"
+    level: float
+    alternative: str
+    n_resamples: int
+    over: str  # "pairs" or "metrics"
+
+    @cached_property
+    def is_mixed(self) -> bool:
+        """Whether a total is of several metrics, so that those of all tasks are one family."""
+        return is_mixed(self.differences)
+
+    @cached_property
+    def is_over_metrics(self) -> bool:
+        """Whether comparisons under all metrics are one family."""
+        return self.over == "metrics" or self.is_mixed
+
+    @cached_property
+    def _families(self) -> dict[tuple[bool, str], list[str]]:
+        """The tasks, or totals, of the comparisons in each family."""
+        parts = defaultdict(list)
+        for d in self.differences:
+            parts[self._family(d)].append(d.part)
+        return parts
+
+    def _family(self, d: Difference) -> tuple[bool, str]:
+        return d.aggregate is not None, "" if self.is_over_metrics else d.metric
+
+    def n_compared(self, d: Difference) -> int:
+        """Return how many rows, or totals, are adjusted together with this one, itself included."""
+        return len(self._families[self._family(d)])
+
+    def factor(self, d: Difference) -> int:
+        """Return what the adjustment multiplies the smallest p-value by."""
+        if self.name == "max-t":
+            return len(set(self._families[self._family(d)]))
+        return 1 if self.name == "none" else self.n_compared(d)
+
+    def significant(self, d: Difference) -> bool:
+        """Return whether the adjusted p-value is at most the level."""
+        return d.pvalue_adjusted <= self.level
+
+    def min_pvalue(self, d: Difference) -> float:
+        """Return the smallest p-value of units that can be swapped in so many ways."""
+        if d.test in COUNTED:
+            return 0.0
+        sides = 2.0 if self.alternative == "two-sided" else 1.0
+        return min(1.0, sides * 0.5**d.n_differing)
+
+    def cannot_reject(self, d: Difference) -> bool:
+        """Return whether too few resamples, or units, keep its p-value above the level."""
+        is_drawn = d.test == "ar" and not d.exact
+        least = max(is_drawn / (self.n_resamples + 1), self.min_pvalue(d))
+        return least * self.factor(d) > self.level and not self.significant(d)
+
+    def is_apart(self, d: Difference) -> bool:
+        """Return whether its interval leaves the null value out and its verdict is no evidence."""
+        inside = d.low <= d.null <= d.high
+        is_open = not self.significant(d) and not self.cannot_reject(d)
+        return self.alternative == "two-sided" and is_open and not inside
+
+    def pvalue_name(self, several: bool = True) -> str:
+        """Return ``p (max-t)``, the name of the p-value that verdicts are of, or ``p``."""
+        return f"p ({self.name})" if several and self.name != "none" else "p"
+
+
+def is_mixed(records: Iterable[Any]) -> bool:
+    """Return whether a total is of several metrics, so that all rows belong together."""
+    rows = list(records)
+    metrics = {row.metric for row in rows if row.aggregate is None}
+    return any(row.metric not in metrics for row in rows)

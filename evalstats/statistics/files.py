@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
+import re
+import stat
 import sys
+import time
 import warnings
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import Argument, InputError, InputTypeError
-from evalstats.statistics.opening import read_text
 from evalstats.text.ragged import blocks
 
 #: What stands for standard input in place of a file.
@@ -27,6 +33,20 @@ MARK_NOTE = (
 )
 #: Bytes that are looked at together: what is done with them needs little memory.
 _BLOCK_BYTES = 1 << 22
+#: How files begin that a program has compressed.
+_COMPRESSED = {
+    "gzip": rb"\x1f\x8b",
+    "xz": rb"\xfd7zXZ\x00",
+    "zstd": rb"\x28\xb5\x2f\xfd",
+    "bzip2": rb"BZh[1-9]1AY&SY",
+}
+_LONGEST = 10
+_BUFFER = 1 << 20
+#: Texts are some 3 to 10 times larger than what gzip makes of them; a bomb is up to 1,000 times.
+#: Short files may be anything: a thousand empty lines.
+_MOST_RATIO, _SHORT = 100, 1 << 28
+#: Seconds within which something has to open the other end of a pipe.
+PATIENCE = 10.0
 
 
 class Lines:
@@ -51,7 +71,13 @@ class Lines:
 
     def __init__(self, path: str, labels: bool = False) -> None:
         self.path = path
-        self._data = _read_bytes(path)
+        try:
+            if path == STDIN and sys.stdin is None:
+                raise InputError("cannot read -: standard input is closed")
+            self._data = sys.stdin.buffer.read() if path == STDIN else read_text(Path(path))
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"cannot read {path}: {reason}") from None
         if labels:
             self._data = self._data.removeprefix(_MARK)
         if not self._data:
@@ -59,7 +85,15 @@ class Lines:
         #: Line i is the bytes from edge i to edge i + 1.
         self.edges = _edges(self._data)
         for start, stop in blocks(self.edges, _BLOCK_BYTES, len(self)):
-            self._check(path, int(self.edges[start]), int(self.edges[stop]))
+            first = int(self.edges[start])
+            try:
+                self._data[first : self.edges[stop]].decode("utf-8")
+            except UnicodeDecodeError as error:
+                at = first + error.start
+                line = self._data.count(b"\n", 0, at) + 1
+                raise InputError(
+                    f"{path} is not UTF-8: byte 0x{self._data[at]:02x} in line {line}"
+                ) from None
 
     def __len__(self) -> int:
         """Return the number of lines."""
@@ -74,28 +108,6 @@ class Lines:
         """Return the lines of a range, which is not empty, as strings."""
         text = self._data[self.edges[start] : self.edges[stop]].decode("utf-8")
         return [line.rstrip() for line in text.removesuffix("\n").split("\n")]
-
-    def _check(self, path: str, start: int, stop: int) -> None:
-        try:
-            self._data[start:stop].decode("utf-8")
-        except UnicodeDecodeError as error:
-            at = start + error.start
-            line = self._data.count(b"\n", 0, at) + 1
-            raise InputError(
-                f"{path} is not UTF-8: byte 0x{self._data[at]:02x} in line {line}"
-            ) from None
-
-
-def _read_bytes(path: str) -> bytes | bytearray:
-    try:
-        if path == STDIN:
-            if sys.stdin is None:
-                raise InputError("cannot read -: standard input is closed")
-            return sys.stdin.buffer.read()
-        return read_text(Path(path))
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot read {path}: {reason}") from None
 
 
 def _edges(data: bytes | bytearray) -> NDArray[np.int64]:
@@ -198,3 +210,66 @@ def test_set_files(test_set: str, langpair: str) -> list[str]:
     if not files:
         raise InputError(f"test set {test_set}/{langpair} has no references")
     return files
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file; one that ends in .gz is unpacked as it is read."""
+    is_gz = path.suffix.lower() == ".gz"
+    with io.BufferedReader(io.FileIO(path), _BUFFER) as file:
+        kind = _compression(file.peek(_LONGEST))
+        if is_gz and kind != "gzip":
+            raise OSError("it ends in .gz, but is not compressed by gzip")
+        if not is_gz:
+            _refuse_compressed(kind)
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file) as unpacked:
+            yield cast(BinaryIO, unpacked)
+
+
+def read_text(path: Path) -> bytes | bytearray:
+    """Return the bytes of a text; a .gz that stands for far more than text is refused."""
+    if stat.S_ISFIFO(path.stat().st_mode):
+        found = _read_pipe(path)
+        _refuse_compressed(_compression(found[:_LONGEST]))
+        return found
+    with opened(path) as file:
+        if not isinstance(file, gzip.GzipFile):
+            return file.read()
+        size = path.stat().st_size
+        most = max(_SHORT, _MOST_RATIO * size)
+        data = bytearray()
+        while block := file.read(_BUFFER):
+            data += block
+            if len(data) > most:
+                raise OSError(
+                    f"its {size:,} bytes stand for more than {most:,}, as those of a text do not; "
+                    f"unpack it if you trust it"
+                )
+        return data
+
+
+def _compression(begin: bytes) -> str:
+    """Return the program that compressed a file which begins so: "xz"; "" for none."""
+    return next((kind for kind, magic in _COMPRESSED.items() if re.match(magic, begin)), "")
+
+
+def _refuse_compressed(kind: str) -> None:
+    if kind:
+        how = "its name has to end in .gz" if kind == "gzip" else "only .gz is read, so unpack it"
+        raise OSError(f"it is compressed by {kind}: {how}")
+
+
+def _read_pipe(path: Path) -> bytes:
+    """Return all that is written to a pipe."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with open(descriptor, "rb", buffering=0) as file:
+        until = time.monotonic() + PATIENCE
+        # Nothing (b"") is read while nothing has the other end open, and None until it writes.
+        while (first := file.read(1)) == b"" and time.monotonic() < until:
+            time.sleep(0.02)
+        if first == b"":
+            raise OSError(f"it is a pipe, and nothing was written to it in {PATIENCE:g} seconds")
+        os.set_blocking(descriptor, True)
+        return (first or b"") + file.readall()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -18,9 +19,8 @@ from numpy.typing import NDArray
 
 from evalstats.checks import shown
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics import BUILT_IN, Metric, as_metric
+from evalstats.metrics import BUILT_IN, OF_DESIGNS, Metric, as_metric
 from evalstats.metrics.identity import MetricSignature
-from evalstats.metrics.judged import Judged
 from evalstats.results.signatures import version
 
 _FORMAT, _VERSION, _ARRAY = "evalstats segment statistics", 1, "statistics"
@@ -33,9 +33,12 @@ _PLAIN: dict[str, tuple[type, ...]] = {
     "fingerprint": (str, NoneType),
 }
 _SCALARS = (bool, int, float, str, NoneType)
-#: Metrics that can be rebuilt from their parameters.
-_OWN: dict[str, type[Any]] = {kind.__name__: kind for kind in BUILT_IN}
-_OWN[Judged.__name__] = Judged
+#: Modules of the metrics that can be rebuilt from their parameters, by the name of the class.
+_OWN = {
+    **{kind.__name__: kind.__module__ for kind in BUILT_IN},
+    **OF_DESIGNS,
+    "Judged": "evalstats.designs.judges.judged",
+}
 
 
 def write(path: str | os.PathLike[str], table: Any) -> None:
@@ -107,14 +110,14 @@ def identity(metric: Metric) -> dict[str, Any]:
 
 def made_by(metric: Metric) -> dict[str, Any]:
     """Return the class and the options of which `rebuilt` makes one of evalstats' metrics again."""
-    # A subclass of ours is a metric of one's own.
-    is_own = _OWN.get(type(metric).__name__) is type(metric)
-    kind, options = type(metric).__name__, _options(metric) if is_own else None
-    if isinstance(metric, Judged):
-        judged = {"name": metric.metric.name, **made_by(metric.metric)}
-        is_own = is_own and judged["class"] is not None
-        options = {"metric": judged, "weight": metric.weight} if is_own else None
-    return {"class": kind if is_own else None, "parameters": options}
+    kind, options = type(metric), _options(metric)
+    inner = {n: getattr(metric, n) for n in options if isinstance(getattr(metric, n), Metric)}
+    options |= {name: {"name": one.name, **made_by(one)} for name, one in inner.items()}
+    # A subclass of ours is a metric of one's own, and so is ours of a metric of one's own.
+    is_own = _OWN.get(kind.__name__) == kind.__module__
+    if not is_own or any(options[name]["class"] is None for name in inner):
+        return {"class": None, "parameters": None}
+    return {"class": kind.__name__, "parameters": options}
 
 
 def parameters(metric: Metric) -> dict[str, Any]:
@@ -125,7 +128,7 @@ def parameters(metric: Metric) -> dict[str, Any]:
 
 def _options(metric: Any) -> dict[str, Any]:
     if is_dataclass(metric):
-        options = {f.name: getattr(metric, f.name) for f in fields(metric)}
+        options = {f.name: getattr(metric, f.name) for f in fields(metric) if f.init}
     else:
         options = {name: v for name, v in vars(metric).items() if not name.startswith("_")}
     found = {}
@@ -154,13 +157,14 @@ def rebuilt(record: dict[str, Any]) -> Metric:
     if name not in _OWN:
         raise InputError(f"its metric class {shown(name)} is unknown to this version of evalstats")
     parameters = _field(record, "parameters", dict)
-    if name == Judged.__name__:
-        judged = _field(parameters, "metric", dict)
-        if judged.get("class") == name:
+    kind = getattr(import_module(_OWN[name]), name)
+    if any(field.name == "metric" for field in fields(kind)):
+        inner = _field(parameters, "metric", dict)
+        if inner.get("class") == name:
             raise InputError(f"parameters of {name}: a judge has no judge")
-        parameters = {**parameters, "metric": rebuilt(judged)}
+        parameters = {**parameters, "metric": rebuilt(inner)}
     try:
-        metric: Metric = _OWN[name](**parameters)
+        metric: Metric = kind(**parameters)
         return metric
     except (InputError, TypeError, ValueError) as error:
         raise InputError(f"parameters of {name}: {error}") from None

@@ -27,8 +27,7 @@ from evalstats.statistics.names import (
     labels_of_groups,
     shared_places,
 )
-from evalstats.statistics.repeats import Repeats, as_repeats
-from evalstats.statistics.values import as_values, summed_within
+from evalstats.statistics.values import as_repeats, as_values, summed_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +123,10 @@ class SegmentStatistics:
         return int(self.values.shape[1])
 
     @property
-    def answers(self) -> Repeats | None:
-        """The answers behind the statistics, where items have several that are known."""
-        return Repeats.of(self.metric, self.values, self.repeats)
+    def answers(self) -> NDArray[np.float64] | None:
+        """Number, sum and sum of squares of the answers to each item, `(S, N, 3)`, where known."""
+        found = self.metric.answers(self.values)
+        return self.repeats if found is None else found
 
     @property
     def totals(self) -> NDArray[np.float64]:

@@ -32,6 +32,19 @@ def as_values(values: ArrayLike) -> NDArray[Any]:
     return array
 
 
+def as_repeats(values: Any, n_systems: int, n_segments: int) -> NDArray[np.float64]:
+    """Return counts, sums and sums of squares of answers, `(S, N, 3)`, as a read-only copy."""
+    array = np.array(as_floats(np.asarray(values), "repeats"), dtype=np.float64)
+    expected = (n_systems, n_segments, 3)
+    if array.shape != expected or not np.all(np.isfinite(array)) or np.any(array[..., 0] < 0):
+        raise InputError(
+            f"repeats must be finite counts, sums and sums of squares of shape {expected}, got "
+            f"shape {array.shape}"
+        )
+    array.setflags(write=False)
+    return array
+
+
 def summed_within(values: NDArray[Any], codes: NDArray[np.intp]) -> NDArray[Any]:
     """Sum statistics within groups, `(S, N, k) -> (S, G, k)`; whole numbers stay whole."""
     kind: type[Any] = np.float64

@@ -5,8 +5,9 @@ other, so their test statistics are correlated. Bonferroni's inequality ignores 
 of the significance level. Here the level is spent look by look (Lan and DeMets, 1983) on the joint
 distribution of all looks since the best step. Sign flips of the segments' influence values draw
 from this distribution; they are the same at every look, so that draws are correlated as the looks
-are. What looks may spend, and the least level of one, are those of `evalstats.inference.looks`; the
-levels are not: there the items of one comparison grow, and correlations are known.
+are. What looks may spend, and the least level of one, are those of
+`evalstats.designs.looks.spending`; the levels are not: there the items of one comparison grow, and
+correlations are known.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.inference.looks import LEAST_LEVEL, spent, steady
+from evalstats.designs.looks.spending import LEAST_LEVEL, spent, steady
 
 #: Sign flips behind a boundary; the first look of fifty spends some thirty of them.
 N_FLIPS = 1 << 15
@@ -29,8 +30,9 @@ _SIGNS = 1.0 - 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[None], axis=0)
 def spent_by(look: int, significance_level: float, expected_looks: int) -> float:
     """Return the level that looks 1, 2, ..., j may spend together.
 
-    That of `evalstats.inference.looks.steady`, of the H looks that are expected: in equal parts,
-    and less than α for any number of looks, so that nobody needs to know when the run will end.
+    That of `evalstats.designs.looks.spending.steady`, of the H looks that are expected: in equal
+    parts, and less than α for any number of looks, so that nobody needs to know when the run will
+    end.
 
     Examples
     --------

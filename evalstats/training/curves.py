@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalstats.results import tabular
-from evalstats.results.figures import (
+from evalstats.pictures.figures import (
     BLUE,
     GREY,
     SKY,
@@ -18,6 +17,7 @@ from evalstats.results.figures import (
     own_axes,
     wrapped,
 )
+from evalstats.results import tabular
 from evalstats.results.records import counted
 from evalstats.training.check_records import Checkpoint, Selected
 

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.aggregates import Aggregate
-from evalstats.analysis.outcomes import Outcomes, as_outcomes
-from evalstats.analysis.units import Units
+from evalstats.analysis.design import Aggregate, Units
+from evalstats.analysis.scores import Outcomes, as_outcomes
 from evalstats.checks import integer, share
 from evalstats.errors import InputError
 from evalstats.inference import student

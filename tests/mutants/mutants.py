@@ -60,7 +60,7 @@ where no replicate is beyond the null value t may say less
 ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
-@ metrics/judged.py: judged
+@ designs/judges/judged.py: judged
 the judge's scores of labelled segments are taken off
 - people + self._weight * (elsewhere - there)
 + people + self._weight * elsewhere
@@ -70,12 +70,12 @@ the gradient is that of the score
 an item without people's label has no row of people
 - there = labelled * judge
 + there = judge
-@ analysis/judging.py: judged
 the weight is that of the smallest variance
 - return min(max(best, 0.0), 1.0)
 + return min(max(1 - best, 0.0), 1.0)
+@ analysis/design.py: judged
 groups of labelled and other segments are drawn as they are
-- if np.any(codes != codes[first][units.members]):
+- if np.any(codes != codes[first][self.members]):
 + if False:
 @ inference/counts.py: unpaired
 the variance of two shares is unbiased (Miettinen and Nurminen, 1985)
@@ -84,18 +84,17 @@ the variance of two shares is unbiased (Miettinen and Nurminen, 1985)
 of no difference the pooled share is the most likely one
 - return succeed / n
 + return base
-@ analysis/outcomes.py: unpaired
+@ designs/unpaired/independent.py: unpaired
 shares in groups have Welch's degrees of freedom
 - return 1 / below if below > 0 else np.inf
 + return np.inf
-@ analysis/apart.py: unpaired
 each system is drawn within itself
 - n_strata = int(codes[i].max()) + 1
 + n_strata = 0
 the order of systems changes no bit
 - for i in order:
 + for i in range(len(each)):
-@ analysis/effects.py: runs
+@ analysis/drawn.py: runs
 runs that are paired are subtracted run by run
 - if not any(runs.are_paired for runs in every):
 + if every:
@@ -103,7 +102,7 @@ runs that are paired are subtracted run by run
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
 + raise InputError(f"{pivot.key}: {what}")
-@ inference/bradley_terry.py: arena
+@ designs/arenas/bradley_terry.py: arena
 the mean of strengths is 0
 - information += 1 / size
 + information[..., 0, 0] += 1
@@ -116,10 +115,10 @@ half of a tie's probability belongs to each
 where steps do not become small no strengths are largest
 - is_finite = np.zeros(n, dtype=np.bool_)
 + is_finite = np.ones(n, dtype=np.bool_)
-@ analysis/strengths.py: arena
+@ designs/arenas/strengths.py: arena
 a difference rests on the units of the system that has fewer
-- return np.minimum(counts[:, None], counts)
-+ return np.maximum(counts[:, None], counts)
+- differing = np.minimum(counts[:, None], counts)
++ differing = np.maximum(counts[:, None], counts)
 what is left out goes on until all have won and lost
 - if np.all(bounded):
 + if np.all(bounded) or gone:
@@ -209,7 +208,7 @@ and so are sixth powers
 and squares of pairs of any size
 - scale = student.unit_of(moved, axis=1)
 + scale = 1.0
-@ analysis/aggregates.py: scale
+@ analysis/design.py: scale
 weights of any size are shares
 - shares = weights / unit_of(weights)
 + shares = weights / 1.0
@@ -218,16 +217,16 @@ slopes by the scores of strata know their size
 + step = _STEP
 @ analysis/tasks.py: shards analysis
 a seed that was asked for is not the default
-- if not isinstance(rng, Default):
-+ if rng != 12345:
+- if rng != SEED:
++ if rng != SEED and isinstance(rng, str):
 BLEU that was asked for is not the default
 - if metrics is not None and as_metrics(metrics)
 + if metrics not in (None, "bleu") and as_metrics(metrics)
-@ analysis/evaluation.py: suites
+@ questions/power/planning.py: suites
 planning draws nothing
-- drawn = self._together(of, self._undrawn)
-+ drawn = self._together(of, self.options)
-@ analysis/from_moments.py: moments
+- drawn = evaluation.together(of, evaluation.undrawn)
++ drawn = evaluation.together(of, evaluation.options)
+@ designs/moments/from_moments.py: moments
 a covariance is centred
 - covariance = moments.products[0] - np.outer(sums, sums) / n
 + covariance = moments.products[0]
@@ -237,38 +236,38 @@ moments of identical systems differ by nothing, not by what rounding leaves
 groups of different sizes that differ are worth fewer
 - return units, worth, ()
 + return units, None, ()
-@ shards/moments_query.py: moments
+@ designs/moments/query.py: moments
 a name does not end its own quotes
 - return quote + name.replace(quote, 2 * quote) + quote
 + return quote + name + quote
 labels that are null are counted
 - [*labels, *dict.fromkeys(of_systems)]
 + [*dict.fromkeys(of_systems)]
-@ shards/moments_row.py: moments
+@ designs/moments/query.py: moments
 a group in two strata is refused
 - if known[name]:
 + if known[name] and name != "n_split":
-@ shards/segment_ids.py: shards
+@ designs/shards/shard.py: shards
 files with other names have other ids
 - start = (_hashed(file) >> _ROW_BITS << _ROW_BITS) + first
 + start = first
-@ analysis/makers.py: makers shards
+@ analysis/drawn.py: makers shards
 several summaries are of one maker
-- makers = (m for m in MAKERS if all(isinstance(one, m.kind) for one in several))
-+ makers = (m for m in MAKERS if not isinstance(value, (list, tuple)) and isinstance(value, m.kind))
-@ analysis/sharded.py: shards
+- return maker if all(isinstance(one, maker.kind) for one in several) else None
++ return maker if isinstance(value, maker.kind) else None
+@ designs/shards/sharded.py: shards
 a shard says what is missing
 - lacking=shard.missing[i] if shard.missing else None,
 + lacking=None,
-@ analysis/units.py: strata
+@ analysis/design.py: strata
 labels that print alike are refused
 - if other is not label:
 + if other != other:
-@ results/joint.py: joint
+@ questions/influence/joint.py: joint
 identical systems are not better
 - if d.n_differing == 0:
 + if d.n_differing < 0:
-@ inference/ranks.py: ranking
+@ questions/ranking/ranks.py: ranking
 the best rank is behind all that are better
 - [1 + ahead, len(better) - behind]
 + [1 + behind, len(better) - ahead]
@@ -285,14 +284,14 @@ long tails leave a variance less known than normal data do
 the kurtosis of normal values is 3 on average, of few as of many
 - (numbers - 1) / (numbers + 1)
 + 1
-@ analysis/planning.py: power
+@ questions/power/planning.py: power
 groups of unlike sizes know no more than their number of one size
 - min(degrees, student.variance_degrees(effect.influence, effect.units.codes))
 + student.variance_degrees(effect.influence, effect.units.codes)
 tails are those within strata
 - variance_degrees(effect.influence, effect.units.codes)
 + variance_degrees(effect.influence)
-@ inference/noncentral.py: power
+@ questions/power/noncentral.py: power
 a two-sided test has half of its level on each side
 - tail = degrees >= _NORMAL, level / sides
 + tail = degrees >= _NORMAL, level
@@ -313,7 +312,7 @@ at a level below the smallest share an interval is Bonferroni's
 - if k >= fewest else beyond
 + if k else beyond
 standard errors that are the same in every resample are widened
-- share if within[pair.drawn] else _widened(float(share), pair)
+- share if within[pair.drawn] else widened(float(share) / sides, pair.spread, sides)
 + share
 of few resamples no interval is shorter than Bonferroni's
 - max(float(largest[-fewest]), critical[i])
@@ -323,16 +322,16 @@ the last task does not decide for all
 - adjustment = applied.pop() if len(applied) == 1 else options.adjustment
 + adjustment = adjustment
 the last task does not decide which test it is
-- test = "t" if all(with_runs) else options.test
-+ test = "t" if with_runs[-1] else options.test
-@ analysis/totals.py: suites
+- test = "t" if all(has_runs) else options.test
++ test = "t" if has_runs[-1] else options.test
+@ analysis/tasks.py: suites
 names of tasks change no total
 - return sorted(self.tables, key=self._identity)
 + return sorted(self.tables)
 nor do they name it
 - names = sorted({table.metric.name for table in self.tables.values()})
 + names = distinct(table.metric.name for table in self.tables.values())
-@ analysis/outcomes.py: counts suites
+@ analysis/scores.py: counts suites
 the failures of few items may be unseen
 - squares = np.bincount(codes, self._weights() ** 2)
 + squares = 0 * np.bincount(codes, self._weights() ** 2)
@@ -358,8 +357,8 @@ answers that are counted have the degrees of freedom of all units
 - return self.drawn.of.counted(self.a, self.b, influence)
 + return self.drawn.of.counted(self.a, self.b, influence)._replace(degrees=self.spread.degrees)
 claims follow the test and not the interval that is shown
-- method = "t" if self.options.test == "t" else "bootstrap"
-+ method = self.options.method
+- method = "t" if pair.options.test == "t" else "bootstrap"
++ method = pair.options.method
 @ analysis/drawn.py: rule intervals margins
 a ratio r is tested as a - r b, resample by resample
 - base = self.effects[a] if share == 1 else share * self.effects[a]
@@ -367,7 +366,7 @@ a ratio r is tested as a - r b, resample by resample
 of systems that are identical all units say how much is kept
 - self.differ(a, b)[1] or np.inf
 + self.differ(a, b)[1] or 2.0
-@ analysis/effects.py: rule intervals margins paired contrasts
+@ analysis/drawn.py: rule intervals margins paired contrasts
 replicates that differ by rounding only are ties
 - replicates[np.abs(replicates) <= tie] = 0.0
 + replicates[np.abs(replicates) < 0] = 0.0
@@ -377,15 +376,15 @@ scores that are equal but for rounding have a ratio of 1
 what units add to runs grows with a factor
 - replace(self, scores=factor * self.scores, influence=factor * self.influence)
 + replace(self, scores=factor * self.scores)
-@ analysis/margins.py: gate margins
+@ analysis/pairs.py: gate margins
 of a score below 0 no share is kept
-- min(scores) < 0
-+ min(scores) < -1e300
-@ analysis/margins.py: arena
+- min(base, new) < 0
++ min(base, new) < -1e300
+@ analysis/pairs.py: arena
 of an arena of ties alone nothing is claimed
-- return pair.drawn.of.has_few_values
+- return drawn.of.has_few_values
 + return False
-@ analysis/claims.py: claims
+@ analysis/max_t.py: claims
 a pair of which nothing can be claimed counts among the claims
 - adjust([1.0 if p is None else p for p in known]).tolist()
 + adjust([0.0 if p is None else p for p in known]).tolist()
@@ -411,7 +410,7 @@ each version of sacreBLEU is named once
 the totals of two metrics are two parts
 - return task if aggregate is None else f"{task} {metric}"
 + return task
-@ analysis/over_strata.py: across
+@ questions/domains/over_strata.py: across
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
@@ -435,7 +434,7 @@ the runs' part of an error does not depend on the number of segments
 a share stays on its scale
 - max(low, 0.0), min(high, self._scale())
 + max(low, 0.0), high
-@ analysis/units.py: strata
+@ analysis/design.py: strata
 strata of one unit are drawn together
 - np.flatnonzero(counts == 1)
 + np.flatnonzero(counts == 0)
@@ -443,38 +442,38 @@ strata of one unit are drawn together
 units are drawn within their strata
 - return recipe(units.n, seed) if units.codes is None else Stratified(units.n, seed, units.codes)
 + return recipe(units.n, seed)
-@ analysis/swaps.py: randomisation
+@ analysis/pairs.py: randomisation
 all swaps are enumerated where B allows
 - 2 ** drawn.differ(*pair)[0] <= options.n_resamples
 + 2 ** drawn.differ(*pair)[0] < 0
 as many swaps as resamples are enumerated
 - 2 ** drawn.differ(*pair)[0] <= options.n_resamples
 + 2 ** drawn.differ(*pair)[0] < options.n_resamples
-@ analysis/outcomes.py: counts
+@ analysis/scores.py: counts
 where nothing varies items count as their weights leave them (Kish)
 - segments = student.kish(self.weights)
 + segments = float(self.success.shape[1])
 where nothing varies groups count, and not their answers
 - return min(found, (variance + _HALF / segments) / (squared + _HALF / (segments * groups)))
 + return segments if found == np.inf else found
-@ analysis/planning.py: gate
+@ questions/power/planning.py: gate
 a share is kept of what the baseline scores
 - float(drawn.scores[a])
 + float(drawn.scores[b])
 of counted answers a recovery is a margin
 - influence = drawn.difference(a, b).influence
 + influence = effect.influence
-@ analysis/gate.py: gate
+@ questions/gates/gate.py: gate
 without a limit a loss of errors is that there are more
-- (("less", True), ("greater", False))
-+ (("less", True), ("less", False))
+- alternative=alternative,
++ alternative=alternative if is_limited else "less",
 any check may fail, and these p-values are adjusted among all
-- known = holm([p for p in failed if p is not None]).tolist()
-+ known = [p for p in failed if p is not None]
+- holm([p for p in failed if p is not None]).tolist()
++ [p for p in failed if p is not None]
 where the total alone is asked, tasks are not
 - asked = [d.aggregate is not None or not is_of_totals for _, d in rows]
 + asked = [True for _, d in rows]
-@ results/gates.py: gate
+@ questions/gates/gates.py: gate
 an undecided gate that counts as passed is no error in JUnit's XML
 - _JUNIT_OF_UNDECIDED = {None: "error", "pass": "skipped", "fail": "failure"}
 + _JUNIT_OF_UNDECIDED = {None: "error", "pass": "error", "fail": "error"}
@@ -518,11 +517,11 @@ of choices the answer is the likeliest
 names of judges number answers
 - number_of = {name: i for
 + number_of = {name: 0 for
-@ results/limits.py: plots report
+@ results/marks.py: plots report
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
 + return (low, inf) if not d.higher_is_better else (-inf, high)
-@ results/correlations.py: result_values
+@ analysis/comparison.py: result_values
 of a ratio the error is that of new - r·base
 - base = ratio * base_error
 + base = base_error
@@ -530,11 +529,11 @@ of a ratio the error is that of new - r·base
 a metric is found by the name that was asked for
 - if written(name) == written(metric)
 + if name.lower() == metric.lower()
-@ results/paper.py: forms
+@ results/layout.py: forms
 without a baseline what ties with the best is emphasised too
 - if kind_of(comparison, d) == "open"}
 + if kind_of(comparison, d) != "open"}
-@ analysis/by_stratum.py: report_kinds
+@ questions/domains/by_stratum.py: report_kinds
 a segment of a domain keeps its name
 - tables = [_table(of, places, labels_of, _at(ids, places)) for of in segments]
 + tables = [_table(of, places, labels_of, ()) for of in segments]
@@ -542,11 +541,11 @@ a segment of a domain keeps its name
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
 + elif path and path not in files:
-@ inference/welch.py: by_stratum
+@ questions/domains/welch.py: by_stratum
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between
-@ results/comparison.py: rule
+@ analysis/comparison.py: rule
 a p-value at the level is significant
 - return difference.pvalue_adjusted <= self.significance_level
 + return difference.pvalue_adjusted < self.significance_level
@@ -591,29 +590,29 @@ batches of resamples are independent
 numbers whose spread is lost in their size are refused
 - _MOST_MOVED = 0.01
 + _MOST_MOVED = 1e9
-@ shards/resample.py: shards
+@ designs/shards/resample.py: shards
 a shard's float32 sums past 2^24 are counted again
 - if countable and np.max(totals) >= _SINGLE_LIMIT:
 + if False:
 segments differ where any statistic does
 - np.any(table.values[a] != table.values[b], axis=1)
 + np.all(table.values[a] != table.values[b], axis=1)
-@ shards/shard.py: shards
+@ designs/shards/shard.py: shards
 differing segments are the same number for both of a pair
 - if not counted or np.any(differing != differing.T) or np.any(differing.diagonal()):
 + if not counted:
 shards of different seeds are not added
 - _SHARED = (*_PLAIN[1:],
 + _SHARED = (*_PLAIN[2:],
-@ shards/segment_ids.py: shards
+@ designs/shards/shard.py: shards
 a segment in two shards is refused
 - shared = np.flatnonzero(first[1:] <= last[:-1])
 + shared = np.flatnonzero(first[1:] < last[:-1])
-@ shards/keyed.py: philox
+@ designs/shards/keyed.py: philox
 all 64 bits of an id count
 - counter = (low[:, None], high[:, None], groups, _BYTES)
 + counter = (low[:, None], low[:, None], groups, _BYTES)
-@ shards/hierarchy.py: shards
+@ designs/shards/resample.py: shards
 shards draw independently of each other
 - generator(seed, (_STAGE_TWO, shard), batch)
 + generator(seed, (_STAGE_TWO, 0), batch)
@@ -656,11 +655,11 @@ a key that is there twice in JSON is refused
 a lower bound above the upper one is refused
 - if bounds[0] > bounds[1]:
 + if False:
-@ statistics/opening.py: opening
+@ statistics/files.py: opening
 what a small file stands for does not fill the memory
 - if len(data) > most:
 + if False:
-@ inference/looks.py: looks
+@ designs/looks/spending.py: looks
 a look spends what is due beyond the looks before it
 - due = spent - self.spent
 + due = spent
@@ -673,7 +672,7 @@ at the end the whole level is spent
 a sequence allows for one side at twice the level
 - log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
 + log = float(np.log1p((ratio + 1) ** 0.5 / alpha))
-@ analysis/growing.py: looks
+@ designs/looks/growing.py: looks
 what is not shown at the last look has failed
 - verdict = "failed" if self.of is not None and n >= self.of else "go on"
 + verdict = "go on"
@@ -681,12 +680,12 @@ nothing is looked at after the decision
 - if last.verdict != "go on":
 + if False:
 a state goes on where it stopped
-- _, continuing = continuing.look(fraction, spent)
+- _, continuing = continuing.look(fraction, all_looks)
 + pass
 of errors fewer are better
 - sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")
 + sides = ("greater", "less")
-@ analysis/arrival.py: looks
+@ designs/looks/arrival.py: looks
 scores of an item stay
 - if not np.array_equal(values[:, :known], self.values):
 + if False:
@@ -936,11 +935,11 @@ a bin holds its upper edge
 spread that squares cannot show is refused
 - _LEAST_SPREAD = 1e-8
 + _LEAST_SPREAD = 0.0
-@ metrics/pass_at_k.py: number_metrics
+@ designs/trials/pass_at_k.py: number_metrics
 answers are drawn without replacement
 - np.maximum(some - drawn, 0)
 + some
-@ metrics/trials.py: trials
+@ designs/trials/metrics.py: trials
 trials of an item are counted once each
 - return np.stack([right**2 / trials, trials**2], axis=1)
 + return np.stack([right**2, trials**2], axis=1)
@@ -954,15 +953,15 @@ an item with too few trials is refused
 tests that cannot be as small do not count, and others do
 - factors = np.sum(np.triu(able), axis=1)
 + factors = np.ones(len(p))
-@ inference/two_by_two.py: cases
+@ designs/trials/two_by_two.py: cases
 an exact p-value is two-sided
 - pvalues = np.minimum(pvalues, 2 * largest[last])
 + pvalues = np.minimum(pvalues, largest[last])
-@ analysis/itemwise.py: cases
+@ designs/trials/itemwise.py: cases
 the test is chosen by numbers of items and trials
 - return "boschloo" if max(least) * len(least) <= level else "fisher"
 + return "boschloo"
-@ analysis/items_or_trials.py: items_or_trials
+@ designs/trials/items_or_trials.py: items_or_trials
 chance in the pilot's trials is taken off
 - TrialSpread(max(variance - chance, 0.0), trial, ceil(_BEYOND * pilot))
 + TrialSpread(max(variance, 0.0), trial, ceil(_BEYOND * pilot))
@@ -1021,7 +1020,7 @@ a rating without another says nothing of agreement
 ranks count half of the ratings at both ends
 - middle = up_to - counts / 2
 + middle = up_to
-@ metrics/rogan_gladen.py: raters
+@ designs/judges/rogan_gladen.py: raters
 a rate is clipped
 - np.clip(ratio(top, bottom, 0.0), 0.0, 1.0)
 + ratio(top, bottom, 0.0)
@@ -1073,7 +1072,7 @@ columns with another index are refused
 two spellings of one argument are refused
 - if name in kwargs or name in positional[: len(args)]:
 + if name in kwargs:
-@ results/escaping.py: names
+@ results/tabular.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()
 + value.lstrip()

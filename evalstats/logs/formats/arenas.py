@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from evalstats.designs.arenas.battles import BattleTable, columns_of_battles, simple, table_of
 from evalstats.errors import InputError
 from evalstats.logs.formats.columns import Columns, as_names, delimiter_of, of_csv, of_frame
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Items, Key, Rows, mean_rows
 from evalstats.logs.sources import Source, as_label, dotted, json_lines
 from evalstats.metrics import Mean
-from evalstats.statistics.battles import BattleTable, columns_of_battles, simple, table_of
 
 NAME = "arena (model_a, model_b, winner)"
 #: What the share of wins is called, of which ties are a half.

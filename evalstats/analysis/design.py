@@ -1,0 +1,374 @@
+"""The design of an evaluation: what is drawn within what, and what is made of scores of strata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.checks import listed, real, shown
+from evalstats.errors import Argument, InputError
+from evalstats.inference import student
+from evalstats.inference.student import Spread, unit_of
+from evalstats.statistics.names import group_codes
+
+Labels: TypeAlias = "Iterable[Hashable] | str | None"
+Codes: TypeAlias = "NDArray[np.intp]"
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The N units of a resample."""
+
+    n: int
+    unit: str = "segment"  # of groups the name of their label, or "group"
+    sizes: NDArray[np.int64] | None = None  # (N,) segments of each, where one has several
+    codes: Codes | None = None  # (N,) stratum within which each is drawn; see `drawn_within`
+    members: Codes | None = None  # (n_segments,) group of each segment
+    strata: Codes | None = None  # (N,) stratum of each as it was given
+    labels: tuple[Any, ...] = ()  # of the strata, in order of first appearance
+
+    #: Whether a quantity has an influence value for each unit.
+    has_values: ClassVar[bool] = True
+
+    @property
+    def n_strata(self) -> int:
+        """Within how many strata units are drawn."""
+        return 1 if self.codes is None else int(self.codes.max()) + 1
+
+    @property
+    def n_segments(self) -> int:
+        """How many segments there are, whatever is drawn."""
+        return self.n if self.members is None else len(self.members)
+
+    @property
+    def plain(self) -> bool:
+        """Whether single segments are drawn freely."""
+        return self.sizes is None and self.codes is None
+
+    @cached_property
+    def alike(self) -> Spread:
+        """What the units are worth where nothing is known of how they vary; without an error."""
+        every = float(self.n) if self.sizes is None else student.kish(self.sizes)
+        return student.of_squares(np.zeros(1), np.array([every]), 1.0, every)
+
+    def spread(
+        self, influence: NDArray[np.float64], unseen: NDArray[np.float64] | None = None
+    ) -> Spread:
+        """Return error, factor and degrees of freedom of a quantity with these values, `(N,)`."""
+        return student.spread(influence, self.sizes, self.codes, unseen)
+
+    def worth(self, some: NDArray[np.bool_]) -> float:
+        """Return Kish's number of some units, `(N,)`; 0 of none."""
+        if self.sizes is None or not np.any(some):
+            return float(np.count_nonzero(some))
+        return student.kish(self.sizes[some])
+
+    def within(self, labelled: Sequence[NDArray[np.bool_]]) -> Units:
+        """Return units that are drawn within labelled and others, where each is one of the two.
+
+        Of segments `(S, N)` of each metric that has labels; systems may have labels of other
+        segments: a stratum is then a pattern of systems.
+        """
+        if not labelled:
+            return self
+        patterns = np.concatenate(labelled).T
+        strata = self.segment_strata
+        keys = patterns if strata is None else np.column_stack([patterns, strata])
+        codes = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+        if self.members is not None:
+            first = np.unique(self.members, return_index=True)[1]
+            if np.any(codes != codes[first][self.members]):
+                # Groups of labelled and other segments are drawn as they are.
+                return self
+            codes = codes[first]
+        return replace(self, codes=drawn_within(codes))
+
+    @cached_property
+    def segment_codes(self) -> Codes | None:
+        """Stratum of each segment within which its unit is drawn, `(n_segments,)`."""
+        return drawn_within(self.segment_strata)
+
+    @cached_property
+    def segment_strata(self) -> Codes | None:
+        """Stratum of each segment as it was given, `(n_segments,)`."""
+        if self.strata is None or self.members is None:
+            return self.strata
+        return self.strata[self.members]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SummedUnits(Units):
+    """N units that are elsewhere, of which sums of squares and products are known.
+
+    In the place of influence values a quantity has C coordinates, centred within strata, of which
+    the inner products are those of influence values. So differences and shares are differences and
+    shares of coordinates, and nothing is known of a single unit.
+    """
+
+    has_values: ClassVar[bool] = False
+    places: Codes  # (C,) stratum of each coordinate
+    sums: NDArray[np.int64]  # (T, 3) units, their segments, and the squares of these, by stratum
+
+    @property
+    def n_strata(self) -> int:
+        """Within how many strata units are drawn."""
+        return len(self.sums)
+
+    @property
+    def n_segments(self) -> int:
+        """How many segments there are, whatever is drawn."""
+        return int(np.sum(self.sums[:, 1]))
+
+    @cached_property
+    def alike(self) -> Spread:
+        """What the units are worth where nothing is known of how they vary; without an error."""
+        return self.spread(np.zeros(len(self.places)))
+
+    def spread(
+        self, influence: NDArray[np.float64], unseen: NDArray[np.float64] | None = None
+    ) -> Spread:
+        """Return error, factor and degrees of freedom of a quantity with coordinates, `(C,)`."""
+        unit = float(student.unit_of(influence))
+        weights = (influence / unit) ** 2
+        squares = np.bincount(self.places, weights, len(self.sums)).astype(np.float64)
+        _, sizes, of_sizes = self.sums.astype(np.float64).T
+        every = float(np.sum(sizes) ** 2 / np.sum(of_sizes))
+        return student.of_squares(squares, sizes**2 / of_sizes, unit, every)
+
+
+def as_units(n_segments: int, groups: Labels, strata: Labels, name: str = "group") -> Units:
+    """Return what is drawn of so many segments with these labels; groups have a name."""
+    members = names = None
+    if groups is not None:
+        members, names = _codes(groups, n_segments, "groups")
+    codes: Codes | None = None
+    labels: list[Any] = []
+    if strata is not None:
+        codes, labels = _codes(strata, n_segments, "strata")
+        if members is not None and names is not None:
+            codes = _of_groups(codes, labels, members, names)
+    return design(n_segments, members, codes, labels, name)
+
+
+def design(
+    n_segments: int,
+    members: Codes | None,
+    strata: Codes | None,
+    labels: Iterable[Any] = (),
+    name: str = "group",
+) -> Units:
+    """Return units of segments with these groups, in these strata of units."""
+    n, sizes = n_segments, None
+    if members is not None:
+        counts = np.bincount(members)
+        n, sizes = len(counts), counts if np.any(counts > 1) else None
+    unit = "segment" if members is None else name
+    return Units(
+        n,
+        unit,
+        sizes=sizes,
+        codes=drawn_within(strata),
+        members=members,
+        strata=strata,
+        labels=tuple(labels),
+    )
+
+
+def drawn_within(strata: Codes | None) -> Codes | None:
+    """Return the strata within which units are drawn, `(N,)`, each of at least two units.
+
+    All strata of one unit become one stratum; a single such stratum joins the smallest other one.
+    Of the sizes 5, 3, 1 and 1 the result has 5, 3 and 2, of 5, 3 and 1 it has 5 and 4. There are
+    none (`None`) where one stratum is left.
+    """
+    if strata is None or np.ptp(strata) == 0:
+        return None
+    strata = without_singles(np.bincount(strata))[strata]
+    return None if np.ptp(strata) == 0 else strata
+
+
+def without_singles(counts: NDArray[np.int64]) -> Codes:
+    """Return which stratum each of T strata of so many units is drawn in, `(T,) -> (T,)`.
+
+    >>> [without_singles(np.array(n)).tolist() for n in ([5, 1, 3, 1], [5, 3, 1])]
+    [[0, 2, 1, 2], [0, 1, 1]]
+    """
+    alone, strata = np.flatnonzero(counts == 1), np.arange(len(counts))
+    if len(alone) == 1 and len(counts) > 1:
+        alone = np.append(alone, np.argmin(np.where(counts > 1, counts, np.sum(counts) + 1)))
+    if len(alone):
+        strata = np.where(np.isin(strata, alone), alone[-1], strata)
+    return np.unique(strata, return_inverse=True)[1]
+
+
+def _of_groups(codes: Codes, labels: list[Any], members: Codes, names: list[Any]) -> Codes:
+    """Return the stratum of each group, from those of segments."""
+    first = np.unique(members, return_index=True)[1]
+    apart = np.flatnonzero(codes != codes[first][members])
+    if len(apart):
+        i = int(apart[0])
+        g = int(members[i])
+        raise InputError(
+            f"each group must lie in one stratum, but group {names[g]!r} is in "
+            f"{labels[codes[first[g]]]!r} (segment {first[g]}) and in {labels[codes[i]]!r} "
+            f"(segment {i})"
+        )
+    return codes[first]
+
+
+def _codes(labels: Iterable[Hashable], n: int, name: str) -> tuple[Codes, list[Any]]:
+    """Return the number of each segment's label, and the labels in order of first appearance."""
+    given = listed(labels, name, "labels, one a segment")
+    codes = group_codes(given, n, name)
+    different = list(dict.fromkeys(given))
+    printed: dict[str, Any] = {}
+    for label in different:
+        other = printed.setdefault(str(label), label)
+        if other is not label:
+            raise InputError(
+                f"must differ in print, got {shown(other)} ({type(other).__name__}) and "
+                f"{shown(label)} ({type(label).__name__}), which are two labels with one name; "
+                f"give all of them one type",
+                argument=name,
+            )
+    return codes, different
+
+
+def unit_name(label: object, otherwise: str = "group") -> str:
+    """Return what groups, or strata, are called: after a label, or the name that labels have.
+
+    A pandas Series has a name, and so has a file of labels.
+
+    >>> unit_name("doc.passage_id"), unit_name([0, 0, 1])
+    ('passage', 'group')
+    """
+    given = label if isinstance(label, str) else getattr(label, "name", None)
+    name = given.rpartition(".")[2] if isinstance(given, str) else ""
+    name = name.removesuffix("_id").replace("_", " ")
+    return name if name.isprintable() and name.strip() not in ("", "id") else otherwise
+
+
+def check_enough(n_units: int, unit: str) -> None:
+    """Refuse a single segment or group."""
+    if n_units < 2:
+        raise InputError(
+            f"at least 2 {unit}s are needed to say anything about uncertainty, got {n_units}"
+        )
+
+
+Floats = NDArray[np.float64]
+Aggregated: TypeAlias = (
+    "str | Mapping[Any, float] | Callable[[Floats], Any] | tuple[NamedTotal, ...]"
+)
+
+AGGREGATES = ("micro", "macro")
+#: Of central differences, as a share of the largest score.
+_STEP = 2.0**-20
+
+
+@dataclass(frozen=True)
+class NamedTotal:
+    """A total over some tasks of a suite under one metric, such as that of a group of a harness."""
+
+    name: str
+    metric: str
+    tasks: tuple[str, ...]
+    aggregate: str | Mapping[str, float]  # "micro", "macro" or weights of its tasks
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A function of the scores of T strata, `(..., T) -> (...)`."""
+
+    label: str = "micro"  # or "macro", "weighted", the name of a function
+    weights: tuple[float, ...] = ()  # summing to 1; none of a function, or of one stratum
+    function: Callable[[Floats], Any] | None = None
+
+    @property
+    def tag(self) -> str | None:
+        """What is added to a metric's signature."""
+        if self.label == "micro":
+            return None
+        if self.function is not None:
+            return f"aggregate:function {self.label}"
+        weights = ",".join(f"{weight:.4g}" for weight in self.weights)
+        return f"aggregate:{weights if self.label == 'weighted' else self.label}"
+
+    def of(self, scores: Floats) -> Floats:
+        """Return the function of the scores of all strata."""
+        if self.function is not None:
+            found = np.asarray(self.function(scores), dtype=np.float64)
+            if found.shape != scores.shape[:-1]:
+                raise InputError(
+                    f"must map scores (..., T) of T strata to (...): of {scores.shape} "
+                    f"it made {found.shape}; take means over axis=-1",
+                    argument="aggregate",
+                )
+            return found
+        return self.of_each(np.moveaxis(scores, -1, 0))
+
+    def of_each(self, scores: Iterable[Floats]) -> Floats:
+        """Return the function of T scores, `(...)` each: of many, all at once take much memory."""
+        if self.function is not None:
+            return self.of(np.stack(list(scores), axis=-1))
+        # One after the other: in a product of matrices, sums depend on how many rows there are.
+        weights = self.weights or (1.0,)
+        return np.asarray(sum(w * own for w, own in zip(weights, scores, strict=True)))
+
+    def slopes(self, scores: Floats) -> Floats:
+        """Return derivatives by the scores, `(..., T) -> (..., T)`, by central differences."""
+        if self.function is None:
+            return np.broadcast_to(np.array(self.weights or (1.0,)), scores.shape)
+        slopes = np.empty(scores.shape)
+        # A share of the largest score, whatever its unit; a power of two adds no rounding.
+        step = _STEP * unit_of(scores, axis=-1)[..., 0]
+        for t in range(scores.shape[-1]):
+            above, below = scores.copy(), scores.copy()
+            above[..., t] += step
+            below[..., t] -= step
+            slopes[..., t] = (self.of(above) - self.of(below)) / (2 * step)
+        return slopes
+
+
+#: One score of all segments together.
+MICRO = Aggregate()
+
+
+def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata") -> Aggregate:
+    """Return the aggregate of strata, or tasks, with these labels; "micro" has no parts."""
+    if isinstance(given, str) and given == "micro":
+        return MICRO
+    if not labels:
+        raise InputError(Argument("aggregate", given), " needs strata: give one label a segment")
+    if isinstance(given, str) and given == "macro":
+        return Aggregate("macro", (1 / len(labels),) * len(labels))
+    if isinstance(given, Mapping):
+        weights = _weights(given, labels, what)
+        # Weights may be so large that they have no sum.
+        shares = weights / unit_of(weights)
+        return Aggregate("weighted", tuple((shares / shares.sum()).tolist()))
+    if callable(given):
+        name = getattr(given, "__name__", "function")
+        return Aggregate(name if name.isidentifier() else "function", (), given)
+    raise InputError(
+        f"must be 'micro', 'macro' or a mapping from {what} to weights, or a function "
+        f"of their scores, got {given!r}",
+        argument="aggregate",
+    )
+
+
+def _weights(given: Mapping[Any, float], labels: Sequence[Any], what: str) -> Floats:
+    one = {"strata": "stratum", "tasks": "task"}[what]
+    for which, some, others in (("lacks", labels, given), ("has unknown", given, labels)):
+        odd = [label for label in some if label not in others]
+        if odd:
+            raise InputError(f"aggregate {which} {odd[0]!r}; it needs a weight for each {one}")
+    weights = np.array([real(given[label], f"aggregate[{label!r}]", 0.0) for label in labels])
+    if not np.all(weights > 0):
+        raise InputError("weights in aggregate must be above 0; leave the segments out instead")
+    return weights

@@ -1,0 +1,537 @@
+"""Scores of systems: blocks of statistics, what is made of them, and shares that are counted."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.analysis.design import MICRO, Aggregate, Units
+from evalstats.analysis.options import Options
+from evalstats.errors import InputError
+from evalstats.inference import counts, student
+from evalstats.inference.student import Spread
+from evalstats.metrics import Mean, Metric, scores_of
+from evalstats.metrics.averages import MeanOfRuns
+from evalstats.metrics.base import Correction
+from evalstats.metrics.identity import MetricSignature
+from evalstats.resampling.grid import on_grid
+from evalstats.resampling.strata import places_of
+from evalstats.results.records import plural
+from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.values import missing_scores
+
+Floats = NDArray[np.float64]
+
+#: Items with the pooled share that are added to each stratum (Agresti and Coull, 1998).
+_ADDED = 4.0
+#: Answers that are added to those that vary, of groups.
+_HALF = 0.5
+
+
+class Counts(Protocol):
+    """The difference of two shares, counted: its score interval and score test."""
+
+    @property
+    def test(self) -> str:
+        """What the test is called."""
+        ...
+
+    @property
+    def method(self) -> str:
+        """What the interval is called."""
+        ...
+
+    @property
+    def scale(self) -> float:
+        """What a share of 1 scores."""
+        ...
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Return the interval of confidence 1 - α."""
+        ...
+
+    def pvalue(self, null: float, alternative: str) -> float:
+        """Return the p-value of a null value."""
+        ...
+
+
+class Share(NamedTuple):
+    """The share of segments on which a system succeeds, of an effective number of them."""
+
+    share: float
+    n: float
+    error: float  # of the score
+    degrees: float  # of the error, infinite where segments are drawn freely
+    scale: float
+
+
+class Changes(NamedTuple):
+    """Effective numbers of segments gained and lost, and of all: by Tango's method (1998)."""
+
+    gained: float
+    lost: float
+    n: float
+    degrees: float
+    scale: float
+
+    @property
+    def test(self) -> str:
+        """What the test is called."""
+        return "mcnemar"
+
+    @property
+    def method(self) -> str:
+        """What the interval is called."""
+        return "tango"
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Return Tango's interval of confidence 1 - α."""
+        quantile = student.quantile(self.degrees, alpha)
+        low, high = counts.tango(self.gained, self.lost, self.n, quantile)
+        return self.scale * low, self.scale * high
+
+    def pvalue(self, null: float, alternative: str) -> float:
+        """Return the p-value of Tango's score test."""
+        distance = counts.tango_distance(self.gained, self.lost, self.n, null / self.scale)
+        return student.pvalue(distance, 1.0, self.degrees, alternative)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Which segments succeed, what each weighs in the share, and what a share of 1 scores."""
+
+    success: NDArray[np.bool_]  # (S, N)
+    scale: float
+    weights: Floats | None  # (N,), summing to 1; none where all weigh the same
+    units: Units  # what is drawn; segments that are drawn freely count as they are
+
+    def changes(self, a: int, b: int) -> tuple[int, int]:
+        """Count the segments that system b gains against a, and those that it loses."""
+        first, second = self.success[[a, b]]
+        return int(np.count_nonzero(second & ~first)), int(np.count_nonzero(first & ~second))
+
+    def share_of(self, influence: Floats, i: int = 0) -> Share:
+        """Return the share of a system with these influence values of units, `(N,)`."""
+        spread = self.units.spread(influence, self._unseen(self.success[i].astype(float)))
+        share = 1.0 if np.all(self.success[i]) else self._share(self.success[i])
+        n = self._effective(share * (1 - share), spread)
+        return Share(share, n, spread.error, self._degrees(spread), self.scale)
+
+    def score_interval(self, i: int, influence: Floats, alpha: float) -> tuple[float, float]:
+        """Return Wilson's interval of a score with these influence values of units, `(N,)`."""
+        of = self.share_of(influence, i)
+        low, high = counts.wilson(of.share, of.n, student.quantile(of.degrees, alpha))
+        return self.scale * low, self.scale * high
+
+    def counted(self, a: int, b: int, influence: Floats) -> Changes:
+        """Return what counts the difference of two scores with these influence values."""
+        spread = self.spread(a, b, influence)
+        return Changes(*self.changed(a, b, spread), self._degrees(spread), self.scale)
+
+    def spread(self, a: int, b: int, influence: Floats) -> Spread:
+        """Return the spread of a difference with these influence values of units, `(N,)`."""
+        first, second = self.success[[a, b]].astype(float)
+        return self.units.spread(influence, self._unseen(second - first))
+
+    def _unseen(self, values: Floats) -> Floats | None:
+        """Return what the strata's Σu² lack, `(T,)`: of few items, failures may be unseen.
+
+        The variance of a stratum is that of its values (0 and 1, or of a difference -1, 0 and 1)
+        with four items more that are as all items are on average: of a share x/n that of
+        p̃ = (x + 4·pooled)/(n + 4). Strata of the same shares lack nothing.
+        """
+        codes = self.units.segment_codes
+        if codes is None:
+            return None
+        n = np.bincount(codes)
+
+        def variances(added: float) -> Floats:
+            mean, square = (
+                (np.bincount(codes, powers) + added * np.mean(powers)) / (n + added)
+                for powers in (values, values**2)
+            )
+            return np.asarray(square - mean**2)
+
+        squares = np.bincount(codes, self._weights() ** 2)
+        return np.asarray(squares * (variances(_ADDED) - variances(0.0)))
+
+    def changed(self, a: int, b: int, spread: Spread) -> tuple[float, float, float]:
+        """Return effective numbers of gained and lost segments, and of all."""
+        first, second = self.success[[a, b]]
+        gained, lost = self._share(second & ~first), self._share(first & ~second)
+        n = self._effective(gained + lost - (gained - lost) ** 2, spread)
+        return n * gained, n * lost, n
+
+    def _effective(self, variance: float, spread: Spread) -> float:
+        """Return how many freely drawn segments vary as these do (Korn and Graubard, 1998).
+
+        Few successes, or few failures, do not tell how groups hang together: half of one more, that
+        its whole group shares, is added to them, as Haldane (1956) and Anscombe (1956) add a half
+        to counts. Where nothing varies the number is Kish's (1965) of the groups.
+        """
+        squared = (spread.error / self.scale) ** 2
+        found = variance / squared if variance > 0 and squared > 0 else np.inf
+        segments = float(self.success.shape[1])
+        if self.weights is not None:
+            segments = student.kish(self.weights)
+        if self.units.sizes is None:
+            return segments if self.units.plain or found == np.inf else found
+        groups = self._groups(self.units.sizes)
+        return min(found, (variance + _HALF / segments) / (squared + _HALF / (segments * groups)))
+
+    def _groups(self, sizes: NDArray[np.int64]) -> float:
+        """Return Kish's number of groups of these sizes, by what their segments weigh."""
+        members = self.units.members
+        if self.weights is None or members is None:
+            return student.kish(sizes)
+        return student.kish(np.bincount(members, self.weights))
+
+    def _share(self, marks: NDArray[np.bool_]) -> float:
+        return float(np.mean(marks) if self.weights is None else self.weights @ marks)
+
+    def _weights(self) -> Floats:
+        n = self.success.shape[1]
+        return np.full(n, 1 / n) if self.weights is None else self.weights
+
+    def _degrees(self, spread: Spread) -> float:
+        return np.inf if self.units.plain else spread.degrees
+
+
+def as_outcomes(table: SegmentStatistics, units: Units, aggregate: Aggregate) -> Outcomes | None:
+    """Return the outcomes where every segment counts once and scores 0 or 1; else `None`."""
+    columns = table.metric.outcome_columns()
+    if columns is None or aggregate.function is not None:
+        return None
+    succeeded, counted, scale = columns
+    marks, ones = table.values[..., succeeded], table.values[..., counted]
+    if scale <= 0 or not np.all(ones == 1) or not np.all((marks == 0) | (marks == 1)):
+        return None
+    strata, weights = units.segment_strata, None
+    if aggregate.label != "micro" and strata is not None and len(aggregate.weights) > 1:
+        weights = np.array(aggregate.weights)[strata] / np.bincount(strata)[strata]
+    return Outcomes(marks.astype(np.bool_), scale, weights, units)
+
+
+def joined(parts: list[Outcomes | None], shares: list[float], units: Units) -> Outcomes | None:
+    """Return the outcomes of several tasks together, with the share that each has in a total."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or len({part.scale for part in known}) > 1:
+        return None
+    weights = [
+        np.full(p.success.shape[1], w / p.success.shape[1])
+        for w, p in zip(shares, known, strict=True)
+    ]
+    success = np.concatenate([part.success for part in known], axis=1)
+    return Outcomes(success, known[0].scale, np.concatenate(weights), units)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scored:
+    """Whose scores these are, under which metric, on which units."""
+
+    name: str  # what tables call the metric, or the average
+    metric_name: str  # what messages and signatures call it
+    systems: tuple[str, ...]
+    higher_is_better: bool
+    signature: MetricSignature  # of the metric and of what is made of strata
+    reference_label: str | None
+    units: Units
+    outcomes: Outcomes | None = None  # where scores are shares of segments
+    corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
+    has_few_values: bool = False  # whether a unit has one of few, as who won, where it is elsewhere
+
+    #: Whether all systems have the same units, drawn together.
+    is_paired: ClassVar[bool] = True
+
+    @property
+    def samples(self) -> Sequence[tuple[Scored, Any]]:
+        """The systems that are drawn together, and which units are theirs; several if unpaired."""
+        return [(self, ...)]
+
+    @property
+    def missing(self) -> tuple[NDArray[np.int64], int]:
+        """How many scores each system lacks, `(S,)`, and how many all would have."""
+        n = len(self.systems)
+        return np.zeros(n, dtype=np.int64), n * self.units.n_segments
+
+    def differ(self, a: int, b: int) -> tuple[int, float]:
+        """Return on how many units two systems differ, and what these are worth; all by default."""
+        return self.units.n, float(self.units.n)
+
+    def counted(self, a: int, b: int, influence: Floats) -> Counts | None:
+        """Return what counts the difference of two shares; nothing where scores are none."""
+        return None if self.outcomes is None else self.outcomes.counted(a, b, influence)
+
+    def least(self, a: int, b: int) -> float | None:
+        """Return the smallest one-sided p-value, where that is not of units that are swapped."""
+        return None
+
+    def check_finite(self, scores: Floats, where: str, system: int | None = None) -> Floats:
+        """Return scores whose last axis is that of the systems, or which are all of one system."""
+        if not np.all(np.isfinite(scores)):
+            column = int(np.argwhere(~np.isfinite(scores))[0][-1]) if system is None else system
+            what = f"{self.metric_name} of {where} of system {self.systems[column]!r}"
+            if any(setting.startswith("judged:") for setting in self.signature.settings):
+                units = plural(self.units.unit)
+                more = "more segments" if units == "segments" else f"segments of more {units}"
+                raise InputError(
+                    f"{what} is not known: it has none of people's labels, or nothing else, since "
+                    f"few of {self.units.n:,} {units} have labels; label {more}, or, unless shards "
+                    f"are given, take method='t' and test='t'"
+                )
+            raise InputError(
+                f"{what} is not finite; define the score for every total, for example where a "
+                f"denominator is 0"
+            )
+        return scores
+
+
+class ScoreSum(Metric):
+    """A sum of scores, of strata of one unit that are drawn together."""
+
+    name = "score"
+    columns = ("score",)
+    uses_references = False
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return scores as they are, `(N, 1)`."""
+        return np.asarray(hypotheses, np.float64)[:, None]
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the sum, `(..., 1) -> (...)`."""
+        return np.asarray(totals)[..., 0]
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return 1, `(..., 1) -> (..., 1)`."""
+        return np.ones(np.shape(totals))
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Statistics of units that are scored together."""
+
+    metric: Metric
+    rows: NDArray[Any]  # (S, n, k), on the exact grid
+    plain: NDArray[Any]  # (S, n, k), before they were rounded to the grid
+    segments: NDArray[Any]  # (S, m, k), of single segments
+    places: Any = ...  # which of the N units these are
+    segment_places: Any = ...
+
+    @cached_property
+    def totals(self) -> Floats:
+        """Summed statistics, `(S, k)`."""
+        return np.asarray(np.sum(self.rows, axis=1, dtype=np.float64))
+
+    def score(self, totals: Floats) -> Floats:
+        """Return the scores of totals, `(..., k) -> (...)`."""
+        return scores_of(self.metric, totals)
+
+    def influence(self, statistics: NDArray[Any]) -> Floats:
+        """Return what each row adds to the score of all, `(S, n, k) -> (S, n)`."""
+        return student.influence_values(self.metric, statistics)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Resampled(Scored):
+    """Statistics of S systems that are here, to be resampled."""
+
+    blocks: tuple[Block, ...]  # one, or one for each stratum, or system, of its own
+
+    @abstractmethod
+    def score(self, totals: Sequence[Floats], where: str) -> Floats:
+        """Return scores of the totals of all blocks, `(..., S)`; all must be finite."""
+
+    @abstractmethod
+    def influence(self) -> Floats:
+        """Return influence values of units on every score, `(S, N)`."""
+
+    @property
+    def runs(self) -> MeanOfRuns | None:
+        """The metric, where scores are means over several runs of each system."""
+        metric = self.blocks[0].metric
+        return metric if isinstance(metric, MeanOfRuns) else None
+
+    def check_fits(self, options: Options) -> None:
+        """Refuse options that say nothing of such systems."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Segments(Resampled):
+    """Statistics of S systems on the same segments, and how they are scored."""
+
+    aggregate: Aggregate = MICRO  # of the scores of the blocks
+    answers: Floats | None = None  # as `SegmentStatistics.answers`
+
+    def score(self, totals: Sequence[Floats], where: str, system: int | None = None) -> Floats:
+        """Return scores of the totals of all blocks, `(..., k)` each; all must be finite."""
+        each = (block.score(x) for block, x in zip(self.blocks, totals, strict=True))
+        return self.check_finite(self.aggregate.of_each(each), where, system)
+
+    def differ(self, a: int, b: int) -> tuple[int, float]:
+        """Return on how many units two systems differ, and what these are worth."""
+        marks = self.differs(a, b)
+        return int(np.count_nonzero(marks)), self.units.worth(marks)
+
+    def differs(self, a: int, b: int) -> NDArray[np.bool_]:
+        """Say on which units the statistics of two systems differ, `(N,)`."""
+        marks = np.empty(self.units.n, dtype=np.bool_)
+        for block in self.blocks:
+            # Rounding to the grid may tell equal numbers of two systems apart.
+            marks[block.places] = np.any(block.plain[a] != block.plain[b], axis=1)
+        return marks
+
+    @cached_property
+    def missing(self) -> tuple[NDArray[np.int64], int]:
+        """How many scores each system lacks, `(S,)`, and how many all would have."""
+        counts, n_scores = np.zeros(len(self.systems), dtype=np.int64), 0
+        for block in self.blocks:
+            if block.metric.columns == Mean.columns:
+                counts += missing_scores(block.metric, block.segments)
+                n_scores += block.segments[..., 0].size
+        return counts, n_scores
+
+    def by_stratum(self) -> list[tuple[str, int, Floats]]:
+        """Return the label of each stratum, how many units it has, and all scores in it, `(S,)`."""
+        if self.units.strata is None:
+            return []
+        scores: dict[int, Floats] = {}
+        for block in self.blocks:
+            if isinstance(block.metric, ScoreSum):
+                continue
+            # A stratum lies in one block.
+            strata = self.units.strata[block.places]
+            order = np.argsort(strata, kind="stable")
+            numbers, starts = np.unique(strata[order], return_index=True)
+            for number, places in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
+                totals = np.asarray(np.sum(block.rows[:, places], axis=1, dtype=np.float64))
+                scores[number] = block.score(totals)
+        sizes, labels = np.bincount(self.units.strata).tolist(), self.units.labels
+        return [(str(labels[t]), sizes[t], scores[t]) for t in sorted(scores)]
+
+    def influence(self, of_segments: bool = False) -> Floats:
+        """Return influence values of units on every score, `(S, N)`, or of their segments."""
+        scores = [block.score(block.totals) for block in self.blocks]
+        slopes = self.aggregate.slopes(np.stack(scores, axis=-1))
+        n = self.units.n_segments if of_segments else self.units.n
+        values = np.empty((len(self.systems), n))
+        with np.errstate(invalid="ignore", over="ignore"):
+            for t, block in enumerate(self.blocks):
+                at = block.segment_places if of_segments else block.places
+                rows = block.segments if of_segments else block.rows
+                # One system at a time: as floats, statistics are wide.
+                for i, statistics in enumerate(rows):
+                    values[i, at] = slopes[i, t] * block.influence(statistics[None])[0]
+        return values
+
+    @cached_property
+    def segment_influence(self) -> Floats:
+        """Influence of single segments on every score, whatever is drawn, `(S, n_segments)`."""
+        return self.influence(of_segments=True)
+
+    def without_each(self, *systems: int) -> Floats:
+        """Return the scores of these systems without each unit in turn, `(p, N)`."""
+        (block,) = self.blocks
+        return student.jackknife_scores(block.metric, block.rows[list(systems)])
+
+
+def segments_of(
+    table: SegmentStatistics, name: str, units: Units, aggregate: Aggregate
+) -> Segments:
+    """Return the segments of a table under its metric, which tables of results call `name`."""
+    if isinstance(table.metric, MeanOfRuns) and aggregate.label != "micro":
+        raise InputError(
+            "must be 'micro' where there are several runs of each system", argument="aggregate"
+        )
+    metric, tag = table.metric, aggregate.tag
+    signature = MetricSignature.of(table.metric_signature)
+    blocks, applied = _blocks_of(table, units, aggregate)
+    return Segments(
+        name=name if tag is None else f"{aggregate.label} {name}",
+        metric_name=metric.name,
+        systems=table.systems,
+        higher_is_better=metric.higher_is_better,
+        signature=signature if tag is None else signature.tagged(tag),
+        reference_label=table.reference_label,
+        units=units,
+        outcomes=as_outcomes(table, units, aggregate),
+        blocks=blocks,
+        aggregate=applied,
+        answers=table.answers,
+    )
+
+
+def _blocks_of(
+    table: SegmentStatistics, units: Units, aggregate: Aggregate
+) -> tuple[tuple[Block, ...], Aggregate]:
+    """Return the blocks of a table, and what is made of their scores."""
+    metric = table.metric
+    of_units = table if units.members is None else table.grouped(units.members)
+    rows = on_grid(of_units.values, [f"{c} of {metric.name}" for c in metric.columns])
+    whole = Block(metric, rows, of_units.values, table.values)
+    if units.strata is None or units.segment_strata is None or aggregate.label == "micro":
+        return (whole,), aggregate
+    places, segment_places = places_of(units.strata), places_of(units.segment_strata)
+    each = [
+        Block(
+            metric,
+            rows=rows[:, p],
+            plain=of_units.values[:, p],
+            segments=table.values[:, q],
+            places=p,
+            segment_places=q,
+        )
+        for p, q in zip(places, segment_places, strict=True)
+    ]
+    return _singles_joined(each, units, aggregate)
+
+
+def _singles_joined(
+    blocks: Sequence[Block], units: Units, aggregate: Aggregate
+) -> tuple[tuple[Block, ...], Aggregate]:
+    """Put strata of one unit into one block of their weighted scores.
+
+    None of them is in every resample, so that they are drawn as one stratum.
+    """
+    alone = [t for t, block in enumerate(blocks) if block.rows.shape[1] == 1]
+    if not alone or len(blocks) == 1:
+        return tuple(blocks), aggregate
+    if len(alone) == 1 or aggregate.function is not None:
+        label = units.labels[alone[0]] if units.labels else alone[0]
+        raise InputError(
+            f": aggregate {aggregate.label!r} needs at least 2 {units.unit}s in each "
+            f"stratum, or several strata of one; {label!r} has 1: join it with another",
+            argument="strata",
+        )
+    weights = aggregate.weights
+    scores = np.stack([weights[t] * blocks[t].score(blocks[t].totals) for t in alone], axis=1)
+    # What each segment adds to the score of its own stratum.
+    moves = [weights[t] * blocks[t].influence(blocks[t].segments) for t in alone]
+    joined = Block(
+        ScoreSum(),
+        rows=on_grid(scores[:, :, None], ["score"]),
+        plain=scores[:, :, None],
+        segments=np.concatenate(moves, axis=1)[:, :, None],
+        places=np.concatenate([blocks[t].places for t in alone]),
+        segment_places=np.concatenate([blocks[t].segment_places for t in alone]),
+    )
+    others = [t for t in range(len(blocks)) if t not in alone]
+    shares = (*(weights[t] for t in others), 1.0)
+    return (*(blocks[t] for t in others), joined), Aggregate(aggregate.label, shares)
+
+
+def distinct_names(metrics: Sequence[Metric]) -> list[str]:
+    """Return what to call each metric; two with one name are told apart by their signatures."""
+    names = [metric.name for metric in metrics]
+    full = [
+        f"{name} ({metric.signature})" if names.count(name) > 1 else name
+        for name, metric in zip(names, metrics, strict=True)
+    ]
+    if len(set(full)) < len(full):
+        raise InputError(f"must differ, got {', '.join(names)}", argument="metrics")
+    return full

@@ -1,0 +1,12 @@
+"""How data come about: a folder a design, with its statistics, formulas, records and sentences.
+
+- `trials`: several answers to each item
+- `judges`: a judge's scores of all segments, people's of some
+- `arenas`: battles, of which only is known who won
+- `unpaired`: systems that each have segments of their own
+- `shards`: a corpus in many places
+- `moments`: sums that a data base makes
+- `looks`: an evaluation that is looked at while it grows
+
+May import the core.
+"""

@@ -1,0 +1,1 @@
+"""Battles of which only is known who won: strengths, win rates."""

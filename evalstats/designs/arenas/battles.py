@@ -1,0 +1,273 @@
+"""Battles: which of two systems was preferred, row by row, and their wins as sparse statistics."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.checks import choice, label, listed, shown
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics.base import signature_of
+from evalstats.text.frames import columns_of, listed_texts
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Floats = NDArray[np.float64]
+
+#: Columns of tables of battles, less everything but letters and digits: both systems, who won.
+COLUMNS = (
+    ("modela", "model1", "systema", "system1"),
+    ("modelb", "model2", "systemb", "system2"),
+    ("winner", "preference"),
+)
+#: What stands for a win of the first or of the second system, or for a tie, where it is no name.
+_SIDES = {
+    **dict.fromkeys(("a", "modela", "model1", "systema", "system1"), 2),
+    **dict.fromkeys(("b", "modelb", "model2", "systemb", "system2"), 0),
+    **dict.fromkeys(("tie", "tiebothbad", "bothbad", "tiebothgood", "bothgood"), 1),
+}
+#: Ties of which the reader may want to know.
+_BOTH_BAD = ("tiebothbad", "bothbad")
+#: No side, and no system.
+_UNKNOWN = -1
+SCALES, TIES = ("log-odds", "elo"), ("half", "davidson")
+
+
+@dataclass(frozen=True)
+class BradleyTerry:
+    """What strengths are: on which scale, and what a tie is.
+
+    On the scale "log-odds" their mean is 0; "elo" is 1000 + 400/log(10) times that.
+    """
+
+    scale: str = "log-odds"
+    ties: str = "half"
+    higher_is_better = True
+
+    def __post_init__(self) -> None:
+        choice(self.scale, SCALES, "scale")
+        choice(self.ties, TIES, "ties")
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        return "Elo (Bradley-Terry)" if self.scale == "elo" else "Bradley-Terry"
+
+    @property
+    def unit(self) -> float:
+        """How many points a natural log odds ratio of 1 is."""
+        return 400 / float(np.log(10)) if self.scale == "elo" else 1.0
+
+    @property
+    def signature(self) -> str:
+        """What identifies the numbers."""
+        return signature_of(scale=self.scale, ties=self.ties)
+
+
+@dataclass(frozen=True, eq=False)
+class BattleTable:
+    """n battles of two systems each, and their design.
+
+    `pairs` `(n, 2)` has the numbers of both systems, `points` `(n,)` twice the score of the first:
+    2 for a win, 1 for a tie, 0. `groups` and `strata` have a label each, and `unit` is what groups
+    are called; `labels` are those that can be groups or strata, by name.
+    """
+
+    #: The module of its `evalstats.analysis.drawn.Maker`.
+    made_in: ClassVar[str] = "evalstats.designs.arenas.strengths"
+
+    systems: tuple[str, ...]
+    pairs: NDArray[np.intp]
+    points: NDArray[np.int8]
+    metric: BradleyTerry = BradleyTerry()
+    groups: Sequence[Hashable] | None = None
+    strata: Sequence[Hashable] | None = None
+    unit: str = "battle"
+    labels: Mapping[Any, Sequence[Hashable]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def metrics(self) -> tuple[BradleyTerry]:
+        """The only metric."""
+        return (self.metric,)
+
+    @property
+    def n_segments(self) -> int:
+        """How many battles there are, or groups of them."""
+        return len(self.points) if self.groups is None else len(set(self.groups))
+
+    @property
+    def tie_notes(self) -> tuple[str, ...]:
+        """What ties count, in a sentence, where there are some."""
+        n = int(np.count_nonzero(self.points == 1))
+        if not n:
+            return ()
+        how = "half a win of each"
+        if self.metric.ties == "davidson":
+            how = "outcomes with a probability of their own (Davidson, 1970)"
+        if self.has_ties_alone:
+            return (
+                f"All {n:,} battles are ties, {how}: nothing varies, so that intervals have no "
+                f"length, and nothing bounds how systems differ in other battles.",
+            )
+        return (f"{n:,} of {len(self.points):,} battles are ties, {how}.",)
+
+    @property
+    def has_ties_alone(self) -> bool:
+        """Whether nobody has won a battle."""
+        return bool(np.all(self.points == 1))
+
+    def wins(self, members: NDArray[np.intp] | None) -> csr_array:
+        """Return the wins of each ordered pair in each unit, doubled, and ties, `(S² + 1, N)`.
+
+        Row i·S + j counts twice the wins of i against j and once their ties; the last row counts
+        ties. Most of it is empty. `members` are the numbers of the units, by default one a battle.
+        """
+        from scipy.sparse import csr_array
+
+        n, size = len(self.points), len(self.systems)
+        units = np.arange(n) if members is None else members
+        first, second = self.pairs.T
+        rows = [first * size + second, second * size + first, np.full(n, size**2)]
+        counts = [self.points, 2 - self.points, self.points == 1]
+        kept = [c > 0 for c in counts]
+        values = np.concatenate([c[k] for c, k in zip(counts, kept, strict=True)])
+        at = np.concatenate([r[k] for r, k in zip(rows, kept, strict=True)])
+        of = np.concatenate([units[k] for k in kept])
+        shape = size**2 + 1, int(units.max()) + 1
+        return csr_array((values.astype(np.int32), (at, of)), shape=shape)
+
+    def part(self, systems: Sequence[int]) -> BattleTable:
+        """Return the battles between some systems, by number."""
+        numbers = np.full(len(self.systems), -1, dtype=np.intp)
+        numbers[list(systems)] = np.arange(len(systems))
+        pairs = numbers[self.pairs]
+        kept = np.all(pairs >= 0, axis=1)
+        places = np.flatnonzero(kept).tolist()
+        groups, strata = (
+            None if of is None else [of[i] for i in places] for of in (self.groups, self.strata)
+        )
+        return replace(
+            self,
+            systems=tuple(self.systems[i] for i in systems),
+            pairs=pairs[kept],
+            points=self.points[kept],
+            groups=groups,
+            strata=strata,
+            labels={name: [of[i] for i in places] for name, of in self.labels.items()},
+        )
+
+
+def simple(name: object) -> str:
+    """Return a name less everything but letters and digits, in lower case."""
+    return "".join(c for c in str(name).lower() if c.isalnum())
+
+
+def columns_of_battles(names: Iterable[Any]) -> tuple[Any, Any, Any] | None:
+    """Return which columns hold both systems and who won; `None` where a table has none of these.
+
+    >>> columns_of_battles(["question_id", "model_a", "model_b", "winner"])
+    ('model_a', 'model_b', 'winner')
+    """
+    by_name = {simple(name): name for name in names}
+    columns = [next((by_name[c] for c in role if c in by_name), None) for role in COLUMNS]
+    return None if None in columns else (columns[0], columns[1], columns[2])
+
+
+def as_battles(battles: Any) -> tuple[BattleTable, dict[Any, Sequence[Any]]]:
+    """Return what a caller passed as a table of battles, and the columns of a frame by name."""
+    columns = battles.items() if isinstance(battles, Mapping) else columns_of(battles)
+    if columns is not None:
+        cells: dict[Any, Sequence[Any]] = {
+            name: listed_texts(column, str(name), "cells") for name, column in columns
+        }
+        known = columns_of_battles(cells)
+        if known is None:
+            raise InputError(
+                f"must have columns model_a, model_b and winner, got "
+                f"{', '.join(map(str, cells)) or 'none'}",
+                argument="battles",
+            )
+        first, second, winners = (cells[name] for name in known)
+        return table_of(first, second, winners), cells
+    if isinstance(battles, (str, os.PathLike)):
+        raise InputTypeError(
+            f"must be rows (model_a, model_b, winner), got the path {shown(str(battles))}; "
+            f"es.compare_logs reads files",
+            argument="battles",
+        )
+    rows = listed(battles, "battles", "rows (model_a, model_b, winner)")
+    for i, row in enumerate(rows):
+        if isinstance(row, str) or not isinstance(row, (Sequence, np.ndarray)) or len(row) != 3:
+            raise InputTypeError(
+                f"must be rows (model_a, model_b, winner), got {shown(row)} as row {i}",
+                argument="battles",
+            )
+    first, second, winners = zip(*rows, strict=True) if rows else ((), (), ())
+    return table_of(first, second, winners), {}
+
+
+def table_of(
+    first: Sequence[Any],
+    second: Sequence[Any],
+    winners: Sequence[Any],
+    where: Callable[[int], str] = "row {}".format,
+) -> BattleTable:
+    """Return n battles as numbers: names of both systems, and who won.
+
+    Systems are in order of first appearance. The winner is a name, or "a", "model_a", "b",
+    "model_b", "tie", "tie (bothbad)", "both_bad".
+    """
+    if not len(first) == len(second) == len(winners):
+        raise InputError(
+            f"must have as many rows in each column, got {len(first)}, {len(second)} and "
+            f"{len(winners)}",
+            argument="battles",
+        )
+    if not len(first):
+        raise InputError("is empty; give at least two rows", argument="battles")
+    names = list(dict.fromkeys(name for both in zip(first, second, strict=True) for name in both))
+    for name in names:
+        label(name, "battles")
+    numbers = {name: i for i, name in enumerate(names)}
+    pairs = np.array([[numbers[a] for a in first], [numbers[b] for b in second]], dtype=np.intp).T
+    itself = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
+    if len(itself):
+        i = int(itself[0])
+        raise InputError(
+            f"must be of two systems, got {shown(first[i])} against itself in {where(i)}",
+            argument="battles",
+        )
+    # Who won is written in few ways, which are looked at once each.
+    written = list(map(str, winners))
+    ways = {way: i for i, way in enumerate(dict.fromkeys(written))}
+    way_of = np.array([ways[way] for way in written], dtype=np.intp)
+    side = np.array([_SIDES.get(simple(way), _UNKNOWN) for way in ways])[way_of]
+    named = np.array([numbers.get(way, _UNKNOWN) for way in ways])[way_of]
+    by_name = np.where(named == pairs[:, 0], 2, np.where(named == pairs[:, 1], 0, _UNKNOWN))
+    points = np.where(by_name == _UNKNOWN, side, by_name)
+    unlike = (by_name != _UNKNOWN) & (side != _UNKNOWN) & (by_name != side)
+    wrong = np.flatnonzero((points == _UNKNOWN) | unlike)
+    if len(wrong):
+        i = int(wrong[0])
+        more = "; it is a name and a side, which disagree" if unlike[i] else ""
+        raise InputError(
+            f"must say who won by a name, or by 'a', 'b', 'tie' or 'tie (bothbad)', got "
+            f"{shown(winners[i])} for {first[i]!r} and {second[i]!r} in {where(i)}{more}",
+            argument="battles",
+        )
+    notes = both_bad_notes(winners)
+    return BattleTable(tuple(names), pairs, points.astype(np.int8), notes=notes)
+
+
+def both_bad_notes(winners: Sequence[Any]) -> tuple[str, ...]:
+    """Say how many answers were bad on both sides, where some were."""
+    bad = {written for written in set(map(str, winners)) if simple(written) in _BOTH_BAD}
+    n = sum(str(winner) in bad for winner in winners) if bad else 0
+    return (f'{n:,} of {len(winners):,} battles are "both bad", a tie.',) if n else ()

@@ -1,0 +1,1 @@
+"""A judge's scores of all segments, corrected by people's labels of some."""

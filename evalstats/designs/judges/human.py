@@ -1,0 +1,116 @@
+"""People's labels of some segments, beside a judge's of all: pairs that `Judged` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evalstats.checks import listed
+from evalstats.designs.judges.judged import Judged
+from evalstats.errors import InputError
+from evalstats.metrics import Metric
+from evalstats.statistics.extraction import Metrics, as_metrics, as_systems
+from evalstats.text.frames import columns_of
+
+
+def with_people(
+    systems: object, references: object, metrics: Metrics, human: object
+) -> tuple[Mapping[str, Any], Any, list[Judged]]:
+    """Return outputs, references and metrics in which the judge's labels and people's are pairs.
+
+    Of metrics with references (gold classes) labels are references, one list for all systems;
+    otherwise they are the scores, a list a system: `{"A": [(4, 5), (3, None)]}`.
+    """
+    named = as_systems(systems)
+    inner = as_metrics(metrics)
+    judged = [Judged(metric) for metric in inner]
+    kinds = {metric.uses_references for metric in inner}
+    if len(kinds) > 1:
+        raise InputError(
+            "is of scores, or of references, and the metrics are of both kinds; compare them apart",
+            argument="human",
+        )
+    if True in kinds:
+        if isinstance(human, Mapping):
+            raise InputError(
+                f"must be one list for all systems, since {inner[0].name} holds outputs against "
+                f"references, got a mapping",
+                argument="human",
+            )
+        return named, _pairs(references, human, "references"), judged
+    if references is not None:
+        raise InputError(
+            f"have no effect: {inner[0].name} does not use any; leave them out",
+            argument="references",
+        )
+    return _of_systems(named, human), None, judged
+
+
+def with_pairs(
+    systems: object, references: object, metric: Metric, human: object
+) -> tuple[Mapping[str, Any], Any]:
+    """Return outputs and references in which labels are pairs, as a metric has them already."""
+    if not isinstance(metric, Judged):
+        raise InputError(
+            f"needs a metric that has them from the first look on: make the test with "
+            f"metric=es.Judged(...) of {metric.name}",
+            argument="human",
+        )
+    named, paired_references, _ = with_people(systems, references, metric.metric, human)
+    return named, paired_references
+
+
+def by_role(human: object, names: Mapping[str, str]) -> object:
+    """Return people's scores by the names of systems, from those of their roles; a list as it is.
+
+    >>> by_role({"new": [4, None], "base": [3, 5]}, {"new": "system", "base": "baseline"})
+    {'system': [4, None], 'baseline': [3, 5]}
+    """
+    frame = columns_of(human)
+    labels = human if frame is None else dict(frame)
+    if not isinstance(labels, Mapping):
+        return human
+    if set(labels) != set(names):
+        got = ", ".join(map(str, labels))
+        raise InputError(
+            f"must have people's scores of {' and '.join(names)}, got {got}",
+            argument="human",
+        )
+    return {names[role]: scores for role, scores in labels.items()}
+
+
+def _of_systems(named: Mapping[str, Any], human: object) -> dict[str, list[tuple[Any, Any]]]:
+    """Return (the judge's score, people's) of each segment, by the name of the system."""
+    frame = columns_of(human)
+    labels = dict(frame) if frame is not None else human
+    if not isinstance(labels, Mapping):
+        if len(named) > 1:
+            raise InputError(
+                f"must be a mapping with people's scores of each system "
+                f"({', '.join(named)}), got {type(human).__name__}",
+                argument="human",
+            )
+        labels = dict.fromkeys(named, human)
+    if set(labels) != set(named):
+        odd = sorted(map(str, set(labels) ^ set(named)))[0]
+        raise InputError(
+            f"must have the systems {', '.join(named)}, got {', '.join(map(str, labels))} "
+            f"({odd!r} is in one only)",
+            argument="human",
+        )
+    return {
+        name: _pairs(scores, labels[name], f"system {name!r}") for name, scores in named.items()
+    }
+
+
+def _pairs(judge: object, people: object, where: str) -> list[tuple[Any, Any]]:
+    """Return (the judge's label, people's) of each segment."""
+    first = listed(judge, where, "labels of the judge, one a segment")
+    second = listed(people, "human", "labels of people, one a segment, None where there is none")
+    if len(first) != len(second):
+        raise InputError(
+            f"must have one label a segment, None where people gave none: got {len(second):,} for "
+            f"{len(first):,} of {where}",
+            argument="human",
+        )
+    return list(zip(first, second, strict=True))

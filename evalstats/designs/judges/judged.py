@@ -1,0 +1,367 @@
+"""Scores by a judge of all segments, corrected by people's labels of some of them.
+
+`Judged` is the metric; the weight of the judge's scores is tuned where systems are scored, and
+`JudgeAgreement` says what these are worth in labels, and how far judge and people agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import is_missing, listed, real, shown
+from evalstats.errors import InputError, InputTypeError
+from evalstats.inference import student
+from evalstats.metrics.base import Correction, Floats, Metric, keep
+from evalstats.metrics.identity import MetricSignature
+from evalstats.results.notes import FEW, FEW_GROUPS
+from evalstats.results.records import counted, plural
+
+if TYPE_CHECKING:
+    from evalstats.analysis.design import Units
+    from evalstats.statistics.segments import SegmentStatistics
+
+#: A judge that scores labelled segments so differently from others has a note.
+_UNLIKE = 0.01
+#: Systems whose agreement with people is a note; of more the first ones are told.
+_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Judged(Metric):
+    r"""A metric whose labels are a judge's for all segments, and people's for some.
+
+    Prediction-powered inference (Angelopoulos, Duchi and Zrnic, 2023):
+
+    .. math:: m(H) + \lambda \, (m(F) - m(F_H))
+
+    H are the statistics of the segments that people labelled, with people's labels, :math:`F_H`
+    those of the same segments with the judge's, and F those of all others with the judge's. Where
+    labelled segments are a random sample, the bias of the judge cancels, whatever λ is. The sums of
+    each are columns, so that m may be any metric of sums: a mean, accuracy, F1, kappa.
+
+    Parameters
+    ----------
+    metric : Metric
+        The m. If it has references (gold classes), labels are references, and otherwise they are
+        the scores themselves.
+    weight : float, optional
+        λ, from 0 (people alone) to 1. By default that of the smallest standard error, where a score
+        is estimated or systems are compared (`evalstats.estimate`); elsewhere 1.
+
+    Raises
+    ------
+    InputError
+        Where no segment is labelled, or all are.
+
+    Examples
+    --------
+    >>> from evalstats import Mean
+    >>> quality = Judged(Mean("quality"), weight=1.0)
+    >>> rows = quality.statistics([(4, 3), (5, 5), (3, None), (5, None)])
+    >>> float(quality.score(rows.sum(axis=0)))    # 4.0 + 4.0 - 4.5
+    3.5
+    """
+
+    metric: Metric
+    weight: float | None = None
+    name: str = field(init=False)
+    higher_is_better: bool = field(init=False)
+    columns: tuple[str, ...] = field(init=False)
+    #: Pairs of labels come as they were given.
+    reads_text: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        inner = self.metric
+        if not isinstance(inner, Metric) or isinstance(inner, Judged):
+            raise InputTypeError(f"metric must be that of judge and people, got {inner!r}")
+        weight = None if self.weight is None else real(self.weight, "weight", 0.0)
+        if weight is not None and weight > 1:
+            raise InputError(f"must be from 0 to 1, got {weight:g}", argument="weight")
+        sources = ("people", "judge, labelled", "judge, others")
+        keep(
+            self,
+            weight=weight,
+            name=inner.name,
+            higher_is_better=inner.higher_is_better,
+            columns=("labelled", *(f"{c} ({s})" for s in sources for c in inner.columns)),
+            uses_references=inner.uses_references,
+            entry_depth=inner.entry_depth + (not inner.uses_references),
+        )
+
+    @property
+    def signature(self) -> str:
+        """Identity: that of the metric, and how people's labels come in."""
+        fixed = "" if self.weight is None else f":{self.weight:.10g}"
+        return str(MetricSignature.of(self.metric.signature).tagged(f"judged:ppi{fixed}"))
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return the statistics of people and judge, `(N, 1 + 3k)`.
+
+        Parameters
+        ----------
+        hypotheses : sequence
+            N outputs; of a metric without references N pairs (the judge's score, people's or None).
+        references : sequence, optional
+            Of a metric with references N pairs (the judge's label, people's or None).
+        """
+        with_references = self.metric.uses_references
+        what = "references" if with_references else "hypotheses"
+        pairs = listed(references if with_references else hypotheses, what, "pairs of labels")
+        for i, pair in enumerate(pairs):
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise InputTypeError(
+                    f"{what}[{i}] must be a pair, the judge's label and people's or None, got "
+                    f"{shown(pair)}"
+                )
+        judge, people = [label for label, _ in pairs], [label for _, label in pairs]
+        places = [i for i, label in enumerate(people) if not is_missing(label)]
+        if not 0 < len(places) < len(pairs):
+            raise InputError(
+                f"people's labels must be those of a part of the segments, got {len(places):,} of "
+                f"{len(pairs):,}"
+            )
+        labels = [people[i] for i in places]
+        if with_references:
+            if len(hypotheses) != len(pairs):
+                raise InputError(
+                    f"there are {len(hypotheses):,} outputs and {len(pairs):,} pairs of labels"
+                )
+            by_judge = self.metric.statistics(hypotheses, judge)
+            by_people = self.metric.statistics([hypotheses[i] for i in places], labels)
+        else:
+            by_judge = self.metric.statistics(judge)
+            by_people = self.metric.statistics(labels)
+        labelled = np.zeros((len(pairs), 1))
+        labelled[places] = 1.0
+        people_rows = np.zeros(by_judge.shape)
+        people_rows[places] = by_people
+        return joined_rows(labelled, people_rows, by_judge)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse what the metric refuses of people's statistics, or of the judge's."""
+        self.metric.check_statistics(self.parts(statistics))
+
+    def parts(self, totals: ArrayLike) -> Floats:
+        """Return totals of people, of the judge there, and of it elsewhere, `(..., 3, k)`."""
+        wide = np.asarray(totals, dtype=np.float64)
+        return wide[..., 1:].reshape(*wide.shape[:-1], 3, len(self.metric.columns))
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return m(H) + λ(m(F) - m(F_H)), `(..., 1 + 3k) -> (...)`.
+
+        It is NaN where nothing is labelled, or all is, as in a stratum, since then there is no H,
+        or no F.
+        """
+        parts = self.parts(totals)
+        people, there, elsewhere = np.moveaxis(self.metric.score(parts), -1, 0)
+        is_part = np.any(parts != 0, axis=-1)
+        is_whole = (np.asarray(totals)[..., 0] > 0) & is_part[..., 2]
+        return np.where(is_whole, people + self._weight * (elsewhere - there), np.nan)
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient of the score, `(..., 1 + 3k) -> (..., 1 + 3k)`."""
+        shares = np.array([1.0, -self._weight, self._weight])[:, None]
+        slopes = self.metric.gradient(self.parts(totals)) * shares
+        flat = slopes.reshape(*slopes.shape[:-2], -1)
+        return np.concatenate([np.zeros((*flat.shape[:-1], 1)), flat], axis=-1)
+
+    @property
+    def _weight(self) -> float:
+        return 1.0 if self.weight is None else self.weight
+
+    def labelled(self, statistics: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which segments people labelled, `(..., 1 + 3k) -> (...)`."""
+        return np.asarray(statistics[..., 0] > 0)
+
+    def pooled(self, metrics: Sequence[Metric], sizes: Sequence[int]) -> Judged:
+        """Return the metric of all segments together: with the mean of the weights of its parts.
+
+        Any weight of the judge is right.
+        """
+        each = [one.weight or 0.0 for one in metrics if isinstance(one, Judged)]
+        return replace(self, weight=float(np.average(each, weights=sizes)))
+
+    def tuned(
+        self, table: SegmentStatistics, units: Units, by_stratum: bool
+    ) -> tuple[SegmentStatistics, JudgeAgreement]:
+        """Return statistics under the metric with its weight, and what the judge is worth.
+
+        The weight is that of the smallest variance of the score of an only system, and otherwise of
+        the differences of all pairs together. Where each stratum has a score of its own
+        (`by_stratum`), each needs labels.
+        """
+        rows = table if units.members is None else table.grouped(units.members)
+        parts = self.parts(rows.values)
+        people, there, elsewhere = (
+            student.influence_values(self.metric, parts[:, :, i]) for i in range(3)
+        )
+        if not all(np.all(np.isfinite(x)) for x in (people, there, elsewhere)):
+            raise InputError(
+                f"{self.name} of the labelled segments, or of the others, has no finite gradient; "
+                f"label more segments"
+            )
+        if by_stratum:
+            _check_strata(table, units)
+        n_units = int(np.min(np.sum(self.labelled(rows.values), axis=1)))
+        if n_units < 2:
+            raise InputError(
+                f"people's labels under {self.name} must be those of at least 2 "
+                f"{plural(units.unit)} of each system, got {n_units}; label more"
+            )
+        n_labelled = float(np.mean(np.sum(table.values[:, :, 0], axis=1)))
+        weight = self.weight
+        if weight is None:
+            whole = student.influence_values(self.metric, parts[:, :, 1] + parts[:, :, 2])
+            weight = _best_weight(people, there, whole, n_labelled / table.n_segments)
+        squares, left = (
+            float(np.sum(student.unbiased(_less_mean(values), units.sizes, units.codes) ** 2))
+            for values in (people, people + weight * (elsewhere - there))
+        )
+        scores = np.moveaxis(self.metric.score(self.parts(rows.totals)), -1, 0)
+        bias, pvalues = [], []
+        for value, values in zip(scores[1] - scores[0], there - people, strict=True):
+            error, _, degrees = units.spread(values)
+            bias.append((float(value), *student.interval(float(value), error, degrees, 0.05)))
+        for value, values in zip(scores[1] - scores[2], there - elsewhere, strict=True):
+            error, _, degrees = units.spread(values)
+            pvalues.append(student.pvalue(float(value), error, degrees))
+        agreement = JudgeAgreement(
+            metric=self.name,
+            n_labelled=round(n_labelled),
+            systems=table.systems,
+            n_segments=table.n_segments,
+            weight=weight,
+            n_worth=n_labelled * squares / left if left > 0 else n_labelled,
+            bias=tuple(bias),
+            correlation=tuple(
+                _correlation(h, f, marks, units)
+                for h, f, marks in zip(people, there, self.labelled(rows.values), strict=True)
+            ),
+            unlike=min(1.0, len(pvalues) * min(pvalues)),
+            n_units=n_units,
+            unit=units.unit,
+        )
+        return replace(table, metric=replace(self, weight=weight), metric_signature=""), agreement
+
+
+def joined_rows(labelled: Floats, people: Floats, judge: Floats) -> Floats:
+    """Return the rows of `Judged` from those of people, of the judge, and 1 where both are.
+
+    Of `labelled` `(..., N, 1)`, `people` and `judge` `(..., N, k)`.
+    """
+    there = labelled * judge
+    return np.concatenate([labelled, labelled * people, there, judge - there], axis=-1)
+
+
+@dataclass(frozen=True)
+class JudgeAgreement(Correction):
+    """What the judge of one metric is worth, and how far it agrees with people.
+
+    Standard errors are those of `systems`, in their order.
+    """
+
+    systems: tuple[str, ...]
+    n_segments: int
+    weight: float
+    n_worth: float  # labels without a judge that would say as much
+    bias: tuple[tuple[float, float, float], ...]  # of each system, with its 95 % interval
+    correlation: tuple[tuple[float, float, float], ...]
+    unlike: float  # the smallest p-value of the judge's scores being alike, Bonferroni's
+    n_units: int  # labelled segments, or groups with some, the fewest of any system
+    unit: str
+
+    def notes(self) -> Iterator[str]:
+        """Say what the labels count as, how judge and people agree, and what is assumed."""
+        what = "the difference" if len(self.systems) == 2 else "differences"
+        what = "the score" if len(self.systems) == 1 else what
+        few = FEW if self.unit == "segment" else FEW_GROUPS
+        if self.n_units < few:
+            yield (
+                f"{self.metric}: only {counted(self.n_units, f'labelled {self.unit}')}: below "
+                f"{few}, intervals and p-values are rough; label more."
+            )
+        yield (
+            f"{self.metric}: people's labels of {self.n_labelled:,} of {self.n_segments:,} "
+            f"segments correct the judge's of all (prediction-powered, λ = {self.weight:.2f}): for "
+            f"{what} they count as {self.n_worth:,.0f} labels would without the judge."
+        )
+        named = self.systems[:_TOLD]
+        each = [
+            f"{name} correlation {r:.2f} [{least:.2f}, {most:.2f}], "
+            f"bias {bias:+.2f} [{low:+.2f}, {high:+.2f}]"
+            for name, (r, least, most), (bias, low, high) in zip(
+                named, self.correlation, self.bias, strict=False
+            )
+        ]
+        more = len(self.systems) - _TOLD
+        rest = f"; and {counted(more, 'system')} more" if more > 0 else ""
+        yield f"{self.metric}, judge against people: {'; '.join(each)}{rest}."
+        if self.unlike <= _UNLIKE:
+            yield (
+                f"{self.metric}: the judge scores labelled segments differently from others "
+                f"(p = {self.unlike:.2g}), and intervals hold only where labelled segments are a "
+                f"random sample."
+            )
+        else:
+            yield (
+                f"{self.metric}: labelled segments have to be a random sample of all; the judge "
+                f"scores them like the others (p = {self.unlike:.2g})."
+            )
+
+
+def _check_strata(table: SegmentStatistics, units: Units) -> None:
+    """Raise where a stratum has no labels of a system, or nothing else."""
+    for code, label in enumerate(units.labels):
+        labelled = table.values[:, units.segment_strata == code, 0] > 0
+        for system, n in zip(table.systems, np.sum(labelled, axis=1), strict=True):
+            if not 2 <= n < labelled.shape[1]:
+                raise InputError(
+                    f"people's labels under {table.metric.name} must be those of at least 2 "
+                    f"segments, and not of all, in each stratum that has a score; {shown(label)} "
+                    f"has {n:,} of {labelled.shape[1]:,} of {system!r}"
+                )
+
+
+def _best_weight(people: Floats, there: Floats, whole: Floats, share: float) -> float:
+    """Return λ of influence values of people, of the judge there, and of it everywhere, `(S, N)`.
+
+    Cov(h, f)/((1 + n/N)·Var(f)) of n labelled segments and N others, from 0 to 1 (Angelopoulos,
+    Duchi and Zrnic, 2023); `share` is n/(n + N).
+    """
+    people, there, whole = map(_less_mean, (people, there, whole))
+    variance = float(np.sum(whole**2)) / (share * (1 - share))
+    best = float(np.sum(people * there)) / variance if variance > 0 else 0.0
+    return min(max(best, 0.0), 1.0)
+
+
+def _less_mean(influence: Floats) -> Floats:
+    """Return what distinguishes systems, `(S, N)`: values less their mean; of one, the values."""
+    return influence if len(influence) == 1 else influence - np.mean(influence, axis=0)
+
+
+def _correlation(
+    people: Floats, judge: Floats, both: NDArray[np.bool_], units: Units
+) -> tuple[float, float, float]:
+    """Return Pearson's correlation of what labelled units add to both scores, with its interval.
+
+    By Fisher's transformation (1921) and the delta method, whatever the units are.
+    """
+    if np.count_nonzero(both) < 3:
+        return np.nan, -1.0, 1.0
+    x, y = people[both] - people[both].mean(), judge[both] - judge[both].mean()
+    scale = np.sqrt(np.sum(x**2) * np.sum(y**2))
+    if not scale > 0:
+        return np.nan, -1.0, 1.0
+    r = float(np.clip(np.sum(x * y) / scale, -1, 1))
+    influence = np.zeros(len(people))
+    influence[both] = x * y / scale - r * (x**2 / np.sum(x**2) + y**2 / np.sum(y**2)) / 2
+    error, _, degrees = units.spread(influence)
+    if abs(r) == 1 or not error > 0:
+        return r, r, r
+    low, high = student.interval(np.arctanh(r), error / (1 - r**2), degrees, 0.05)
+    return r, float(np.tanh(low)), float(np.tanh(high))

@@ -1,0 +1,298 @@
+"""The level of each look at an evaluation that grows: arrays in, arrays out.
+
+Who looks j = 1, 2, ... times at data that come in, with a test of level α each time, is wrong far
+more often than α. Here a spending function says which part of α the looks up to now may spend (Lan
+and DeMets, 1983), and the joint distribution of the looks, normal with correlations √(t_i/t_j) of
+their fractions of the information, says which level of this look spends it (Armitage, McPherson and
+Rowe, 1969; Jennison and Turnbull, 2000, chapters 4, 7 and 19). Without a plan the boundary of a
+normal mixture holds at every look (Robbins, 1970; Waudby-Smith et al., 2024).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from math import expm1, log1p, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import share, shown
+from evalstats.errors import InputError
+
+Floats = NDArray[np.float64]
+#: A share of α, `[0, 1]`, for each fraction of the information; or the name of one.
+Spending = str | Callable[[float], float]
+#: The level of a look that may spend less, so that a very small p-value always decides. A million
+#: such looks spend 1e-6 together.
+LEAST_LEVEL = 2.0**-40
+#: Nodes of a panel, and its length in standard deviations of what is narrowest in it.
+_NODES, _PANEL, _MOST_PANELS = 16, 8.0, 64
+#: Beyond so many standard deviations is less than 1e-15.
+_FAR = 8.0
+#: The share of α for the looks that are expected; all later ones have the rest.
+_EXPECTED_SHARE = 0.9
+
+
+def steady(fraction: float) -> float:
+    """Return the share of α that is spent evenly, 0.9 t up to t = 1, and 1 - 0.1/t from there on.
+
+    Below 1 for any fraction, so that nobody needs to know when looking will end.
+
+    >>> [round(steady(t), 4) for t in (0.02, 0.5, 1, 2, 20)]
+    [0.018, 0.45, 0.9, 0.95, 0.995]
+    """
+    return _EXPECTED_SHARE * fraction if fraction <= 1 else 1 - (1 - _EXPECTED_SHARE) / fraction
+
+
+def _obrien_fleming(fraction: float, alpha: float) -> float:
+    """Return 2 - 2Φ(z_{α/2}/√t), which spends little early."""
+    from scipy.special import ndtr, ndtri
+
+    return 2 * float(ndtr(float(ndtri(alpha / 2)) / fraction**0.5))
+
+
+#: The spending functions that have names, of Lan and DeMets (1983): of (fraction, α).
+SPENDING: dict[str, Callable[[float, float], float]] = {
+    "obrien-fleming": _obrien_fleming,
+    # α·ln(1 + (e - 1)t), which spends about as much at every look.
+    "pocock": lambda fraction, alpha: alpha * float(np.log1p((np.e - 1) * fraction)),
+}
+
+
+def spent(fraction: float, alpha: float, spending: Spending = "obrien-fleming") -> float:
+    """Return what all looks up to this fraction of the information may spend, at most α.
+
+    >>> round(spent(0.5, 0.025), 6), spent(1.0, 0.025)
+    (0.001525, 0.025)
+    >>> round(spent(0.5, 0.05, steady), 4)
+    0.0225
+    """
+    if isinstance(spending, str):
+        if spending not in SPENDING:
+            raise InputError(
+                f"must be one of {', '.join(SPENDING)}, or a function of the fraction; got "
+                f"{shown(spending)}",
+                argument="spending",
+            )
+        # At the end all is spent, to the last bit.
+        return SPENDING[spending](fraction, alpha) if fraction < 1 else alpha
+    part = float(spending(fraction))
+    if not 0 <= part <= 1:
+        raise InputError(
+            f"must be a share of the level, 0 to 1, at every fraction; at {fraction:g} it is "
+            f"{part:g}",
+            argument="spending",
+        )
+    return alpha * part
+
+
+def levels(fractions: ArrayLike, alpha: float, spending: Spending = "obrien-fleming") -> Floats:
+    """Return the one-sided level of each look, against which its own p-value is held.
+
+    Parameters
+    ----------
+    fractions : array_like, shape (J,)
+        Of the planned information at each look, above 0 and increasing; 1 is all that is planned.
+    alpha : float
+        In (0, 0.5): how often any look may be wrong.
+    spending : {"obrien-fleming", "pocock"} or callable
+        The share of α that looks up to a fraction t spend: of Lan and DeMets (1983), by the
+        boundary that it is near; or a function of t that never falls, 0 to 1.
+
+    Returns
+    -------
+    ndarray, shape (J,)
+        In [0, α]; 0 where a look may spend nothing.
+
+    Notes
+    -----
+    With normal Z_j of correlations √(t_i/t_j), the level of look j is 1 - Φ(c_j), where
+    P(Z_1 < c_1, ..., Z_{j-1} < c_{j-1}, Z_j >= c_j) is what the look may spend. The density of the
+    looks that have crossed nothing goes from one to the next by an integral (Armitage, McPherson
+    and Rowe, 1969), here by Gauss and Legendre's rule in panels.
+
+    Examples
+    --------
+    >>> from scipy.special import ndtri
+    >>> [round(-float(ndtri(level)), 4) for level in levels([0.5, 1], 0.025)]
+    [2.9626, 1.9686]
+    >>> levels([0.25, 0.5, 0.75, 1], 0.05, "pocock").round(4).tolist()
+    [0.0179, 0.0189, 0.02, 0.0209]
+    """
+    alpha = share(alpha, "alpha", 0.5)
+    try:
+        at = np.asarray(fractions, dtype=np.float64)
+    except (TypeError, ValueError):
+        at = np.zeros(1)
+    if at.ndim != 1 or not np.all(np.isfinite(at)) or np.any(np.diff(at, prepend=0.0) <= 0):
+        raise InputError(
+            f"must be numbers above 0, each larger than the one before, got {shown(fractions)}",
+            argument="fractions",
+        )
+    levels, continuing = [], Continuing()
+    for fraction in at.tolist():
+        level, continuing = continuing.look(fraction, spent(fraction, alpha, spending))
+        levels.append(level)
+    return np.array(levels)
+
+
+@dataclass(frozen=True, eq=False)
+class Continuing:
+    """The looks so far that have crossed no bound, under the null hypothesis.
+
+    Attributes
+    ----------
+    fraction, spent : float
+        The information at the last look, and what all looks have spent.
+    bound : float
+        The bound c of its normal statistic.
+    step : float
+        Standard deviation of what the last look added, on the scale of its statistic.
+    nodes, mass : ndarray, shape (M,)
+        Nodes of the statistic one look before, and how probable each is; none at the first look.
+    """
+
+    fraction: float = 0.0
+    spent: float = 0.0
+    bound: float = np.inf
+    step: float = 1.0
+    nodes: Floats | None = None
+    mass: Floats | None = None
+
+    def look(self, fraction: float, spent: float) -> tuple[float, Continuing]:
+        """Return the level of one more look, and the looks so far with it.
+
+        `spent` is what all looks may spend together up to this one.
+        """
+        from scipy.special import ndtr, ndtri
+
+        due = spent - self.spent
+        if self.fraction == 0:
+            level = max(spent, 0.0)
+            bound = -float(ndtri(level)) if level > 0 else np.inf
+            return level, Continuing(fraction, level, bound)
+        added = (fraction - self.fraction) / fraction
+        nodes, mass = self._passed_on(min(self.step, (added * fraction / self.fraction) ** 0.5))
+        if due <= 0:
+            after = Continuing(fraction, self.spent, np.inf, added**0.5, nodes, mass)
+            return 0.0, after
+        kept, step = nodes * (1 - added) ** 0.5, added**0.5
+
+        def beyond(bound: float) -> float:
+            return float(mass @ ndtr((kept - bound) / step))
+
+        # Without earlier looks it would be the upper end, and had they all crossed the lower one.
+        low, high = (-float(ndtri(x)) for x in (min(spent, 0.5), due))
+        bound = _solved(beyond, due, low, high)
+        after = Continuing(fraction, spent, bound, step, nodes, mass)
+        return float(ndtr(-bound)), after
+
+    def _passed_on(self, narrow: float) -> tuple[Floats, Floats]:
+        """Return nodes of the last statistic below its bound, and how probable each is."""
+        nodes, weights = _panels(min(self.bound, _FAR), narrow)
+        if self.nodes is None or self.mass is None:
+            return nodes, weights * _density(nodes)
+        kept = (1 - self.step**2) ** 0.5
+        apart = (nodes[:, None] - kept * self.nodes) / self.step
+        return nodes, weights / self.step * (_density(apart) @ self.mass)
+
+
+def _density(z: Floats) -> Floats:
+    """Return the standard normal density."""
+    return np.asarray(np.exp(-0.5 * z * z) / (2 * np.pi) ** 0.5)
+
+
+def _panels(upper: float, narrow: float) -> tuple[Floats, Floats]:
+    """Return nodes and weights of an integral up to a bound over what is so `narrow` in places."""
+    upper = max(upper, 1.0 - _FAR)
+    n = int(np.ceil((upper + _FAR) / (_PANEL * min(narrow, 1.0))))
+    edges = np.linspace(-_FAR, upper, min(n, _MOST_PANELS) + 1)
+    half = float(edges[1] - edges[0]) / 2
+    nodes, weights = _rule()
+    centres = (edges[1:] + edges[:-1]) / 2
+    return (centres[:, None] + half * nodes).ravel(), np.tile(half * weights, len(centres))
+
+
+@cache
+def _rule() -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return nodes, weights
+
+
+def _solved(beyond: Callable[[float], float], due: float, low: float, high: float) -> float:
+    """Return the bound beyond which lies what is due; it is between `low` and `high`."""
+    from scipy.optimize import brentq
+
+    def excess(bound: float) -> float:
+        return float(np.log(max(beyond(bound), 1e-300) / due))
+
+    # Where a look adds next to nothing the ends are the answer up to rounding.
+    if excess(low) <= 0:
+        return low
+    if excess(high) >= 0:
+        return high
+    return float(brentq(excess, low, high, xtol=1e-9))
+
+
+def conditional_power(pvalue: float, fraction: float, last_level: float) -> float:
+    """Return how likely the last look passes if the effect is as large as it has been so far.
+
+    Of the one-sided p-value of a look at a fraction t < 1 of the information, and the level at the
+    end: Φ((z/√t - c)/√(1 - t)) with z = Φ⁻¹(1 - p) (Lan and Wittes, 1988).
+
+    >>> round(conditional_power(0.16, 0.5, 0.025), 3), round(conditional_power(0.5, 0.5, 0.025), 3)
+    (0.217, 0.003)
+    """
+    from scipy.special import ndtr, ndtri
+
+    z, bound = -float(ndtri(pvalue)), -float(ndtri(last_level))
+    return float(ndtr((z / fraction**0.5 - bound) / (1 - fraction) ** 0.5))
+
+
+def sequence_level(n: float, alpha: float, tightest: float) -> float:
+    r"""Return the one-sided level of a look at n units, where looking has no plan and no end.
+
+    That of the asymptotic confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas,
+    2024), whose one-sided bound lies
+
+    .. math:: \sqrt{\frac{2 (n \rho^2 + 1)}{n \rho^2}
+              \ln\left(1 + \frac{\sqrt{n \rho^2 + 1}}{2 \alpha}\right)}
+
+    standard errors from the estimate; ρ makes it narrowest near n = `tightest`.
+
+    >>> round(sequence_level(100, 0.05, 100), 5), round(sequence_level(1000, 0.05, 100), 5)
+    (0.00273, 0.0014)
+    """
+    from scipy.special import ndtr
+
+    ratio = n * _mixed(alpha, tightest)
+    log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
+    return float(ndtr(-((2 * (ratio + 1) / ratio * log) ** 0.5)))
+
+
+def sequence_pvalue(pvalue: float, n: float, alpha: float, tightest: float) -> float:
+    """Return the smallest level at which a confidence sequence leaves the null value out.
+
+    Of the one-sided p-value of a look at n units; at most α exactly where that is at most
+    `sequence_level`, and at all looks together with probability α at most.
+
+    >>> round(sequence_pvalue(sequence_level(300, 0.05, 100), 300, 0.05, 100), 9)
+    0.05
+    """
+    from scipy.special import ndtri
+
+    z, ratio = -float(ndtri(pvalue)), n * _mixed(alpha, tightest)
+    if z <= 0:
+        return 1.0
+    power = z * z * ratio / (2 * (ratio + 1))
+    # Beyond e^700 is no number, and nothing else that a p-value could be than 0.
+    return min(1.0, sqrt(ratio + 1) / 2 / expm1(min(power, 700.0)))
+
+
+def _mixed(alpha: float, tightest: float) -> float:
+    """Return ρ² of the normal mixture that is narrowest near so many units."""
+    # Of a one-sided sequence, 2α in place of α.
+    log = -2 * float(np.log(2 * alpha))
+    return (log + log1p(log)) / tightest

@@ -1,0 +1,1 @@
+"""Sums that a data base makes, in place of segments."""

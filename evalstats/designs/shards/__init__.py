@@ -1,0 +1,1 @@
+"""A corpus in many places: resamples of its parts, merged."""

@@ -1,0 +1,378 @@
+"""Trials: K answers to each item, right or wrong, and what they say of reliability.
+
+pass^k, pass@k, the flip rate and the intraclass correlation are functions of sums over items.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import integer, is_missing, label, listed, refuse_masked, shown
+from evalstats.designs.trials.pass_at_k import share_of_subsets
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics.base import Floats, Metric, keep, signature_of
+from evalstats.metrics.ratios import ratio, ratio_gradient
+
+#: Columns that all metrics of trials begin with.
+_SHARED = ("items", "trials", "right")
+
+
+class Trials(Metric):
+    """A score of items with several answers each: the base of `PassAll`, `PassAny` and others.
+
+    Hypotheses are one list of 0/1 an item, one number a trial, or an `(N, K)` array. Items may
+    have unlike numbers of trials; one with fewer than the metric needs (`fewest`) is an
+    `InputError` that names it. What was not run is left out of its list, and no failure.
+
+    A metric of trials sets `name`, `own` (names of its columns beside the items, trials and right
+    answers that all have), `fewest` and `of_items`; by default its score is the mean over items of
+    the first of its own columns.
+
+    Attributes
+    ----------
+    own : tuple of str
+        Names of the statistics that `of_items` returns.
+    fewest : int
+        Trials that an item needs.
+
+    Notes
+    -----
+    Measured on 50 items of 4 trials, whose rates had one of eight beta distributions, 600 samples
+    each: 95 % intervals held the truth in .938 to .968 of the samples for pass^1, .907 to .963 for
+    pass^2, .935 to .977 for pass^4, .922 to .972 for the flip rate and .913 to .957 for ICC. The
+    least are those of means of 0.2 for pass^2, and of 0.67 for ICC.
+
+    Examples
+    --------
+    The share of items of which most trials are right:
+
+    >>> import numpy as np
+    >>> class Majority(Trials):
+    ...     name, own = "majority", ("majorities",)
+    ...
+    ...     def of_items(self, trials, right):
+    ...         return (2 * right > trials)[:, None]
+    >>> rows = Majority().statistics([[1, 1, 0], [0, 1], [1]])
+    >>> rows.tolist()
+    [[1.0, 3.0, 2.0, 1.0], [1.0, 2.0, 1.0, 0.0], [1.0, 1.0, 1.0, 1.0]]
+    >>> print(round(float(Majority().score(rows.sum(axis=0))), 3))
+    0.667
+    """
+
+    own: tuple[str, ...] = ()
+    fewest: int = 1
+    uses_references: ClassVar[bool] = False
+    reads_text: ClassVar[bool] = False
+    entry_depth = 1
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the statistics: items, trials, right answers, and the metric's own."""
+        return (*_SHARED, *self.own)
+
+    @abstractmethod
+    def of_items(self, trials: Floats, right: Floats) -> NDArray[Any]:
+        """Return the metric's own statistics of N items, `(N,)` and `(N,) -> (N, m)`."""
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return `(N, 3 + m)`: 1, trials and right answers of each item, and the metric's own."""
+        return self.counted(*_counts(hypotheses))
+
+    def counted(self, trials: ArrayLike, right: ArrayLike, names: Sequence[str] = ()) -> Floats:
+        """Return the statistics of items with so many trials, and right answers, `(N,)` each.
+
+        Errors call items by their names, or by their places.
+        """
+        n, c = np.asarray(trials, np.float64), np.asarray(right, np.float64)
+        for i in np.flatnonzero(n < self.fewest)[:1]:
+            item = f"item {shown(names[i], 60)}" if len(names) else f"hypotheses[{i}]"
+            have = "1 trial" if n[i] == 1 else f"{n[i]:g} trials"
+            raise InputError(
+                f"{item} has {have}, and {self.name} needs at least {self.fewest} of every item: "
+                f"run more, leave the item out, or ask for less"
+            )
+        own = np.asarray(self.of_items(n, c), np.float64).reshape(len(n), len(self.own))
+        return np.column_stack([np.ones(len(n)), n, c, own])
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse negative statistics, parts of what is counted, and more right than trials."""
+        self._refuse(statistics < 0, f"is negative, but {self.name} counts")
+        self._refuse_fractions(statistics[..., : len(_SHARED)])
+        more = statistics[..., 2:3] > statistics[..., 1:2]
+        self._refuse(more, "has more right answers than trials")
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the mean over items of the first own statistic, `(..., k) -> (...)`; 0 of none."""
+        sums = np.asarray(totals, dtype=np.float64)
+        return ratio(sums[..., 3], sums[..., 0], 0.0)
+
+    def answers(self, statistics: NDArray[Any]) -> Floats:
+        """Return trials, right answers, and these again: squares of 0 and 1, `(..., 3)`."""
+        return np.asarray(statistics[..., [1, 2, 2]], np.float64)
+
+    @property
+    def signature(self) -> str:
+        """Identity: the kind of metric, and how many trials it is about."""
+        return f"trials:{type(self).__name__}"
+
+
+class MeanOverItems(Trials):
+    """A mean over items of one statistic, with the gradient of a mean."""
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient of the mean, `(..., 4) -> (..., 4)`."""
+        sums = np.asarray(totals, dtype=np.float64)
+        slopes = np.zeros(sums.shape)
+        slopes[..., 3], slopes[..., 0] = ratio_gradient(sums[..., 3], sums[..., 0], 1.0)
+        return slopes
+
+    def outcome_columns(self) -> tuple[int, int, float]:
+        """Return the columns of the statistic and of items: pass^k of k trials is a share."""
+        return 3, 0, 1.0
+
+
+def _named(metric: Trials, name: str) -> None:
+    """Give a metric its name where the caller gave none; the class is frozen."""
+    keep(metric, name=label(metric.name or name, "name"))
+
+
+@dataclass(frozen=True)
+class PassAll(MeanOverItems):
+    r"""pass^k: the chance that all of k trials of an item are right (Yao et al., 2024).
+
+    .. math:: \frac{1}{N} \sum_i \binom{c_i}{k} \Big/ \binom{K_i}{k}
+
+    for c of K trials right: the share of subsets of k trials that are all right, which is unbiased.
+    ``PassAll(1)`` is the mean share of right answers.
+
+    Parameters
+    ----------
+    k : int
+        At least 1; every item needs k trials.
+    name : str
+        What tables call it, by default ``pass^k``.
+
+    Examples
+    --------
+    >>> pass_all = PassAll(2)
+    >>> rows = pass_all.statistics([[1, 1, 0], [1, 1]])
+    >>> print(round(float(pass_all.score(rows.sum(axis=0))), 4))
+    0.6667
+    """
+
+    k: int
+    name: str = ""
+
+    own = ("passes",)
+
+    def __post_init__(self) -> None:
+        k = integer(self.k, "k", 1)
+        keep(self, k=k, fewest=k)
+        _named(self, f"pass^{k}")
+
+    @property
+    def signature(self) -> str:
+        """Identity: k."""
+        return signature_of(trials="all", k=self.k)
+
+    def of_items(self, trials: Floats, right: Floats) -> Floats:
+        """Return the share of subsets of k trials that are all right, `(N, 1)`."""
+        return share_of_subsets(right, trials, self.k)[:, None]
+
+
+@dataclass(frozen=True)
+class PassAny(MeanOverItems):
+    r"""pass@k: the chance that one of k trials of an item is right (Chen et al., 2021).
+
+    .. math:: \frac{1}{N} \sum_i 1 - \binom{K_i - c_i}{k} \Big/ \binom{K_i}{k}
+
+    for c of K trials right. `pass_at_k` gives the same of each item, from counts.
+
+    Parameters
+    ----------
+    k : int
+        At least 1; every item needs k trials.
+    name : str
+        What tables call it, by default ``pass@k``.
+
+    Examples
+    --------
+    >>> pass_any = PassAny(2)
+    >>> rows = pass_any.statistics([[1, 0, 0], [0, 0]])
+    >>> print(round(float(pass_any.score(rows.sum(axis=0))), 4))
+    0.3333
+    """
+
+    k: int
+    name: str = ""
+
+    own = ("passes",)
+
+    def __post_init__(self) -> None:
+        k = integer(self.k, "k", 1)
+        keep(self, k=k, fewest=k)
+        _named(self, f"pass@{k}")
+
+    @property
+    def signature(self) -> str:
+        """Identity: k."""
+        return signature_of(trials="any", k=self.k)
+
+    def of_items(self, trials: Floats, right: Floats) -> Floats:
+        """Return the share of subsets of k trials with a right one, `(N, 1)`."""
+        return 1 - share_of_subsets(trials - right, trials, self.k)[:, None]
+
+
+@dataclass(frozen=True)
+class FlipRate(MeanOverItems):
+    r"""Flip rate: the chance that k trials of an item do not all come out alike.
+
+    .. math:: \frac{1}{N} \sum_i
+        1 - \left[\binom{c_i}{k} + \binom{K_i - c_i}{k}\right] \Big/ \binom{K_i}{k}
+
+    for c of K trials right. With all trials, the default, it is the share of items of which some
+    trials are right and some are wrong; more trials flip more items, so that all items, of all
+    systems, must then have the same number. With k = 2 it is how often two runs disagree,
+    2·p·(1 - p) of an item with the rate p.
+
+    Parameters
+    ----------
+    k : int, optional
+        At least 2; by default all trials.
+    name : str
+        What tables call it, by default ``flips``, or ``flips@k``.
+
+    Examples
+    --------
+    >>> rows = FlipRate().statistics([[1, 1, 1], [1, 0, 1]])
+    >>> print(FlipRate().score(rows.sum(axis=0)))
+    0.5
+    >>> print(round(float(FlipRate(2).score(FlipRate(2).statistics([[1, 0, 1]])[0])), 4))
+    0.6667
+    """
+
+    k: int | None = None
+    name: str = ""
+
+    own = ("flips",)
+    higher_is_better = False
+
+    def __post_init__(self) -> None:
+        k = None if self.k is None else integer(self.k, "k", 2)
+        keep(self, k=k, fewest=k or 2)
+        _named(self, "flips" if k is None else f"flips@{k}")
+
+    @property
+    def signature(self) -> str:
+        """Identity: k, or that all trials count."""
+        return signature_of(trials="flips", k="all" if self.k is None else self.k)
+
+    def of_items(self, trials: Floats, right: Floats) -> Floats:
+        """Return the share of subsets of k trials that are not all alike, `(N, 1)`."""
+        if self.k is None:
+            # Items of unlike numbers are refused where all systems are there.
+            return np.asarray((right > 0) & (right < trials), np.float64)[:, None]
+        alike = (share_of_subsets(some, trials, self.k) for some in (right, trials - right))
+        return np.asarray(1 - sum(alike), np.float64)[:, None]
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse what cannot be counted, and unlike numbers of trials where all of them count."""
+        super().check_statistics(statistics)
+        items, trials = statistics[..., 0], statistics[..., 1]
+        numbers = trials[items > 0] / items[items > 0]
+        if self.k is None and numbers.size and np.ptp(numbers) > 0:
+            least = int(np.min(numbers))
+            raise InputError(
+                f"{self.name} of all trials needs the same number of every item, got {least} to "
+                f"{np.max(numbers):g}, and more trials flip more items: give k, the number of "
+                f"trials that it is about, such as FlipRate({max(least, 2)})"
+            )
+
+
+@dataclass(frozen=True)
+class ICC(Trials):
+    r"""ICC(1): how alike the trials of an item are (Shrout and Fleiss, 1979).
+
+    .. math:: \frac{\mathrm{MSB} - \mathrm{MSW}}{\mathrm{MSB} + (K_0 - 1)\,\mathrm{MSW}}
+
+    with the mean squares between and within items of a one-way analysis of variance, and
+    :math:`K_0 = (\sum K_i - \sum K_i^2 / \sum K_i) / (N - 1)`, which is K where all items have K
+    trials (Donner, 1986). It is the share of the variance of single answers that is the items':
+    1 where every item is always right or always wrong, 0 where items do not differ (somewhat below
+    by chance), and 0 by convention where all answers are the same. Every item needs 2 trials.
+
+    Examples
+    --------
+    >>> icc = ICC()
+    >>> rows = icc.statistics([[1, 1, 1], [0, 0, 1], [0, 0, 0]])
+    >>> print(round(float(icc.score(rows.sum(axis=0))), 4))
+    0.6667
+    """
+
+    name: str = ""
+
+    own = ("right_squares", "trial_squares")
+    fewest = 2
+
+    def __post_init__(self) -> None:
+        _named(self, "ICC")
+
+    @property
+    def signature(self) -> str:
+        """Identity: one-way, of single answers."""
+        return signature_of(trials="icc", kind="1")
+
+    def of_items(self, trials: Floats, right: Floats) -> Floats:
+        """Return the squares c²/K and K², `(N, 2)`."""
+        return np.stack([right**2 / trials, trials**2], axis=1)
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the correlation, `(..., 5) -> (...)`."""
+        sums = np.asarray(totals, dtype=np.float64)
+        items, trials, right, right_squares, trial_squares = np.moveaxis(sums, -1, 0)
+        # Both sides of the fraction times N - 1, which is 0 of one item.
+        within = ratio(right - right_squares, trials - items, 0.0)
+        between = right_squares - ratio(right**2, trials, 0.0)
+        spread = trials - ratio(trial_squares, trials, 0.0)
+        top = between - (items - 1) * within
+        bottom = between + (spread - (items - 1)) * within
+        # What is left where nothing varies is rounding.
+        bottom = np.where(np.abs(bottom) > 1e-12 * np.maximum(trials, 1.0), bottom, 0.0)
+        return ratio(top, bottom, 0.0)
+
+
+def _counts(hypotheses: Any) -> tuple[Floats, Floats]:
+    """Return trials and right answers of each item, `(N,)` each, or say what is none."""
+    refuse_masked(hypotheses, "hypotheses")
+    if isinstance(hypotheses, np.ndarray) and hypotheses.ndim == 2:
+        is_answer = (hypotheses == 0) | (hypotheses == 1)
+        for i, j in np.argwhere(~np.asarray(is_answer, np.bool_))[:1].tolist():
+            raise _no_answer(hypotheses[i, j], i, j)
+        n, k = hypotheses.shape
+        return np.full(n, float(k)), np.asarray(hypotheses, np.float64).sum(axis=1)
+    items = listed(hypotheses, "hypotheses", "lists of 0 and 1, one an item")
+    counts = np.zeros((2, len(items)))
+    for i, answers in enumerate(items):
+        if isinstance(answers, (str, bytes)) or not hasattr(answers, "__len__"):
+            raise InputTypeError(
+                f"hypotheses[{i}] must be a list of 0 and 1, one a trial, got {shown(answers, 60)}"
+            )
+        for j, answer in enumerate(answers):
+            if not isinstance(answer, (bool, int, float, np.generic)) or answer not in (0, 1):
+                raise _no_answer(answer, i, j)
+            counts[1, i] += answer
+        counts[0, i] = len(answers)
+    return counts[0], counts[1]
+
+
+def _no_answer(value: object, i: int, j: int) -> InputError:
+    """Return the error of what is neither 0 nor 1."""
+    gone = value is None or is_missing(value)
+    what = "leave out what was not run" if gone else "1 is a right answer, and 0 a wrong one"
+    return InputError(f"hypotheses[{i}][{j}] must be 0 or 1, got {shown(value, 60)}; {what}")

@@ -1,0 +1,132 @@
+"""Several answers to each item: how many, their spread, and how much of a variance it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.results.records import distinct
+
+if TYPE_CHECKING:
+    from evalstats.analysis.drawn import Drawn, Pair
+
+Floats = NDArray[np.float64]
+#: Metrics that a line names; more are counted.
+_NAMED = 8
+
+
+class Repeats(NamedTuple):
+    """How many answers of S systems to N items there are, their sums, and sums of squares."""
+
+    counts: Floats  # (S, N)
+    sums: Floats  # (S, N)
+    squares: Floats  # (S, N)
+
+    @classmethod
+    def of(cls, answers: Floats | None) -> Repeats | None:
+        """Return them from an array `(S, N, 3)`; `None` where no item has several answers."""
+        if answers is None or not np.any(answers[..., 0] > 1):
+            return None
+        return cls(*np.moveaxis(answers, -1, 0)) if np.all(np.isfinite(answers[..., 2])) else None
+
+    @property
+    def are_outcomes(self) -> bool:
+        """Whether all answers are 0 or 1: only of such are sums and sums of squares the same."""
+        return bool(np.all(self.sums == self.squares) and np.all(self.sums == np.rint(self.sums)))
+
+    @property
+    def within(self) -> Floats:
+        """The variance of the answers to an item, of each system, `(S,)`: within items, pooled."""
+        means = self.sums / np.maximum(self.counts, 1)
+        degrees = np.sum(np.maximum(self.counts - 1, 0), axis=1)
+        squares = np.sum(np.maximum(self.squares - self.sums * means, 0), axis=1)
+        return np.asarray(squares / np.maximum(degrees, 1))
+
+    @property
+    def of_means(self) -> Floats:
+        """What the chance in answers adds to the variance of the mean of an item, `(S,)`."""
+        there = self.counts > 0
+        per_trial = np.sum(np.where(there, 1 / np.maximum(self.counts, 1), 0.0), axis=1)
+        return np.asarray(self.within * per_trial / np.maximum(np.sum(there, axis=1), 1))
+
+
+class TrialShares(NamedTuple):
+    """Which shares of variances are chance in trials; the rest is items."""
+
+    metric: str
+    fewest: int  # trials of an item
+    most: int
+    of_scores: tuple[float, ...]  # of the variance of items' means, of each system that varies
+    of_differences: tuple[float, ...]  # likewise of their differences, of each pair
+
+
+def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator[TrialShares]:
+    """Return which part of variances is chance in trials, of metrics whose items have several.
+
+    The variance of items' means is that of items plus σ²/K, with the variance σ² of the K answers
+    to an item, pooled over items; that of a difference of two systems has σ²/K of both.
+    """
+    for one in drawn:
+        answers = Repeats.of(one.segments.answers) if one.has_segments else None
+        if answers is None or one.has_runs or one.units.members is not None:
+            continue
+        chance = answers.of_means
+        with np.errstate(invalid="ignore"):
+            means = answers.sums / answers.counts
+        of_scores = [(means[s], chance[s]) for s in range(len(means))]
+        of_pairs = [(means[b] - means[a], chance[a] + chance[b]) for a, b in pairs]
+        counts = answers.counts[answers.counts > 0]
+        yield TrialShares(
+            metric=one.of.name,
+            fewest=int(np.min(counts)),
+            most=int(np.max(counts)),
+            of_scores=_shares(of_scores),
+            of_differences=_shares(of_pairs),
+        )
+
+
+def _shares(parts: Iterable[tuple[Floats, float]]) -> tuple[float, ...]:
+    """Return which share of the variance of values, `(N,)` each, is chance, at most 1.
+
+    Values that are not there are NaN; those that do not vary have no share.
+    """
+    shares = []
+    for values, chance in parts:
+        there = values[~np.isnan(values)]
+        variance = float(np.var(there, ddof=1)) if len(there) > 1 else 0.0
+        if variance > 1e-12:
+            shares.append(min(float(chance) / variance, 1.0))
+    return tuple(shares)
+
+
+def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
+    """Say which part of variances is chance in trials: one line for metrics of the same trials."""
+    by_metric: dict[str, list[TrialShares]] = {}
+    for one in shares:
+        by_metric.setdefault(one.metric, []).append(one)
+    alike: dict[tuple[TrialShares, ...], list[str]] = {}
+    for metric, shares in by_metric.items():
+        alike.setdefault(tuple(one._replace(metric="") for one in shares), []).append(metric)
+    for same, metrics in alike.items():
+        sizes = sorted({n for one in same for n in (one.fewest, one.most)})
+        number = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+        scores = [share for one in same for share in one.of_scores]
+        pairs = [share for one in same for share in one.of_differences]
+        parts = [f"{_span(scores)} % of the variance of items' means"] if scores else []
+        parts += [f"{_span(pairs)} % of that of their differences"] if pairs else []
+        if parts:
+            names = distinct(metrics)
+            what = ", ".join(names) if len(names) <= _NAMED else f"{len(names)} metrics"
+            yield (
+                f"{what}: chance in {number} trials of an item makes {' and '.join(parts)}, and "
+                f"items the rest."
+            )
+
+
+def _span(shares: Sequence[float]) -> str:
+    """Return ``30``, or ``30 to 45``, of shares in percent."""
+    low, high = f"{100 * min(shares):.0f}", f"{100 * max(shares):.0f}"
+    return low if low == high else f"{low} to {high}"

@@ -1,0 +1,1 @@
+"""Systems that each have segments of their own."""

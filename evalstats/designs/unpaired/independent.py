@@ -1,0 +1,364 @@
+"""Systems on units of their own, side by side: independent samples, each a stratum of one design.
+
+The rule needs nothing else: systems are drawn each within itself, and the standard error and the
+degrees of freedom of a difference are those of strata, which of two samples are Welch's (1947).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from math import comb
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis.design import Aggregated, Labels, Units
+from evalstats.analysis.drawn import Drawn, from_segments, maker_of
+from evalstats.analysis.options import Options
+from evalstats.analysis.scores import Counts, Resampled, Segments, Share
+from evalstats.analysis.tasks import Task, Total, as_task, is_statistics
+from evalstats.errors import InputError
+from evalstats.inference import counts, student
+from evalstats.metrics.identity import merged
+from evalstats.resampling.executors import Workers
+from evalstats.results.records import distinct
+from evalstats.statistics.extraction import Metrics, as_systems, has_runs
+from evalstats.statistics.interchange import is_same_metric
+from evalstats.statistics.segments import SegmentStatistics
+
+Floats = NDArray[np.float64]
+#: Why several runs of such systems are refused.
+RUNS = (
+    "is for one run of each system, and these are several; give scores that are means of the runs"
+)
+#: Of more units than these no share of the ways to divide them is a number above 0.
+_MOST_DIVIDED = 1000
+
+
+class IndependentShares(NamedTuple):
+    """Shares of a baseline and a system on other segments: Miettinen and Nurminen (1985)."""
+
+    base: Share
+    new: Share
+
+    @property
+    def test(self) -> str:
+        """What the test is called."""
+        return "miettinen-nurminen"
+
+    @property
+    def method(self) -> str:
+        """What the interval is called."""
+        return "miettinen-nurminen"
+
+    @property
+    def scale(self) -> float:
+        """What a share of 1 scores."""
+        return self.base.scale
+
+    @property
+    def degrees(self) -> float:
+        """Welch's degrees of freedom (1947), of both errors."""
+        parts = [(of.error**2, of.degrees) for of in self]
+        total = sum(square for square, _ in parts)
+        if not total > 0:
+            return sum(degrees for _, degrees in parts)
+        below = sum((square / total) ** 2 / degrees for square, degrees in parts)
+        return 1 / below if below > 0 else np.inf
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Return the score interval of confidence 1 - α."""
+        sizes, quantile = (self.new.n, self.base.n), student.quantile(self.degrees, alpha)
+        low, high = counts.miettinen_nurminen(self.new.share, self.base.share, sizes, quantile)
+        return self.scale * low, self.scale * high
+
+    def pvalue(self, null: float, alternative: str) -> float:
+        """Return the p-value of the score test."""
+        shares, sizes = (self.new.share, self.base.share), (self.new.n, self.base.n)
+        distance = counts.miettinen_nurminen_distance(*shares, sizes, null / self.scale)
+        return student.pvalue(distance, 1.0, self.degrees, alternative)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Independent(Resampled):
+    """S systems under one metric, each scored on units of its own, side by side.
+
+    The units of all are one design `(N,)`; `places` are those of each system.
+    """
+
+    each: tuple[Segments, ...]
+    places: tuple[slice, ...]
+
+    is_paired: ClassVar[bool] = False
+
+    @property
+    def samples(self) -> Sequence[tuple[Segments, slice]]:
+        """The systems, and which units are theirs."""
+        return list(zip(self.each, self.places, strict=True))
+
+    def score(self, totals: Sequence[Floats], where: str) -> Floats:
+        """Return scores of the totals of all blocks, `(..., 1, k)` each."""
+        parts, rest = [], list(totals)
+        for of in self.each:
+            blocks, rest = rest[: len(of.blocks)], rest[len(of.blocks) :]
+            parts.append(of.score(blocks, where))
+        return np.concatenate(parts, axis=-1)
+
+    def influence(self) -> Floats:
+        """Return influence values of all units on every score, `(S, N)`: 0 of other systems'."""
+        values = np.zeros((len(self.each), self.units.n))
+        for i, (of, here) in enumerate(self.samples):
+            values[i, here] = of.influence()[0]
+        return values
+
+    def differ(self, a: int, b: int) -> tuple[int, float]:
+        """Return how many units two systems have; they limit no degrees of freedom."""
+        return sum(self.each[i].units.n for i in (a, b)), np.inf
+
+    def least(self, a: int, b: int) -> float:
+        """Return the smallest one-sided p-value: the units can be divided in so many ways."""
+        n, n_both = self.each[a].units.n, self.differ(a, b)[0]
+        return 1 / comb(n_both, n) if n_both <= _MOST_DIVIDED else 0.0
+
+    def counted(self, a: int, b: int, influence: Floats) -> Counts | None:
+        """Return what counts the difference of two shares; nothing where scores are none."""
+        both = [(self.each[i].outcomes, influence[self.places[i]]) for i in (a, b)]
+        shares = [of.share_of(values) for of, values in both if of is not None]
+        if len(shares) < len(both) or shares[0].scale != shares[1].scale:
+            return None
+        return IndependentShares(*shares)
+
+    def check_fits(self, options: Options) -> None:
+        """Refuse options that need systems with the same segments."""
+        for name, needed in (("test", "ar"), ("method", "bca")):
+            if getattr(options, name) == needed:
+                raise InputError(
+                    f"{needed!r} needs systems with the same segments, and these are unpaired; "
+                    f"leave it out",
+                    argument=name,
+                )
+        if options.paired_runs:
+            raise InputError(
+                "is for several runs of systems with the same segments, and these are unpaired",
+                argument="paired_runs",
+            )
+
+    @property
+    def missing(self) -> tuple[NDArray[np.int64], int]:
+        """How many scores each system lacks, `(S,)`, and how many all would have."""
+        gaps = [of.missing for of in self.each]
+        return np.concatenate([counts for counts, _ in gaps]), sum(n for _, n in gaps)
+
+
+def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:
+    """Return systems under one metric side by side, to be drawn in this order."""
+    first, sizes = each[0], [of.units.n for of in each]
+    if any(of.runs is not None for of in each):
+        raise InputError(RUNS, argument="paired")
+    ends = np.cumsum(sizes).tolist()
+    places = tuple(slice(end - n, end) for n, end in zip(sizes, ends, strict=True))
+    blocks = [
+        # Columns that are neighbours are not copied.
+        replace(block, places=here if block.places is ... else here.start + block.places)
+        for of, here in zip(each, places, strict=True)
+        for block in of.blocks
+    ]
+    # Settings that differ, as weights of judges, are all in: ``judged:ppi:0.4,judged:ppi:0.5``.
+    settings = zip(*(of.signature.settings for of in each), strict=False)
+    signature = merged([str(of.signature) for of in each])
+    labels = {of.reference_label for of in each}
+    return Independent(
+        name=first.name,
+        metric_name=first.metric_name,
+        systems=tuple(of.systems[0] for of in each),
+        higher_is_better=first.higher_is_better,
+        signature=replace(signature, settings=tuple(",".join(distinct(s)) for s in settings)),
+        reference_label=labels.pop() if len(labels) == 1 else None,
+        units=_design([of.units for of in each], order),
+        corrections=tuple(
+            replace(one, metric=f"{one.metric} of {of.systems[0]}")
+            for of in each
+            for one in of.corrections
+        ),
+        blocks=tuple(blocks),
+        each=tuple(each),
+        places=places,
+    )
+
+
+def _design(each: Sequence[Units], order: Sequence[int]) -> Units:
+    """Return the units of all systems, each drawn within its system, and within its strata."""
+    codes: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)] * len(each)
+    n_strata = 0
+    for i in order:
+        strata = each[i].codes
+        codes[i] = n_strata + (np.zeros(each[i].n, dtype=np.intp) if strata is None else strata)
+        n_strata = int(codes[i].max()) + 1
+    sizes = None
+    if any(units.sizes is not None for units in each):
+        ones = [np.ones(u.n, dtype=np.int64) if u.sizes is None else u.sizes for u in each]
+        sizes = np.concatenate(ones)
+    kinds = distinct(units.unit for units in each)
+    unit = kinds[0] if len(kinds) == 1 else "group"
+    return Units(sum(u.n for u in each), unit, sizes=sizes, codes=np.concatenate(codes))
+
+
+@dataclass(frozen=True, eq=False)
+class Unpaired:
+    """A task, or a total, on which each system has segments of its own.
+
+    `each` are the same of every system alone.
+    """
+
+    each: tuple[Task | Total, ...]
+
+    #: The texts of one system say nothing of those of another.
+    outputs: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
+    is_paired: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """Name of the task, or total."""
+        return self.each[0].name
+
+    @property
+    def total(self) -> str | None:
+        """What a total is; a task is none."""
+        return self.each[0].total
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric, or metrics, of a total."""
+        return self.each[0].metric
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems."""
+        return tuple(part.systems[0] for part in self.each)
+
+    def drawn(self, options: Options) -> list[Drawn]:
+        """Return what is drawn, one a metric; errors name the system.
+
+        Systems are drawn one after the other in the order of what tells their statistics apart, so
+        that neither their names nor the order in which they came change a bit.
+        """
+        by_system: list[list[Segments]] = []
+        identities: list[tuple[int, list[str]]] = []
+        for part in self.each:
+            try:
+                segments = [part.segments()] if isinstance(part, Total) else part.segments()
+            except InputError as error:
+                raise error.within(f"system {part.systems[0]!r}") from None
+            rows = [block.rows for one in segments for block in one.blocks]
+            digests = [sha256(np.ascontiguousarray(x, np.float64).tobytes()) for x in rows]
+            by_system.append(segments)
+            identities.append((segments[0].units.n, [digest.hexdigest() for digest in digests]))
+        order = sorted(range(len(by_system)), key=identities.__getitem__)
+        by_metric = zip(*by_system, strict=True)
+        return from_segments([side_by_side(each, order) for each in by_metric], options)
+
+
+def as_unpaired(
+    hypotheses: Any,
+    references: Any = None,
+    metrics: Metrics | None = None,
+    *,
+    groups: Labels | Mapping[str, Labels] = None,
+    strata: Labels | Mapping[str, Labels] = None,
+    aggregate: Aggregated = "micro",
+    human: object = None,
+    executor: Workers = None,
+) -> Unpaired:
+    """Return the only task of a call whose systems have segments of their own.
+
+    References, people's labels, groups and strata are by system; statistics have one system each.
+    """
+    inputs = _by_system(hypotheses)
+    if not is_statistics(hypotheses) and has_runs(inputs, "bleu" if metrics is None else metrics):
+        raise InputError(RUNS, argument="paired")
+    given = {"references": references, "human": human, "groups": groups, "strata": strata}
+    own = {name: of_systems(value, list(inputs), name) for name, value in given.items()}
+    each = [
+        as_task(
+            value if is_statistics(value) else {name: value},
+            own["references"][name],
+            metrics,
+            groups=own["groups"][name],
+            strata=own["strata"][name],
+            aggregate=aggregate,
+            human=own["human"][name],
+            executor=executor,
+        )
+        for name, value in inputs.items()
+    ]
+    return Unpaired(tuple(each))
+
+
+def unpaired_names(hypotheses: Any) -> tuple[str, ...]:
+    """Return the names of systems that are not paired, before anything is read that takes time."""
+    return tuple(_by_system(hypotheses))
+
+
+def _by_system(hypotheses: Any) -> Mapping[str, Any]:
+    """Return outputs, or tables, by the name of their system."""
+    _refuse_summaries(hypotheses)
+    if not is_statistics(hypotheses):
+        return as_systems(hypotheses)
+    return tables_by_system(
+        [hypotheses] if isinstance(hypotheses, SegmentStatistics) else hypotheses
+    )
+
+
+def _refuse_summaries(value: object) -> None:
+    if maker := maker_of(value):
+        raise InputError(
+            f"needs the statistics of every segment, and {maker.why}; leave it out",
+            argument="paired",
+        )
+
+
+def of_systems(value: Any, names: Sequence[str], argument: str) -> Mapping[str, Any]:
+    """Return what each system has of an argument, whose mapping has them all.
+
+    Nothing, and the name of a label, is the same for all.
+    """
+    if value is None or (isinstance(value, str) and argument != "references"):
+        return dict.fromkeys(names, value)
+    if not isinstance(value, Mapping) or set(value) != set(names):
+        got = ", ".join(map(str, value)) if isinstance(value, Mapping) else type(value).__name__
+        raise InputError(
+            f"must be a mapping with those of each system ({', '.join(names)}), as these are "
+            f"unpaired; got {got}",
+            argument=argument,
+        )
+    return value
+
+
+def tables_by_system(tables: Iterable[SegmentStatistics]) -> dict[str, list[SegmentStatistics]]:
+    """Return the tables of each system, one a metric, all in the order of the first system's."""
+    by_system: dict[str, list[SegmentStatistics]] = {}
+    for table in tables:
+        _refuse_summaries(table)
+        for i, name in enumerate(table.systems):
+            one = table
+            if len(table.systems) > 1:
+                one = replace(table, values=table.values[i : i + 1], systems=(name,))
+            by_system.setdefault(name, []).append(one)
+    (first, metrics), *others = by_system.items()
+    for name, theirs in others:
+        ordered = [
+            next((t for t in theirs if is_same_metric(t.metric, m.metric)), None) for m in metrics
+        ]
+        known = [table for table in ordered if table is not None]
+        if len(known) < len(metrics) or len(theirs) != len(metrics):
+            have = [", ".join(t.metric.name for t in tables) for tables in (metrics, theirs)]
+            raise InputError(
+                f"all systems must have the same metrics, got {have[0]} of {first!r} and "
+                f"{have[1]} of {name!r}"
+            )
+        by_system[name] = known
+    return by_system

@@ -1,0 +1,1 @@
+"""Differences within strata, over them, and whether they are alike."""

@@ -1,0 +1,1 @@
+"""Is it good enough: a comparison with a limit and a verdict."""

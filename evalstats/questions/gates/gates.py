@@ -1,0 +1,378 @@
+"""The verdict of a gate: `Gate`, with a `GateCheck` for each task and metric, and in total."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from evalstats.results import tabular
+from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
+from evalstats.results.forms import Finding, Several
+from evalstats.results.layout import gained_lost
+from evalstats.results.marks import Limit, Mark, Panel, metric_groups, metric_of
+from evalstats.results.records import (
+    KINDS,
+    Difference,
+    Record,
+    by_metric,
+    counted,
+    metric_name,
+    plural,
+)
+from evalstats.results.sentences import points
+from evalstats.results.tabular import Column, Table, table_of
+
+if TYPE_CHECKING:
+    from evalstats.pictures.figures import Panels
+
+#: From the worst to the best: a gate is as good as its worst check. What is not asked is shown.
+VERDICTS = ("failed", "undecided", "passed", "not asked")
+Verdict = Annotated[str, one_of(VERDICTS)]
+#: What may decide, and what an undecided gate may count as.
+ASKED = ("all", "total")
+UNDECIDED = ("pass", "fail")
+#: Exit codes of the command line; 2 is bad input.
+_CODES = {"passed": 0, "failed": 1, "undecided": 3}
+_CODES_OF_UNDECIDED = {None: _CODES["undecided"], "pass": 0, "fail": 1}
+#: What a check is in JUnit's XML, where an error is neither a success nor a failure.
+JUNIT = {"passed": "system-out", "failed": "failure", "not asked": "skipped"}
+_JUNIT_OF_UNDECIDED = {None: "error", "pass": "skipped", "fail": "failure"}
+
+
+@dataclass(frozen=True)
+class GateCheck(Record):
+    """One task under one metric, or the total, with what the limit makes of it.
+
+    Attributes
+    ----------
+    difference : Difference
+        System minus baseline; its bounds have each a one-sided confidence of 1 -
+        `significance_level`, and its `margin_test` has both tests of the limit.
+    verdict : {"passed", "failed", "undecided", "not asked"}
+        The loss is shown to be within the limit; or beyond it; or neither. Without a limit: no loss
+        is shown; or one is. Where the totals alone decide, tasks are not asked.
+    pvalue_failed_adjusted, n_checks : float or None, int
+        That more is lost than the limit, adjusted by Holm's method (1979) for all checks of the
+        gate: any one of them makes it fail. To pass, all have to, and need no adjustment (Berger,
+        1982). `None` where there is no test of the limit, and of what is not asked.
+    n_items, unit : int, str
+        Items that were compared; "item", or the name of groups.
+    needed : int or None
+        About how many find a system that has lost nothing within the limit, four times out of five;
+        `None` where that cannot be said.
+    significance_level, signature : float, str
+        Of the gate, and of these numbers.
+    """
+
+    difference: Difference
+    verdict: Verdict
+    pvalue_failed_adjusted: Share | None
+    n_checks: Count
+    n_items: Count
+    unit: str
+    needed: Whole | None
+    significance_level: Level
+    signature: str
+
+    derived = ("reason",)
+
+    @property
+    def task(self) -> str:
+        """That of the difference."""
+        return self.difference.task
+
+    @property
+    def metric(self) -> str:
+        """That of the difference."""
+        return self.difference.metric
+
+    @property
+    def name(self) -> str:
+        """Task and metric."""
+        return f"{self.task}: {self.metric}" if self.task else self.metric
+
+    @property
+    def pvalue_passed(self) -> float | None:
+        """Of the test that the loss is within the limit; `None` where there is none."""
+        found = self.difference.margin_test
+        return None if found is None else found.pvalue_not_worse
+
+    @property
+    def pvalue_failed(self) -> float | None:
+        """Of the test that it is beyond, or without a limit that there is one, alone."""
+        found = self.difference.margin_test
+        if found is not None:
+            return found.pvalue_worse
+        return None if self.pvalue_failed_adjusted is None else self.difference.pvalue
+
+    @property
+    def reason(self) -> str:
+        """Why it has not passed, in a sentence; empty where it has."""
+        alone, adjusted = self.pvalue_failed, self.pvalue_failed_adjusted
+        if self.verdict in ("passed", "not asked"):
+            return ""
+        if alone is None or adjusted is None:
+            return self.difference.unanswered(self.unit)
+        among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
+        if self.verdict == "failed":
+            what = "significant" if self.difference.margin_test is None else "beyond the limit"
+            return f"the loss is {what} ({tabular.p_is(adjusted)}{among})"
+        if alone <= self.significance_level:
+            return (
+                f"the loss is beyond the limit by itself ({tabular.p_is(alone)}), but not{among} "
+                f"({tabular.p_is(adjusted)})"
+            )
+        if self.needed is None or self.needed <= self.n_items:
+            more = f"more {plural(self.unit)}, or a wider limit"
+            return f"the loss is near the limit, on whichever side; {more}"
+        return (
+            f"{counted(self.n_items, self.unit)} are too few: a system that has lost nothing "
+            f"passes with 80 % power on about {self.needed:,}"
+        )
+
+    def _title(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, repr=False)
+class Gate(Several[GateCheck]):
+    """Whether a system may take the place of its baseline; iterating gives `GateCheck`.
+
+    Attributes
+    ----------
+    checks : tuple of GateCheck
+        Of each task and metric, and then of the totals.
+    margin : float or None
+        The loss that is too much, in points of each metric.
+    recovery : float or None
+        In its place: the share of the baseline's score that has to be kept. Both are `None` where
+        `assert_not_worse` was asked for no limit.
+    significance_level : float
+        At most how often a gate passes that should fail, and fails that should pass.
+    notes : tuple of str
+        What was left out of the logs, and what a careful reader should know.
+    undecided : {"pass", "fail"} or None
+        What an undecided gate counts as; by default as neither.
+    """
+
+    checks: tuple[GateCheck, ...]
+    margin: Size | None
+    recovery: Size | None
+    significance_level: Level
+    notes: tuple[str, ...] = ()
+    undecided: Annotated[str, one_of(UNDECIDED)] | None = None
+
+    derived = ("verdict",)
+
+    @property
+    def verdict(self) -> str:
+        """The worst of the checks: "failed" before "undecided" before "passed"."""
+        asked = [check.verdict for check in self.checks if check.verdict != "not asked"]
+        return min(asked, key=VERDICTS.index)
+
+    @property
+    def exit_code(self) -> int:
+        """0 for passed, 1 for failed, 3 for undecided, unless that counts as one of the others."""
+        if self.verdict == "undecided":
+            return _CODES_OF_UNDECIDED[self.undecided]
+        return _CODES[self.verdict]
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why each check has not passed, in a sentence each, failures first."""
+        worst = sorted(self.checks, key=lambda check: VERDICTS.index(check.verdict))
+        return tuple(f"{c.name}: {c.verdict}, {_why(c)}." for c in worst if c.reason)
+
+    def plot(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
+        """Draw what each check lost or gained with its interval, and the limit, dashed."""
+        from evalstats.pictures import plots
+
+        groups = metric_groups([check.difference for check in self.checks], metric)
+        names = [{d.metric for d in group} for group in groups]
+        panels = [self._panel([c for c in self.checks if c.metric in own]) for own in names]
+        return plots.draw(panels, ax)
+
+    def _panels(self) -> dict[str, list[Panel]]:
+        return {"Checks": [self._panel(some) for some in by_metric(self.checks).values()]}
+
+    def _panel(self, checks: Sequence[GateCheck]) -> Panel:
+        """Return what each check lost or gained."""
+        limit, found = (
+            Limit(self.margin, self.recovery, of_loss=True),
+            [c.difference for c in checks],
+        )
+        marks = [
+            Mark(
+                c.name,
+                d.difference,
+                d.low,
+                d.high,
+                kind=KINDS.get(c.verdict, "open"),
+                is_total=d.aggregate is not None,
+                limits=limit.bounds(d),
+                label=c.task or c.metric,
+            )
+            for c, d in zip(checks, found, strict=True)
+        ]
+        level = tabular.level(1 - 2 * self.significance_level)
+        more = [limit.label] if limit.label else []
+        axis = f"difference in {metric_of(found)}, {level}"
+        return Panel(
+            marks,
+            title=metric_name(found[0]),
+            about="; ".join([level, "filled: decided", *more]),
+            heading=f"{found[0].system} − {found[0].baseline}: {self.verdict}",
+            below=[axis, "filled: decided; blue: passed", *more],
+            null=0.0,
+        )
+
+    def _finding(self, row: GateCheck) -> Finding | None:
+        """Say what a check lost or gained, with its interval, and what was allowed."""
+        if row.verdict == "not asked":
+            return None
+        d = row.difference
+        loss = -d.difference if d.higher_is_better else d.difference
+        ends = sorted((-d.low, -d.high) if d.higher_is_better else (d.low, d.high))
+        word = "lost"
+        if loss < 0:
+            loss, ends, word = -loss, [-ends[1], -ends[0]], "gained"
+        places = tabular.decimals([abs(d.high - d.low) / 4])
+        value, low, high = (tabular.number(x, places) for x in (loss, *ends))
+        limit = "" if self.margin is None else points(self.margin)
+        if self.recovery is not None:
+            limit = f"{100 * (1 - self.recovery):.6g} % of the baseline"
+        against = {
+            "passed": f"a loss of {limit} is ruled out",
+            "failed": f"more than the {limit} allowed",
+            "undecided": f"on either side of the {limit} allowed",
+        }
+        level = tabular.level(1 - 2 * self.significance_level)
+        said = f"{row.name}: {row.verdict}, {word} {value} ({level} {low} to {high})"
+        said += f", {against[row.verdict]}" if limit else ""
+        return Finding(said, KINDS.get(row.verdict, "open"), [row.reason] if row.reason else [])
+
+    def to_junit(self) -> str:
+        """Return JUnit's XML, a test case a check.
+
+        What failed is a failure. What is undecided is an error; it is skipped where an undecided
+        gate counts as passed, and a failure where it counts as failed. What is not asked is
+        skipped. So there is a failure or an error exactly where `exit_code` is not 0.
+        """
+        kinds = {**JUNIT, "undecided": _JUNIT_OF_UNDECIDED[self.undecided]}
+        return junit(
+            [
+                JunitCase(
+                    check.task or "evalstats",
+                    check.metric,
+                    check.verdict,
+                    kinds[check.verdict],
+                    self._line(check),
+                    _why(check) or "the total alone decides",
+                )
+                for check in self.checks
+            ]
+        )
+
+    def _limit(self) -> str:
+        return limit_of(self.margin, self.recovery, "no significant loss")
+
+    def _line(self, check: GateCheck) -> str:
+        d = check.difference
+        base, new, difference, bounds = numbers_of(d)
+        scores = f"{d.system} {new}, {d.baseline} {base}"
+        return f"{scores}, difference {difference} {bounds}, asked: {self._limit()}"
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        units = {plural(check.unit) for check in self.checks}
+        level = tabular.level(1 - 2 * self.significance_level)
+        columns: list[Column] = [
+            ("metric", "<", lambda c: metric_name(c.difference)),
+            (units.pop() if len(units) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
+            *(
+                (name, ">", lambda c, i=i: numbers_of(c.difference, digits)[i])
+                for i, name in enumerate(("base", "new", "difference", level))
+            ),
+            ("gained, lost", ">", lambda c: gained_lost(c.difference.discordant)),
+            ("verdict", "<", lambda c: c.verdict),
+        ]
+        if any(check.task for check in self.checks):
+            columns.insert(0, ("task", "<", lambda c: c.task))
+        if all(check.difference.discordant is None for check in self.checks):
+            del columns[-2]
+        first = self.checks[0].difference
+        is_of_total = any(check.verdict == "not asked" for check in self.checks)
+        asked = "asked of the total" if is_of_total else "asked"
+        asked += f": {self._limit()}, level {self.significance_level:g}"
+        verdict = self.verdict.upper()
+        if self.verdict == "undecided" and self.undecided is not None:
+            verdict += f" (counts as {self.undecided}ed)"
+        title = f"{verdict}: {first.system} against {first.baseline}, {asked}"
+        n_totals = sum(check.difference.aggregate is not None for check in self.checks)
+        return [table_of(title, self.checks, columns, n_totals=n_totals)]
+
+    def _rows(self) -> Sequence[GateCheck]:
+        return self.checks
+
+    def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
+        """Return all reasons, since who reads the log of a build cannot ask again, then notes."""
+        notes, signatures = super()._below(verbose)
+        return [*self.reasons, *notes], signatures
+
+    def _signatures(self) -> Sequence[str]:
+        return [check.signature for check in self.checks]
+
+
+class JunitCase(NamedTuple):
+    """A test case of JUnit's XML: how it is called, its verdict, which element that is, and why."""
+
+    classname: str
+    name: str
+    verdict: str
+    kind: str
+    text: str
+    message: str
+
+
+def junit(cases: Sequence[JunitCase]) -> str:
+    """Return JUnit's XML of a gate."""
+    from xml.etree import ElementTree
+
+    kinds = [case.kind for case in cases]
+    counts = {"tests": len(kinds), "failures": kinds.count("failure")}
+    counts |= {"errors": kinds.count("error"), "skipped": kinds.count("skipped")}
+    suite = ElementTree.Element("testsuite", {"name": "evalstats gate"})
+    suite.attrib.update((name, str(count)) for name, count in counts.items())
+    for case in cases:
+        element = ElementTree.SubElement(
+            suite, "testcase", classname=case.classname, name=case.name
+        )
+        inside = ElementTree.SubElement(element, case.kind)
+        inside.text = case.text
+        if case.kind != "system-out":
+            inside.attrib.update(type=case.verdict, message=case.message)
+    ElementTree.indent(suite)
+    text: str = ElementTree.tostring(suite, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def limit_of(margin: float | None, recovery: float | None, otherwise: str) -> str:
+    """Return what is asked of a system, in words."""
+    if margin is not None:
+        return f"a loss of less than {margin:g}"
+    return otherwise if recovery is None else f"at least {recovery:g} of the baseline"
+
+
+def _why(check: GateCheck) -> str:
+    """Return the reason of a check, with the p-value of what could not be shown."""
+    if check.verdict != "undecided" or check.pvalue_passed is None:
+        return check.reason
+    return f"not shown to be within the limit ({tabular.p_is(check.pvalue_passed)}); {check.reason}"
+
+
+def numbers_of(d: Difference, digits: int | None = None) -> list[str]:
+    """Return the scores of baseline and system, their difference and its interval."""
+    places = tabular.decimals([abs(d.high - d.low) / 4], digits)
+    scores = [tabular.number(score, places) for score in (d.baseline_score, d.system_score)]
+    difference = tabular.number(d.difference, places, sign=True)
+    return [*scores, difference, tabular.interval(d.low, d.high, places, sign=True)]

@@ -1,0 +1,1 @@
+"""Which segments make a difference; claims about several metrics at once."""

@@ -1,0 +1,135 @@
+"""Which segments drive a difference, and how many of them carry it: `Influence`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evalstats.results import tabular
+from evalstats.results.convert import Count, FreeText, Level, Share
+from evalstats.results.forms import Result
+from evalstats.results.records import counted, plural
+from evalstats.results.tabular import Column, Table, table_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Segments of which the table shows text.
+SHOWN = 10
+#: Characters of a text that the table shows.
+_WIDTH = 60
+
+
+@dataclass(frozen=True, repr=False)
+class Influence(Result):
+    """The influence of each segment, or group, on a difference; without which its sign turns.
+
+    Segments go in the order of their influence, and of those that are left scores are computed
+    again. Fewer may do; that many do is certain.
+
+    Attributes
+    ----------
+    metric, system, baseline : str
+        Whose difference it is, system minus baseline.
+    difference, pvalue : float
+        Those of the comparison, of this pair alone.
+    unit : str
+        What has an influence.
+    ids : tuple of str
+        Segments, the most influential first: their `segment_ids`, labels of groups, or numbers
+        from 0.
+    values : tuple of float
+        Influence of each: without it, the difference would be less by about this much (the
+        infinitesimal jackknife; Jaeckel, 1972).
+    sign_without : tuple of str or None
+        Segments that speak most for the better system, the first that have to go until the other is
+        better; `None` where no number of them is enough.
+    texts : tuple of tuple of str
+        Outputs of baseline and system on the first ten, where texts were compared; else empty.
+    n_strata : int or None
+        Where there are strata: two of each always stay.
+    significance_level, higher_is_better, signature, task
+        As of the comparison.
+    """
+
+    metric: str
+    system: str
+    baseline: str
+    difference: float
+    pvalue: Share
+    unit: str
+    ids: tuple[FreeText, ...]
+    values: tuple[float, ...]
+    sign_without: tuple[FreeText, ...] | None
+    significance_level: Level
+    higher_is_better: bool
+    signature: str = ""
+    texts: tuple[tuple[FreeText, FreeText], ...] = ()
+    n_strata: Count | None = None
+    task: str = ""
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the ten most influential segments, or groups, the first on top."""
+        from evalstats.pictures import plots
+
+        return plots.influences(self, SHOWN, ax)
+
+    def _records(self) -> list[dict[str, Any]]:
+        rows = zip(self.ids, self.values, strict=True)
+        return [{self.unit: name, "influence": value} for name, value in rows]
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        places = tabular.decimals(map(abs, self.values[:SHOWN]), digits)
+        columns: list[Column] = [
+            (self.unit, "<", lambda i: self.ids[i]),
+            ("influence", ">", lambda i: tabular.number(self.values[i], places, sign=True)),
+        ]
+        if self.texts:
+            columns += [
+                (self.baseline, "<", lambda i: _line(self.texts[i][0])),
+                (self.system, "<", lambda i: _line(self.texts[i][1])),
+            ]
+        value = tabular.number(self.difference, places, sign=True)
+        n = counted(len(self.ids), self.unit)
+        title = f"{self.name}: {value}, {tabular.p_is(self.pvalue)}, {n}"
+        return [table_of(title, range(len(self.ids[:SHOWN])), columns)]
+
+    @property
+    def name(self) -> str:
+        """Metric and pair, after the task where there is one."""
+        on = f"{self.task}: " if self.task else ""
+        arrow = tabular.direction(self.higher_is_better)
+        return f"{on}{self.metric} {arrow}, {self.system} - {self.baseline}"
+
+    @property
+    def counted_from_0(self) -> bool:
+        """Whether segments are called by their places in a list, of which the first is 0."""
+        n = len(self.ids)
+        return self.unit == "segment" and set(self.ids) == set(map(str, range(n)))
+
+    def _notes(self) -> list[str]:
+        unit, units = self.unit, plural(self.unit)
+        # Where scores are equal, the direction is that of a greater score.
+        winner = self.system if (self.difference >= 0) == self.higher_is_better else self.baseline
+        if self.difference == 0:
+            found = f"The scores are equal; what follows asks when {winner} is better."
+        elif self.sign_without is None:
+            found = f"No number of {units} that speak for {winner} decides who is better."
+        else:
+            n, share = len(self.sign_without), 100 * len(self.sign_without) / len(self.ids)
+            number = f"the {counted(n, unit)} ({share:.2g} %)"
+            found = f"Without {number} that speak most for {winner}, the other is better."
+        stay = f" Two {units} of each of {self.n_strata} strata stay." if self.n_strata else ""
+        return [
+            found,
+            f"Influence of a {unit}: without it, the difference would be less by about this much."
+            + (" Segments are counted from 0." if self.counted_from_0 else ""),
+            f"{units.capitalize()} go in the order of their influence, and the rest is scored "
+            f"again (Broderick, Giordano and Meager, 2020); fewer may do.{stay}",
+        ]
+
+
+def _line(text: str) -> str:
+    """Return a text on one line, its end cut off."""
+    line = " ".join(text[: 4 * _WIDTH].split())
+    return line if len(line) <= _WIDTH else line[: _WIDTH - 1].rstrip() + "…"

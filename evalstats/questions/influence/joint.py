@@ -1,0 +1,128 @@
+"""Claims under several metrics, or on several tasks, at once: "better under BLEU and chrF"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalstats.analysis.comparison import Comparison
+from evalstats.errors import Argument, InputError
+from evalstats.results import tabular
+from evalstats.results.convert import Level, Share
+from evalstats.results.forms import Result
+from evalstats.results.lookup import of_metric, of_pair, of_task
+from evalstats.results.records import Difference, distinct, has_tasks
+from evalstats.results.tabular import Table, table_of
+
+
+@dataclass(frozen=True, repr=False)
+class JointClaim(Result):
+    """One system is better than another under each of several metrics; printed, a sentence.
+
+    Attributes
+    ----------
+    system, baseline : str
+        Which one is better, and than which.
+    metrics : tuple of str
+        Under which metrics, after the task where there are several.
+    pvalues, pvalue : tuple of float, float
+        One-sided p-value of each, of this pair alone, and their largest. It is half of the
+        two-sided one where the system is better, and what that half leaves of 1 where it is worse
+        (``compare(alternative=...)`` counts the resamples of that side, and says the same up to
+        one or two of them). Identical systems have 1.
+    significance_level : float
+        Of the comparison.
+    """
+
+    system: str
+    baseline: str
+    metrics: tuple[str, ...]
+    pvalues: tuple[Share, ...]
+    pvalue: Share
+    significance_level: Level
+
+    derived = ("significant",)
+
+    @property
+    def significant(self) -> bool:
+        """Whether the claim is shown: the p-value is at most the level."""
+        return self.pvalue <= self.significance_level
+
+    def __str__(self) -> str:
+        shown = "is" if self.significant else "is not shown to be"
+        each = zip(self.metrics, self.pvalues, strict=True)
+        return (
+            f"{self.system} {shown} better than {self.baseline} under each of "
+            f"{', '.join(self.metrics)} at {self.significance_level:g}: one-sided "
+            f"{tabular.p_is(self.pvalue)}, the largest of "
+            + ", ".join(f"{tabular.pvalue(p)} ({metric})" for metric, p in each)
+        )
+
+    __repr__ = __str__
+
+    def _records(self) -> list[dict[str, Any]]:
+        names = {"system": self.system, "baseline": self.baseline}
+        each = zip(self.metrics, self.pvalues, strict=True)
+        return [{**names, "metric": metric, "pvalue": p} for metric, p in each]
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        each = [*zip(self.metrics, self.pvalues, strict=True), ("all of them", self.pvalue)]
+        columns: list[tabular.Column] = [
+            ("metric", "<", lambda line: line[0]),
+            ("one-sided p", ">", lambda line: tabular.pvalue(line[1])),
+        ]
+        title = f"{self.system} better than {self.baseline}"
+        return [table_of(title, each, columns, n_totals=1)]
+
+    def _notes(self) -> list[str]:
+        return [str(self)]
+
+
+def _one_sided(d: Difference, system: str) -> float:
+    """Return the p-value of "no better" of a system, from the two-sided one."""
+    if d.n_differing == 0:
+        return 1.0
+    half = d.pvalue / 2
+    return half if d.winner == system else 1 - half
+
+
+def joint_claim(
+    comparison: Comparison,
+    system: str,
+    baseline: str | None,
+    metrics: Sequence[str] | None,
+    task: str | Sequence[str] | None,
+) -> JointClaim:
+    """Return the claim that a system is better under some metrics on each of some tasks."""
+    names = [task] if task is None or isinstance(task, str) else task
+    tasks = [of_task(comparison.differences, name) for name in names]
+    if isinstance(metrics, str):
+        raise InputError(f"must be a list of names, got the str {metrics!r}", argument="metrics")
+    # A pair is compared once, in one order or the other.
+    turned = any((d.system, d.baseline) == (baseline, system) for d in comparison)
+    pair = (baseline, system) if turned else (system, baseline)
+    differences = [
+        of_pair(of_metric(some, metric), *pair)
+        for some in tasks
+        for metric in (distinct(d.metric for d in some) if metrics is None else metrics)
+    ]
+    if not differences:
+        raise InputError("metrics and task must not be empty")
+    if comparison.alternative != "two-sided":
+        raise InputError(
+            "joint() needs a two-sided comparison, of whose p-values it takes one side; compare "
+            "with ",
+            Argument("alternative", "two-sided"),
+            f", got {comparison.alternative!r}",
+        )
+    first, named = differences[0], has_tasks(differences)
+    pvalues = [_one_sided(d, system) for d in differences]
+    return JointClaim(
+        system=system,
+        baseline=first.baseline if first.system == system else first.system,
+        metrics=tuple(f"{d.task}: {d.metric}" if named else d.metric for d in differences),
+        pvalues=tuple(pvalues),
+        pvalue=max(pvalues),
+        significance_level=comparison.significance_level,
+    )

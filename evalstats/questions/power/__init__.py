@@ -1,0 +1,1 @@
+"""What a test set can find, and how large one would have to be."""

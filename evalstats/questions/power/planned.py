@@ -1,0 +1,413 @@
+"""What a pilot says about power: `Power`, and a `PairPower` for each pair and metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalstats.checks import choice
+from evalstats.errors import InputError
+from evalstats.results import tabular
+from evalstats.results.convert import Count, Level, NotNegative, Share, Whole
+from evalstats.results.forms import Finding, Several
+from evalstats.results.marks import Mark, Panel
+from evalstats.results.records import Record, by_metric, counted, distinct, metric_name, plural
+from evalstats.results.tabular import Column, Table, table_of
+
+if TYPE_CHECKING:
+    from evalstats.pictures.figures import Panels
+
+#: Of more pairs only those are shown that need most.
+_MOST_PAIRS = 10
+#: Columns of tables, and the fields they show; some only where a difference was asked about.
+_NAMES = {"system": "system", "baseline": "baseline"}
+_OF_SIZES = {"least difference": "minimum", "power for {0.difference:g}": "power"}
+_OF_PAIRS = {**_NAMES, "std. dev.": "standard_deviation", **_OF_SIZES, "{0.unit}s needed": "needed"}
+_OF_RUNS = {
+    **_NAMES,
+    "std. dev. of runs": "run_deviation",
+    "least difference, any {0.unit}s": "limit",
+    "runs needed": "runs_needed",
+    "fewest runs": "fewest_runs",
+}
+_ASKED = ("power", "needed", "runs_needed", "fewest_runs")
+#: The two curves: their units, and their fields in a record.
+_CURVE = ("size", "minimum", "power")
+_CURVES = ((None, "sizes", "minimums", "powers"), ("run", "runs", "run_minimums", "run_powers"))
+
+
+@dataclass(frozen=True)
+class RunPower:
+    """What a test of several runs of each system finds of a pair.
+
+    Attributes
+    ----------
+    run_deviation : float or None
+        The runs' part of the standard error is this over √R.
+    limit : float or None
+        Least difference that is found on any number of segments, with the runs that are planned.
+    runs_needed, runs_needed_low, runs_needed_high : int or None
+        Runs of each system that find the difference on the segments that are planned.
+    fewest_runs : int or None
+        With fewer runs no number of segments finds it.
+    runs, run_minimums, run_powers : tuple
+        Least difference, and power, with each of some numbers of runs.
+    """
+
+    run_deviation: NotNegative | None = None
+    limit: NotNegative | None = None
+    runs_needed: Whole | None = None
+    runs_needed_low: Whole | None = None
+    runs_needed_high: Whole | None = None
+    fewest_runs: Whole | None = None
+    runs: tuple[Count, ...] = ()
+    run_minimums: tuple[NotNegative | None, ...] = ()
+    run_powers: tuple[Share, ...] = ()
+
+
+@dataclass(frozen=True)
+class TrialPower:
+    """What items with other numbers of trials find of a pair, need and cost.
+
+    Attributes
+    ----------
+    item_deviation, trial_deviation : float
+        Of the difference of two systems on an item: what items differ by, and one trial of each.
+    trials, trial_minimums : tuple
+        Numbers of trials of an item, and the least difference found on the items that are planned.
+    trial_needed, prices : tuple
+        Items that find the difference that was asked about, and what they cost.
+    most_trials : int
+        Trials of each item that the cheapest design may have: four times those of the pilot.
+    cheapest_trials, cheapest_items, cheapest_price : int, int, float, or None
+        The cheapest design that finds it; `None` where no price was given.
+    """
+
+    item_deviation: NotNegative
+    trial_deviation: NotNegative
+    trials: tuple[Count, ...] = ()
+    trial_minimums: tuple[NotNegative | None, ...] = ()
+    trial_needed: tuple[Whole | None, ...] = ()
+    prices: tuple[NotNegative | None, ...] = ()
+    most_trials: Count = 1
+    cheapest_trials: Count | None = None
+    cheapest_items: Count | None = None
+    cheapest_price: NotNegative | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What costs least: "Cheapest: 120 items with 2 trials each, for 360."."""
+        if self.cheapest_items is None:
+            return "Cheapest: none, since no number of items and trials finds it."
+        trials = "1 trial" if self.cheapest_trials == 1 else f"{self.cheapest_trials} trials"
+        items = f"{self.cheapest_items:,} items with {trials} each"
+        said = f"Cheapest: {items}, for {self.cheapest_price:,.10g}."
+        if self.cheapest_trials == self.most_trials:
+            said += f" More than {self.most_trials}, four times the pilot's, were not asked about."
+        return said
+
+
+@dataclass(frozen=True)
+class PairPower(Record):
+    """What a test finds of a pair of systems; sizes of differences have no sign.
+
+    Attributes
+    ----------
+    metric, baseline, system : str
+        Whose pilot it is.
+    observed : float
+        The pilot's difference, system minus baseline.
+    standard_deviation : float
+        Of one segment, or group: the difference's standard error is this over √N.
+    minimum, minimum_low, minimum_high : float or None
+        Least difference that is found with the target power, and its interval;
+        `None` where no difference is, as of 0/1 scores on three segments.
+    power, power_low, power_high : float or None
+        How often the difference that was asked about is found; `None` where none was.
+    needed, needed_low, needed_high : int or None
+        Segments that find it with the target power.
+    sizes, minimums, powers : tuple
+        Least difference, and power where a difference was asked about, on some numbers of segments.
+    higher_is_better : bool
+        Direction of the metric.
+    discordant : float or None
+        Of 0/1 scores, the share of segments that differ.
+    of_runs : RunPower or None
+        Where there are several runs of each system.
+    of_trials : TrialPower or None
+        Where trials of items are planned.
+    """
+
+    metric: str
+    baseline: str
+    system: str
+    observed: float
+    standard_deviation: NotNegative
+    minimum: NotNegative | None
+    minimum_low: NotNegative | None
+    minimum_high: NotNegative | None
+    power: Share | None = None
+    power_low: Share | None = None
+    power_high: Share | None = None
+    needed: Whole | None = None
+    needed_low: Whole | None = None
+    needed_high: Whole | None = None
+    sizes: tuple[Count, ...] = ()
+    minimums: tuple[NotNegative | None, ...] = ()
+    powers: tuple[Share, ...] = ()
+    higher_is_better: bool = True
+    discordant: Share | None = None
+    of_runs: RunPower | None = None
+    of_trials: TrialPower | None = None
+
+    derived = ("test",)
+
+    @property
+    def test(self) -> str:
+        """What is planned: "t", or "mcnemar" of 0/1 scores."""
+        return "t" if self.discordant is None else "mcnemar"
+
+    def _title(self) -> str:
+        return f"{self.system} - {self.baseline}, {self.metric}, power"
+
+
+@dataclass(frozen=True, repr=False)
+class Power(Several[PairPower]):
+    """What a test finds on a test set like the pilot; iterating gives `PairPower`.
+
+    Attributes
+    ----------
+    pairs : tuple of PairPower
+        One record per pair and metric.
+    n_pilot, n_segments, unit : int, int, {"segment", "group"}
+        How large the pilot and the planned test set are, and in what.
+    difference : float or None
+        Size of the true difference, in points of the score, that was asked about.
+    target : float
+        Power that is aimed at.
+    significance_level, alternative
+        Of the test.
+    confidence_level : float
+        Of the intervals, which say how well the pilot knows what varies.
+    signatures, notes : tuple of str
+        As of a `Comparison`, a signature a metric.
+    n_runs, pilot_runs : int or None
+        Runs of each system that are planned, and those of the pilot.
+    n_trials : int or None
+        Trials of an item that are planned.
+    price : (float, float) or None
+        Of an item, and of a trial of both systems on it.
+    """
+
+    pairs: tuple[PairPower, ...]
+    n_pilot: Count
+    n_segments: Count
+    unit: str
+    difference: NotNegative | None
+    target: Level
+    significance_level: Level
+    alternative: str
+    confidence_level: Level
+    signatures: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    n_runs: Count | None = None
+    pilot_runs: Count | None = None
+    n_trials: Count | None = None
+    price: tuple[NotNegative, NotNegative] | None = None
+
+    def plot(
+        self, metric: str | None = None, ax: Panels | None = None, *, over: str = "segments"
+    ) -> Panels:
+        """Draw power, or the least difference, over the number of segments, or of "runs"."""
+        choice(over, ("segments", "runs"), "over")
+        if over == "runs" and self.n_runs is None:
+            raise InputError("over='runs' needs a pilot with several runs of each system")
+        from evalstats.pictures import plots
+
+        return plots.power(self, over, metric, ax)
+
+    def _finding(self, row: PairPower) -> Finding:
+        """Say which difference is found, and what one that was asked about needs."""
+        units, n = plural(self.unit), counted(self.n_segments, self.unit)
+        about = f"{row.system} - {row.baseline}, {row.metric}"
+        if row.minimum is None:
+            return Finding(f"{about}: {n} are too few to find any difference")
+        least = tabular.number(row.minimum, tabular.decimals([row.minimum]))
+        said = f"{about}: {n} find a true difference of {least} with power {self.target:g}"
+        lines = []
+        if self.difference is not None and row.power is not None:
+            needs = counted(row.needed, self.unit) if row.needed else f"No number of {units}"
+            lines = [
+                f"One of {self.difference:g} is found with power {row.power:.2f}. {needs} would "
+                f"find it with power {self.target:g}."
+            ]
+        return Finding(said, lines=lines)
+
+    def _panels(self) -> dict[str, list[Panel]]:
+        """Return the least difference, or the power, on test sets of several sizes."""
+        panels = []
+        for pair in self.pairs:
+            points = zip(pair.sizes, pair.powers or pair.minimums, strict=True)
+            marks = [Mark(f"{n:,}", x, x, x) for n, x in points if x is not None]
+            what = "power" if pair.powers else f"least difference with power {self.target:g}"
+            title = f"{metric_name(pair)}: {pair.system} − {pair.baseline}"
+            about = f"{what}, by number of {plural(self.unit)}"
+            if marks:
+                panels.append(Panel(marks, title, about, folded=title, times=len(self.pairs)))
+        return {"Power": panels}
+
+    def _title(self) -> str:
+        metrics = ", ".join(distinct(pair.metric for pair in self.pairs))
+        return f"What {self.n_segments:,} {self.unit}s find: {metrics}"
+
+    def _rows(self) -> Sequence[PairPower]:
+        return self.pairs
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        tables, units = [], f"{self.n_segments:,} {self.unit}s"
+        runs = f", {self.n_runs:,} runs (pilot {self.pilot_runs})" if self.n_runs else ""
+        runs += f" of {counted(self.n_trials, 'trial')}" if self.n_trials else ""
+        test = f"power {self.target:g} at level {self.significance_level:g}, {self.alternative}"
+        for metric, of_metric in by_metric(self.pairs).items():
+            pairs = [_flat(pair) for pair in of_metric]
+            decimals, first = tabular.decimals([p["minimum"] for p in pairs], digits), pairs[0]
+            title = f"{metric} {tabular.direction(first['higher_is_better'])}, {units} "
+            title += f"(pilot {self.n_pilot:,}){runs}, {test}"
+            tables.append(self._table(title, _OF_PAIRS, pairs, decimals))
+            if self.n_runs:
+                title = f"{metric}, runs of each system on {units}"
+                tables.append(self._table(title, _OF_RUNS, pairs, decimals))
+            tables += [
+                self._trials(f"{metric}, {p.system} - {p.baseline}", p)
+                for p in of_metric
+                if p.of_trials
+            ]
+            for unit, *curve in _CURVES if len(pairs) == 1 else ():
+                sizes, minimums, powers = (first[name] for name in curve)
+                if sizes:
+                    named = f"{metric}, {first['system']} - {first['baseline']}"
+                    title = f"{named}, by number of {unit or self.unit}s"
+                    rows = zip(sizes, minimums, powers or minimums, strict=True)
+                    points = [dict(zip(_CURVE, row, strict=True)) for row in rows]
+                    columns = {f"{unit or self.unit}s": "size", **_OF_SIZES}
+                    decimals = tabular.decimals(minimums, digits)
+                    tables.append(self._table(title, columns, points, decimals))
+        return tables
+
+    def _trials(self, name: str, pair: PairPower) -> Table:
+        """Lay out what items with other numbers of trials find, need and cost."""
+        of, size = pair.of_trials, self.difference
+        assert of is not None
+        decimals = tabular.decimals(of.trial_minimums)
+        columns: list[Column] = [
+            ("trials", ">", lambda i: f"{of.trials[i]}"),
+            ("least difference", ">", lambda i: _written(decimals, of.trial_minimums[i])),
+        ]
+        notes = [
+            f"std. dev. of items {tabular.number(of.item_deviation, decimals)}, of one trial of "
+            f"both {tabular.number(of.trial_deviation, decimals)}"
+        ]
+        if size is not None:
+            named = f"{self.unit}s needed for {size:g}"
+            columns.append((named, ">", lambda i: _written(0, of.trial_needed[i])))
+        if self.price is not None:
+            columns.append(("price", ">", lambda i: _price(of.prices[i])))
+            item, trial = self.price
+            notes.append(
+                f"{of.sentence} An item costs {item:g}, a trial of both systems {trial:g}."
+            )
+        title = f"{name}, {self.n_segments:,} {self.unit}s by number of trials of each"
+        return table_of(title, range(len(of.trials)), columns, tuple(notes))
+
+    def _table(
+        self, title: str, names: dict[str, str], rows: list[dict[str, Any]], decimals: int
+    ) -> Table:
+        """Lay out fields of the rows that need most, with their intervals, if they have some."""
+        more, notes = len(rows) - _MOST_PAIRS, ""
+        if "system" in names and more > 0:
+            rows = sorted(rows, key=lambda r: r["minimum"] or np.inf, reverse=True)
+            low, high = (_written(decimals, rows[i]["minimum"]) for i in (-1, _MOST_PAIRS))
+            notes = f"and {more:,} pairs with least differences from {low} to {high}"
+            rows = rows[:_MOST_PAIRS]
+        columns: list[Column] = []
+        for name, key in names.items():
+            if self.difference is not None or key not in _ASKED:
+                side, places = "<" if key in _NAMES else ">", 2 if key == "power" else decimals
+                columns.append((name.format(self), side, partial(_cell, places, key)))
+                if f"{key}_low" in rows[0]:
+                    level = f"[{tabular.level(self.confidence_level)}]"
+                    columns.append((level, ">", partial(_bounds, places, key)))
+        return table_of(title, rows, columns, (notes,) if notes else ())
+
+
+def _flat(pair: PairPower) -> dict[str, Any]:
+    """Return the fields of a pair, and of its runs."""
+    return {**vars(pair), **vars(pair.of_runs or RunPower())}
+
+
+def _written(decimals: int, value: Any) -> str:
+    if isinstance(value, float):
+        return tabular.number(value, decimals)
+    return "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _price(value: float | None) -> str:
+    return "none" if value is None else f"{value:,.10g}"
+
+
+def _cell(decimals: int, key: str, row: dict[str, Any]) -> str:
+    return _written(decimals, row[key])
+
+
+def _bounds(decimals: int, key: str, row: dict[str, Any]) -> str:
+    return f"[{_cell(decimals, f'{key}_low', row)}, {_cell(decimals, f'{key}_high', row)}]"
+
+
+def assumptions(
+    result: Power, n_strata: int, uneven: bool = False, elsewhere: bool = False
+) -> Iterator[str]:
+    """Say what is assumed, how sure that is, and what cannot be found.
+
+    Groups of very different sizes are `uneven`; segments of shards are `elsewhere`.
+    """
+    unit, pilot = result.unit, f"{result.n_pilot:,}"
+    what = f"{unit}s"
+    if result.pilot_runs:
+        what, pilot = f"{what}, and the next runs,", f"{pilot} and {result.pilot_runs} runs"
+    level = f"{100 * result.confidence_level:.10g} %"
+    by_t = any(p.discordant is None for p in result)
+    held = "; of BLEU, chrF and TER some 90 % hold" if by_t else ""
+    yield (
+        f"Assumes that differences of the next {what} vary as the pilot's do; how much that is, a "
+        f"pilot of {pilot} knows within the intervals ({level}{held})."
+    )
+    if uneven:
+        yield (
+            f"The {unit}s are of very different sizes, and of such no prediction is to be trusted: "
+            f"it errs in both directions. On documents 0.54 was predicted where 1.00 of the "
+            f"differences were found, and 0.76 where 0.65 were."
+        )
+    if elsewhere:
+        yield (
+            f"The intervals ({level}) are those of normal data, since the segments are elsewhere: "
+            f"those of BLEU, chrF and TER are too short."
+        )
+    if n_strata:
+        yield f"Each of {n_strata} strata has the share of {unit}s that it has in the pilot."
+    if counted := dict.fromkeys(p.metric for p in result if p.discordant is not None):
+        yield (
+            f"{', '.join(counted)}: 0/1 scores, McNemar's test; assumes that as many segments "
+            f"differ as in the pilot, and the intervals are about that number."
+        )
+    if any(p.minimum is None for p in result):
+        yield f"none: so few {unit}s find no difference with this power."
+    if result.n_runs and result.difference is not None and any(p.needed is None for p in result):
+        yield (
+            f"{unit}s needed, none: with {result.n_runs} runs of each system no number of {unit}s "
+            f"finds {result.difference:g} with this power, since runs alone vary too much; 'fewest "
+            f"runs' says with how many some number does."
+        )

@@ -1,0 +1,473 @@
+"""From samples of a pilot to what is planned: a design for each pair, and a `Power` of them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from evalstats.analysis.caveats import size_notes
+from evalstats.analysis.comparison import Evaluation
+from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair
+from evalstats.analysis.options import Options
+from evalstats.checks import integer, real, share
+from evalstats.designs.trials.items_or_trials import (
+    TrialSpread,
+    cheapest_of,
+    check_trials,
+    cost,
+    planned_trials,
+    spread_of,
+)
+from evalstats.errors import Argument, InputError
+from evalstats.inference import student
+from evalstats.inference.counts import wilson
+from evalstats.inference.student import Spread
+from evalstats.questions.power import noncentral
+from evalstats.questions.power.planned import PairPower, Power, RunPower, TrialPower, assumptions
+from evalstats.results.notes import UNEVEN
+from evalstats.results.records import Difference
+
+#: So many units, or runs, that more of them find nothing more.
+ENDLESS = 10**12
+#: Below such a level t has no quantiles.
+_LEAST_LEVEL = 1e-100
+#: The squares of numbers between these, and sums of them, are numbers.
+_LEAST_SIZE, _LARGEST_SIZE = 1e-140, 1e140
+#: The curve goes so far below and above the sizes in question, or over these numbers of runs.
+_REACH, _RUNS = 8, (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
+#: Numbers of trials of an item that a plan shows.
+_TRIALS = (1, 2, 3, 4, 5, 8, 10)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: a size of difference, the units and runs of the plan, the test's power."""
+
+    difference: float | None
+    n_segments: int | None
+    runs: int | None
+    level: float
+    target: float
+    confidence_level: float
+    alternative: str
+    trials: int | None = None
+    price: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        level, size = share(self.level, "significance_level"), self.difference
+        if level < _LEAST_LEVEL:
+            raise InputError(
+                f"must be at least {_LEAST_LEVEL:g}, below which t has no "
+                f"quantiles that can be computed; got {level:g}",
+                argument="significance_level",
+            )
+        if not level < real(self.target, "power", 0.0) < 1:
+            raise InputError(
+                f"must be between the significance level {level:g}, which a test reaches "
+                f"without any difference, and 1; got {self.target}",
+                argument="power",
+            )
+        if size is not None and real(size, "difference", -np.inf) <= 0:
+            raise InputError(
+                f"must be above 0, got {size}: it is a size; say which side is tested with ",
+                Argument("alternative", "greater"),
+                " or 'less'",
+                argument="difference",
+            )
+        for name, number in (("n_segments", self.n_segments), ("runs", self.runs)):
+            if number is not None:
+                integer(number, name, 2, ENDLESS)
+        check_trials(self.trials, self.price, size)
+
+
+@dataclass(frozen=True)
+class Design:
+    """A pair of which n units were seen, and the variances that the next units are to have.
+
+    With R runs of each system the variance of the difference on n units is
+    (σ_s² + Σ σ_e²/R)/n + Σ σ_r²/R, with sums over both systems (`student.mean_squares`). Of 0/1
+    scores it follows from the share of segments that are discordant, so many of which a unit is
+    worth. A `side` takes the lower or the upper bound of the error in its place: the chi-square
+    interval of a variance that is known with so many degrees of freedom (`variance_degrees`).
+    """
+
+    asked: Question
+    n: int
+    degrees: float
+    known: float = np.inf
+    segment: float = 0.0
+    of_runs: tuple[tuple[float, float], ...] = ()  # σ_r² and σ_e²
+    n_runs: int = 1
+    scale: float = 0.0  # of 0/1 scores
+    discordant: float = 0.0
+    worth: float = 1.0
+    side: int | None = None
+
+    def power(self, difference: float, n: int, runs: int = 1) -> float:
+        """Return how often a difference of this size is found on n units of so many runs."""
+        degrees, level = max((self.degrees + 1) * n / self.n - 1, 1.0), self.asked.level
+        sides = 2 if self.asked.alternative == "two-sided" else 1
+        if self.scale:
+            size = min(difference / self.scale, 1.0), self.discordant, n * self.worth
+            return noncentral.mcnemar_power(*size, level, sides, degrees)
+        segments = Spread(self.deviation(runs) / n**0.5, 1.0, degrees)
+        squares = [((r + e / n) / runs, e / n / runs) for r, e in self.of_runs]
+        error, degrees, stretch = noncentral.of_runs(segments, [(*s, runs) for s in squares])
+        if self.side is not None:
+            # The same variances, as sure as the pilot is of them.
+            segments = segments._replace(degrees=self.known)
+            pilot = student.with_runs(segments, [(*s, self.n_runs) for s in squares])
+            error *= self._bound(pilot.degrees)
+        return noncentral.t_power(difference / error, degrees, level, sides, stretch)
+
+    def _bound(self, degrees: float) -> float:
+        """Return the bound of a true standard deviation over a sample's."""
+        from scipy.special import chdtri
+
+        tail = (1 - self.asked.confidence_level) / 2
+        return float(np.sqrt(degrees / chdtri(degrees, 1 - tail if self.side else tail)))
+
+    def deviation(self, runs: int) -> float:
+        """Return the standard deviation of a unit: units' part of the error is this over √n."""
+        if self.scale:
+            return float(self.scale * (self.discordant / self.worth) ** 0.5)
+        return float(np.sqrt(self.segment + sum(e for _, e in self.of_runs) / runs))
+
+    def bounds(self) -> tuple[Design, Design]:
+        """Return the pair if it varies as little, and as much, as such a pilot may hide."""
+        if not self.scale:
+            return replace(self, side=0), replace(self, side=1)
+        quantile = student.quantile(self.degrees, 1 - self.asked.confidence_level)
+        low, high = wilson(self.discordant, self.n * self.worth, quantile)
+        return replace(self, discordant=low), replace(self, discordant=high)
+
+    def least(self, n: int, runs: int) -> float | None:
+        """Return the least difference that is found with the target power, if any is."""
+        of_runs = sum(r for r, _ in self.of_runs) / runs
+        step = float(np.hypot(self.deviation(runs) / n**0.5, of_runs**0.5))
+        return noncentral.least_difference(
+            lambda d: self.power(d, n, runs), self.asked.target, step
+        )
+
+    def needed(self, difference: float, runs: int = 1) -> int | None:
+        """Return how many units find a difference with the target power, if any number does."""
+        return noncentral.least_size(lambda n: self.power(difference, n, runs), self.asked.target)
+
+    def runs_needed(self, difference: float, n: int) -> int | None:
+        """Return how many runs of each system find it on n units, if any number does."""
+        return noncentral.least_size(lambda r: self.power(difference, n, r), self.asked.target)
+
+
+def by_t(effect: Effect, asked: Question) -> Design:
+    """Return the variances behind the spread of an effect."""
+    squares = effect.mean_squares
+    n, n_runs = effect.units.n, squares[0][2] if squares else 1
+    error, _, degrees = replace(effect, runs=()).spread
+    of_runs = tuple((max(r - e, 0.0) * n_runs, e * n_runs * n) for r, e, _ in squares)
+    segment = max(error**2 * n - sum(e for _, e in of_runs) / n_runs, 0.0)
+    known = degrees
+    if effect.influence is not None and effect.units.has_values:
+        known = min(degrees, student.variance_degrees(effect.influence, effect.units.codes))
+    return Design(asked, n, degrees, known=known, segment=segment, of_runs=of_runs, n_runs=n_runs)
+
+
+def designed(drawn: Drawn, pair: Pair, asked: Question) -> Design:
+    """Return what is known of a pair (baseline, system), which has to vary."""
+    effect, differ = drawn.difference(*pair), drawn.differ(*pair)[0]
+    outcomes = drawn.of.outcomes
+    base, new = (drawn.of.systems[i] for i in pair)
+    _check_size(effect.influence, drawn, f"{new!r} less {base!r}")
+    if outcomes is not None and differ:
+        assert effect.influence is not None
+        spread = outcomes.spread(*pair, effect.influence)
+        gained, lost, n = outcomes.changed(*pair, spread)
+        degrees = np.inf if drawn.units.plain else spread.degrees
+        total = drawn.units.n
+        design = Design(asked, total, degrees, scale=outcomes.scale)
+        return replace(design, discordant=(gained + lost) / n, worth=n / total)
+    rounding = 1e-12 * float(np.max(np.abs(drawn.scores[list(pair)])))
+    if effect.spread.error > rounding:
+        return by_t(effect, asked)
+    raise InputError(
+        f"{new!r} and {base!r} {'differ by the same' if differ else 'have identical statistics'} "
+        f"on every {drawn.units.unit} under {drawn.of.name}: nothing varies, and a pilot without "
+        f"variance says nothing of power; leave one of them out"
+    )
+
+
+def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> Power:
+    """Plan for all pairs under all metrics, as `power` does."""
+    for one in drawn:
+        # Of shards, whose segments are elsewhere, the replicates vary.
+        values = one.replicates if one.influence is None else one.influence
+        _check_size(values, one, "a score")
+    first, units = drawn[0], drawn[0].units
+    n, pilot_runs = (
+        asked.n_segments or units.n,
+        len(first.runs[0][0].scores) if first.runs else None,
+    )
+    least = 2 * units.n_strata
+    if n < least:
+        raise InputError(
+            f"must be at least {least}, two {units.unit}s of each of {least // 2} strata, got {n}",
+            argument="n_segments",
+        )
+    trials = planned_trials(drawn, asked.trials, asked.price)
+    if asked.runs and not pilot_runs:
+        raise InputError(
+            "runs needs a pilot with several runs of each system: with one of each, what runs "
+            "add is not known; give lists of runs, or the statistics of extract_runs"
+        )
+    runs = asked.runs or pilot_runs
+    rows: list[PairPower] = []
+    signatures: list[str] = []
+    same: list[tuple[Drawn, Pair]] = []
+    for one in drawn:
+        varying = [pair for pair in pairs if one.differ(*pair)[0]] or pairs[:1]
+        same += [(one, pair) for pair in pairs if not one.differ(*pair)[0]]
+        rows += [_pair(one, pair, asked, n, (runs, trials)) for pair in varying]
+        test = {"test": rows[-1].test, "alt": asked.alternative, "level": f"{asked.level:.10g}"}
+        test |= {"trials": str(trials)} if trials else {}
+        signatures.append(str(one.signature({"power": f"{asked.target:.10g}", **test})))
+    result = Power(
+        pairs=tuple(rows),
+        n_pilot=units.n,
+        n_segments=n,
+        unit=units.unit,
+        difference=asked.difference,
+        target=asked.target,
+        significance_level=asked.level,
+        alternative=asked.alternative,
+        confidence_level=asked.confidence_level,
+        signatures=tuple(signatures),
+        n_runs=runs,
+        pilot_runs=pilot_runs,
+        n_trials=trials,
+        price=asked.price,
+    )
+    uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
+    assumed = assumptions(result, len(units.labels), uneven, not first.has_segments)
+    of_labels = _label_notes([(one, pair) for one in drawn for pair in pairs], asked)
+    notes = *assumed, *of_labels, *_left_out(same), *size_notes(first)
+    return replace(result, notes=notes)
+
+
+def planned_of(evaluation: Evaluation, of: Sequence[Difference], asked: Question) -> Power:
+    """Plan as `power` does, with the systems of a comparison as the pilot."""
+    drawn = evaluation.together(of, evaluation.undrawn)
+    if not drawn[0].is_paired:
+        raise InputError(
+            "power plans one test set for all systems, and each of these has its own; compare "
+            "the systems on the same segments"
+        )
+    if any(one.influence is None for one in drawn):
+        # Without derivatives replicates say how scores vary.
+        drawn = evaluation.together(of, evaluation.options)
+    return planned(drawn, evaluation.pairs, asked)
+
+
+def needed_of(evaluation: Evaluation, d: Difference, level: float, target: float) -> int | None:
+    """Return how many units show a system that has lost nothing to be within the limit."""
+    part = evaluation.part_of(d)
+    drawn = evaluation.scores_of(part, evaluation.undrawn)[d.metric]
+    names = drawn.of.systems
+    pair = names.index(d.baseline), names.index(d.system)
+    n = needed_within(drawn, pair, evaluation.options, level, target)
+    if drawn.is_paired or n is None:
+        return n
+    # As many of the system as its share of both.
+    return ceil(n * drawn.samples[pair[1]].units.n / drawn.units.n)
+
+
+def needed_within(
+    drawn: Drawn, pair: Pair, options: Options, level: float, target: float
+) -> int | None:
+    """Return how many units of both show it, where units of both are drawn."""
+    (a, b), distance = pair, options.margin
+    effect, outcomes = drawn.difference(a, b), drawn.of.outcomes
+    if options.recovery is not None:
+        ends = (a, b) if drawn.of.higher_is_better else (b, a)
+        effect = drawn.difference(*ends, options.recovery)
+        distance = (1 - options.recovery) * float(drawn.scores[a])
+    if not distance or distance < 0:
+        return None
+    if outcomes is not None:
+        # Of counted answers a recovery is a margin of the plain difference.
+        influence = drawn.difference(a, b).influence
+        assert influence is not None
+        gained, lost, n = outcomes.changed(a, b, outcomes.spread(a, b, influence))
+        known = distance / outcomes.scale, (gained + lost) / n
+        items = noncentral.items_within(*known, level, target) * drawn.units.n / n
+        return ceil(items) if items < ENDLESS else None
+    if effect.spread.error == 0 or level < _LEAST_LEVEL:
+        return None
+    asked = Question(
+        difference=None,
+        n_segments=None,
+        runs=None,
+        level=level,
+        target=target,
+        confidence_level=options.confidence_level,
+        alternative="greater",
+    )
+    # Variances of large or small scores are no numbers; those of several runs are refused.
+    unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
+    replicates = effect.replicates / unit
+    influence = None if effect.influence is None else effect.influence / unit
+    scaled = replace(effect, influence=influence, replicates=replicates)
+    design = by_t(scaled, asked)
+    # Of as many runs as there were.
+    return design.needed(distance / unit, design.n_runs)
+
+
+def _check_size(values: Floats | None, drawn: Drawn, what: str) -> None:
+    """Refuse influence values, or replicates, of any shape, whose squares are no numbers."""
+    size = 0.0 if values is None else float(np.max(np.abs(values), initial=0.0))
+    if size and not _LEAST_SIZE < size < _LARGEST_SIZE:
+        raise InputError(
+            f"hypotheses must have scores whose variance can be computed, but under "
+            f"{drawn.of.name} a {drawn.units.unit} moves {what} by {size:.1g}; give them in a "
+            f"unit in which they are nearer to 1"
+        )
+
+
+def _pair(
+    drawn: Drawn, pair: Pair, asked: Question, n: int, repeats: tuple[int | None, int | None]
+) -> PairPower:
+    """Return what is found of a pair on n units, of so many planned runs, or trials of an item."""
+    plan, (planned, trials) = designed(drawn, pair, asked), repeats
+    of_trials = None
+    if trials:
+        plan = by_t(drawn.difference(*pair), asked)
+        spread = spread_of(drawn, pair, plan.segment)
+        plan, of_trials = plan_of_trials(plan, spread, trials, n)
+    size, runs = asked.difference, planned or 1
+    low, high = plan.bounds()
+    bounds = _bounded("minimum", [d.least(n, runs) for d in (plan, low, high)])
+    if size is not None:
+        # The more the next units vary, the less is found.
+        bounds |= _bounded("power", [d.power(size, n, runs) for d in (plan, high, low)])
+        bounds |= _bounded("needed", [d.needed(size, runs) for d in (plan, low, high)])
+    sizes = _sizes(n, drawn.units.n, bounds.get("needed") or n)
+    return PairPower(
+        metric=drawn.of.name,
+        baseline=drawn.of.systems[pair[0]],
+        system=drawn.of.systems[pair[1]],
+        observed=float(drawn.scores[pair[1]] - drawn.scores[pair[0]]),
+        standard_deviation=plan.deviation(runs),
+        **bounds,
+        sizes=sizes,
+        minimums=tuple(plan.least(m, runs) for m in sizes),
+        powers=() if size is None else tuple(plan.power(size, m, runs) for m in sizes),
+        higher_is_better=drawn.of.higher_is_better,
+        discordant=plan.discordant if plan.scale else None,
+        of_runs=None if planned is None else _of_runs(plan, n, planned),
+        of_trials=of_trials,
+    )
+
+
+def plan_of_trials(
+    plan: Design, spread: TrialSpread, trials: int, n: int
+) -> tuple[Design, TrialPower]:
+    """Return the design of items with so many trials, and what others need and cost."""
+
+    def of(k: int) -> Design:
+        return replace(plan, segment=spread.variance(k))
+
+    size, price, cheapest = plan.asked.difference, plan.asked.price, None
+    needed: dict[int, int | None] = {}
+    if size is not None and price is not None:
+        cheapest, needed = cheapest_of(lambda k: of(k).needed(size), price, spread.most)
+    shown = sorted({*_TRIALS, trials, *([cheapest[0]] if cheapest else [])})
+    needs = [needed.get(k) or of(k).needed(size) for k in shown] if size is not None else []
+    power = TrialPower(
+        item_deviation=spread.item**0.5,
+        trial_deviation=spread.trial**0.5,
+        trials=tuple(shown),
+        trial_minimums=tuple(of(k).least(n, 1) for k in shown),
+        trial_needed=tuple(needs),
+        prices=() if price is None else tuple(map(cost, needs, shown, repeat(price))),
+        most_trials=spread.most,
+        cheapest_trials=cheapest[0] if cheapest else None,
+        cheapest_items=cheapest[1] if cheapest else None,
+        cheapest_price=cheapest[2] if cheapest else None,
+    )
+    return of(trials), power
+
+
+def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
+    size, bounds = plan.asked.difference, {}
+    if size is not None:
+        bounds = _bounded("runs_needed", [d.runs_needed(size, n) for d in (plan, *plan.bounds())])
+        bounds["fewest_runs"] = plan.runs_needed(size, ENDLESS)
+    runs = tuple(sorted({*_RUNS, planned, bounds.get("runs_needed") or planned}))
+    return RunPower(
+        run_deviation=float(np.sqrt(sum(r for r, _ in plan.of_runs))),
+        limit=plan.least(ENDLESS, planned),
+        **bounds,
+        runs=runs,
+        run_minimums=tuple(plan.least(n, r) for r in runs),
+        run_powers=() if size is None else tuple(plan.power(size, n, r) for r in runs),
+    )
+
+
+def _label_notes(pairs: Sequence[tuple[Drawn, Pair]], asked: Question) -> Iterator[str]:
+    """Say how many labels of people find a difference, of pairs where they correct a judge's."""
+    for drawn, pair in pairs:
+        if drawn.labelled is not None and asked.difference is not None:
+            yield from _labels_needed(drawn, pair, asked, asked.difference)
+
+
+def _labels_needed(drawn: Drawn, pair: Pair, asked: Question, size: float) -> Iterator[str]:
+    """Say how many labels find a difference of a size between two systems."""
+    labelled, influence = drawn.labelled, drawn.difference(*pair).influence
+    if labelled is None or influence is None:
+        return
+    units = drawn.units
+    squares = student.unbiased(influence, units.sizes, units.codes) ** 2
+    of_labels, of_others = float(np.sum(squares[labelled])), float(np.sum(squares[~labelled]))
+    seen, sides = int(np.count_nonzero(labelled)), 2 if asked.alternative == "two-sided" else 1
+
+    def power(n: int) -> float:
+        error = (of_labels * seen / n + of_others) ** 0.5
+        return noncentral.t_power(size / error, max(n - 1.0, 1.0), asked.level, sides, 1.0)
+
+    needed = noncentral.least_size(power, asked.target)
+    base, new = (drawn.of.systems[i] for i in pair)
+    what = f"a difference of {size:g} between {new} and {base} is found with power {asked.target:g}"
+    if needed is None or needed > units.n:
+        yield (
+            f"{drawn.of.name}: people's labels of all {units.n:,} {units.unit}s would not do: let "
+            f"the judge score more, so that {what}."
+        )
+    else:
+        yield (
+            f"{drawn.of.name}: with labels of {needed:,} {units.unit}s (now {seen:,}) of "
+            f"{units.n:,}, {what}."
+        )
+
+
+def _bounded(name: str, values: Sequence[float | None]) -> dict[str, Any]:
+    return dict(zip((name, f"{name}_low", f"{name}_high"), values, strict=True))
+
+
+def _sizes(planned: int, *others: int) -> tuple[int, ...]:
+    """Return round numbers around the sizes in question, and the planned size itself."""
+    low, high = max(10, min(planned, *others) / _REACH), max(planned, *others) * _REACH
+    numbers = [lead * 10**d for d in range(1, len(str(high)) + 1) for lead in (1, 2, 5)]
+    return tuple(sorted({planned, *(m for m in numbers if low <= m <= high)}))
+
+
+def _left_out(same: Sequence[tuple[Drawn, Pair]]) -> Iterator[str]:
+    for drawn, (a, b) in same[:1]:
+        who = f"{drawn.of.systems[b]} and {drawn.of.systems[a]} ({drawn.of.name})"
+        who = who if len(same) == 1 else f"{len(same)} pairs, {who} for one,"
+        yield (
+            f"{who} have identical statistics on every {drawn.units.unit}, which say nothing of "
+            f"power, and are left out."
+        )

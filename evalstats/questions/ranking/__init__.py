@@ -1,0 +1,1 @@
+"""The place of each system, with its interval."""

@@ -1,0 +1,118 @@
+"""Claims of several pairs and tasks: p-values adjusted together, as Holm's method is by hand."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import evalstats as es
+from evalstats.questions.gates.gate import gated
+from tests.analysis.test_suites import holm_by_hand
+
+MARKS = es.Mean("marks")
+BY_T = {"test": "t", "method": "t"}
+KINDS = ("pvalue_not_worse", "pvalue_equivalence")
+HOW = {
+    "max-t": holm_by_hand,
+    "holm": holm_by_hand,
+    "benjamini-hochberg": stats.false_discovery_control,
+    "none": list,
+}
+
+
+def scores(n=60, n_systems=4, noise=1.0, seed=3):
+    rng = np.random.default_rng(seed)
+    old = rng.normal(size=n)
+    return {f"s{i}": old + rng.normal(0.05 * i, noise, size=n) for i in range(n_systems)}
+
+
+def check(family, kind, adjustment):
+    known = [getattr(d.margin_test, kind) for d in family]
+    found = [getattr(d.margin_test, f"{kind}_adjusted") for d in family]
+    assert found == pytest.approx(list(HOW[adjustment](known)), rel=1e-12)
+    assert (adjustment == "none") == (found == known)
+
+
+@pytest.mark.parametrize("adjustment", HOW)
+def test_the_claims_of_all_pairs_and_tasks_are_a_family_and_the_totals_another(adjustment):
+    asked = {"margin": 0.4, "n_resamples": 199, "adjustment": adjustment}
+    alone = es.compare(scores(), metrics=[MARKS, es.Mean("other")], **asked)
+    suite = es.Suite({t: es.extract(scores(seed=i), metric=MARKS) for i, t in enumerate("xyz")})
+    tasks = suite.compare(**asked)
+    for kind in KINDS:
+        for metric in ("marks", "other"):
+            check([d for d in alone if d.metric == metric], kind, adjustment)
+        check(tasks.rows, kind, adjustment)
+        check(tasks.totals, kind, adjustment)
+    assert len(tasks.rows) == 18
+    recovered = es.compare({s: x + 9 for s, x in scores().items()}, metrics=MARKS,
+                           recovery=0.95, n_resamples=199, adjustment=adjustment)  # fmt: skip
+    check(recovered, "pvalue_not_worse", adjustment)
+    assert {d.margin_test.pvalue_equivalence_adjusted for d in recovered} == {None}
+
+
+def test_verdicts_are_by_the_adjusted_p_values_and_bounds_are_each_pairs():
+    given = scores(n_systems=5)
+    many = es.compare(given, metrics=MARKS, margin=0.35, **BY_T)
+    each = es.compare(given, metrics=MARKS, margin=0.35, adjustment="none", **BY_T)
+    turned = [(each.claim(a), many.claim(b)) for a, b in zip(each, many, strict=True)]
+    assert {("equivalent", "not shown"), ("not worse", "not shown")} <= set(turned)
+    for a, b in zip(each, many, strict=True):
+        assert a.margin_test.loss_bound == b.margin_test.loss_bound
+        assert a.margin_test.pvalue_worse == b.margin_test.pvalue_worse
+        adjusted = b.margin_test.pvalue_equivalence_adjusted
+        assert (many.claim(b) == "equivalent") == (adjusted <= 0.05)
+    (note,) = [note for note in many.notes if "margin 0.35" in note]
+    assert "at level 0.05, adjusted for 10 comparisons (holm);" in note
+    assert "the smallest margins that can be claimed of each by itself." in note
+    said = "Blackwelder, 1982), adjusted for all comparisons by Holm's method (1979)."
+    assert said in many.describe()
+    assert "Blackwelder, 1982). " in each.describe()
+    (note,) = [note for note in each.notes if "margin 0.35" in note]
+    assert "at level 0.05, each by itself;" in note
+    pair = es.compare(scores(n_systems=2), metrics=MARKS, margin=0.35, **BY_T)
+    (note,) = [note for note in pair.notes if "margin 0.35" in note]
+    assert (
+        "or not shown, at level 0.05; CSV and JSON have the smallest margins that can be c" in note
+    )
+
+
+def test_a_pair_of_which_nothing_can_be_claimed_counts_among_them():
+    marks = np.arange(40.0) % 5
+    moved = np.roll(marks, 1)
+    given = {"A": marks, "B": marks, "C": marks + (moved > 3)}
+    result = es.compare(given, metrics=MARKS, margin=1.0, baseline="A", **BY_T)
+    assert result["B"].margin_test is None
+    test = result["C"].margin_test
+    assert test.pvalue_equivalence_adjusted == 2 * test.pvalue_equivalence
+    assert test.pvalue_not_worse_adjusted == 2 * test.pvalue_not_worse
+
+
+def test_files_of_earlier_versions_claim_for_each_pair_by_itself():
+    result = es.compare(scores(n_systems=5), metrics=MARKS, margin=0.35, **BY_T)
+    found = json.loads(result.to_json())
+    for d in found["differences"]:
+        test = d["margin_test"]
+        for kind in KINDS:
+            del test[f"{kind}_adjusted"]
+        equivalent, kept = (test[kind] <= 0.05 for kind in reversed(KINDS))
+        d["claim"] = "equivalent" if equivalent else "not worse" if kept else "not shown"
+    read = es.Comparison.from_json(json.dumps(found))
+    assert [read.claim(d) for d in read] == [d["claim"] for d in found["differences"]]
+    assert [read.claim(d) for d in read] != [result.claim(d) for d in result]
+
+
+def test_all_claims_of_a_gate_have_to_hold_and_none_is_adjusted():
+    rng = np.random.default_rng(1)
+    tasks = {}
+    for name in "abcdefgh":
+        old = rng.normal(size=50)
+        tasks[name] = [es.extract({"old": old, "new": old + rng.normal(size=50)}, metric=MARKS)]
+    found = gated(tasks, "old", margin=0.25, n_resamples=199)
+    close = [c for c in found if 0.05 / 8 < c.pvalue_passed <= 0.05]
+    assert close
+    assert {c.verdict for c in close} == {"passed"}
+    for check in found:
+        test = check.difference.margin_test
+        assert test.pvalue_not_worse_adjusted == test.pvalue_not_worse

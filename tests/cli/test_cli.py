@@ -1,0 +1,539 @@
+"""The command line: a command is a call of the library, and what cannot be is one line."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import evalstats as es
+from evalstats.analysis import design, options
+from evalstats.cli.flags import COMMANDS, OPTIONS, options_of
+from evalstats.cli.inputs import Input
+from evalstats.cli.metrics import TOKENIZERS
+from evalstats.cli.parser import parsed
+from evalstats.logs import joining, pivot
+from evalstats.questions.ranking import ranking
+from evalstats.results import records
+from evalstats.text import sacrebleu
+from tests.conftest import SYSTEMS
+
+REFS = ("-r", "ref.A.txt", "ref.B.txt")
+INPUT = ("-i", *(f"{name}.txt" for name in SYSTEMS))
+TEXTS = " ".join((*REFS, *INPUT))
+SCORES = """system,segment,metric,score,document
+A,1,acc,1,x
+A,2,acc,0,x
+A,3,acc,1,y
+A,4,acc,1,y
+B,1,acc,1,x
+B,2,acc,1,x
+B,3,acc,0,y
+B,4,acc,1,y
+"""
+
+
+def table(name):
+    """Return the scores of one system."""
+    return "".join(f"{line}\n" for line in SCORES.splitlines() if line[0] in ("s", name))
+
+
+@pytest.fixture(scope="module")
+def folder(files):
+    rows = [f"{task},{line}" for task in "xy" for line in SCORES.splitlines()[1:]]
+    filters = (
+        "model,id,task,filter,acc\nm,1,x,none,1\nm,2,x,none,0\nm,1,x,strict,0\nm,2,x,strict,0\n"
+    )
+    (files / "runs").mkdir()
+    for name, text in {
+        "scores.csv": SCORES, "a.csv": table("A"), "b.csv": table("B"), "runs/c.csv": table("B"),
+        "judge.csv": SCORES.replace("acc", "judge"),
+        "own.csv": SCORES.replace("system,segment,metric,score", "who,unit,metric,points"),
+        "zero.csv": "system,id,acc\nZ,1,0\nZ,2,0\nB,1,1\nB,2,1\n",
+        "uneven.csv": "system,id,epoch,acc\nA,1,1,0\nA,1,2,0\nA,2,1,1\nB,1,1,1\nB,2,1,1\n",
+        "gap.csv": SCORES.replace("B,4,acc,1", "B,4,acc,"),
+        "tasks.csv": "\n".join(["task,system,segment,metric,score,document", *rows]),
+        "filters.csv": filters,
+        "new.csv": "system,id,acc,f1\nD,1,1,1\nD,2,0,1\n",
+        "old.csv": "system,id,acc,f1\nC,1,1,5\nC,2,0,5\n",
+        "empty.txt": "", "short.txt": "one\n", "ids.txt": "\n".join(f"s{i}" for i in range(60)),
+        "odd.csv": "system,id,acc\nlr=0.1,1,1\nlr=0.1,2,0\nseed=2,1,1\nseed=2,2,1\n",
+        "quoted.csv": "system,id,acc\nmetric='x',1,1\nmetric='x',2,0\nB,1,1\nB,2,1\n",
+    }.items():  # fmt: skip
+        (files / name).write_text(text, encoding="utf-8")
+    (files / "corrupt.gz").write_bytes(b"\x1f\x8b\x08\x00garbage-garbage-garbage")
+    (files / "sub").mkdir()
+    (files / "sub" / "copy.txt").write_text("one\n", encoding="utf-8")
+    es.SegmentStatistics([[[1, 1], [0, 1]]], ["A"], es.Mean("m")).save(files / "x.npz")
+    return files
+
+
+@pytest.fixture(autouse=True)
+def here(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def ranks(result, **options):
+    return result.ranking(**options)
+
+
+def gate(new, base, **options):
+    return es.gate(f"{new}.csv", f"{base}.csv", **options)
+
+
+def of_tasks(**options):
+    """Return the gate of B against A on both tasks; each side is a log of its own."""
+    lines = [f"{task},{line}" for task in "xy" for line in SCORES.splitlines()[1:]]
+    for name in "AB":
+        of_one = [line for line in lines if f",{name}," in line]
+        text = "\n".join(["task,system,segment,metric,score,document", *of_one])
+        Path(f"{name}.tasks.csv").write_text(text, encoding="utf-8")
+    return es.gate("B.tasks.csv", "A.tasks.csv", **options)
+
+
+def by_domain(small):
+    sides = {"baseline": small.systems["baseline"], "new": small.systems["copy"]}
+    return es.gate(sides, "baseline", small.references, "wer", strata=small.domains,
+                   aggregate="macro", margin=9, **B99)  # fmt: skip
+
+
+def runs(ask, order=None, **options):
+    """Return a call with runs: of A the first two of INPUT, and of B the third, given twice."""
+
+    def call(small):
+        texts = [small.systems[name] for name in (*SYSTEMS, SYSTEMS[2])]
+        chosen = {"B": order} if order else {"A": (0, 1), "B": (2, 3)}
+        systems = {name: [texts[i] for i in places] for name, places in chosen.items()}
+        return ask(systems, small.references, "wer", **options)
+
+    return call
+
+
+def over_metrics(systems, references, metrics, **options):
+    tables = [es.extract(systems, references, metric) for metric in metrics]
+    return es.Suite.of({"": tables}).compare(adjust_over="metrics", **options)
+
+
+def texts(ask, metrics, *labels, **options):
+    """Return a call with the texts of `files`, labels by name, and few resamples."""
+
+    def call(small):
+        given = {name: getattr(small, name) for name in ("systems", "references")}
+        # Those of docs.txt are called after their file, as those of a Series are after its name.
+        chosen = {label: pd.Series(getattr(small, of), name="doc") for label, of in labels}
+        return ask(given["systems"], given["references"], metrics, **chosen, **options)
+
+    return call
+
+
+def logs(ask, *given, **options):
+    return lambda small: ask(*given, **options)
+
+
+GROUPS, STRATA = ("groups", "documents"), ("strata", "domains")
+AR = {"test": "ar", "n_resamples": 99, "rng": 0, "method": "percentile", "alternative": "less",
+      "adjustment": "holm", "confidence_level": 0.9}  # fmt: skip
+PLAN = {"difference": 1, "n_segments": 900, "power": 0.9, "significance_level": 0.01,
+        "alternative": "greater", "baseline": "copy"}  # fmt: skip
+AUDIT = {"baseline": "copy", "n_bootstrap": 99, "n_randomization": 98, "n_resamples": 97, "rng": 3}
+B99 = {"n_resamples": 99}
+CHRF = {"beta": 3, "lowercase": True, "whitespace": True, "eps_smoothing": True}
+CONFIGURED = [
+    es.BLEU(tokenize="intl", lowercase=True, smooth_method="floor", smooth_value=0.2,
+            max_ngram_order=3, effective_order=True),
+    es.CHRF(word_order=2, **CHRF), es.CHRF(**CHRF), es.TER(normalized=True, case_sensitive=True),
+]  # fmt: skip
+
+#: What is typed after the command, and the call that has to give the same.
+CALLS = [
+    ("compare", f"{TEXTS} -m chrf --test ar --resamples 99 --seed 0 --method percentile "
+     "--alternative less --adjustment holm --confidence-level 0.9 --groups docs.txt",
+     texts(es.compare, "chrf", GROUPS, **AR)),
+    ("compare", f"{TEXTS} -m wer --adjust max-t --method simultaneous --resamples 199 --baseline copy",
+     texts(es.compare, "wer", n_resamples=199, method="simultaneous", baseline="copy")),
+    ("compare", f"{TEXTS} -m bleu --recovery 0.9 --contrast ratio --method bca --resamples 99",
+     texts(es.compare, "bleu", recovery=0.9, contrast="ratio", method="bca", **B99)),
+    ("compare", f"{TEXTS} -m chrf ter --adjust-over metrics --resamples 99",
+     texts(over_metrics, ["chrf", "ter"], **B99)),
+    ("compare", f"{TEXTS} -m ter --over docs.txt --resamples 99",
+     lambda small: es.compare(small.systems, small.references, "ter", **B99)
+     .over(pd.Series(small.documents, name="doc"))),
+    ("compare", "tasks.csv --over task",
+     logs(lambda *given, **o: es.compare_logs(*given, **o).over("task"), "tasks.csv", **B99)),
+    ("compare", "scores.csv --over document --groups document",
+     logs(lambda *given, **o: es.compare_logs(*given, groups="document", **o).over("document"),
+          "scores.csv", **B99)),
+    ("compare", f"{TEXTS} -m cer bleu --margin 2 --test t --method t --baseline copy.txt",
+     texts(es.compare, ["cer", "bleu"], margin=2, test="t", method="t", baseline="copy")),
+    ("estimate", f"{TEXTS} -m wer --strata domains.txt --resamples 99 --aggregate macro",
+     texts(es.estimate, "wer", STRATA, aggregate="macro", **B99)),
+    ("estimate", f"{TEXTS} -m bleu chrf++ chrf ter -tok intl -lc -s floor -sv 0.2 --max-ngram-order 3 "
+     "--effective-order --chrf-beta 3 --chrf-lowercase --chrf-whitespace --chrf-eps-smoothing "
+     "--ter-normalized --ter-case-sensitive --resamples 9",
+     texts(es.estimate, CONFIGURED, n_resamples=9)),
+    ("rank", f"{TEXTS} -m wer --adjustment holm --resamples 99",
+     texts(lambda *g, **o: ranks(es.compare(*g, **o)), "wer", adjustment="holm", **B99)),
+    ("rank", f"{TEXTS} -m wer bleu --composite borda --resamples 99",
+     texts(lambda *g, **o: ranks(es.compare(*g, adjustment="holm", **o), composite="borda"),
+           ["wer", "bleu"], **B99)),
+    ("power", f"{TEXTS} -m wer --difference 1 --segments 900 --power 0.9 --significance-level 0.01 "
+     "--alternative greater --baseline copy", texts(es.power, "wer", **PLAN)),
+    *[("compare", words, logs(es.compare_logs, *given, **options, **B99))
+      for words, given, options in [
+        ("a.csv b.csv", ["scores.csv"], {}),
+        ("scores.csv --groups document --baseline B", ["scores.csv"],
+         {"groups": "document", "baseline": "B"}),
+        ("a.csv b.csv --baseline ./b.csv", ["scores.csv"], {"baseline": "B"}),
+        ("a.csv runs/c.csv --baseline c.csv", ["scores.csv"], {"baseline": "B"}),
+        ("a.csv b.csv --names new old", [{"new": "a.csv", "old": "b.csv"}], {}),
+        ("tasks.csv --aggregate macro", ["tasks.csv"], {"aggregate": "macro"}),
+        ("tasks.csv --task x", ["tasks.csv"], {"task": ["x"]}),
+        ("scores.csv --systems B A", ["scores.csv"], {"systems": ["B", "A"]}),
+        ("gap.csv --missing available", ["gap.csv"], {"missing": "available"}),
+        ("judge.csv --lower-is-better judge", ["judge.csv"], {"directions": {"judge": "lower"}}),
+    ]],
+    ("estimate", "scores.csv --strata document --aggregate macro",
+     logs(es.estimate_logs, "scores.csv", strata="document", aggregate="macro", **B99)),
+    *[("estimate", f"filters.csv --task x {words}",
+       logs(es.estimate_logs, "filters.csv", metric="acc", filter="none", **B99))
+      for words in ("--filter none", "--metric acc,none", "--metric a*,n*")],
+    ("rank", "tasks.csv", logs(lambda *g, **o: ranks(es.compare_logs(*g, **o)), "tasks.csv",
+                               **B99)),
+    ("gate", "b.csv --baseline a.csv --margin 0.9", logs(gate, "b", "a", margin=0.9, **B99)),
+    ("gate", "b.csv a.csv --baseline a.csv --margin 0.9", logs(gate, "b", "a", margin=0.9, **B99)),
+    ("gate", "scores.csv --baseline A --recovery 0.9", logs(gate, "b", "a", recovery=0.9, **B99)),
+    ("gate", "scores.csv --systems B --baseline A --margin 0.9",
+     logs(gate, "b", "a", margin=0.9, **B99)),
+    ("gate", "tasks.csv --systems B --baseline A --margin 0.9 --on total --aggregate micro",
+     logs(of_tasks, on="total", aggregate="micro", margin=0.9, **B99)),
+    ("gate", "tasks.csv --systems B --baseline A --margin 0.1 --undecided pass",
+     logs(of_tasks, undecided="pass", margin=0.1, **B99)),
+    ("gate", "tasks.csv --task x --systems B --baseline A --margin 0.9 --strata document",
+     logs(of_tasks, task="x", strata="document", margin=0.9, **B99)),
+    ("gate", f"{' '.join(REFS)} -i copy.txt --names new --baseline baseline.txt --margin 9 -m wer "
+     "--strata domains.txt --aggregate macro --resamples 99", by_domain),
+    ("compare", f"{TEXTS} {INPUT[3]} --names A A B B -m wer --test t --method t",
+     runs(es.compare, test="t", method="t")),
+    ("gate", f"{TEXTS} {INPUT[3]} --names A A B B -m wer --baseline A --margin 2",
+     runs(lambda systems, *given, **o: es.gate(systems, "A", *given, **o), margin=2)),
+    ("estimate", f"{TEXTS} {INPUT[3]} --names A B A B -m wer --systems B --method t",
+     runs(es.estimate, order=(1, 3), method="t")),
+    ("audit", f"{TEXTS} -m chrf++ --baseline copy --paired-bs-n 99 --paired-ar-n 98 --resamples 97 "
+     "--seed 3", texts(es.audit, "chrf++", **AUDIT)),
+    ("show", "scores.csv", logs(es.read_log, "scores.csv")),
+    ("show", "own.csv --columns who=system unit=segment points=score document=",
+     logs(es.read_log, "own.csv", columns={"who": "system", "unit": "segment", "points": "score",
+                                           "document": None})),
+    ("compare", "own.csv --columns who=system unit=segment --columns points=score",
+     logs(es.compare_logs, "scores.csv", **B99)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "command, words, call", CALLS, ids=lambda x: x if isinstance(x, str) else ""
+)
+def test_a_command_is_a_call(run_here, small, command, words, call):
+    words = [command, *words.split(), "-f", "json"]
+    if "logs" in parsed(words) and parsed(words).logs and command not in ("show", "power"):
+        words += ["--resamples", "99"]
+    code, out, err = run_here(*words)
+    expected = call(small)
+    assert (code, err) == (getattr(expected, "exit_code", 0), "")
+    assert json.loads(out) == json.loads(expected.to_json())
+
+
+def test_the_choices_are_those_of_the_library():
+    known = {
+        "test": options.TESTS, "alternative": options.ALTERNATIVES, "contrast": records.CONTRASTS,
+        "aggregate": design.AGGREGATES, "missing": joining.MISSING, "epochs": pivot.EPOCHS,
+        "composite": ranking.COMPOSITES,
+    }  # fmt: skip
+    of_pairs = {"method": options.METHODS, "adjustment": options.ADJUSTMENTS}
+    of_rest = {"method": options.SCORE_METHODS, "adjustment": ranking.FAMILY_WISE}
+    found = set()
+    for option in (option for some in OPTIONS.values() for option in some):
+        choices = {**known, **(of_pairs if option.commands == "compare" else of_rest)}
+        if option.name in choices:
+            assert sorted(option.value.split("|")) == sorted(choices[option.name])
+            found.add(option.name)
+    assert found == {*known, *of_pairs}
+
+
+def test_a_repeated_flag_adds_to_what_came_before(typed):
+    few = ("--resamples", "9")
+    expected = typed("estimate", *REFS, *INPUT, "-m", "bleu", "wer", "--names", *"xyz", *few)
+    parts = [("-r", "ref.A.txt"), ("-i", *INPUT[1:3]), ("--names", "x"), ("-m", "bleu"),
+             ("-r", "ref.B.txt"), ("-i", INPUT[3]), ("--names", "y", "z"), ("-m", "wer")]  # fmt: skip
+    assert typed("estimate", *(word for part in parts for word in part), *few) == expected
+
+
+def test_the_target_language_chooses_the_tokeniser_or_is_refused(typed, refused):
+    one = ("estimate", *REFS, "-i", "copy.txt", "--resamples", "9", "-l")
+    for pair, tokenizer in (("en-zh", "zh"), ("en-ZH", "zh"), ("zh-en", "13a"), ("EN-de", "13a")):
+        assert f"|tok:{tokenizer}|" in typed(*one, pair)
+    for pair in ("zh", "en_zh", "zh-", "en-zh-TW", "", "en zh", "english-chinese"):
+        assert "SRC-TRG" in refused(*one, pair)
+
+
+def test_files_of_statistics_compare_like_the_texts(typed, here):
+    for name in SYSTEMS:
+        assert typed("extract", *REFS, "-i", f"{name}.txt", "-o", f"{name}.npz") == ""
+    saved = [f"{name}.npz" for name in SYSTEMS]
+    options = ("--baseline", "baseline", "--groups", "docs.txt", "--resamples", "99")
+    expected = typed("compare", *REFS, *INPUT, *options)
+    assert typed("compare", *saved, *options) == typed("compare", *options, *saved) == expected
+    typed("extract", *REFS, *INPUT, "-m", "chrf", "-cw", "2", "--ids", "ids.txt", "-o", "all.npz")
+    table = es.SegmentStatistics.load(here / "all.npz")
+    assert (table.metric, table.systems) == (es.CHRF(word_order=2), SYSTEMS)
+    assert table.segment_ids[:2] == ("s0", "s1")
+    assert "chrF2++" in typed("show", "all.npz", "scores.csv")
+
+
+@pytest.mark.parametrize(
+    "name, unit",
+    [("documents.txt", "6 documents"), ("speaker.v2.txt", "6 speakers"), ("12.txt", "6 groups")],
+)
+def test_groups_of_a_file_are_called_after_it(typed, here, name, unit):
+    # Defect: they were "groups", where papers want documents.
+    (here / name).write_bytes((here / "docs.txt").read_bytes())
+    command = ("compare", *REFS, *INPUT, "--resamples", "99", "--groups", name)
+    assert f"{unit} of 60 segments" in typed(*command).partition("\n")[0]
+    assert f"Whole {unit[2:]} are drawn." in typed(*command, "--describe")
+
+
+def test_a_sentence_for_the_method_section(typed, small):
+    out = typed("compare", *REFS, *INPUT, "-m", "wer", "--describe", "--resamples", "9")
+    expected = es.compare(small.systems, small.references, "wer", n_resamples=9)
+    assert out == f"{expected.describe()}\n"
+
+
+def test_exit_codes_of_gates(run_here):
+    asked = ("gate", "new.csv", "--baseline", "old.csv", "--metric", "acc", "--margin", "0.5")
+    code, out, _ = run_here(*asked)
+    assert (code, "UNDECIDED: D against C" in out, "f1" in out) == (3, True, False)
+    assert [run_here(*asked, "--undecided", x)[0] for x in ("pass", "fail")] == [0, 1]
+    of_texts = ("gate", *REFS, "--resamples", "99", "-m", "wer", "--recovery", "0.9", "--baseline")
+    code, out, _ = run_here(*of_texts, "baseline.txt", "-i", "clearly-better.txt")
+    assert code == 0
+    assert out.startswith("PASSED: clearly-better against baseline")
+    assert run_here(*of_texts, "clearly-better.txt", "-i", "baseline.txt")[0] in (1, 3)
+
+
+#: What cannot be typed, and what is said of it; for short, of the texts in `files`.
+REFUSED = """
+compare FROM -i nothing.txt copy.txt => cannot read nothing.txt: No such
+compare FROM -i corrupt.gz copy.txt => cannot read corrupt.gz
+compare FROM -i empty.txt copy.txt => empty.txt is empty
+compare FROM -i short.txt copy.txt => has 1 lines but
+compare FROM -i copy.txt sub/copy.txt => 'copy' comes from both copy.txt and
+compare FROM => outputs are missing: give -i FILE
+compare -i ALL -r ref.A.txt short.txt => must have the same number of lines
+compare -i ALL => references are missing: give -r
+compare -i ALL -t wmt22 => -t/--test-set needs -l
+compare -i ALL -t wmt1 -l en-de => test set 'wmt1' is not one of
+compare -i ALL -t wmt22 -l en-xx => 'en-xx' is not in wmt22; it has
+compare TEXTS -t wmt22 => give either -r
+rank FROM -i copy.txt => evalstats rank: error: rank needs at least 2
+comapre => did you mean 'compare'?
+compare TEXTS -o table.xyz => end it in one of .txt
+compare TEXTS -o table.tex -f csv => of latex, but -f asks for csv
+compare TEXTS --caption x => --caption is for LaTeX
+compare TEXTS --layout wide => --layout must be one of paper; got 'wide'
+compare TEXTS --layout paper -f json => --layout is of tables: text, Markdown, LaTeX, HTML and CSV
+compare TEXTS --systems cpoy => there is no 'cpoy'
+compare TEXTS --names x => --names needs one name for each
+compare TEXTS --resamples 99999999999 => --resamples must be at most 10000000
+compare TEXTS --resamples x => --resamples: invalid int value: 'x'
+compare TEXTS --resample 99 => unrecognized arguments: --resample
+compare TEXTS --seed -3 => --seed must be a non-negative int, got -3
+compare TEXTS --seed 1 --seed 1 => --seed: is given more than once
+compare TEXTS --test x => --test: there is no 'x'; there are bootstrap, t, ar
+compare TEXTS --groups short.txt => --groups has 1 labels but there are 60
+compare TEXTS --aggregate macro => --aggregate macro needs strata
+compare TEXTS --over docs.txt --matrix => --matrix shows a comparison, and --over means of it
+compare TEXTS -m rouge => -m must be one of bleu, chrf
+compare TEXTS -m bleu bleu => -m must name different metrics
+compare TEXTS -m chrf++ -cw 0 => --chrf-word-order 0 contradicts -m chrf++
+compare TEXTS -l en-de --trg-lang zh => --trg-lang zh contradicts -l en-de
+compare TEXTS -tok moses => --tokenize must be one of none, zh
+compare TEXTS -sv 0.2 => no effect with --smooth-method exp
+compare TEXTS -m chrf --chrf-beta 1e300 => error: --chrf-beta must be at most
+compare TEXTS --max-ngram-order 0 => error: --max-ngram-order must be at least 1
+compare TEXTS --margin 1 --contrast ratio => error: --margin is a difference in points, and --contrast ratio shows none; give --recovery, which is a ratio, or leave --contrast out
+compare TEXTS --margin 1 --recovery 0.9 => give either --margin or --recovery, not both
+power TEXTS --difference -1 => --difference must be above 0, got -1.0: it is a size; say which side is tested with --alternative greater
+compare zero.csv --contrast log-ratio => error: --contrast log-ratio needs scores above 0, and acc of 'Z' is 0; leave --contrast out
+compare TEXTS --chrf-beta 3 => has no effect without -m chrf
+rank TEXTS --composite borda --adjust holm => --adjustment has no effect
+gate TEXTS --baseline copy --margin 1 => clearly-better: choose with --systems
+gate TEXTS --margin 1 => give --baseline
+gate scores.csv --margin 1 --baseline '' => give --baseline
+gate a.csv --baseline nosuch.csv --margin 1 => error: cannot read nosuch.csv: it does not exist, and there is no system 'nosuch.csv'; there are A
+gate FROM -i copy.txt --baseline nosuch.txt --margin 1 => error: cannot read nosuch.txt: it does not exist, and there is no system 'nosuch.txt'; there are copy
+gate nosuch.csv --baseline a.csv --margin 1 => error: cannot read nosuch.csv: it does not exist
+gate b.csv --baseline a.csv --names x y --margin 1 => error: --names needs one name for each of b.csv, got x y; the baseline is called after its path
+gate b.csv --baseline a.csv --margin 1 --significance-level 0.6 => error: --significance-level must be below 0.5 where there is a margin or a recovery, got 0.6
+gate b.csv --baseline a.csv --margin 1 --significance-level 5 => error: --significance-level must be between 0 and 1, got 5
+gate b.csv --baseline a.csv --recovery 99% => --recovery: expected a share, got '99%': write 0.99
+gate b.csv --baseline a.csv --recovery 99 => --recovery must be a share above 0 and at most 1, got 99
+gate b.csv --baseline a.csv --margin 1% => --margin: expected a number, got '1%'
+gate b.csv --baseline a.csv --margin 1 --on totals => --on: there is no 'totals'; there are all, total
+gate tasks.csv --systems A B --baseline A --margin 1 --strata document => --strata are for one task
+compare TEXTS --confidence-level 0.4 --margin 1 => --confidence-level must be above 0.5 where there is a margin or a recovery, got 0.4
+compare ref.A.txt INPUT => references go as -r ref.A.txt, scores as --scores
+power TEXTS --segments 2000 5000 => error: argument --segments takes one value, got 2000 5000
+compare TEXTS --paired-bs => unrecognized arguments: --paired-bs; compare tests every pair without it; evalstats audit
+compare TEXTS -m bleu,chrf => error: -m takes names with spaces between them: -m bleu chrf
+extract TEXTS --names x x y -o x.npz => error: extract keeps one file a system
+compare TEXTS --names x x y => all systems must have the same number of runs, got 2 of 'x' and 1 of 'y'
+compare TEXTS --names x x x => compare needs at least 2 systems, got 1: ['x']
+compare TEXTS --digits 3 -o x.json => --digits is for text, md and tex
+compare TEXTS --digits -1 => --digits must be at least 0, got -1
+compare TEXTS -o x.md -o ./x.md => -o ./x.md is given more than once
+compare FROM INPUT SEVEN -o c.pdf => error: -o c.pdf: 45 pairs are too many rows for a figure; give --baseline, or draw ranks: evalstats rank -o c.pdf
+compare TEXTS --baseline '' => --baseline: there is no ''
+gate TEXTS --baseline copy => give --margin, the loss
+gate scores.csv --baseline Bee --recovery 0.9 => error: cannot read Bee: it does not exist, and there is no system 'Bee'; there are A, B
+extract TEXTS -o x.txt => -o must end in .npz, got x.txt
+extract TEXTS -m bleu ter -o x.npz => -m needs one metric
+compare x.npz -m bleu => -m says nothing of x.npz
+estimate x.npz --chrf-beta 1 => --chrf-beta is for texts
+estimate copy.txt => is neither statistics (.npz) nor a log
+estimate -r - -i - => can be read once
+compare scores.csv x.npz => or logs, not both
+compare scores.csv -i a.txt => texts as -i, not both
+compare -i a.txt --missing error => --missing is for logs
+compare a.csv b.csv --names x x => a name of its own for each
+compare scores.csv --groups docs.txt => docs.txt is a file of labels, which goes with texts
+compare a.csv => compare needs at least 2 systems
+audit scores.csv => and no acc
+compare scores.csv --metric acuracy => there are acc; did you mean 'acc'?
+compare scores.csv -m '' => error: -m must be non-empty text
+compare scores.csv --over task => error: --over task is no label of the segments
+estimate scores.csv --method bca --strata document => error: --method 'bca' is that of one
+compare scores.csv --systems C => --systems: there is no 'C'
+power tasks.csv => must choose one of x, y
+compare gap.csv => what there is with --missing intersect
+compare judge.csv => give --higher-is-better judge, or --lower-is-better judge
+compare scores.csv --higher-is-better akk => --higher-is-better, --lower-is-better: there is no metric 'akk'
+compare uneven.csv --epochs runs => --epochs runs needs the same number of answers
+compare a.csv a.csv => more than once; give --names
+show => show needs a path
+compare scores.csv --columns score => --columns takes COLUMN=ROLE, such as mine=score, got score
+compare scores.csv --columns skore=score => --columns: scores.csv has no column 'skore'
+compare TEXTS --columns skore=score => --columns is for logs
+compare odd.csv --baseline lr=0.2 => no 'lr=0.2'; there are lr=0.1, seed=2
+"""
+#: Ten systems, with those of INPUT.
+SEVEN = f"copy.txt {'copy.txt ' * 6}--names {' '.join('abcdefghij')}"
+for short, long in {
+    "SEVEN": SEVEN,
+    "INPUT": " ".join(INPUT),
+    "TEXTS": TEXTS,
+    "FROM": " ".join(REFS),
+    "ALL": " ".join(INPUT[1:]),
+}.items():
+    REFUSED = REFUSED.replace(short, long)
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        *(line.split(" => ") for line in REFUSED.strip().split("\n")),
+        (f"compare {TEXTS} --names a 'b\nc' d", "system names must be printable text"),
+        (f"gate {TEXTS} --systems copy --baseline baseline --margin -1", "side is a loss\n"),
+        ("estimate '--a\nb\x1b[2J\u202e'", "--a\\nb\\x1b[2J\\u202e"),
+    ],
+)
+def test_what_cannot_be_is_one_line(refused, words, message):
+    assert message in refused(*shlex.split(words))
+
+
+def test_every_help_is_a_screen_that_begins_with_two_examples(typed):
+    assert set(TOKENIZERS) >= set(sacrebleu.tokenizer_names())
+    for name in COMMANDS:
+        lines = typed(name, "--help").splitlines()
+        assert len(lines) <= 40
+        assert max(map(len, lines)) <= 100
+        for line in lines[2:4]:
+            command, *words = shlex.split(line)[1:]
+            assert parsed([command, *words]).command == command == name
+        everything = typed(name, "--help-all")
+        assert all(o.typed in everything for some in options_of(name).values() for o in some)
+    assert all(name in typed("compare", "--help") for name in TOKENIZERS)
+    assert "--chrf-beta" in typed("compare", "--help-all")
+    assert typed() == typed("--help")
+    assert all(name in typed() for name in COMMANDS)
+    assert typed("--version") == f"evalstats {es.__version__}\n"
+
+
+def test_names_that_look_like_arguments_stay_as_they_are(typed, refused):
+    for file, names in (("odd.csv", ["seed=2", "lr=0.1"]), ("quoted.csv", ["B", "metric='x'"])):
+        out = typed("estimate", file, "--resamples", "9")
+        assert [line.split()[0] for line in out.splitlines()[4:6]] == names
+        assert out == es.estimate_logs(file, n_resamples=9).to_text() + "\n"
+    said = refused("compare", "quoted.csv", "--systems", "test='t'")
+    assert "there is no \"test='t'\"; there are metric='x'," in said
+
+
+def scores_of(first=1, names=SYSTEMS):
+    lines = [
+        f"{name},{i + first},{7 * i % 10 + j}" for j, name in enumerate(names) for i in range(60)
+    ]
+    return "\n".join(["system,line,COMET", *lines])
+
+
+@pytest.fixture
+def beside(here, run_here):
+    """Put scores beside texts; return what `estimate` prints."""
+
+    def beside(scores, *options):
+        (here / "comet.csv").write_text(scores, encoding="utf-8")
+        asked = ("-r", "ref.A.txt", "-m", "wer", "--scores", "comet.csv", "--resamples", "9")
+        return run_here("estimate", *INPUT, *asked, *options)
+
+    return beside
+
+
+def test_scores_stand_beside_metrics_of_texts(beside):
+    found = json.loads(beside(scores_of(), "-f", "json")[1])["estimates"]
+    assert [e["metric"] for e in found] == ["WER"] * 3 + ["COMET"] * 3
+    turned = [f"{name}.txt" for name in reversed(SYSTEMS)]
+    other = json.loads(beside(scores_of(0, turned), "-f", "json")[1])["estimates"]
+    assert [e["score"] for e in other[3:]] == [e["score"] for e in reversed(found[3:])]
+
+
+def test_scores_of_other_references_do_not_go_with_texts(here, beside):
+    lines = (here / "ref.A.txt").read_text(encoding="utf-8").splitlines()
+    segments = [{"mt": "-", "ref": f"{line} ", "COMET": i / 60} for i, line in enumerate(lines)]
+    for reference, code in ((lines[6], 0), ("another", 2)):
+        segments[6]["ref"] = reference
+        (here / "comet.json").write_text(json.dumps(dict.fromkeys(SYSTEMS, segments)), "utf-8")
+        judge = scores_of().replace("COMET", "judge score")
+        found, _, err = beside(judge, "--scores", "comet.json")
+        assert found == code
+    assert "of other references than the texts: 1 of 60 differ, that of line 7" in err
+
+
+def test_scores_that_do_not_fit_texts(beside):
+    scores = scores_of()
+    fewer = "\n".join(line for line in scores.split("\n") if ",60," not in line)
+    for given, message in (
+        (scores.replace("copy,", "other,"), "has no scores (COMET) of 'copy'; it has"),
+        (scores.replace(",60,", ",61,"), "must be named by the numbers of their lines"),
+        (fewer, "of 59 segments but"),
+    ):
+        code, _, err = beside(given)
+        assert (code, message in err) == (2, True)
+
+
+def test_the_end_of_a_path_names_a_system_only_where_it_is_that_of_one():
+    table = es.SegmentStatistics([[[1, 1]]] * 3, ["A", "B", "C"], es.Mean("m"))
+    paths = {"x/a.csv": "A", "y/a.csv": "B", "y/c.csv": "C"}
+    given = Input({"": [table]}, {}, paths=paths)
+    named = ("A", "x/a.csv", "y/a.csv", "./y/a.csv", "c.csv", "z/c.csv")
+    assert [given.system(name) for name in named] == ["A", "A", "B", "B", "C", "C"]
+    with pytest.raises(es.InputError, match=r"there is no 'a\.csv'"):
+        given.system("a.csv")

@@ -1,0 +1,504 @@
+"""Win rates and Bradley-Terry strengths of battles, against evalica, arena-rank and refits."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evalstats as es
+from evalstats.analysis.options import Options
+from evalstats.cli import main
+from evalstats.designs.arenas import bradley_terry, strengths
+from evalstats.designs.arenas.battles import BradleyTerry, as_battles
+from evalstats.designs.arenas.strengths import from_battles
+
+
+def fixed():
+    """Return 300 battles of six systems, 69 of them ties."""
+    rows = []
+    for i in range(300):
+        a = i % 6
+        b = (a + 1 + (i * 7) % 5) % 6
+        k = (i * i * 31 + 17 * i + i // 7) % 11
+        rows.append((f"m{a}", f"m{b}", "a" if k < 4 + (a < b) else "tie" if k < 7 else "b"))
+    return rows
+
+
+#: What evalica 0.4.2 (bradley_terry, tolerance 1e-15) says of these, as logarithms of mean 0.
+EVALICA = {
+    **{"m0": -0.1339584047, "m1": 0.117143158, "m2": 0.1507289922},
+    **{"m3": 0.0501485898, "m4": -0.083654563, "m5": -0.1004077723},
+}
+#: What arena-rank (BradleyTerry, gtol 1e-13) says of them.
+ARENA_RANK = {
+    **{"m0": 976.7290416, "m1": 1020.3498508, "m2": 1026.1843078},
+    **{"m3": 1008.7117023, "m4": 985.467714, "m5": 982.5573834},
+}
+#: Wins of the first and of the second, and strengths with a geometric mean of 1 (arena-rank's
+#: `tests/test_bradley_terry.py`).
+PUBLISHED = {"AB": (2, 3), "AD": (1, 4), "BC": (5, 3), "CD": (1, 3)}
+STRENGTHS = {"A": 0.640, "B": 1.043, "C": 0.660, "D": 2.270}
+
+fast = {"n_resamples": 199}
+
+
+def scores(result):
+    return {one.system: one.score for one in result.estimates}
+
+
+def refitted(rows, names):
+    """Return strengths by Zermelo's iteration (1929), which shares nothing with Newton's."""
+    wins, battles = Counter(), Counter()
+    for a, b, winner in rows:
+        won = {"a": 1.0, "tie": 0.5, "b": 0.0}[winner]
+        wins[a] += won
+        wins[b] += 1 - won
+        battles[a, b] += 1
+        battles[b, a] += 1
+    odds = dict.fromkeys(names, 1.0)
+    for _ in range(5000):
+        odds = {
+            i: wins[i] / sum(battles[i, j] / (odds[i] + odds[j]) for j in names if j != i)
+            for i in names
+        }
+        mean = np.exp(np.mean(np.log(list(odds.values()))))
+        odds = {i: x / mean for i, x in odds.items()}
+    return {i: float(np.log(x)) for i, x in odds.items()}
+
+
+def test_strengths_are_those_of_evalica_and_arena_rank():
+    assert scores(es.arena(fixed(), **fast)) == pytest.approx(EVALICA, abs=1e-9)
+    assert scores(es.arena(fixed(), scale="elo", **fast)) == pytest.approx(ARENA_RANK, abs=1e-6)
+
+
+def test_strengths_are_the_published_ones():
+    rows = [
+        (*pair, winner)
+        for pair, (first, second) in PUBLISHED.items()
+        for winner in ["a"] * first + ["b"] * second
+    ]
+    found = {name: np.exp(x) for name, x in scores(es.arena(rows, **fast)).items()}
+    assert found == pytest.approx(STRENGTHS, abs=5e-4)
+
+
+def test_every_resample_is_fitted_as_if_it_were_the_sample():
+    """Rows are written down as often as each prompt was drawn, and fitted by Zermelo's method."""
+    rows = fixed()
+    prompts = [i // 5 for i in range(len(rows))]
+    result = es.arena(rows, groups=prompts, n_resamples=40, rng=3)
+    weights = es.bootstrap_weights(60, 40, rng=3)
+    names = [one.system for one in result.estimates]
+    for b in (0, 7, 39):
+        drawn = [row for row, p in zip(rows, prompts, strict=True) for _ in range(weights[b, p])]
+        again = refitted(drawn, names)
+        for one in result.estimates:
+            assert one.replicates[b] == pytest.approx(again[one.system], abs=1e-7)
+
+
+def test_davidson_s_likelihood_is_largest_at_its_strengths():
+    """Log likelihoods of a dozen neighbours, written out from Davidson's formula, are smaller."""
+    table, _ = as_battles(fixed())
+    n, size = len(table.points), len(table.systems)
+    wins = np.zeros((1, size, size))
+    for (a, b), points in zip(table.pairs, table.points, strict=True):
+        wins[0, a, b] += points / 2
+        wins[0, b, a] += 1 - points / 2
+    ties = np.array([float(np.sum(table.points == 1))])
+    found = bradley_terry.fit(wins, ties)
+
+    def likelihood(theta, log_nu):
+        odds, nu = np.exp(theta), np.exp(log_nu)
+        first, second = odds[table.pairs[:, 0]], odds[table.pairs[:, 1]]
+        tie = nu * np.sqrt(first * second)
+        of = np.choose(table.points, [second, tie, first])
+        return float(np.sum(np.log(of / (first + second + tie))))
+
+    theta, log_nu = found.strengths[0], found.ties[0]
+    largest = likelihood(theta, log_nu)
+    rng = np.random.default_rng(1)
+    for _ in range(12):
+        step = 1e-3 * rng.normal(size=size + 1)
+        assert likelihood(theta + step[:-1], log_nu + step[-1]) < largest
+    # The slope of the likelihood is 0 in every direction.
+    for step in np.eye(size + 1) * 1e-4:
+        up = likelihood(theta + step[:-1], log_nu + step[-1])
+        down = likelihood(theta - step[:-1], log_nu - step[-1])
+        assert abs(up - down) / 2e-4 < 1e-6 * n
+    davidson = es.arena(fixed(), ties="davidson", **fast)
+    assert [e.score for e in davidson.estimates] == pytest.approx(theta.tolist(), abs=1e-9)
+
+
+@pytest.mark.parametrize("ties", ["half", "davidson"])
+def test_standard_errors_are_the_sandwich_of_groups(ties):
+    """With numerical derivatives of the log likelihood of each battle, summed within prompts."""
+    rows = fixed()
+    prompts = np.arange(len(rows)) // 5
+    result = es.arena(rows, groups=prompts, ties=ties, method="t", test="t")
+    table, _ = as_battles(rows)
+    numbers = [table.systems.index(e.system) for e in result.estimates]
+    theta = np.zeros(len(numbers))
+    theta[numbers] = [e.score for e in result.estimates]
+    table_ties = float(np.sum(table.points == 1))
+
+    def logs(at):
+        first, second = at[table.pairs[:, 0]], at[table.pairs[:, 1]]
+        if ties == "half":
+            score = table.points / 2
+            return score * (first - second) - np.log1p(np.exp(first - second))
+        every = np.log(np.exp(first) + np.exp(second) + np.exp((first + second) / 2 + at[-1]))
+        tie = (first + second) / 2 + at[-1]
+        return np.choose(table.points, [second, tie, first]) - every
+
+    at = theta
+    if ties == "davidson":
+        wins = np.zeros((1, 6, 6))
+        for (a, b), points in zip(table.pairs, table.points, strict=True):
+            wins[0, a, b] += points / 2
+            wins[0, b, a] += 1 - points / 2
+        at = np.append(theta, bradley_terry.fit(wins, np.array([table_ties])).ties[0])
+    h = 1e-4
+    steps = np.eye(len(at)) * h
+    slopes = np.stack([(logs(at + s) - logs(at - s)) / (2 * h) for s in steps])
+    summed = np.stack([np.bincount(prompts, row) for row in slopes])
+    curvature = np.array(
+        [
+            [
+                np.sum(logs(at + s + r) - logs(at + s - r) - logs(at - s + r) + logs(at - s - r))
+                for s in steps
+            ]
+            for r in steps
+        ]
+    ) / (4 * h * h)
+    bread = np.linalg.pinv(-curvature, rcond=1e-5)
+    units = 60
+    sandwich = bread @ summed @ summed.T @ bread * units / (units - 1)
+    expected = np.sqrt(np.diag(sandwich))[numbers]
+    assert [e.standard_error for e in result.estimates] == pytest.approx(expected, rel=1e-4)
+    d = result[0]
+    a, b = table.systems.index(d.baseline), table.systems.index(d.system)
+    error = np.sqrt(sandwich[a, a] + sandwich[b, b] - 2 * sandwich[a, b])
+    assert d.standard_error == pytest.approx(error, rel=1e-4)
+
+
+def test_many_units_have_the_same_errors_and_t(monkeypatch):
+    strata = [i % 2 for i in range(300)]
+    options = {"strata": strata, "method": "t", "test": "t"}
+    rows = es.arena(fixed(), **options)
+    monkeypatch.setattr(strengths, "_MOST_INFLUENCE", 0)
+    sums = es.arena(fixed(), **options)
+    assert [d.pvalue for d in sums] == pytest.approx([d.pvalue for d in rows], rel=1e-9)
+    assert [e.low for e in sums.estimates] == pytest.approx([e.low for e in rows.estimates])
+    drawn = es.arena(fixed(), **fast)
+    assert [d.low for d in drawn] == pytest.approx([d.low for d in es.arena(fixed(), **fast)])
+
+
+def test_blocks_and_threads_change_no_bit(monkeypatch):
+    first = es.arena(fixed(), n_resamples=99)
+    monkeypatch.setattr(strengths, "_TOGETHER", 5 * 36)
+    again = es.arena(fixed(), n_resamples=99, executor=2)
+    for one, other in zip(first.estimates, again.estimates, strict=True):
+        assert one.replicates.tolist() == other.replicates.tolist()
+
+
+def test_systems_without_a_finite_strength_are_named_and_left_out():
+    """The others have the strengths that they have without them; the next one too is found."""
+    more = [("best", "m1", "best")] * 4 + [("m2", "worst", "m2")] * 3
+    more += [("besten", "best", "a")] * 2
+    result = es.arena([*fixed(), *more], **fast)
+    assert scores(result) == pytest.approx(EVALICA, abs=1e-9)
+    (note,) = [note for note in result.notes if note.startswith("Left out")]
+    assert note.endswith(
+        "finite: worst (lost all of 3), besten (won all of 2), best (won all of 4)."
+    )
+    assert note in result.ranking().notes
+    with pytest.raises(es.InputError, match=r"baseline.*best \(won all of 4\)"):
+        es.arena([*fixed(), *more], baseline="best", **fast)
+
+
+def test_sets_that_are_not_linked_are_refused():
+    apart = [(a.replace("m", "x"), b.replace("m", "x"), winner) for a, b, winner in fixed()]
+    with pytest.raises(es.InputError, match=r"battles link 2 sets of systems.*give the battles of"):
+        es.arena([*fixed(), *apart], **fast)
+    with pytest.raises(es.InputError, match="2 sets of systems in one direction only"):
+        es.arena([*fixed(), *apart, ("m1", "x1", "a")], **fast)
+    with pytest.raises(es.InputError, match="no two systems have won against each other"):
+        es.arena([("a", "b", "a"), ("b", "c", "a")], **fast)
+
+
+def test_resamples_without_finite_strengths_are_counted_and_have_one_step():
+    rows = [("x", "y", "a")] * 5 + [("x", "y", "b")] * 2 + [("y", "z", "tie")] * 9
+    result = es.arena(rows, n_resamples=999, rng=1)
+    weights = es.bootstrap_weights(16, 999, rng=1)
+    gone = np.any(np.stack([weights[:, :5].sum(1), weights[:, 5:7].sum(1)]) == 0, axis=0)
+    gone |= weights[:, 7:].sum(1) == 0
+    (note,) = [note for note in result.notes if "Newton step" in note]
+    assert note.startswith(f"In {np.sum(gone)} of 999 resamples a system won, or lost, all")
+    assert np.sum(gone) > 10
+    replicates = {e.system: e.replicates for e in result.estimates}
+    assert max(np.max(np.abs(x)) for x in replicates.values()) < 5
+    # One step for x - y: log(5/2) + (wins - n p)/(n p q) of the sample's p and n.
+    p, n = 5 / 7, weights[:, :7].sum(1)
+    step = np.log(5 / 2) + (weights[:, :5].sum(1) - n * p) / (7 * p * (1 - p))
+    found = replicates["x"] - replicates["y"]
+    assert found[gone] == pytest.approx(step[gone], abs=1e-9)
+
+
+def test_a_difference_rests_on_the_units_of_the_system_that_has_fewer():
+    rows = [*fixed(), *[("new", "m1", "new")] * 3, *[("m2", "new", "m2")] * 2]
+    result = es.arena(rows, **fast)
+    of_new = [d for d in result if "new" in (d.system, d.baseline)]
+    assert {d.n_differing for d in of_new} == {5}
+    assert {d.test for d in of_new} == {"t"}
+
+
+def test_results_do_what_those_of_other_scores_do():
+    result = es.arena(fixed(), margin=0.5, **fast)
+    assert {one.metric for one in result} == {"Bradley-Terry"}
+    assert result.ranking().systems[0].system == "m2"
+    assert "Bradley-Terry" in result.to_html()
+    assert all(d.margin_test is not None for d in result)
+    assert "scale:log-odds|ties:half" in result.signatures[0]
+    assert "unit:battle" in result.signatures[0]
+
+
+def test_of_ties_alone_nothing_is_claimed():
+    """Nothing varies, and one battle that somebody wins may be the next."""
+    rows = 50 * [("x", "y", "tie"), ("y", "z", "tie")]
+    for scale in ("log-odds", "elo"):
+        result = es.arena(rows, margin=0.1, scale=scale, **fast)
+        assert [d.margin_test for d in result] == [None] * 3
+        assert result.to_text().count("identical  not shown") == 3
+        assert any("nothing varies, so that intervals have no length" in x for x in result.notes)
+    with pytest.raises(
+        es.InputError, match=r"^battles have no finite strengths: all are ties.*half"
+    ):
+        es.arena(rows, ties="davidson")
+    # One that is won is enough.
+    some = es.arena([*rows, ("x", "y", "a"), ("y", "x", "a")], margin=0.1, **fast)
+    assert all(d.margin_test is not None and d.high > d.low for d in some)
+
+
+def test_win_rates_of_two_systems():
+    from scipy.stats import norm
+
+    rows = [("old", "new", "new")] * 30 + [("new", "old", "old")] * 15
+    result = es.wins(rows)
+    assert scores(result) == {"new": 30 / 45, "old": 15 / 45}
+    assert result["new"].pvalue == pytest.approx(2 * norm.sf(15 / 45**0.5))
+    ties = es.wins([*rows, *[("old", "new", "tie (bothbad)")] * 5])
+    assert scores(ties)["new"] == 32.5 / 50
+    assert '5 of 50 battles are "both bad", a tie.' in ties.notes
+    with pytest.raises(es.InputError, match="preferences must be of two systems, got 6: m0, m1"):
+        es.wins(fixed())
+
+
+def test_winners_are_written_in_many_ways():
+    rows = [("x", "y", w) for w in ("a", "model_a", "Model A", "x")]
+    rows += [("x", "y", w) for w in ("b", "model_b", "y")]
+    rows += [("x", "y", w) for w in ("tie", "tie (bothbad)", "both_bad")]
+    table, _ = as_battles(rows)
+    assert table.points.tolist() == [2] * 4 + [0] * 3 + [1] * 3
+
+
+@pytest.mark.parametrize(
+    "battles, message",
+    [
+        ([], "battles is empty; give at least two rows"),
+        ({"model_a": [], "model_b": [], "winner": []}, "battles is empty; give at least two rows"),
+        ([("a", "b")], r"battles must be rows \(model_a, model_b, winner\), got \('a', 'b'\)"),
+        ([("x", "x", "a")], "battles must be of two systems, got 'x' against itself in row 0"),
+        ([("x", "y", "z")], "battles must say who won by a name.*got 'z' for 'x' and 'y' in row 0"),
+        ([("x", "y", None)], "battles must say who won by a name.*got None"),
+        ([("b", "c", "b")], "it is a name and a side, which disagree"),
+        ([("x", None, "a")], "battles must be non-empty text, got None"),
+        ({"model_a": ["x"], "winner": ["a"]}, "must have columns model_a, model_b and winner"),
+        ("arena.csv", "got the path 'arena.csv'; es.compare_logs reads files"),
+    ],
+)
+def test_what_are_no_battles_is_refused(battles, message):
+    with pytest.raises((es.InputError, TypeError), match=message):
+        es.arena(battles)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"method": "bca"}, "method 'bca' is not for strengths"),
+        ({"test": "ar"}, "test 'ar' is not for strengths"),
+        ({"scale": "points"}, "scale must be one of log-odds, elo"),
+        ({"ties": "third"}, "ties must be one of half, davidson"),
+        ({"groups": "prompt"}, "groups='prompt' is no label of the battles; they have no labels"),
+        ({"groups": [1, 2]}, "groups must have one label a battle, got 2 for 300"),
+        ({"baseline": "m9"}, "baseline: there is no 'm9'; there are"),
+        ({"progress": 3}, "progress is unknown"),
+    ],
+)
+def test_options_that_are_not_for_strengths_are_refused(options, message):
+    with pytest.raises((es.InputError, TypeError), match=message):
+        es.arena(fixed(), **options)
+
+
+@pytest.fixture
+def frame():
+    rows = fixed()
+    found = pd.DataFrame(rows, columns=["model_a", "model_b", "winner"])
+    found["winner"] = found["winner"].map({"a": "model_a", "b": "model_b", "tie": "tie"})
+    found["question_id"] = [i // 5 for i in range(len(rows))]
+    return found
+
+
+def test_files_and_frames_say_what_rows_say(frame, tmp_path, capsys):
+    prompts = [i // 5 for i in range(300)]
+    expected = es.arena(fixed(), groups=prompts, **fast)
+    assert scores(es.arena(frame, groups="question_id", **fast)) == scores(expected)
+    frame.to_csv(tmp_path / "arena.csv", index=False)
+    frame.to_json(tmp_path / "arena.json", orient="records")
+    frame.to_json(tmp_path / "arena.jsonl", orient="records", lines=True)
+    for source in (frame, *(tmp_path / f"arena.{kind}" for kind in ("csv", "json", "jsonl"))):
+        found = es.compare_logs(source, groups="question_id", **fast)
+        assert scores(found) == pytest.approx(scores(expected), abs=1e-12)
+        assert [d.pvalue for d in found] == pytest.approx([d.pvalue for d in expected])
+    assert main(["rank", str(tmp_path / "arena.csv"), "--resamples", "99"]) == 0
+    printed = capsys.readouterr().out
+    assert "Ranks by Bradley-Terry" in printed
+    assert "300 battles are of 60 different question_id" in printed
+    assert main(["show", str(tmp_path / "arena.csv")]) == 0
+    assert "win rate" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--human", "people.csv"), "--human is for scores of items, and these are battles"),
+        (("--epochs", "pass^2"), "--epochs is for scores of items, and these are battles"),
+        (("--unpaired",), "--unpaired needs the statistics of every segment, and a BattleTable"),
+    ],
+)
+def test_options_of_items_are_refused_of_battles(frame, tmp_path, capsys, arguments, message):
+    frame.to_csv(tmp_path / "arena.csv", index=False)
+    (tmp_path / "people.csv").write_text("segment,score\n1,1\n")
+    arguments = [str(tmp_path / x) if x.endswith(".csv") else x for x in arguments]
+    assert main(["compare", str(tmp_path / "arena.csv"), *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["rank", "compare", "estimate"])
+def test_the_command_line_has_scales_and_ties(frame, tmp_path, capsys, command):
+    """The scores that it writes are those of `arena`, and of two systems there are strengths."""
+    frame.to_csv(tmp_path / "arena.csv", index=False)
+    files = [str(tmp_path / name) for name in ("arena.csv", "found.json")]
+    call = [command, files[0], "--resamples", "199", "-o", files[1]]
+    asked = {"scale": "elo", "ties": "davidson"}
+    for rows, systems in ((fixed(), None), (only(fixed(), "m0", "m2"), ["m0", "m2"])):
+        expected = es.arena(rows, **asked, **fast)
+        chosen = [] if systems is None else ["--systems", *systems]
+        assert main([*call, *chosen, "--scale", "elo", "--ties", "davidson"]) == 0
+        written = json.loads((tmp_path / "found.json").read_text())
+        found = written["systems" if command == "rank" else "estimates"]
+        (tmp_path / "found.json").unlink()
+        found = {one["system"]: one["score"] for one in found}
+        assert found == pytest.approx({e.system: e.score for e in expected.estimates}, abs=1e-6)
+    capsys.readouterr()
+
+
+def only(rows, *systems):
+    return [row for row in rows if set(row[:2]) == set(systems)]
+
+
+def test_scales_and_ties_are_refused_where_there_are_no_battles(tmp_path, capsys):
+    (tmp_path / "scores.csv").write_text("system,segment,accuracy\nA,1,1\nA,2,0\nB,1,1\nB,2,1\n")
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    table, text, saved = (str(tmp_path / name) for name in ("scores.csv", "a.txt", "a.npz"))
+    es.extract({"A": ["x", "y"], "B": ["x", "z"]}, ["x", "y"]).save(saved)
+    cases = {
+        (table,): "--scale is for battles (columns model_a, model_b, winner), and",
+        ("-r", text, "-i", text, text): "--scale is for tables of battles, and these are texts",
+        (saved,): f"--scale says nothing of {saved}",
+    }
+    for arguments, message in cases.items():
+        assert main(["compare", *arguments, "--scale", "elo"]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_systems_without_a_battle_between_them_are_told(frame, tmp_path, capsys):
+    frame.to_csv(tmp_path / "arena.csv", index=False)
+    assert main(["rank", str(tmp_path / "arena.csv"), "--systems", "m3"]) == 2
+    assert "battles have none between two of these systems: m3" in capsys.readouterr().err
+
+
+def test_two_systems_of_a_file_have_win_rates(frame, tmp_path):
+    frame.to_csv(tmp_path / "arena.csv", index=False)
+    found = es.compare_logs(tmp_path / "arena.csv", systems=["m0", "m2"], **fast)
+    rows = [row for row in fixed() if set(row[:2]) == {"m0", "m2"}]
+    assert scores(found) == scores(es.wins(rows, **fast))
+    assert {d.metric for d in found} == {"win rate"}
+
+
+def test_judges_of_mt_bench_and_arena_hard(tmp_path):
+    pair = {"model_1": "x", "model_2": "y", "judge": "gpt-4"}
+    games = [("model_1", "model_1"), ("model_1", "model_2"), ("model_2", "model_2")]
+    games += [("tie", "model_1"), ("error", "model_1")]
+    lines = [
+        json.dumps({**pair, "question_id": i, "g1_winner": one, "g2_winner": two})
+        for i, (one, two) in enumerate(games)
+    ]
+    (tmp_path / "mt.jsonl").write_text("\n".join(lines))
+    log = es.read_log(tmp_path / "mt.jsonl")
+    # A win each, and two ties: where games disagree and where one is a tie.
+    assert {r.system: r.values[:, 0].tolist() for r in log.rows} == {
+        "x": [1, 0.5, 0, 0.5],
+        "y": [0, 0.5, 1, 0.5],
+    }
+    assert log.skipped == ("1 of 5 battles, which name no winner",)
+    judged = [["A>>B", "B>A"], ["A=B", "A>B"]]
+    lines = [
+        json.dumps({"uid": f"u{i}", "model": "new", "games": [{"score": s} for s in of]})
+        for i, of in enumerate(judged)
+    ]
+    (tmp_path / "hard.jsonl").write_text("\n".join(lines))
+    log = es.read_log(tmp_path / "hard.jsonl")
+    # The baseline is A in the first game, and B in the second.
+    assert {r.system: r.values[:, 0].tolist() for r in log.rows} == {
+        "baseline": [1, 1, 0.5, 0],
+        "new": [0, 0, 0.5, 1],
+    }
+
+
+@pytest.mark.thorough
+def test_prompts_as_units_hold_the_level():
+    """Six equal systems, prompts with effects of sd 1: 200 trials, of which 10 are expected.
+
+    At most 20 have any false claim, which a true rate of .05 exceeds with probability .0013.
+    """
+    n_false = 0
+    for trial in range(200):
+        rng = np.random.default_rng([6, trial])
+        effects = rng.normal(size=(150, 6))
+        prompts = np.repeat(np.arange(150), 6)
+        a = rng.integers(6, size=900)
+        b = (a + 1 + rng.integers(5, size=900)) % 6
+        odds = np.exp(effects[prompts, b] - effects[prompts, a])
+        won = np.where(rng.random(900) < 1 / (1 + odds), "a", "b")
+        rows = [(f"m{i}", f"m{j}", w) for i, j, w in zip(a, b, won, strict=True)]
+        result = es.arena(rows, groups=prompts, n_resamples=499, rng=trial)
+        n_false += any(map(result.significant, result))
+    assert n_false <= 20
+
+
+def test_the_table_says_which_maker_it_is_of():
+    table, _ = as_battles(fixed())
+    with pytest.raises(es.InputError, match="give one"):
+        from_battles([table, table], "micro", Options())
+    result = es.compare(replace(table, metric=BradleyTerry("elo")), **fast)
+    assert scores(result) == pytest.approx(ARENA_RANK, abs=1e-6)
+
+
+def test_power_and_margins_know_strengths():
+    table, _ = as_battles(fixed())
+    prompts = [i // 5 for i in range(300)]
+    plan = es.power(table, groups=prompts, difference=0.5)
+    assert plan.pairs[0].power > 0.5
+    assert "60 " in str(plan)

@@ -1,0 +1,231 @@
+"""Items with trials, each tested by itself: against SciPy, enumeration and simulated nulls."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import evalstats as es
+from evalstats.designs.trials.two_by_two import boschloo, fisher
+from evalstats.inference.families import holm, tarone_holm
+from tests.designs.test_trials import log
+
+
+def fisher_table(n, m):
+    """Return the p-value of each table, `(n + 1, m + 1)`."""
+    table = np.empty((n + 1, m + 1))
+    for total in range(n + m + 1):
+        x = np.arange(max(0, total - m), min(n, total) + 1)
+        table[x, total - x] = fisher(n, m, total)
+    return table
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, 5), (4, 7), (1, 6)])
+def test_exact_tests_are_those_of_scipy(n, m):
+    rng = np.random.default_rng(n)
+    for x, y in zip(rng.integers(0, n + 1, 4), rng.integers(0, m + 1, 4), strict=True):
+        table = [[x, y], [n - x, m - y]]
+        assert fisher_table(n, m)[x, y] == pytest.approx(
+            stats.fisher_exact(table).pvalue, abs=1e-12
+        )
+        # Where a margin is 0 there is nothing to test, and SciPy says NaN.
+        expected = np.nan_to_num(stats.boschloo_exact(table).pvalue, nan=1.0)
+        assert boschloo(n, m)[x, y] == pytest.approx(min(expected, 1.0), abs=1e-5)
+
+
+@pytest.mark.parametrize("test", [fisher_table, boschloo])
+def test_no_share_makes_an_exact_test_reject_too_often(test):
+    """Of every null share, by enumeration of all tables; shares that are not on the grid."""
+    for n, m in ((5, 5), (3, 8)):
+        table = test(n, m)
+        for share in np.linspace(0.003, 0.997, 41):
+            first, second = (stats.binom.pmf(np.arange(k + 1), k, share) for k in (n, m))
+            chances = first[:, None] * second[None, :]
+            for level in np.unique(table.round(12)):
+                assert chances[table <= level * (1 + 1e-9)].sum() <= level * 1.001 + 1e-12
+
+
+def test_tarone_leaves_out_what_cannot_be_as_small():
+    p, level = np.array([0.004, 0.03, 0.2, 1.0]), 0.05
+    np.testing.assert_allclose(tarone_holm(p, np.zeros(4)), holm(p))
+    assert tarone_holm(p, [0.004, 0.03, 0.1, 0.3]).tolist() == [0.004, 0.03, 0.2, 1.0]
+    # Tarone (1990) at a level: the smallest K of which at most K tests reach level / K.
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        least = rng.choice([0.001, 0.008, 0.05, 0.2], 12)
+        p = np.maximum(rng.random(12) ** 3, least)
+        k = next(k for k in range(1, 13) if np.sum(least <= level / k) <= k)
+        assert set(np.flatnonzero(p <= level / k)) <= set(
+            np.flatnonzero(tarone_holm(p, least) <= level)
+        )
+
+
+def drawn(rng, rates, n_trials):
+    """Return right answers of two systems to items with the same rates, `(N,)` each."""
+    return rng.binomial(n_trials, rates), rng.binomial(n_trials, rates)
+
+
+def records(old, new, n_trials):
+    """Return the cases of two systems by name, from numbers of right answers."""
+    rows = [[[1] * c + [0] * (n_trials - c) for c in counts.tolist()] for counts in (old, new)]
+    systems = {"old": rows[0], "new": rows[1]}
+    return es.compare(systems, metrics=es.PassAll(1), method="t", test="t").cases()
+
+
+def test_a_case_from_all_to_none_is_found_among_twenty():
+    """20 items of 5 trials whose rates are .5, the worst there is: Boschloo's smallest p is 1/512.
+
+    Fisher's is 1/126, and found 67 of 100 such cases (1,000 simulations).
+    """
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        old, new = drawn(rng, np.full(20, 0.5), 5)
+        old[7], new[7] = 5, 0
+        found = records(old, new, 5)
+        assert found.test == "boschloo"
+        assert "7" in [case.item for case in found.worse]
+        case = next(case for case in found if case.item == "7")
+        assert (case.baseline, case.system, str(case)) == (1.0, 0.0, "7 5/5 → 0/5")
+        assert case.pvalue == pytest.approx(1 / 512)
+        assert case.pvalue_adjusted == pytest.approx(20 / 512)
+
+
+@pytest.mark.parametrize(("n_items", "n_trials", "test"), [(20, 5, "boschloo"), (40, 5, "fisher")])
+def test_null_items_are_seldom_called_changed(n_items, n_trials, test):
+    """Any false case in at most .05 of null data sets: 600 of them are above 46 with p < .001."""
+    rng = np.random.default_rng(6)
+    table = (boschloo if test == "boschloo" else fisher_table)(n_trials, n_trials)
+    false = 0
+    for _ in range(600):
+        old, new = drawn(rng, np.full(n_items, 0.5), n_trials)
+        if test == "boschloo":
+            least = np.full(n_items, table.min())
+        else:
+            totals = (old + new).tolist()
+            least = np.array([fisher(n_trials, n_trials, total).min() for total in totals])
+        false += bool(np.any(tarone_holm(table[old, new], least) <= 0.05))
+    assert false <= 46
+
+
+def test_the_test_is_chosen_by_the_numbers_of_items_and_trials_alone():
+    rng = np.random.default_rng(7)
+    for n_items, n_trials, expected in ((25, 5, "boschloo"), (26, 5, "fisher"), (3, 3, "fisher")):
+        for rate in (0.1, 0.5, 1.0):
+            found = records(*drawn(rng, np.full(n_items, rate), n_trials), n_trials)
+            assert found.test == expected
+    assert found.cases[0].pvalue == 1
+    assert "run more trials" in found.to_text()
+
+
+@pytest.fixture(scope="module")
+def agents():
+    rng = np.random.default_rng(11)
+    rates = rng.beta(2, 1, 20)[:, None]
+    old, new = (rng.binomial(1, rates, (20, 5)) for _ in range(2))
+    old[[3, 8]], new[[3, 8]] = [[1], [0]], [[0], [1]]
+    return {"old": old.tolist(), "new": new.tolist()}
+
+
+METRICS = [es.PassAll(1), es.PassAll(5), es.PassAny(2), es.FlipRate(), es.ICC()]
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
+def test_every_metric_of_trials_has_the_same_cases(agents, metric):
+    found = es.compare(agents, metrics=metric, baseline="old", n_resamples=99).cases()
+    assert (
+        found.sentence
+        == "1 of 20 items is worse: 3 5/5 → 0/5; 1 of 20 items is better: 8 0/5 → 5/5."
+    )
+    assert [found.verdict(case) for case in found[:3]] == ["worse", "better", "no evidence"]
+    assert es.Cases.from_json(found.to_json()) == found
+    turned = es.compare(agents, metrics=metric, n_resamples=99).cases(system="old", baseline="new")
+    assert [case.item for case in turned.worse] == ["8"]
+
+
+def test_metrics_of_the_same_trials_are_one(agents):
+    found = es.compare(agents, metrics=METRICS, baseline="old", n_resamples=99).cases()
+    assert (len(found), found.metric) == (20, "pass^1")
+    assert "In total: new - old, pass^1" in found.to_text()
+
+
+@pytest.mark.parametrize("epochs", ["mean", "runs", "pass^2", "icc"])
+def test_logs_have_cases_whatever_answers_become(tmp_path, agents, epochs):
+    paths = [log(tmp_path / f"{name}.csv", rows, [name]) for name, rows in agents.items()]
+    found = es.compare_logs(paths, epochs=epochs, n_resamples=99).cases()
+    assert [str(case) for case in found.worse] == ["task 3 5/5 → 0/5"]
+
+
+def test_cases_of_several_tasks_are_one_family(tmp_path, agents):
+    lines = ["system,task,id,trial,reward"]
+    for task in ("retail", "airline"):
+        for system, rows in agents.items():
+            for i, one in enumerate(rows):
+                lines += [f"{system},{task},{i},{j},{x}" for j, x in enumerate(one)]
+    path = tmp_path / "two.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    both = es.compare_logs(path, n_resamples=99)
+    found = both.cases()
+    assert len(found) == 40
+    assert {case.item for case in found[:4]} == {
+        f"{t}: {i}" for t in ("retail", "airline") for i in (3, 8)
+    }
+    assert len(both.cases(task="retail")) == 20
+    assert "In total: new - old, macro, reward" in found.to_text()
+
+
+def test_answers_where_less_is_better_are_turned(tmp_path, agents):
+    path = log(tmp_path / "a.csv", agents["old"], ["old"])
+    other = log(tmp_path / "b.csv", agents["new"], ["new"])
+    columns = {"reward": "score"}
+    found = es.compare_logs(
+        [path, other], columns=columns, directions={"reward": "lower"}, n_resamples=99
+    ).cases()
+    assert [case.item for case in found.worse] == ["task 8"]
+
+
+@pytest.mark.parametrize(
+    ("systems", "metric", "message"),
+    [
+        ({"a": [1, 0], "b": [1, 1]}, es.Mean("m"), "cases are of items with several trials each"),
+        ({"a": [[1], [0]], "b": [[1], [1]]}, es.PassAll(1), "cases are of items with several"),
+        (
+            {"a": [[1, 2], [0, 3]], "b": [[1, 1], [2, 2]]},
+            es.Mean("m"),
+            "right or wrong, with scores",
+        ),
+    ],
+)
+def test_what_has_no_cases_says_so(systems, metric, message):
+    result = es.compare(systems, metrics=metric, method="t", test="t")
+    with pytest.raises(es.InputError, match=message):
+        result.cases()
+
+
+def test_the_command_is_the_call(tmp_path, agents, capsys, monkeypatch):
+    from evalstats.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    for name, rows in agents.items():
+        log(tmp_path / f"{name}.csv", rows, [name])
+    few = ["--resamples", "99"]
+    assert main(["cases", "new.csv", "--baseline", "old.csv", *few]) == 0
+    expected = es.compare_logs(["old.csv", "new.csv"], baseline="old", n_resamples=99).cases()
+    assert capsys.readouterr().out == f"{expected}\n"
+    assert main(["cases", "new.csv", "old.csv"]) == 2
+    assert "give --baseline" in capsys.readouterr().err
+
+
+def test_how_much_is_chance_is_said_below_the_table(agents):
+    """By hand: the pooled variance of answers over K, of the variance of items' means."""
+    old, new = (np.array(rows, float) for rows in agents.values())
+    chance = [rows.var(axis=1, ddof=1).mean() / 5 for rows in (old, new)]
+    scores = [
+        100 * c / rows.mean(axis=1).var(ddof=1) for c, rows in zip(chance, (old, new), strict=True)
+    ]
+    pair = 100 * sum(chance) / (new.mean(axis=1) - old.mean(axis=1)).var(ddof=1)
+    expected = (
+        f"pass^2: chance in 5 trials of an item makes {min(scores):.0f} to {max(scores):.0f} % of "
+        f"the variance of items' means and {pair:.0f} % of that of their differences, and items"
+    )
+    assert expected in es.compare(agents, metrics=es.PassAll(2), n_resamples=99).to_text()
+    alone = es.estimate(agents["old"], metric=es.PassAll(2), n_resamples=99)
+    assert f"makes {scores[0]:.0f} % of the variance of items' means, and" in str(alone)

@@ -1,0 +1,493 @@
+"""People's labels of some segments correct a judge's of all: prediction-powered inference."""
+
+import re
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.analysis.design import as_units
+from evalstats.cli import main
+from evalstats.data import examples
+from evalstats.designs.judges.judged import joined_rows
+from evalstats.statistics.interchange import made_by, rebuilt
+
+
+def paired(judge, people):
+    """Return (the judge's, people's) of each segment, people's None where NaN."""
+    return [(a, None if np.isnan(b) else b) for a, b in zip(judge, people, strict=True)]
+
+
+def scores(n=2_200, labelled=200, seed=3):
+    """Return people's scores, a judge's, and which of people's are known."""
+    rng = np.random.default_rng(seed)
+    people = rng.normal(size=n)
+    judge = 0.8 * people + 0.6 * rng.normal(size=n) + 0.3
+    known = np.zeros(n, dtype=bool)
+    known[rng.permutation(n)[:labelled]] = True
+    return people, judge, known
+
+
+def of_some(values, known):
+    return [float(v) if k else None for v, k in zip(values, known, strict=True)]
+
+
+def test_the_mean_with_a_weight_is_that_of_the_formula():
+    """m(H) + λ(m(F) - m(F_H)), and its variance, that of H - λF_H over n and of λF over N."""
+    people, judge, known = scores()
+    weight, n, others = 0.6, 200, 2_000
+    table = es.extract(
+        {"A": paired(judge, np.where(known, people, np.nan))},
+        metric=es.Judged(es.Mean("quality"), weight),
+    )
+    found = es.estimate(table, method="t")
+    rest = people[known] - weight * judge[known]
+    expected = rest.mean() + weight * judge[~known].mean()
+    error = (rest.var(ddof=1) / n + weight**2 * judge[~known].var(ddof=1) / others) ** 0.5
+    assert found.score == pytest.approx(expected, abs=1e-12)
+    assert found.standard_error == pytest.approx(error, rel=1e-12)
+
+
+def test_the_weight_and_the_mean_are_those_of_ppi_py():
+    """ppi_py 0.2.3 on the same numbers: ppi_mean_pointestimate, and with lam=1."""
+    people, judge, known = scores()
+    human = of_some(people, known)
+    found = es.estimate(judge, metric=es.Mean("quality"), human=human, method="t")
+    assert found.score == pytest.approx(0.01456601, abs=1e-4)
+    assert (found.low, found.high) == pytest.approx((-0.06962009, 0.09875211), abs=1e-3)
+    table = es.extract(
+        {"A": paired(judge, np.where(known, people, np.nan))},
+        metric=es.Judged(es.Mean("quality"), 1),
+    )
+    assert float(table.scores[0]) == pytest.approx(0.03075298, abs=1e-8)
+
+
+def test_the_gradient_is_the_derivative():
+    rng = np.random.default_rng(1)
+    inner = es.Confusion([0, 1, 2], "macro-f1")
+    metric = es.Judged(inner, 0.7)
+    gold, judge, output = rng.integers(3, size=(3, 300))
+    people = [int(x) if i < 60 else None for i, x in enumerate(gold)]
+    rows = metric.statistics(output.tolist(), list(zip(judge.tolist(), people, strict=True)))
+    totals = rows.sum(axis=0)
+    plain = super(es.Judged, metric).gradient(totals)
+    assert metric.gradient(totals) == pytest.approx(plain, abs=1e-8)
+    h, f, others = (
+        inner.score(inner.statistics(output[at].tolist(), labels[at].tolist()).sum(axis=0))
+        for labels, at in (
+            (gold, slice(60)),
+            (judge, slice(60)),
+            (judge, slice(60, None)),
+        )
+    )
+    assert float(metric.score(totals)) == pytest.approx(float(h + 0.7 * (others - f)), abs=1e-12)
+
+
+def biased(seed, n=600, labelled=120):
+    """Return grades of two systems by a judge that likes B, and people's of some, both as good."""
+    rng = np.random.default_rng(seed)
+    right = rng.random((2, n)) < 0.7
+    likes = np.array([[0.1], [0.4]])
+    judge = np.where(right, rng.random((2, n)) < 0.95, rng.random((2, n)) < likes).astype(float)
+    known = np.zeros(n, dtype=bool)
+    known[rng.permutation(n)[:labelled]] = True
+    human = {name: of_some(x, known) for name, x in zip("AB", right, strict=True)}
+    return dict(zip("AB", judge, strict=True)), human
+
+
+def test_the_bias_of_a_judge_cancels():
+    """Of 100 pairs of equal systems the judge finds most different, and both together some 5 %.
+
+    Seeds 0 to 99; that 13 of 100 or more are found at a rate of 7 % has probability .025.
+    """
+    by_judge = by_both = 0
+    options = {"metrics": es.Mean("pass"), "method": "t", "test": "t", "executor": 1}
+    for seed in range(100):
+        judge, human = biased(seed, n=300, labelled=60)
+        by_judge += es.compare(judge, **options)["B"].pvalue <= 0.05
+        by_both += es.compare(judge, human=human, **options)["B"].pvalue <= 0.05
+    assert by_judge >= 50
+    assert by_both < 13
+
+
+def test_few_labels_are_told_and_one_is_refused():
+    """Of two labels that agree with the judge nothing is left to vary: a note says how few."""
+    judge, human = biased(1, labelled=99)
+    assert any(
+        note.startswith("pass: only 99 labelled segments: below 100, intervals and p-values")
+        for note in es.compare(judge, human=human, metrics=es.Mean("pass")).notes
+    )
+    judge, human = biased(1, labelled=100)
+    assert "rough" not in es.compare(judge, human=human, metrics=es.Mean("pass")).to_text()
+    judge, human = biased(1, labelled=29)
+    documents = [str(i) for i in range(600)]
+    result = es.compare(judge, human=human, metrics=es.Mean("pass"), groups=documents)
+    assert "pass: only 29 labelled groups: below 30, intervals" in " ".join(result.notes)
+    judge, human = biased(1, labelled=1)
+    with pytest.raises(es.InputError, match="at least 2 segments of each system, got 1; label"):
+        es.compare(judge, human=human, metrics=es.Mean("pass"))
+
+
+def test_of_many_systems_the_others_are_counted():
+    judge, human = biased(1)
+    four = [{**d, "C": d["A"], "D": d["B"]} for d in (judge, human)]
+    result = es.compare(four[0], human=four[1], metrics=es.Mean("pass"))
+    assert any("and 1 system more." in note for note in result.notes)
+
+
+def test_both_scores_and_their_difference_fit_together():
+    judge, human = biased(1)
+    result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A")
+    scores_ = {e.system: e.score for e in result.estimates}
+    assert result["B"].difference == scores_["B"] - scores_["A"]
+    again = es.estimate(judge, metric=es.Mean("pass"), human=human)
+    assert {e.system: e.score for e in again} == scores_
+
+
+def test_labels_and_others_are_drawn_apart_where_groups_are_one_of_the_two():
+    judge, human = biased(2)
+    pairs = list(zip(judge["A"].tolist(), human["A"], strict=True))
+    table = es.extract({"A": pairs}, metric=es.Judged(es.Mean("pass")))
+    labelled = np.array([x is not None for x in human["A"]])
+    # Groups of two of one kind, and groups that hold both kinds.
+    pure = np.empty(600, dtype=int)
+    pure[np.argsort(labelled, kind="stable")] = np.arange(600) // 2
+    codes = {
+        name: as_units(600, groups, None).within([table.metric.labelled(table.values)]).codes
+        for name, groups in (("none", None), ("pure", pure), ("mixed", np.arange(600) // 2))
+    }
+    assert np.array_equal(codes["none"], labelled.astype(int))
+    assert np.bincount(codes["pure"]).tolist() == [240, 60]
+    assert codes["mixed"] is None
+
+
+def test_notes_say_what_the_judge_is_worth_and_how_it_differs_from_people():
+    judge, human = biased(3)
+    result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A")
+    worth, agree, sample, *_ = [note for note in result.notes if note.startswith("pass")]
+    assert "people's labels of 120 of 600 segments" in worth
+    assert "λ = 0." in worth
+    assert "correlation 0." in agree
+    assert "B correlation" in agree
+    assert "have to be a random sample" in sample
+    bias = np.mean([j - h for j, h in zip(judge["B"], human["B"], strict=True) if h is not None])
+    assert f"bias {bias:+.2f}" in agree
+
+
+def test_labels_that_are_no_random_sample_are_told():
+    judge, _ = biased(4)
+    human = {
+        name: [1.0 if x and i < 400 else None for i, x in enumerate(judge[name])] for name in judge
+    }
+    result = es.compare(judge, metrics=es.Mean("pass"), human=human)
+    assert any("differently from others (p = " in note for note in result.notes)
+
+
+def test_the_correlation_is_pearsons():
+    people, judge, known = scores()
+    found = es.estimate(judge, metric=es.Mean("q"), human=of_some(people, known))
+    r = np.corrcoef(people[known], judge[known])[0, 1]
+    assert any(f"correlation {r:.2f} [" in note for note in found.notes)
+
+
+def test_power_says_how_many_labels_would_do():
+    """The error of n labels is that of the labelled part times √(120/n), and the rest as it is."""
+    judge, human = biased(5)
+    result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A")
+    (line,) = [x for x in result.power(difference=0.1).notes if "with labels of" in x]
+    assert "(now 120) of 600, a difference of 0.1 between B and A is found with power 0.8" in line
+    (line,) = [x for x in result.power(difference=0.02).notes if "would not do" in x]
+    assert "labels of all 600 segments" in line
+
+
+def test_suites_totals_ranks_and_gates_take_them():
+    tables = {}
+    for i, task in enumerate(("law", "physics")):
+        judge, human = biased(i, n=300 + 100 * i)
+        pairs = {k: list(zip(judge[k].tolist(), human[k], strict=True)) for k in judge}
+        tables[task] = es.extract(pairs, metric=es.Judged(es.Mean("pass")))
+    for aggregate in ("macro", "micro"):
+        result = es.Suite(tables, aggregate).compare(baseline="A")
+        each = [d.difference for d in result]
+        shares = (0.5, 0.5) if aggregate == "macro" else (3 / 7, 4 / 7)
+        expected = np.dot(shares, each[:2])
+        assert each[2] == pytest.approx(expected, abs=1e-12 if aggregate == "macro" else 0.05)
+    assert len(es.Suite(tables).compare().ranking()) == 2
+    assert es.gate(tables["law"], "A", margin=0.2).verdict == "passed"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp("judged")
+    examples.write(found)
+    return found
+
+
+def test_a_table_a_column_and_lists_are_one(folder):
+    answers, labels = folder / "answers.csv", folder / "labels.csv"
+    by_file = es.compare_logs(answers, metric="correct", human=labels, baseline="base")
+    people = dict(line.rsplit(",", 1) for line in labels.read_text().split()[1:])
+    both = ["system,segment,correct,people"]
+    for line in answers.read_text().split()[1:]:
+        both.append(f"{line},{people.get(line.rsplit(',', 1)[0], '')}")
+    path = folder / "both.csv"
+    path.write_text("\n".join(both))
+    by_column = es.compare_logs(path, metric="correct", human="people", baseline="base")
+    assert by_file["tuned"] == by_column["tuned"]
+    assert not any("Left out" in note for note in by_column.notes)
+    judge, human = ({name: [] for name in ("base", "tuned")} for _ in range(2))
+    for line in both[1:]:
+        name, _, grade, label = line.split(",")
+        judge[name].append(float(grade))
+        human[name].append(float(label) if label else None)
+    of_lists = es.compare(judge, metrics=es.Mean("correct"), human=human, baseline="base")
+    assert of_lists["tuned"].pvalue == by_file["tuned"].pvalue
+
+
+def test_the_command_line_takes_them(folder, capsys):
+    command = ["compare", str(folder / "answers.csv"), "--human", str(folder / "labels.csv")]
+    assert main([*command, "--baseline", "base"]) == 0
+    assert "people's labels of 120 of 800 segments" in capsys.readouterr().out
+    command[0] = "gate"
+    assert (
+        main([*command, "--systems", "tuned", "base", "--baseline", "base", "--margin", ".1"]) == 0
+    )
+    assert "PASSED" in capsys.readouterr().out
+    assert main(["compare", "-i", "x", "-r", "y", "--human", "z"]) == 2
+    assert "--human is for logs" in capsys.readouterr().err
+
+
+A, B = [1.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]
+MEAN = es.Mean("pass")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human=[1, None, 0, None]),
+         "human must be a mapping with people's scores of each system (A, B), got list"),
+        (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human={"A": [1, None, 0, 1]}),
+         "human must have the systems A, B, got A ('B' is in one only)"),
+        (lambda: es.estimate(A, metric=MEAN, human=[1, None]),
+         "human must have one label a segment, None where people gave none: got 2 for 4 of"),
+        (lambda: es.estimate(A, metric=MEAN, human=[None] * 4),
+         "people's labels must be those of a part of the segments, got 0 of 4"),
+        (lambda: es.estimate(A, metric=MEAN, human=[1, 1, 0, 1]),
+         "people's labels must be those of a part of the segments, got 4 of 4"),
+        (lambda: es.estimate(A, [1, 0, 1, 1], MEAN, human=[1, None, 0, 1]),
+         "references have no effect: pass does not use any; leave them out"),
+        (lambda: es.estimate([1, 0], [1, 0], es.Confusion([0, 1]), human={"A": [1, None]}),
+         "human must be one list for all systems, since"),
+        (lambda: es.estimate([1, 0], [1, 0], [es.Confusion([0, 1]), MEAN], human=[1, None]),
+         "human is of scores, or of references, and the metrics are of both kinds"),
+        (lambda: es.estimate(es.extract({"A": A}, metric=MEAN), human=[1, None, 0, 1]),
+         "human must be left out when SegmentStatistics are given; extract them under es.Judged"),
+        (lambda: es.Judged("quality"), "metric must be that of judge and people, got 'quality'"),
+        (lambda: es.Judged(MEAN, 1.5), "weight must be from 0 to 1, got 1.5"),
+        (lambda: es.Judged(MEAN).statistics([1, 2]),
+         "hypotheses[0] must be a pair, the judge's label and people's or None, got 1"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_told(call, message):
+    with pytest.raises(es.InputError) as caught:
+        call()
+    assert message in str(caught.value)
+
+
+def test_tables_that_do_not_fit_are_told(folder, tmp_path):
+    answers = folder / "answers.csv"
+    lines = (folder / "labels.csv").read_text().split()
+    cases = {
+        "other systems": (
+            ["system,segment,correct", "base,1,1", "base,2,0"],
+            "has no scores of 'tuned'",
+        ),
+        "other items": (
+            [lines[0], *(x.replace(",", ",q", 1) for x in lines[1:])],
+            "no item in common",
+        ),
+    }
+    for name, (content, message) in cases.items():
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join(content))
+        with pytest.raises(es.InputError, match=message):
+            es.compare_logs(answers, metric="correct", human=path)
+    path = tmp_path / "more.csv"
+    path.write_text("\n".join([*lines, "base,9999,1", "tuned,9999,1"]))
+    result = es.compare_logs(answers, metric="correct", human=path)
+    assert "People's scores of 1 item that no log has are left out." in result.notes
+
+
+def test_rows_say_who_labelled():
+    labelled = np.array([[1.0], [0.0]])
+    rows = joined_rows(
+        labelled, np.array([[4.0, 1.0], [0.0, 0.0]]), np.array([[3.0, 1.0], [5.0, 1.0]])
+    )
+    assert rows.tolist() == [[1, 4, 1, 3, 1, 0, 0], [0, 0, 0, 0, 0, 5, 1]]
+
+
+def test_systems_that_are_not_paired_have_each_a_judge():
+    """Each has its own λ, in the signature, and notes of its own; few labels are told."""
+    judge, human = biased(4, labelled=60)
+    few = {"A": judge["A"][:400], "B": judge["B"]}
+    labels = {"A": human["A"][:400], "B": human["B"]}
+    result = es.compare(few, metrics=es.Mean("pass"), human=labels, paired=False, method="t")
+    alone = [
+        es.estimate({name: few[name]}, metric=es.Mean("pass"), human={name: labels[name]})
+        for name in few
+    ]
+    weights = [one.to_text().split("judged:")[1].split("|")[0] for one in alone]
+    assert weights[0] != weights[1]
+    assert f"judged:{weights[0]},judged:{weights[1]}" in result.to_text()
+    assert {e.system: e.score for e in result.estimates} == pytest.approx(
+        {e.system: e.score for one in alone for e in one.estimates}
+    )
+    for name in few:
+        assert any(f"pass of {name}: people's labels of" in note for note in result.notes)
+        assert any(f"pass of {name}: only" in note for note in result.notes)
+
+
+def test_logs_of_unpaired_systems_have_labels(tmp_path, capsys):
+    """A table whose systems have other items, and people's labels of some of each."""
+    judge, human = biased(6)
+    table, labels = tmp_path / "judge.csv", tmp_path / "people.csv"
+    rows, known = ["system,segment,correct"], ["system,segment,correct"]
+    for name in judge:
+        for i, (by_judge, by_person) in enumerate(zip(judge[name], human[name], strict=True)):
+            rows.append(f"{name},{name}{i},{by_judge:g}")
+            known += [f"{name},{name}{i},{by_person:g}"] if by_person is not None else []
+    table.write_text("\n".join(rows))
+    labels.write_text("\n".join(known))
+    command = ["compare", str(table), "--human", str(labels), "--unpaired", "--baseline", "A"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert "correct of A: people's labels of 120 of 600 segments" in out
+    result = es.compare(judge, metrics=es.Mean("correct"), human=human, baseline="A", paired=False)
+    again = es.compare_logs(table, human=labels, baseline="A", paired=False)
+    assert again["B"] == result["B"]
+
+
+@pytest.mark.parametrize("weight", [None, 0.3])
+def test_a_file_of_statistics_has_its_metric(tmp_path, weight):
+    people, judge, known = scores(300, 50)
+    metric = es.Judged(es.Mean("quality", higher_is_better=False), weight)
+    rows = {"A": paired(judge, np.where(known, people, np.nan))}
+    table, path = es.extract(rows, metric=metric), tmp_path / "judged.npz"
+    table.save(path)
+    loaded = es.SegmentStatistics.load(path)
+    assert loaded.metric == metric
+    assert np.array_equal(loaded.values, table.values)
+
+
+def test_a_file_of_a_judge_of_judges_is_refused():
+    record = made_by(es.Judged(es.Mean("quality")))
+    record["parameters"]["metric"] = dict(record)
+    with pytest.raises(es.InputError, match="a judge has no judge"):
+        rebuilt(record)
+
+
+def test_a_file_that_is_not_there_is_no_column(folder, capsys):
+    assert main(["compare", str(folder / "answers.csv"), "--human", "missing.csv"]) == 2
+    assert "--human must be a file of people's scores, or a column of the table: there is no " in (
+        capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("option", ["--human", "--baseline"])
+def test_labels_and_baselines_are_not_written_over(folder, capsys, monkeypatch, option):
+    """They are read like any input, so that no output may take their place."""
+    monkeypatch.chdir(folder)
+    lines = ["segment,correct", *(f"{i},{i % 2}" for i in range(60))]
+    (folder / "old.csv").write_text("\n".join(lines))
+    asked = {
+        "--human": ["compare", "answers.csv", "--human", "labels.csv", "-o", "labels.csv"],
+        "--baseline": [
+            "gate",
+            "new.csv",
+            "--baseline",
+            "old.csv",
+            "--margin",
+            "1",
+            "-o",
+            "old.csv",
+        ],
+    }
+    (folder / "new.csv").write_text("\n".join(lines))
+    path = folder / asked[option][-1]
+    before = path.read_bytes()
+    assert main(asked[option]) == 2
+    assert f"-o {path.name} is the input {path.name}; give another file" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(("n_first", "count"), [(120, "120 of 120"), (500, "0 of 100")])
+def test_a_stratum_without_labels_or_without_others_has_no_score(n_first, count):
+    """Neither a 0 nor any other number takes the place of what is not there."""
+    judge, human = biased(7)
+    first = sorted(range(600), key=lambda i: human["A"][i] is None)
+    judge = {name: [x[i] for i in first] for name, x in judge.items()}
+    human = {name: [x[i] for i in first] for name, x in human.items()}
+    strata = ["x"] * n_first + ["y"] * (600 - n_first)
+    asked = {"metrics": es.Mean("pass"), "human": human, "strata": strata}
+    with pytest.raises(es.InputError, match=f"in each stratum that has a score; '.' has {count}"):
+        es.compare(judge, **asked, aggregate="macro")
+    assert es.compare(judge, **asked)["B"].units.n_units == 600
+    metric = es.Judged(es.Mean("pass"))
+    assert np.isnan(metric.score([0, 0, 0, 0, 0, 3, 4]))
+    assert np.isnan(metric.score([4, 3, 4, 2, 4, 0, 0]))
+
+
+def test_the_sentence_of_a_paper_says_who_labelled():
+    judge, human = biased(1, labelled=120)
+    asked = {"metrics": es.Mean("pass"), "human": human, "method": "t", "test": "t"}
+    result = es.compare(judge, **asked)
+    (weight,) = re.findall(r"judged:ppi:([^|]*)", result.signatures[0])
+    said = (
+        "pass (mean) on 600 segments. A judge's scores of all segments are corrected by people's "
+        "labels of 120 segments (prediction-powered inference; Angelopoulos, Duchi and Zrnic, "
+        f"2023), with λ = {float(weight):.2f}. "
+    )
+    assert said in result.describe()
+    assert said in es.Comparison.from_json(result.to_json()).describe()
+    scores = es.estimate(judge, metrics=es.Mean("pass"), human=human)
+    assert said.rpartition(",")[0] in scores.describe()
+    assert "|labels:120|" in result.signatures[0]
+    assert "judge" not in es.compare(judge, metrics=es.Mean("pass")).describe()
+    # Each of two that are not paired has its λ.
+    apart = es.compare(judge, paired=False, **asked)
+    weights = sorted(map(float, re.findall(r"judged:ppi:([\d.]+)", apart.signatures[0])))
+    assert f"with λ = {weights[0]:.2f} to {weights[1]:.2f}." in apart.describe()
+
+
+def test_bca_is_refused_for_labels_and_not_for_strata():
+    judge, human = biased(1)
+    asked = {"metrics": es.Mean("pass"), "human": human, "method": "bca"}
+    with pytest.raises(es.InputError) as caught:
+        es.compare(judge, **asked)
+    assert "segments with people's labels are drawn apart from others; use 'b" in str(caught.value)
+    with pytest.raises(es.InputError, match="'bca' is that of one sample; where strata are given"):
+        es.compare(judge, strata=["x", "y"] * 300, **asked)
+
+
+def test_a_resample_without_labels_is_told():
+    """Three of 60 groups have labels: in some of 999 resamples none of them is drawn."""
+    judge, human = biased(1, labelled=0)
+    for name, marks in human.items():
+        marks[:20] = judge[name][:20].tolist()
+        marks[55] = 1.0
+    groups = np.arange(600) // 10
+    asked = {"metrics": es.Mean("pass"), "human": human, "groups": groups, "n_resamples": 999}
+    with pytest.raises(es.InputError) as caught:
+        es.compare(judge, **asked)
+    assert str(caught.value) == (
+        "pass of a resample of system 'A' is not known: it has none of people's labels, or nothing "
+        "else, since few of 60 groups have labels; label segments of more groups, or, unless "
+        "shards are given, take method='t' and test='t'"
+    )
+    # What the message names does.
+    assert es.compare(judge, **asked, method="t", test="t")["B"].test == "t"
+    pairs = [(x, x if i < 2 else None) for i, x in enumerate(judge["A"][:60])]
+    table = es.extract({"A": pairs}, metric=es.Judged(es.Mean("pass")))
+    shard = es.resample_shard(table, ids=range(60), n_resamples=99)
+    with pytest.raises(es.InputError, match="few of 60 segments have labels; label more segments"):
+        es.estimate(shard)

@@ -1,0 +1,485 @@
+"""Looks at an evaluation that grows: their levels, their verdicts, and what is refused."""
+
+import json
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+from scipy.stats import multivariate_normal
+
+import evalstats as es
+from evalstats.cli import main
+from evalstats.designs.looks import spending as looks
+from evalstats.designs.looks.spending import Continuing, levels
+from evalstats.training.boundary import spent_by
+
+ACC = es.Mean("acc")
+
+
+def bounds(found):
+    return (-ndtri(found)).round(4).tolist()
+
+
+@pytest.mark.parametrize(
+    ("n", "alpha", "spending", "expected"),
+    [
+        (2, 0.025, "obrien-fleming", [2.9626, 1.9686]),
+        (5, 0.025, "pocock", [2.4380, 2.4268, 2.4102, 2.3966, 2.3860]),
+        (8, 0.05, "obrien-fleming",
+         [5.4210, 3.7496, 3.0019, 2.5664, 2.2768, 2.0672, 1.9065, 1.7783]),
+    ],
+)  # fmt: skip
+def test_levels_are_those_of_lan_and_demets(n, alpha, spending, expected):
+    assert bounds(levels(np.arange(1, n + 1) / n, alpha, spending)) == expected
+
+
+@pytest.mark.parametrize(
+    ("n", "shape", "constant"),
+    [(2, 0.0, 2.178), (5, 0.0, 2.413), (10, 0.0, 2.555)]
+    + [(2, 0.5, 1.977), (5, 0.5, 2.040), (10, 0.5, 2.087)],
+)
+def test_constants_of_jennison_and_turnbull(n, shape, constant):
+    """Tables 2.1 and 2.3 of their book (2000): bounds C·(K/k)^shape spend .025 on one side."""
+    spent, continuing = 0.0, Continuing()
+    for k in range(1, n + 1):
+        wanted = ndtr(-constant * (n / k) ** shape)
+
+        def excess(total, k=k, wanted=wanted, continuing=continuing):
+            return continuing.look(k / n, total)[0] - wanted
+
+        spent = brentq(excess, spent + 1e-12, spent + wanted + 1e-12, xtol=1e-10)
+        _, continuing = continuing.look(k / n, spent)
+    # Constants have three decimals, and half of the last is so much.
+    assert spent == pytest.approx(0.025, abs=5e-5)
+
+
+def test_levels_of_any_times_and_any_function_are_those_of_the_normal_distribution():
+    at, alpha = np.array([0.2, 0.26, 0.7, 1.0]), 0.04
+    found = levels(at, alpha, lambda t: t**2)
+    covariance = np.sqrt(np.minimum.outer(at, at) / np.maximum.outer(at, at))
+    for j in range(2, 5):
+        normal = multivariate_normal(cov=covariance[:j, :j], seed=1)
+        # Older SciPy takes them as attributes only.
+        normal.abseps, normal.releps = 1e-6, 0.0
+        assert 1 - normal.cdf(-ndtri(found[:j])) == pytest.approx(alpha * at[j - 1] ** 2, abs=5e-6)
+
+
+def test_a_look_that_may_spend_nothing_has_no_level_and_later_ones_have_all():
+    found = levels([0.5, 1.0], 0.05, lambda t: float(t >= 1))
+    assert found[0] == 0
+    assert found[1] == pytest.approx(0.05, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("fractions", "options", "message"),
+    [
+        ([], {"spending": "haybittle"}, None),
+        ([0.5], {"spending": "haybittle"}, "spending must be one of obrien-fleming, pocock, or a"),
+        ([0.5, 0.5], {}, "fractions must be numbers above 0, each larger than the one before"),
+        ([0.0, 1.0], {}, "fractions must be numbers above 0"),
+        ([[0.5]], {}, "fractions must be numbers above 0"),
+        (["half"], {}, "fractions must be numbers above 0"),
+        ([0.5], {"alpha": 0.6}, "alpha must be between 0 and 0.5, got 0.6"),
+        ([0.5], {"spending": lambda t: 2.0}, "spending must be a share of the level, 0 to 1"),
+    ],
+)
+def test_bad_plans_are_refused(fractions, options, message):
+    asked = {"alpha": 0.05, **options}
+    if message is None:
+        assert levels(fractions, **asked).size == 0
+        return
+    with pytest.raises(es.InputError, match=message):
+        levels(fractions, **asked)
+
+
+def test_monitor_spends_by_a_function_of_looks():
+    assert [spent_by(j, 0.05, 20) for j in (5, 20, 40)] == [
+        looks.spent(j / 20, 0.05, looks.steady) for j in (5, 20, 40)
+    ]
+
+
+def test_the_sequence_is_its_radius_and_its_pvalue_its_dual():
+    """Waudby-Smith et al.: one-sided, σ√(2(nρ² + 1)/(n²ρ²)·ln(1 + √(nρ² + 1)/(2α)))."""
+    n, alpha, log = 80, 0.03, -2 * np.log(2 * 0.03)
+    rho2 = (log + np.log1p(log)) / 200
+    scale = np.sqrt(n * rho2 + 1)
+    radius = np.sqrt(2 * scale**2 / (n**2 * rho2) * np.log1p(scale / (2 * alpha)))
+    level = looks.sequence_level(n, alpha, 200)
+    assert -ndtri(level) / np.sqrt(n) == pytest.approx(radius)
+    assert looks.sequence_pvalue(level, n, alpha, 200) == pytest.approx(alpha)
+    assert looks.sequence_pvalue(0.7, n, alpha, 200) == 1
+    assert looks.sequence_pvalue(0.0, n, alpha, 200) < 1e-300
+
+
+def walks(n_runs, at, seed):
+    """Return one-sided p-values of sums of normal numbers at each look, `(n_runs, J)`."""
+    steps = np.random.default_rng(seed).normal(size=(n_runs, at[-1]))
+    return ndtr(-np.cumsum(steps, axis=1)[:, np.array(at) - 1] / np.sqrt(at))
+
+
+@pytest.mark.parametrize("spending", ["obrien-fleming", "pocock"])
+def test_any_of_eight_looks_is_wrong_as_often_as_one(spending):
+    """20,000 runs at .05: outside .05 ± .0062 with probability 6e-5."""
+    at = np.arange(1, 9) * 10
+    found = walks(20_000, at, 1) <= levels(at / 80, 0.05, spending)
+    assert np.mean(found.any(axis=1)) == pytest.approx(0.05, abs=0.0062)
+
+
+def test_a_sequence_is_seldom_wrong_however_often_one_looks():
+    """4,000 runs of 100 looks; were the rate .05 it would be above .064 with probability 4e-5."""
+    at = np.arange(1, 101) * 5
+    level = [looks.sequence_level(n, 0.05, 200) for n in at]
+    assert 0.005 < np.mean((walks(4000, at, 2) <= level).any(axis=1)) < 0.064
+    assert np.mean((walks(4000, at, 2) <= 0.05).any(axis=1)) > 0.2
+
+
+def test_conditional_power_is_how_often_the_last_look_passes():
+    """By drawing the rest: 40,000 draws, outside ± .01 with probability 7e-5."""
+    z, t, last = 1.2, 0.4, 0.03
+    drift, rest = z / np.sqrt(t), np.random.default_rng(3).normal(size=40_000)
+    end = z * np.sqrt(t) + drift * (1 - t) + np.sqrt(1 - t) * rest
+    found = looks.conditional_power(float(ndtr(-z)), t, last)
+    assert np.mean(end >= -ndtri(last)) == pytest.approx(found, abs=0.01)
+
+
+@pytest.fixture
+def marks():
+    """Return 0/1 scores of a system and its baseline on 400 items."""
+    return np.random.default_rng(2).random((2, 400)) < [[0.68], [0.6]]
+
+
+def walked(test, new, base, step=50, **options):
+    for n in range(step, len(new) + 1, step):
+        some = {name: labels[:n] for name, labels in options.items()}
+        if test.look(new[:n], base[:n], **some).verdict != "go on":
+            break
+    return test
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("limit", [{"margin": 0.5}, {"recovery": 0.97}])
+def test_a_look_is_a_gate_at_its_level(sample, limit, grouped):
+    new, base = sample.systems["slightly-better"], sample.systems["baseline"]
+    n, labels = 300, {"groups": sample.documents} if grouped else {}
+    test = es.SequentialTest(60 if grouped else 480, metric="bleu", n_resamples=99, **limit)
+    labels = {name: some[:n] for name, some in labels.items()}
+    look = test.look(new[:n], base[:n], sample.references[:n], **labels)
+    (check,) = es.gate(
+        new[:n], base[:n], sample.references[:n], "bleu",
+        significance_level=look.level, n_resamples=99, **limit, **labels,
+    )  # fmt: skip
+    assert look.difference == check.difference
+    assert (look.pvalue, look.pvalue_failed) == (check.pvalue_passed, check.pvalue_failed)
+    assert (look.unit, look.n_units) == (check.unit, check.n_items)
+    assert look.level == levels([look.n_units / look.planned], 0.05)[0]
+
+
+def test_shares_are_counted_and_nothing_is_drawn_for_them(marks):
+    new, base = marks
+    look = es.SequentialTest(400, metric=ACC, margin=0.02).look(new[:150], base[:150])
+    (check,) = es.gate(
+        new[:150], base[:150], metrics=ACC, margin=0.02, significance_level=look.level
+    )
+    assert look.difference == check.difference
+
+
+def test_without_a_limit_it_is_asked_whether_the_system_is_better(marks):
+    new, base = marks
+    look = es.SequentialTest(400, metric=ACC).look(new[:150], base[:150])
+    for side, pvalue in (("greater", look.pvalue), ("less", look.pvalue_failed)):
+        systems = {"A": base[:150], "B": new[:150]}
+        (d,) = es.compare(systems, metrics=ACC, alternative=side)
+        assert d.pvalue == pvalue
+    errors = es.SequentialTest(400, metric=es.Mean("errors", higher_is_better=False))
+    assert errors.look(~new[:150], ~base[:150]).pvalue == pytest.approx(look.pvalue)
+
+
+def test_verdicts_are_passed_failed_and_go_on(marks):
+    new, base = marks
+    test = walked(es.SequentialTest(400, metric=ACC, margin=0.02), new, base)
+    assert [look.verdict for look in test.looks] == ["go on", "go on", "go on", "passed"]
+    assert (test.looks[-1].left, test.looks[0].left) == (200, 350)
+    worse = walked(es.SequentialTest(400, metric=ACC, margin=0.02), base, new)
+    last = worse.looks[-1]
+    assert last.pvalue_failed <= last.level
+    assert (last.verdict, last.n_units < 400) == ("failed", True)
+    assert "the opposite is shown" in last.reason
+    never = walked(es.SequentialTest(400, metric=ACC), base[::-1], base[::-1])
+    assert never.looks[-1].verdict == "failed"
+    assert never.looks[-1].reason == "all 400 items are in, and what was asked is not shown"
+    assert all(look.hopeless for look in never.looks[:-1])
+    assert "Stop: hopeless" in never.looks[0].reason
+    assert never.looks[-1].chance is None
+
+
+def test_without_a_plan_there_is_no_last_look(marks):
+    new, base = marks
+    test = walked(es.SequentialTest(metric=ACC), new, base)
+    found = [(look.pvalue_anytime <= 0.05, look.pvalue <= look.level) for look in test.looks]
+    assert found == [(False, False)] * 4 + [(True, True)]
+    assert {look.chance for look in test.looks} == {look.left for look in test.looks} == {None}
+    assert test.result.next_look is None
+
+
+def test_the_interval_of_every_look_leaves_out_what_its_test_does(marks):
+    new, base = marks
+    test = walked(es.SequentialTest(400, metric=ACC), new, base)
+    assert [look.low > 0 for look in test.looks] == [x.verdict == "passed" for x in test.looks]
+
+
+def test_looks_may_come_at_any_time_and_go_on_from_a_state(marks):
+    new, base = marks
+    test = es.SequentialTest(400, looks=4, metric=ACC, margin=0.02)
+    assert test.look(new[:70], base[:70]) == test.look(new[:70], base[:70])
+    assert test.result.next_look == 100
+    again = es.SequentialTest(400, looks=9, metric=ACC, margin=0.02)
+    again.load_state_dict(json.loads(json.dumps(test.state_dict())))
+    assert again.looks == test.looks
+    assert again.look(new[:110], base[:110]) == test.look(new[:110], base[:110])
+    assert test.looks[-1].level == pytest.approx(levels([70 / 400, 110 / 400], 0.05)[-1])
+
+
+REFUSED = [
+    (lambda t, new, base: t.look(new[:90], base[:90]), "new has 90 items, and .* there were 100"),
+    (lambda t, new, base: t.look(~new[:120], base[:120]),
+     "item 0 had another score, or label, of the system at an earlier look"),
+    (lambda t, new, base: t.look(new[:120], ~base[:120]), "another score, or label, of the baseline"),
+    (lambda t, new, base: t.look(new[:120], base[:120], groups=range(120)),
+     "earlier looks counted items, and this one groups"),
+    (lambda t, new, base: t.look(["a"] * 120, es.extract({"A": base[:120]}, metric=ACC)),
+     "must both be outputs, or scores, or both SegmentStatistics"),
+    (lambda t, new, base: t.look(es.extract({"B": new}, metric=es.Mean("f1")),
+                                 es.extract({"A": base}, metric=es.Mean("f1"))),
+     "metric must be .* that of the test, got "),
+    (lambda t, new, base: t.look(new, base, human={"new": [1, *[None] * 399], "base": base}),
+     r"human needs a metric .* make the test with metric=es.Judged\(...\) of acc"),
+    (lambda t, new, base: t.look(new, base, human={"A": new, "B": base}),
+     "human must have people's scores of new and base, got A, B"),
+    (lambda t, new, base: t.look({"A": base, "B": new, "C": new}, "A"), "compares two systems"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED)
+def test_what_was_seen_stays(marks, call, message):
+    new, base = marks
+    test = es.SequentialTest(400, metric=ACC, margin=0.02)
+    test.look(new[:100], base[:100])
+    before = test.state_dict()
+    with pytest.raises(es.InputError, match=message):
+        call(test, new, base)
+    assert test.state_dict() == before
+
+
+def test_looks_take_peoples_labels(marks):
+    """What a look says is what `compare` says of the items so far, and a saved test goes on."""
+    new, base = marks
+    judge = {"new": new | (np.arange(400) % 7 == 0), "base": base}
+    people = {
+        role: [int(x) if i % 3 == 0 else None for i, x in enumerate(truth)]
+        for role, truth in (("new", new), ("base", base))
+    }
+    asked = {"of": 400, "metric": es.Judged(ACC), "margin": 0.02, "test": "t"}
+    test = es.SequentialTest(**asked)
+
+    def look(test, n):
+        return test.look(
+            judge["new"][:n] * 1.0,
+            judge["base"][:n] * 1.0,
+            human={role: labels[:n] for role, labels in people.items()},
+        )
+
+    for n in (100, 150):
+        d = look(test, n).difference
+        expected = es.compare(
+            {role: marks[:n] * 1.0 for role, marks in judge.items()},
+            metrics=ACC,
+            human={role: labels[:n] for role, labels in people.items()},
+            baseline="base",
+            test="t",
+            method="t",
+        )["acc", "new"]
+        assert (d.difference, d.standard_error) == (expected.difference, expected.standard_error)
+    assert any("labels of 50 of 150 segments" in note for note in test.result.notes)
+    again = es.SequentialTest(**asked)
+    again.load_state_dict(json.loads(json.dumps(test.state_dict())))
+    assert look(again, 200) == look(test, 200)
+    # A label that comes after the item is another item.
+    people["new"][1] = 1
+    with pytest.raises(es.InputError, match="item 1 had another score, or label, of the system"):
+        look(test, 250)
+    with pytest.raises(es.InputError, match="human must be left out when SegmentStatistics"):
+        test.look(*[es.extract({"A": judge["new"] * 1.0}, metric=ACC)] * 2, human=people)
+
+
+def test_nothing_is_looked_at_after_the_decision(marks):
+    new, base = marks
+    test = walked(es.SequentialTest(400, metric=ACC, margin=0.02), new, base)
+    with pytest.raises(es.InputError, match="decided at look 4, on 200 items: passed"):
+        test.look(new, base)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"of": 300}, {"margin": 0.03}, {"metric": es.Mean("f1")}, {"significance_level": 0.01},
+     {"spending": "pocock"}, {"rng": 1}, {"test": "t"}],
+    ids=str,
+)  # fmt: skip
+def test_the_state_of_another_test_is_refused(marks, options):
+    asked = {"of": 400, "metric": ACC, "margin": 0.02}
+    test = es.SequentialTest(**asked)
+    test.look(marks[0][:60], marks[1][:60])
+    with pytest.raises(es.InputError, match=f"test with another {next(iter(options))}") as raised:
+        es.SequentialTest(**{**asked, **options}).load_state_dict(test.state_dict())
+    assert "{" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [({"version": 2}, "state has version 2"), ({"looks": [{}]}, "state"),
+     ({"values": [[1]]}, "not \\(2, N, 2\\)"), ({"values": None}, "state"),
+     ({"counts": [60, 60]}, "numbers of items"), ({"counts": []}, "numbers of items"),
+     ({"items": ["a", "a"]}, "different names"), ({"test": 3}, "what state_dict returned")],
+    ids=str,
+)  # fmt: skip
+def test_what_is_no_state_is_refused(marks, changed, message):
+    test = es.SequentialTest(400, metric=ACC)
+    test.look(marks[0][:60], marks[1][:60])
+    other = es.SequentialTest(400, metric=ACC)
+    with pytest.raises(es.InputError, match=message):
+        other.load_state_dict({**test.state_dict(), **changed})
+    assert other.looks == ()
+    with pytest.raises(es.InputError, match="what state_dict returned"):
+        other.load_state_dict({})
+
+
+def named(marks, n, order=None, **labels):
+    table = es.extract({"old": marks[1][:n], "new": marks[0][:n]}, metric=ACC)
+    order = np.arange(n) if order is None else order
+    names = [f"item {i}" for i in order]
+    return replace(table, values=table.values[:, order], segment_ids=names, labels=labels)
+
+
+def test_items_are_known_by_their_names(marks):
+    one, two = (es.SequentialTest(400, metric=ACC, margin=0.02) for _ in range(2))
+    order = np.random.default_rng(4).permutation(120)
+    for test, at in ((one, None), (two, order)):
+        test.look(named(marks, 80), "old")
+        test.look(named(marks, 120, at), "old")
+    assert [x.pvalue for x in one.looks] == pytest.approx([x.pvalue for x in two.looks])
+    assert one.state_dict()["items"][:80] == two.state_dict()["items"][:80]
+    with pytest.raises(
+        es.InputError, match="lacks 1 of 120 items of the last look, 'item 0' first"
+    ):
+        two.look(named(marks, 130, np.arange(1, 130)), "old")
+    with pytest.raises(es.InputError, match="items must have names at every look, or at none"):
+        two.look(marks[0][:130], marks[1][:130])
+
+
+def test_an_order_that_has_to_do_with_difficulty_is_noted(marks):
+    labels = {"subject": ["law"] * 100 + ["physics"] * 100, "half": ["a", "b"] * 100}
+    test = es.SequentialTest(400, metric=ACC)
+    for n in (100, 200):
+        test.look(named(marks, n, **{name: x[:n] for name, x in labels.items()}), "old")
+    (note,) = test.result.notes
+    assert "Items of some subject came earlier" in note
+    new, easy = (np.concatenate([np.ones(100), some[:100]]) for some in marks)
+    test = es.SequentialTest(400, metric=ACC)
+    for n in (100, 200):
+        test.look(new[:n], easy[:n])
+    assert "shuffle them" in test.result.notes[0]
+
+
+def test_looks_in_every_form(marks):
+    test = walked(es.SequentialTest(400, metric=ACC, margin=0.02), *marks)
+    result = test.result
+    assert es.Looks.from_json(result.to_json()) == result
+    assert (result.exit_code, result.verdict, len(result)) == (0, "passed", 4)
+    assert str(test) == str(result)
+    assert "decided on 200 items, of 400 planned" in str(result).lower()
+    assert "<table" in result.to_html()
+    assert result.to_csv().count("\n") == 5
+    assert ElementTree.fromstring(result.to_junit()).attrib["failures"] == "0"
+    waits = es.SequentialTest(400, metric=ACC)
+    assert repr(waits) == "acc: no looks yet."
+    waits.look(marks[0][:50], marks[1][:50])
+    assert ElementTree.fromstring(waits.result.to_junit()).attrib["errors"] == "1"
+    with pytest.raises(es.InputError, match="nothing to show yet; call look first"):
+        es.SequentialTest(400).plot()
+
+
+@pytest.mark.parametrize("limit", [{"margin": 0.02}, {"recovery": 0.97}, {}])
+def test_the_figure_shows_intervals_and_the_limit(marks, limit):
+    pytest.importorskip("matplotlib").use("Agg")
+    test = walked(es.SequentialTest(400, metric=ACC, **limit), *marks)
+    axes = test.plot()
+    dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
+    base = test.looks[-1].difference.baseline_score
+    expected = {"margin": -0.02, "recovery": -0.03 * base}.get(next(iter(limit), ""), 0.0)
+    assert dashed[0].get_ydata()[-1] == pytest.approx(expected)
+    (bars,) = axes.collections
+    assert [path.vertices[:, 1].tolist() for path in bars.get_paths()] == [
+        [look.low, look.high] for look in test.looks
+    ]
+    # What the frame cuts off goes on.
+    bottom, top = axes.get_ylim()
+    arrows = {x.get_marker(): x.get_xdata() for x in axes.lines if x.get_marker() in ("^", "v")}
+    assert list(arrows["^"]) == [look.n_units for look in test.looks if look.high > top]
+    assert list(arrows["v"]) == [look.n_units for look in test.looks if look.low < bottom]
+    said = axes.get_xlabel().replace("\n", " ")
+    assert ("arrow: goes on" in said) == any(map(len, arrows.values()))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, marks):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"{name},i{i},acc,{int(x)}"
+        for i in range(200)
+        for name, x in (("old", marks[1][i]), ("new", marks[0][i]))
+    ]
+    for n in (100, 150, 200):
+        lines = ["system,segment,metric,score", *rows[: 2 * n]]
+        (tmp_path / f"{n}.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+GATE = ("--baseline", "old", "--of", "400", "--state", "gate.json")
+
+
+def test_a_gate_keeps_its_looks_in_a_file(folder, capsys):
+    for n, code in ((100, 4), (150, 4), (150, 4), (200, 0)):
+        assert main(["gate", f"{n}.csv", *GATE, "--margin", "0.02"]) == code
+    printed = capsys.readouterr().out
+    assert printed.count("GO ON: new against old on 150 of 400 items") == 2
+    assert "The next planned look is at 200 items." in printed
+    assert "PASSED: new against old on 200 of 400 items" in printed
+    assert [look["n_units"] for look in json.loads(folder.joinpath("gate.json").read_text())[
+        "looks"]] == [100, 150, 200]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--margin", "0.03"), "state is of a test with another margin: 0.02 there, 0.03 here"),
+        (("--margin", "0.02", "--undecided", "pass"), "--undecided is for one gate"),
+        (("--margin", "0.02", "--unpaired"), "--unpaired is for one gate: at a look of --state"),
+        (("--margin", "0.02", "--paired-runs"), "--paired-runs is for one gate"),
+    ],
+)
+def test_a_gate_refuses_what_is_not_its_own(folder, capsys, arguments, message):
+    assert main(["gate", "100.csv", *GATE, "--margin", "0.02"]) == 4
+    assert main(["gate", "150.csv", *GATE, *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_gate_of_looks_needs_a_state(folder, capsys):
+    assert main(["gate", "100.csv", "--baseline", "old", "--of", "400"]) == 2
+    assert "--of and --looks need --state FILE" in capsys.readouterr().err
+    assert main(["gate", "100.csv", *GATE, "-o", "gate.json"]) == 2
+    assert "-o gate.json is the state; give another file" in capsys.readouterr().err
+    (folder / "gate.json").write_text("{")
+    assert main(["gate", "100.csv", *GATE]) == 2
+    assert "--state gate.json: it is no JSON" in capsys.readouterr().err

@@ -1,0 +1,227 @@
+"""pass^k, pass@k, flip rate and ICC: against published numbers, enumeration and one-way ANOVA."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import evalstats as es
+from evalstats.designs.trials.repeats import Repeats
+from evalstats.inference import student
+
+#: 4 trials of each of 50 tasks: historical_trajectories/gpt-4o-airline.json of
+#: https://github.com/sierra-research/tau-bench. What is published of them: its README (pass^k) and
+#: its issue 57 (tasks that flip, ICC).
+AIRLINE = """
+0000 0100 0010 0000 0000 0100 1000 0010 0000 0000 0000 1000 1111 0110 0000 0011 0001 0001 1111 0000
+1111 0111 0000 0000 1111 0000 1010 0110 0000 1000 0101 1001 0000 0000 1101 1111 1111 0111 1111 1000
+1101 0101 1111 1000 1010 1001 0110 0100 1111 1111
+"""
+TRIALS = [list(map(int, task)) for task in AIRLINE.split()]
+METRICS = [*map(es.PassAll, range(1, 5)), *map(es.PassAny, (1, 3)), es.FlipRate(), es.ICC()]
+
+
+def score(metric, trials):
+    return float(metric.score(metric.statistics(trials).sum(axis=0)))
+
+
+def uneven(seed, n=30, least=3):
+    rng = np.random.default_rng(seed)
+    rates, sizes = rng.beta(0.7, 0.5, n), rng.integers(least, 8, n)
+    return [rng.binomial(1, p, k).tolist() for p, k in zip(rates, sizes, strict=True)]
+
+
+def test_published_numbers_of_tau_bench():
+    published = {
+        "pass^1": 0.420, "pass^2": 0.273, "pass^3": 0.220, "pass^4": 0.200,
+        "flips": 0.52, "ICC": 0.405,
+    }  # fmt: skip
+    metrics = [*METRICS[:4], *METRICS[6:]]
+    found = es.estimate({"gpt-4o": TRIALS}, metrics=metrics, n_resamples=999)
+    for one in found:
+        assert round(one.score, 3) == published[one.metric]
+        assert one.low < one.score < one.high
+    assert len(found) == 6
+
+
+def test_the_table_is_that_of_the_trajectories(pytestconfig):
+    path = pytestconfig.rootpath.parent / "shared/data/runs/tau_bench/gpt-4o-airline.json"
+    if not path.exists():
+        pytest.skip(f"needs {path}")
+    found = {(r["task_id"], r["trial"]): r["reward"] for r in json.loads(path.read_text("utf-8"))}
+    assert [[int(found[i, j]) for j in range(4)] for i in range(50)] == TRIALS
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_shares_of_subsets_are_those_of_all_subsets(k):
+    trials = uneven(1)
+    every = [[tuple(s) for s in combinations(one, k)] for one in trials]
+    for metric, holds in (
+        (es.PassAll(k), all),
+        (es.PassAny(k), any),
+        *([(es.FlipRate(k), lambda s: len(set(s)) > 1)] if k > 1 else []),
+    ):
+        expected = np.mean([np.mean([holds(s) for s in subsets]) for subsets in every])
+        assert score(metric, trials) == pytest.approx(expected, abs=1e-12)
+    counts = [len(one) for one in trials], [sum(one) for one in trials]
+    assert score(es.PassAny(k), trials) == pytest.approx(np.mean(es.pass_at_k(*counts, k)))
+
+
+def test_flips_of_all_trials_are_the_items_with_both_answers():
+    assert score(es.FlipRate(), TRIALS) == np.mean([0 < sum(one) < 4 for one in TRIALS])
+    assert score(es.FlipRate(4), TRIALS) == pytest.approx(score(es.FlipRate(), TRIALS))
+
+
+def test_icc_is_that_of_one_way_analysis_of_variance():
+    for trials in (TRIALS, uneven(2)):
+        f = stats.f_oneway(*trials).statistic
+        sizes = np.array([len(one) for one in trials], float)
+        k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (len(sizes) - 1)
+        assert score(es.ICC(), trials) == pytest.approx((f - 1) / (f + k - 1), abs=1e-12)
+    assert score(es.ICC(), [[1, 1, 1]] * 7) == score(es.ICC(), [[0, 0]] * 7) == 0
+    assert score(es.ICC(), [[1, 1, 1], [0, 0, 0]]) == 1
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
+def test_gradients_are_those_of_differences_and_arrays_are_lists(metric):
+    array = np.array(TRIALS)
+    rows = metric.statistics(array)
+    np.testing.assert_array_equal(rows, metric.statistics(TRIALS))
+    np.testing.assert_array_equal(rows, metric.statistics(array.astype(bool)))
+    numbers = es.Metric.gradient(metric, rows.sum(axis=0))
+    np.testing.assert_allclose(metric.gradient(rows.sum(axis=0)), numbers, atol=1e-9)
+    error = student.spread(student.influence_values(metric, rows[None])[0]).error
+    assert error == pytest.approx(es.estimate(TRIALS, metric=metric, method="t").standard_error)
+
+
+@pytest.mark.parametrize(
+    ("metric", "trials", "message"),
+    [
+        (es.PassAll(3), [[1, 1, 1], [1, 0]], r"hypotheses\[1\] has 2 trials, and pass\^3 needs at"),
+        (es.PassAny(2), [[1, 1], [1]], r"hypotheses\[1\] has 1 trial, and pass@2 needs at least 2"),
+        (es.ICC(), [[1, 1], []], r"hypotheses\[1\] has 0 trials, and ICC needs at least 2"),
+        (es.FlipRate(), [[1], [0]], r"flips needs at least 2"),
+        (es.PassAll(1), [[1], [0, 2]], r"hypotheses\[1\]\[1\] must be 0 or 1, got 2; 1 is a right"),
+        (es.PassAll(1), [[1], [None]], r"\[1\]\[0\] must be 0 or 1, got None; leave out what was"),
+        (es.PassAll(1), np.array([[1, np.nan]]), r"\[0\]\[1\] must be 0 or 1, got .*nan.*; leave"),
+        (es.PassAll(1), [[1], ["1"]], r"hypotheses\[1\]\[0\] must be 0 or 1, got '1'"),
+        (es.PassAll(1), [1, 0], r"hypotheses\[0\] must be a list of 0 and 1, one a trial, got 1"),
+        (es.PassAll(1), ["10", "01"], r"hypotheses\[0\] must be a list of 0 and 1"),
+    ],
+)
+def test_what_is_no_trial_is_refused_by_name(metric, trials, message):
+    with pytest.raises(es.InputError, match=message):
+        es.estimate({"A": trials}, metrics=metric)
+
+
+def test_unlike_numbers_of_trials_need_a_k_for_flips():
+    message = r"flips of all trials needs the same number of every item, got 3 to 7.*FlipRate\(3\)"
+    with pytest.raises(es.InputError, match=message):
+        es.estimate(uneven(1), metric=es.FlipRate())
+    systems = {"A": [[1, 0]] * 5, "B": [[1, 0, 1]] * 5}
+    with pytest.raises(es.InputError, match=r"got 2 to 3.*FlipRate\(2\)"):
+        es.compare(systems, metrics=es.FlipRate())
+    assert len(es.compare(systems, metrics=es.FlipRate(2), n_resamples=99)) == 1
+
+
+def test_statistics_that_no_trials_have_are_refused():
+    for row, message in (
+        ([1, 4, 5, 1], "has more right answers than trials"),
+        ([1, 4, 1.5, 1], "is not a whole number, but"),
+        ([1, 4, 2, -1], "is negative, but"),
+    ):
+        with pytest.raises(es.InputError, match=message):
+            es.SegmentStatistics([[row]], ["A"], es.PassAll(2))
+
+
+def test_outcomes_of_items_are_counted():
+    """Where pass^k of an item is 0 or 1, its interval is Wilson's, and the test McNemar's."""
+    found = es.estimate(TRIALS, metric=es.PassAll(4))
+    low, high = stats.binomtest(10, 50).proportion_ci(method="wilson")
+    assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
+    other = es.compare({"A": TRIALS, "B": TRIALS[::-1]}, metrics=es.PassAll(4))[0]
+    assert (found.method, other.test) == ("wilson", "mcnemar")
+
+
+def log(path, trials, systems=("A",)):
+    """Write a table of scores of items with so many trials, and return its path."""
+    lines = ["system,id,trial,reward"]
+    for system in systems:
+        for i, one in enumerate(trials):
+            lines += [f"{system},task {i},{j},{x}" for j, x in enumerate(one)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("epochs", "metric"),
+    [
+        ("pass^4", es.PassAll(4)),
+        ("pass@2", es.PassAny(2)),
+        ("flips", es.FlipRate()),
+        ("flips@2", es.FlipRate(2)),
+        ("icc", es.ICC()),
+    ],
+)
+def test_answers_in_logs_are_trials(tmp_path, epochs, metric):
+    path = log(tmp_path / "airline.csv", TRIALS)
+    (found,) = es.estimate_logs(path, epochs=epochs, n_resamples=99)
+    plain = es.estimate(TRIALS, metric=metric, n_resamples=99)
+    assert (found.score, found.low, found.high) == (plain.score, plain.low, plain.high)
+    assert found.metric == f"reward {metric.name}"
+    (table,) = es.read_log(path, epochs=epochs).tables.values()
+    np.testing.assert_array_equal(table.values[0], metric.statistics(TRIALS))
+
+
+@pytest.mark.parametrize(
+    ("epochs", "scores", "message"),
+    [
+        ("pass^5", "1,1", r"item 'task 0' has 4 trials, and reward pass\^5 needs at least 5"),
+        (
+            "pass^2",
+            "1,0.5",
+            r"epochs='pass\^2' counts the answers with a score of 1, but scores of",
+        ),
+        ("passes", "1,1", r"epochs must be one of mean, runs, pass\^K, .*; got 'passes'"),
+    ],
+)
+def test_answers_that_are_no_trials_are_refused(tmp_path, epochs, scores, message):
+    one, two = scores.split(",")
+    path = log(tmp_path / "log.csv", [[1, 0, one, two], [0, 0, 0, 1]])
+    with pytest.raises(es.InputError, match=message):
+        es.estimate_logs(path, epochs=epochs)
+
+
+def test_a_mean_in_a_log_knows_its_answers(tmp_path):
+    path = log(tmp_path / "log.csv", uneven(3))
+    (mean,) = es.read_log(path).tables.values()
+    (passes,) = es.read_log(path, epochs="pass^1").tables.values()
+    assert mean.values.shape == (1, 30, 2)
+    for known, counted in zip(Repeats.of(mean.answers), Repeats.of(passes.answers), strict=True):
+        np.testing.assert_array_equal(known, counted)
+    part = mean.select([3, 1])
+    np.testing.assert_array_equal(part.answers[..., 0], mean.answers[:, [3, 1], 0])
+    assert Repeats.of(es.SegmentStatistics.join(mean).answers).are_outcomes
+
+
+def test_runs_of_a_mean_are_answers_too():
+    runs = np.array(TRIALS).T.tolist()
+    table = es.extract_runs({"A": runs, "B": runs}, metric=es.Mean("reward"))
+    np.testing.assert_array_equal(table.answers[1, :, 1], np.sum(TRIALS, axis=1))
+    assert np.all(table.answers[..., 0] == 4)
+
+
+def test_a_file_holds_trials(tmp_path):
+    for metric in METRICS:
+        table = es.extract({"A": TRIALS}, metric=metric)
+        table.save(tmp_path / "a.npz")
+        assert es.SegmentStatistics.load(tmp_path / "a.npz") == table
+
+
+def test_answers_whose_squares_are_no_numbers_are_averaged_all_the_same(tmp_path):
+    path = log(tmp_path / "large.csv", [[1e200, 3e200], [2e200, 5e200]])
+    (table,) = es.read_log(path).tables.values()
+    assert table.values[0, :, 0].tolist() == [2e200, 3.5e200]
+    assert Repeats.of(table.answers) is None

@@ -1,0 +1,174 @@
+"""Reports of results that are no plain comparison: what each says first, shows, and leaves out."""
+
+import re
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.cli import main
+from evalstats.data import examples
+from evalstats.pictures.report import chart, document
+from tests.markup import Markup
+
+
+def compared(names="AB", n=60, **options):
+    rng = np.random.default_rng(1)
+    scores = {name: rng.normal(i / 2, 1, n) for i, name in enumerate(names)}
+    return es.compare(scores, metrics=es.Mean("marks"), n_resamples=199, **options)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in (
+        *((name, "".join(f"{name} says {i}\n" for i in range(1, 21))) for name in ("ref", "old")),
+        ("new", "".join(f"new says {i} {'well' * (i % 3)}\n" for i in range(1, 21))),
+        ("domains", "chat\n" * 5 + "news\n" * 15),
+    ):
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def reported(folder, command):
+    """Return the report of a command."""
+    assert main([*command.split(), "-o", "r.html"]) in (0, 1, 3, 4)
+    return (folder / "r.html").read_text(encoding="utf-8")
+
+
+TEXTS = "compare -r ref.txt -i old.txt new.txt --baseline old -m chrf --resamples 99"
+
+
+def test_where_no_segment_moves_a_difference_there_is_no_part_on_segments():
+    votes = [("x", "y", "x")] * 12 + [("y", "z", "y")] * 9 + [("z", "x", "z")] * 7
+    alone = {"old": np.arange(30.0), "new": np.arange(40.0)}
+    for result in (
+        es.arena(votes, n_resamples=99),
+        es.compare(alone, metrics=es.Mean("m"), paired=False, n_resamples=99),
+    ):
+        found = Markup(document(result))
+        assert "Segments" not in found.texts["h2"]
+        assert "Numbers" in found.texts["h2"]
+    assert "Segments" in Markup(document(compared())).texts["h2"]
+
+
+def test_means_over_domains_have_a_finding():
+    domains = np.repeat(["a", "b", "c", "d"], 15)
+    sure = compared().over(domains)
+    (d,) = sure
+    (found,) = sure._findings()
+    assert found.said == f"B is better than A by {d.difference:.3f} marks over 4 strata"
+    assert f"{d.low:+.3f} to {d.high:+.3f}, and {d.predicted_low:+.3f}" in found.lines[0]
+    errors = {"A": np.arange(60.0) % 7, "B": np.arange(60.0)}
+    worse = es.compare(errors, metrics=es.Mean("errors", higher_is_better=False))
+    (found,) = worse.over(np.tile(["a", "b", "c", "d"], 15))._findings()
+    assert (found.said[:23], found.kind) == ("B is worse than A by 26", "worse")
+    (found,) = worse.over(domains)._findings()
+    assert found.said == "No evidence that B differs from A in errors over 4 strata"
+
+
+def test_domains_and_means_over_them_go_into_a_report(folder):
+    page = reported(folder, f"{TEXTS} --over domains.txt")
+    assert "over 2 domains" in page
+    page = reported(folder, f"{TEXTS} --by domains.txt")
+    shown = {
+        name: re.sub("<.*?>", "", text)
+        for name, text in re.findall("<h3>segment (.*?)<span>.*?<dt>old</dt>(.*?)<dt>", page)
+    }
+    assert {name.partition(":")[0] for name in shown if ":" in name} == {"chat", "news"}
+    assert any(name.isdigit() and int(name) > 15 for name in shown)
+    for name, text in shown.items():
+        assert text == f"old says {name.split()[-1]}"
+    labels = "".join(f"d{i % 8}\n" for i in range(20))
+    (folder / "documents.txt").write_text(labels, encoding="utf-8")
+    page = reported(folder, f"{TEXTS} --by domains.txt --groups documents.txt")
+    assert "<h3>document d1<span>" in page
+
+
+def test_a_segment_of_a_domain_has_its_name_and_texts(sample):
+    systems = {name: list(sample.systems[name]) for name in ("baseline", "clearly-better")}
+    result = es.compare(systems, sample.references, "chrf", n_resamples=99).by(sample.domains)
+    domains = np.array(sample.domains)
+    for domain in ("news", "support"):
+        found = result.influence("chrF2", task=domain)
+        assert sorted(map(int, found.ids)) == np.flatnonzero(domains == domain).tolist()
+        first = int(found.ids[0])
+        assert systems["baseline"][first].split()[0] in document(result)
+
+
+def test_a_label_is_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arena.csv").write_text(examples.arena(), encoding="utf-8")
+    page = reported(tmp_path, "rank arena.csv --groups question_id --resamples 99")
+    assert "files: arena.csv; 2" in page
+
+
+def test_both_files_of_cases_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, right in (("old", 1), ("new", 0)):
+        rows = [f"i{i},{k},{right if i == 0 else 1}" for i in range(9) for k in range(5)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["segment,trial,passed", *rows]) + "\n")
+    page = reported(tmp_path, "cases new.csv --baseline old.csv")
+    assert "files: new.csv, old.csv; 2" in page
+    assert "i0 5/5 → 0/5" in page
+
+
+def test_regions_have_names_of_their_own():
+    scores = np.random.default_rng(4).normal(size=(3, 40))
+    named = [dict(zip("ABC", scores + i, strict=True)) for i in range(2)]
+    tables = [es.extract(of, metric=es.Mean(f"m{i}")) for i, of in enumerate(named)]
+    page = document(es.compare(tables, n_resamples=99))
+    labels = re.findall('role="region" aria-label="([^"]*)"', page)
+    assert len(labels) == 4
+    assert len(set(labels)) == len(labels)
+
+
+def test_a_plan_has_a_short_title():
+    planned = compared("ABC").power(0.5)
+    assert Markup(document(planned)).texts["h1"] == ["What 60 segments find: marks"]
+
+
+def test_names_of_systems_stay_as_they_are():
+    named = dict(
+        zip(("old-one", "new-one"), np.random.default_rng(2).normal(0, 1, (2, 60)), strict=True)
+    )
+    for margin, said in ((3, "new-one and old-one are"), (1e-3, "It is not shown that new-one")):
+        result = es.compare(named, metrics=es.Mean("m"), baseline="old-one", margin=margin)
+        assert result._findings()[0].said.startswith(said)
+
+
+def test_ranks_are_whole_numbers():
+    for names in ("AB", "ABC"):
+        (panel,) = compared(names).ranking()._panels()["Ranks"]
+        drawn = chart(panel)
+        ticks = re.findall('text-anchor="middle">([^<]+)<', drawn)
+        assert ticks == [str(i + 1) for i in range(len(names))]
+
+
+def test_looks_have_a_finding_and_a_figure():
+    rng = np.random.default_rng(3)
+    old, new = rng.random(400) < 0.5, rng.random(400) < 0.8
+    test = es.SequentialTest(of=400, looks=4, metric=es.Mean("acc"), margin=0.05)
+    waits = test.look(new[:60], old[:60])
+    assert waits.verdict == "go on"
+    (found,) = test.result._findings()
+    assert found.said.startswith("system against baseline: go on, 340 items to go; if it goes")
+    assert found.kind == "open"
+    look = test.look(new[:200], old[:200])
+    (found,) = test.result._findings()
+    assert (found.said, found.kind) == (
+        "system against baseline: passed, decided on 200 items, of 400 planned",
+        "better",
+    )
+    assert f"{look.low:+.3f} to {look.high:+.3f}" in found.lines[0]
+    page = document(test.result)
+    assert re.findall('class="name">([^<]+)<', page) == ["60", "200"]
+    assert "dashed: a loss of 0.05" in page
+
+
+def test_a_finding_is_not_said_again_in_the_notes():
+    old, new = [[1] * 5] * 12, [[0] * 5, *[[1] * 5] * 11]
+    cases = es.compare({"old": old, "new": new}, metrics=es.PassAll(1), baseline="old").cases()
+    page = document(cases)
+    assert page.count(cases.sentence) == 1
+    assert "Each item by itself" in page

@@ -1,0 +1,177 @@
+"""A comparison taken apart into strata, and whether the difference differs between them."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import evalstats as es
+from evalstats.cli import main
+from evalstats.questions.domains.welch import welch
+
+MEAN = es.Mean("m")
+BY_T = {"method": "t", "test": "t"}
+
+
+def scores(n=80, gap=0.0, seed=1):
+    rng = np.random.default_rng(seed)
+    base = rng.normal(size=n)
+    domain = np.repeat(["news", "chat"], [n - n // 4, n // 4])
+    return {"A": base, "B": base + rng.normal(size=n) + gap * (domain == "chat")}, domain
+
+
+def test_of_two_it_is_welchs_t_and_of_equal_errors_cochrans_q():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(0, 1, 12), rng.normal(0.5, 3, 30)
+    errors = np.array([np.std(s, ddof=1) / len(s) ** 0.5 for s in (x, y)])
+    found = welch(np.array([x.mean(), y.mean()]), errors, np.array([11.0, 29.0]))
+    expected = stats.ttest_ind(x, y, equal_var=False)
+    assert found.statistic == pytest.approx(expected.statistic**2)
+    assert found.within == pytest.approx(expected.df)
+    assert found.pvalue == pytest.approx(expected.pvalue)
+    values, errors = rng.normal(size=6), rng.uniform(0.5, 2, 6)
+    found = welch(values, errors, np.full(6, 1e8))
+    weights = errors**-2
+    q = np.sum(weights * (values - np.sum(weights * values) / np.sum(weights)) ** 2)
+    assert 5 * found.statistic == pytest.approx(q)
+    assert found.pvalue == pytest.approx(stats.chi2.sf(q, 5), rel=1e-6)
+    for scale in (1e-200, 1e200):
+        assert welch(scale * values, scale * errors, np.full(6, 9.0)) == pytest.approx(
+            welch(values, errors, np.full(6, 9.0))
+        )
+
+
+def test_welchs_published_example_of_several_groups():
+    """Against statsmodels' formula, written out: three groups of unlike size and spread."""
+    rng = np.random.default_rng(4)
+    groups = [rng.normal(m, s, n) for m, s, n in ((0, 1, 9), (1, 2, 15), (0.3, 0.5, 6))]
+    n, k = np.array(list(map(len, groups))), 3
+    means = np.array([g.mean() for g in groups])
+    w = n / np.array([g.var(ddof=1) for g in groups])
+    grand = np.sum(w * means) / np.sum(w)
+    lack = np.sum((1 - w / np.sum(w)) ** 2 / (n - 1))
+    f = np.sum(w * (means - grand) ** 2) / (k - 1) / (1 + 2 * (k - 2) / (k**2 - 1) * lack)
+    found = welch(means, w**-0.5, n - 1.0)
+    assert found.statistic == pytest.approx(f)
+    assert found.within == pytest.approx((k**2 - 1) / (3 * lack))
+    assert found.pvalue == pytest.approx(stats.f.sf(f, 2, found.within))
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_stratum_is_what_its_segments_say_and_the_last_row_is_the_whole(grouped):
+    given, domain = scores()
+    groups = np.arange(80) // 2 if grouped else None
+    whole = es.compare(given, metrics=MEAN, groups=groups, **BY_T)
+    found = whole.by(domain)
+    assert [d.task for d in found] == ["news", "chat", "micro"]
+    for name in ("news", "chat"):
+        inside = domain == name
+        own = None if groups is None else groups[inside]
+        part = {system: values[inside] for system, values in given.items()}
+        (d,) = es.compare(part, metrics=MEAN, groups=own, **BY_T)
+        row = found.difference(task=name)
+        assert (row.difference, row.low, row.high) == (d.difference, d.low, d.high)
+        assert row.pvalue == d.pvalue
+        assert found.estimates[name, "m", "A"].score == pytest.approx(np.mean(part["A"]))
+    total = found.difference()
+    (stratified,) = es.compare(given, metrics=MEAN, groups=groups, strata=domain, **BY_T)
+    assert total.difference == pytest.approx(whole[0].difference)
+    assert total.standard_error == pytest.approx(stratified.standard_error)
+    assert {e.unit for e in found.estimates} == {"group" if grouped else "segment"}
+
+
+def test_texts_and_labels_of_statistics_are_taken_apart(sample):
+    pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
+    result = es.compare(pair, sample.references, ["bleu", "chrf"], n_resamples=99)
+    found = result.by(sample.domains)
+    inside = [domain == "howto" for domain in sample.domains]
+    part = {n: [t for t, here in zip(x, inside, strict=True) if here] for n, x in pair.items()}
+    references = [r for r, here in zip(sample.references, inside, strict=True) if here]
+    expected = es.compare(part, references, ["bleu", "chrf"], n_resamples=99)
+    for metric in ("bleu", "chrf"):
+        row, own = found.difference(metric, task="howto"), expected.difference(metric)
+        assert (row.difference, row.low, row.high) == (own.difference, own.low, own.high)
+    table = es.extract(pair, sample.references, "chrf")
+    table = es.SegmentStatistics(
+        table.values, table.systems, table.metric, labels={"domain": tuple(sample.domains)}
+    )
+    labelled = es.compare(table, n_resamples=99).by("domain")
+    assert labelled.tasks == found.tasks
+
+
+def test_a_difference_that_differs_is_told_in_a_note_and_a_test():
+    given, domain = scores(400, gap=2.0)
+    found = es.compare(given, metrics=MEAN, **BY_T).by(domain)
+    (test,) = found.heterogeneity()
+    a, b = (given["B"][domain == name] - given["A"][domain == name] for name in ("news", "chat"))
+    expected = stats.ttest_ind(a, b, equal_var=False)
+    assert test.pvalue == pytest.approx(expected.pvalue, rel=1e-6)
+    assert (test.n_tasks, test.between) == (2, 1)
+    assert test.within == pytest.approx(expected.df)
+    assert found.notes[0].startswith(
+        "The difference differs between strata (Welch’s test, 1951): B"
+    )
+    assert str(test) in found.notes[0]
+    assert es.Comparison.from_json(found.to_json()).heterogeneity() == found.heterogeneity()
+    assert "tasks" in str(found.heterogeneity())
+    same, domain = scores(400)
+    found = es.compare(same, metrics=MEAN, **BY_T).by(domain)
+    assert found.notes[0].startswith("The difference is not shown to differ between strata")
+    three = {**given, "C": given["A"] + np.random.default_rng(2).normal(size=400)}
+    found = es.compare(three, metrics=MEAN, **BY_T).by(domain)
+    assert found.notes[0].startswith("2 of 3 differences differ between strata at 0.05 (Welch")
+
+
+def test_the_level_is_held():
+    """400 samples of equal differences and unlike errors: 20 rejections expected, sd 4.4.
+
+    More than 37 have a probability of 1e-4.
+    """
+    rng, n_rejected = np.random.default_rng(12), 0
+    sizes, spreads = np.array([15, 40, 25, 60]), (1.0, 2.0, 0.5, 1.5)
+    for _ in range(400):
+        parts = [rng.normal(0, s, n) for s, n in zip(spreads, sizes, strict=True)]
+        errors = np.array([np.std(x, ddof=1) / len(x) ** 0.5 for x in parts])
+        n_rejected += welch(np.array([x.mean() for x in parts]), errors, sizes - 1.0).pvalue <= 0.05
+    assert 5 <= n_rejected <= 37
+
+
+def test_what_cannot_be_taken_apart_is_refused():
+    given, domain = scores()
+    result = es.compare(given, metrics=MEAN, **BY_T)
+    shard = es.resample_shard(
+        es.extract(given, metric=MEAN), range(80), n_resamples=99, resolution=2**-20
+    )
+    for call, message in (
+        (lambda: result.by(["x"] * 80), "by needs at least 2 strata, and all segments are in 'x'"),
+        (lambda: result.by(domain[:-1]), "by has 79 labels"),
+        (lambda: result.by("domain"), "by='domain' is no label of the segments; they have none"),
+        (lambda: result.by(["x", *["y"] * 79]), "at least 2 segments are needed.* got 1"),
+        (lambda: result.by(domain).by(domain), "by takes one task apart, and there are several"),
+        (lambda: es.compare(shard).by(domain), "by needs the statistics of every segment"),
+        (lambda: es.Comparison.from_json(result.to_json()).by(domain), "read from a file"),
+        (lambda: es.compare(given, metrics=MEAN, strata=domain, aggregate="macro").by(domain),
+         "by takes a score of all segments together apart"),
+        (lambda: result.heterogeneity(), r"heterogeneity\(\) needs pairs that differ on at least 2"),
+        (lambda: es.compare({k: [v, v + 1] for k, v in given.items()}, metrics=MEAN).by(domain),
+         "by takes one run of each system apart"),
+    ):  # fmt: skip
+        with pytest.raises(es.InputError, match=message):
+            call()
+
+
+def test_the_command_line_shows_domains(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    given, domain = scores(gap=2.0)
+    rows = zip(*given.values(), domain, strict=True)
+    lines = [f"{i},m,{a},{b},{d}" for i, (a, b, d) in enumerate(rows)]
+    text = "\n".join(["segment,metric,A,B,domain", *lines]) + "\n"
+    (tmp_path / "scores.csv").write_text(text, encoding="utf-8")
+    asked = ["compare", "scores.csv", "--higher-is-better", "m", "--resamples", "99"]
+    assert main([*asked, "--by", "domain", "-f", "csv"]) == 0
+    found = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["task"] for row in found] == ["news", "chat", "micro"]
+    assert main([*asked, "--by", "domain", "--over", "domain"]) == 2
+    assert "--by shows each domain, and --over means of them" in capsys.readouterr().err

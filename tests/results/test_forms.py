@@ -1,0 +1,498 @@
+"""Results as text, Markdown, LaTeX, HTML, CSV and JSON: the same numbers, readable, inert.
+
+Hostile names and signatures stay text: in every form, on their own line, in their own cell.
+"""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from html import unescape
+from pathlib import Path
+from unicodedata import category
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import evalstats as es
+from evalstats.compat.evaluatio import paired
+from evalstats.pictures.report import document
+from evalstats.results import tabular
+from evalstats.results.estimates import Estimates
+from evalstats.results.notes import close_calls
+from evalstats.results.tabular import Table
+from tests.markup import Markup
+
+
+@cache
+def comparison(names, baseline=None, n_resamples=1999, **options):
+    rng = np.random.default_rng(4)
+    scores = {name: rng.random(60) + 0.2 * i for i, name in enumerate(names)}
+    options |= {"baseline": baseline, "n_resamples": n_resamples}
+    return es.compare(scores, None, es.Mean("COMET"), **options)
+
+
+def random_pair(name, seed, size=40, **metric):
+    scores = dict(zip("AB", np.random.default_rng(seed).random((2, size)), strict=True))
+    return es.extract(scores, metric=es.Mean(name, **metric))
+
+
+@cache
+def two_metrics():
+    return es.compare([random_pair("m", 0), random_pair("n", 1)], n_resamples=99)
+
+
+# Tables
+
+
+def test_the_readmes_table_is_what_the_demo_prints(sample):
+    result = es.compare(sample.systems, sample.references, baseline="baseline")
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert str(result).split("\n\n")[0] in readme
+
+
+def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
+    assert "differences, system - baseline" in str(comparison("abc"))
+    assert "differences, system - baseline" not in comparison("ab").to_text(matrix=False)
+    names = tuple(f"system-{i}" for i in range(7))
+    result = comparison(names)
+    ranking = next(x for x in str(result).split("\n") if x.startswith("1  system-6"))
+    beaten = [d for d in result if d.winner == "system-6" and result.significant(d)]
+    assert len(beaten) >= 4
+    assert ranking.split("]")[1].strip().endswith("-7")
+    assert "difference row - column above the diagonal, p (max-t) below" in str(result)
+    # A one-sided p-value belongs to one direction.
+    assert "above the diagonal" not in str(comparison(names, alternative="greater"))
+    for baseline in (None, "system-2"):
+        unadjusted = comparison(names, baseline, adjustment="none")
+        assert "(none)" not in str(unadjusted) + unadjusted.to_html() + unadjusted.to_latex()
+    # Many systems have a matrix where it is asked for.
+    result = comparison(tuple("abcdefghijklm"), n_resamples=99)
+    assert "above the diagonal" not in str(result)
+    assert "all pairs: to_text(matrix=True), or --matrix; to_csv()" in str(result)
+    assert "above the diagonal" in result.to_text(matrix=True)
+
+
+def test_many_metrics_of_one_pair_are_one_table():
+    names = [f"m{i}" for i in range(9)]
+    tables = [random_pair(n, i, 50, higher_is_better=i != 3) for i, n in enumerate(names)]
+    (table,) = es.compare(tables, n_resamples=99)._tables()
+    assert [row[0][:2] for row in table.rows] == names
+    assert table.rows[3][0] == "m3 ↓"
+    assert table.header.count("p") == 1
+
+
+def test_three_notes_and_one_signature_are_printed_and_all_on_request():
+    result = replace(two_metrics(), notes=tuple("abcde"))
+    lines = str(result).splitlines()
+    assert lines[-5:-1] == ["a", "b", "c", "2 more notes: to_text(verbose=True), or --verbose."]
+    assert lines[-1].count("|seed:") == 1
+    every = result.to_text(verbose=True).splitlines()
+    assert every[-7:] == [*"abcde", *result.signatures]
+    # A paper shows neither: all are comments, the package among them.
+    latex = result.to_latex().splitlines()
+    comments = [line for line in latex if line.startswith("%")]
+    assert comments[1:] == [f"% {line}" for line in (*"abcde", *result.signatures)]
+    assert not any("footnotesize" in line or "to_text" in line for line in latex)
+
+
+def test_hints_at_other_calls_are_comments_of_a_paper_and_not_in_a_report():
+    many = comparison(tuple("abcdefghijklm"), n_resamples=99)
+    for result, hint in ((many, "all pairs: to_text"), (comparison("abcde"), "plot(), to_csv()")):
+        assert hint in str(result)
+        shown = [line for line in result.to_latex().splitlines() if not line.startswith("%")]
+        assert not any("to\\_" in line or "plot()" in line for line in shown)
+        assert any(hint in line for line in result.to_latex().splitlines() if line[0:1] == "%")
+        assert hint not in document(result)
+
+
+def papers(baseline, **options):
+    """Return a comparison of four systems under three metrics, one of which is an error rate."""
+    rng = np.random.default_rng(11)
+    base = rng.normal(50, 3, 200)
+    tables = []
+    for name, sign, higher in (("m", 1, True), ("errors", -1, False), ("n", 1, True)):
+        gains = {"old": 0.0, "up & up": 2.0, "down": -2.0, "same": 0.05}
+        scores = {s: base + sign * g + rng.normal(size=200) for s, g in gains.items()}
+        tables.append(es.extract(scores, metric=es.Mean(name, higher_is_better=higher)))
+    return es.compare(tables, baseline=baseline, n_resamples=999, **options)
+
+
+def test_the_table_of_papers_has_a_row_a_system_and_a_column_a_metric():
+    result = papers("old")
+    text = result.to_text(layout="paper", digits=1)
+    rows = [line.split("  ") for line in text.splitlines()[4:8]]
+    cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    e = {(x.system, x.metric): f"{x.score:.1f}" for x in result.estimates}
+    names = "m", "errors", "n"
+    assert cells[0] == ["old", *(e["old", name] for name in names)]
+    assert cells[1] == ["up & up", *(f"_{e['up & up', name]}_*" for name in names)]
+    assert sorted(cells[2:]) == [
+        ["down", *(f"{e['down', name]}°" for name in names)],
+        ["same", *(e["same", name] for name in names)],
+    ]
+    assert "better (*) or worse (°) than old (p (max-t) <= 0.05)." in text
+    best, worst = e["up & up", "m"], e["down", "m"]
+    markdown = result.to_markdown(layout="paper", digits=1)
+    assert f"| **{best}**\\* |" in markdown
+    assert f"| {worst}° |" in markdown
+    latex = result.to_latex(layout="paper", digits=1)
+    assert rf"up \& up & \textbf{{{best}}}\rlap{{$^{{*}}$}} &" in latex
+    assert rf"{worst}\rlap{{$^{{\circ}}$}}" in latex
+    found = Markup(result.to_html(layout="paper", digits=1))
+    assert found.texts["b"] == [e["up & up", name] for name in names]
+    assert f"{best}*" in found.cells
+    records = list(csv.DictReader(io.StringIO(result.to_csv(layout="paper"))))
+    assert [row["m verdict"] for row in records[:2]] == ["baseline", "better"]
+    assert float(records[1]["errors"]) == result.estimates["errors", "up & up"].score
+    assert [row["n best"] for row in records] == ["False", "True", "False", "False"]
+
+
+def test_without_a_baseline_all_that_tie_with_the_best_are_emphasised():
+    text = papers(None).to_text(layout="paper")
+    assert [line.count("_") for line in text.splitlines()[4:8]] == [6, 0, 0, 0]
+    assert "not significantly worse (p (max-t) <= 0.05)." in text
+    rng = np.random.default_rng(3)
+    near = {name: rng.normal(size=50) for name in "abc"} | {"d": rng.normal(size=50) - 3}
+    text = es.compare(near, metrics=es.Mean("m")).to_text(layout="paper")
+    assert [line.count("_") for line in text.splitlines()[4:8]] == [2, 2, 2, 0]
+    # Scores alone have a best; of many tasks the totals are shown.
+    assert papers(None).estimates.to_text(layout="paper").count("_") == 6
+    tasks = {f"t{i:02}": random_pair("m", i, 30) for i in range(12)}
+    suite = es.Suite(tasks).compare(n_resamples=99)
+    assert "macro" in suite.to_text(layout="paper") or "12 tasks" in suite.to_text(layout="paper")
+    assert suite.to_text(layout="paper").splitlines()[2].split()[0] == "system"
+    few = es.Suite({name: tasks[name] for name in list(tasks)[:3]}).compare(n_resamples=99)
+    header = few.to_text(layout="paper").splitlines()[2].split()
+    assert header == ["system", "t00", "t01", "t02", "macro"]
+
+
+def test_other_layouts_and_results_without_one_are_refused():
+    result = comparison("ab")
+    with pytest.raises(es.InputError, match="layout must be one of paper; got 'wide'"):
+        result.to_latex(layout="wide")
+    for name in ("to_text", "to_markdown", "to_latex", "to_html", "to_csv"):
+        with pytest.raises(es.InputError, match="layout 'paper' is a table of scores, and a Power"):
+            getattr(result.power(), name)(layout="paper")
+
+
+def test_a_paper_has_its_method(small):
+    texts = es.compare(small.systems, small.references, groups=small.documents, n_resamples=99)
+    marks = {"A": [1, 0, 1, 1], "B": [1, 1, 1, 1]}
+    suite = es.Suite({n: es.extract(marks, metric=es.Mean("acc")) for n in "xy"})
+    drawn = "m (mean) and n (mean)", "40 segments", "Koehn, 2004", "99 resamples, seed 12345"
+    counted = "2 tasks with 8 segments", "the mean of the tasks' scores", "McNemar", "Holm"
+    for result, parts in (
+        (two_metrics(), (*drawn, "Hesterberg, 2015", "not adjusted")),
+        (texts, ("BLEU (case:mixed, eff:no", "groups", "Romano and Wolf, 2005", "Two-sided")),
+        (suite.compare(), counted),
+        (suite.estimate(), ("Wilson's score interval",)),
+    ):
+        assert all(part in result.describe() for part in parts), result.describe()
+    assert "resamples" not in suite.compare().describe()
+
+
+def test_methods_and_headers_say_segments_beside_documents_and_what_is_drawn(small):
+    n = len(small.references)
+    options = {"groups": small.documents, "n_resamples": 99}
+    result = es.compare(small.systems, small.references, **options)
+    n_documents = result.estimates[0].n_segments
+    assert f"on {n_documents} groups of {n} segments. Whole groups are drawn." in result.describe()
+    assert f", {n_documents} groups of {n} segments\n" in str(result)
+    stratified = es.compare(small.systems, small.references, strata=small.domains, n_resamples=99)
+    strata = len(set(small.domains))
+    assert f"on {n} segments. Segments are drawn within {strata} strata." in stratified.describe()
+    runs = {
+        name: list(np.random.default_rng(i).normal(size=(4, 30))) for i, name in enumerate("ab")
+    }
+    said = "Scores are means over 4 runs of each system, whose variance is part of every error."
+    assert said in es.compare(runs, metrics=es.Mean("m")).describe()
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_the_best_system_comes_first_and_a_loss_is_a_loss(higher):
+    base = np.arange(30.0) % 7
+    scores = {"low": base, "high": base + 9, "middle": base + 5, "near": base[::-1] + 5}
+    scores["twin"] = scores["middle"]
+    options = {"metrics": es.Mean("score", higher_is_better=higher), "n_resamples": 99}
+    order = ["high", "middle", "low"] if higher else ["low", "middle", "high"]
+    ranked = str(es.compare({name: scores[name] for name in sorted(order)}, **options))
+    assert [line.split()[1] for line in ranked.split("\n")[4:7]] == order
+    text = str(es.compare(scores, baseline="middle", **options)).split("\n")
+    assert ("score ↑ (higher" if higher else "score ↓ (lower") in text[0]
+    verdicts = {line.split()[0]: line.split()[-1] for line in text[4:9]}
+    # No evidence is not equality.
+    assert verdicts == {
+        "middle": "baseline", order[0]: "better", order[2]: "worse", "near": "evidence",
+        "twin": "identical",
+    }  # fmt: skip
+
+
+def test_latex_has_minus_signs_caption_label_and_digits():
+    names = ("a_b & 50% #1 {x} $y ~z ^w \\v", "[p|q]*<i>`")
+    result = comparison(names, baseline=names[1])
+    (d,) = result
+    assert d.difference < 0
+    latex = result.to_latex(caption="50 % & more", label="tab:main", digits=1)
+    assert f"$-${-d.difference:.1f} & {{[}}$-${-d.low:.1f}, " in latex
+    assert r"a\_b \& 50\% \#1 \{x\} \$y \textasciitilde{}z \textasciicircum{}w" in latex
+    assert r"{[}p\textbar{}q{]}{*}\textless{}i\textgreater{}" in latex
+    assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") == 1
+    assert r"\caption{50 \% \& more}\label{tab:main}" in latex
+    assert r"\begin{table}" not in result.to_latex()
+    for bad in ({"label": "a"}, {"label": "a b", "caption": "x"}, {"label": "}", "caption": "x"}):
+        with pytest.raises(es.InputError, match=r"label must be letters, digits and .*a caption"):
+            result.to_latex(**bad)
+
+
+def test_digits_are_those_asked_for():
+    estimate = comparison("ab").estimates["a"]
+    for digits in (0, 5):
+        for one in (comparison("ab"), estimate, es.Estimates((estimate,))):
+            assert f"| {estimate.score:.{digits}f} |" in one.to_markdown(digits=digits)
+            assert f"<td>{estimate.score:.{digits}f}</td>" in one.to_html(digits=digits)
+    with pytest.raises(es.InputError, match="digits must be at most 15, got 16"):
+        estimate.to_markdown(digits=16)
+
+
+def test_wide_characters_are_aligned_by_their_width():
+    table = Table("t", ("a", "b"), (("系统", "1"), ("e\u0301x", "2")), "<>")
+    lines = table.text().split("\n")
+    assert lines[-2:] == ["系统  1", "e\u0301x    2"]
+
+
+def test_a_limit_that_is_printed_as_0_shows_on_which_side_it_is():
+    # Defect: [0.000, +0.169] stood beside p = 0.0496 and "better".
+    assert tabular.interval(0.00013, 0.169, 3, sign=True) == "[+0.000, +0.169]"
+    assert tabular.interval(-0.169, -0.0004, 3, sign=True) == "[-0.169, -0.000]"
+    assert tabular.interval(-1e-17, 0.169, 3, sign=True) == "[0.000, +0.169]"
+    assert tabular.interval(0.0004, 0.169, 3) == "[0.000, 0.169]"
+
+
+def test_numbers_are_never_a_negative_zero_and_pvalues_never_zero():
+    for arguments, expected in (
+        ((1.005, 1, False), "1.0"), ((-0.001, 2, True), "0.00"), ((0.5, 2, True), "+0.50"),
+        ((-2, 1, True), "-2.0"),
+    ):  # fmt: skip
+        assert tabular.number(*arguments) == expected
+    assert [tabular.pvalue(p) for p in (1e-5, 1e-4, 1.0)] == ["<0.0001", "0.0001", "1.0000"]
+
+
+@pytest.mark.parametrize(
+    "p, adjusted, noted", [(0.02, 0.06, True), (0.046, 0.7, False), (0.049, 0.049, True)]
+)
+def test_notes_say_when_monte_carlo_error_straddles_the_level(p, adjusted, noted):
+    result = comparison("abc")
+    d = replace(result.differences[0], pvalue=p, pvalue_adjusted=adjusted, pvalue_error=0.005)
+    notes = close_calls(replace(result, differences=(d,)).adjusted, (d,))
+    assert any("too close to 0.05 to call" in note for note in notes) == noted
+
+
+# HTML
+
+NAMES = ["<script>alert(1)</script>", 'a"b\' onload="x', "&amp; &lt;", "</td></table>", "شعار 系统"]
+
+
+@cache
+def named_badly():
+    """Return a comparison, tables and a training run under names of tags."""
+    metric = es.Mean("<i>|m")
+    scores = {name: np.random.default_rng(i).random(60) + 0.2 * i for i, name in enumerate(NAMES)}
+    run = es.Monitor(None, metric, n_resamples=99)
+    for step, row in enumerate(scores.values()):
+        run.check(step, row)
+    return es.compare(scores, None, metric, n_resamples=99), es.extract(scores, metric=metric), run
+
+
+SHOWN = {
+    "Comparison": lambda c, table, run: c,
+    "Estimate": lambda c, table, run: c.estimates[0],
+    "Difference": lambda c, table, run: c.differences[0],
+    "Ranking": lambda c, table, run: c.ranking(),
+    "SegmentStatistics": lambda c, table, run: table,
+    "Suite": lambda c, table, run: es.Suite(dict.fromkeys(NAMES, table)).compare(n_resamples=99),
+    "PairedTestResult": lambda *_: paired.paired_permutation_test([1.0, 2, 4], [3.0, 1, 2]),
+    "Checkpoint": lambda c, table, run: run.last,
+    "ConfidenceInterval": lambda *_: es.bleu_ci(["a b c d"] * 3, ["a b c d"] * 3, 9, 0.05),
+}
+
+
+@pytest.mark.parametrize("make", SHOWN.values(), ids=SHOWN)
+def test_a_notebook_shows_well_formed_inert_html(make):
+    result = make(*named_badly())
+    fragment = result._repr_html_()
+    markup = Markup(fragment)
+    assert set(markup.tags) <= {
+        "style", "div", "table", "caption", "thead", "tbody", "tr", "th", "td", "p", "code",
+        "details", "summary",
+    }  # fmt: skip
+    assert {name for name, _ in markup.attributes} <= {"class", "scope"}
+    assert not re.search(r"<script|https?:|url\(|@import|javascript", fragment.partition("<div")[0])
+    assert any(markup.cells)
+    # Every cell is there, and every row of a table is as wide as its header.
+    for table in result._tables() if hasattr(result, "_tables") else ():
+        cells = [tabular.printable(cell) for row in (table.header, *table.rows) for cell in row]
+        assert Markup(table.html()).cells == cells
+        assert set(Markup(table.html()).rows) == {len(table.header)}
+
+
+def test_a_page_of_its_own_follows_the_readers_colours_and_is_named_after_its_metrics():
+    result = two_metrics()
+    many = replace(result, notes=tuple("abcdef"))
+    assert "<summary>6 notes</summary>" in many._repr_html_()
+    assert "<details>" not in replace(result, notes=("one",))._repr_html_()
+    for one in (result, result.estimates):
+        page = one.to_html()
+        assert page.startswith("<!DOCTYPE html>")
+        assert "color-scheme: light dark" in page
+        assert Markup(page).texts["title"] == ["m, n: 40 segments"]
+
+
+# Hostile names
+
+#: What does not show, or moves what does: control, format, surrogates, line separators.
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+pieces = st.sampled_from(
+    ["\n", "\r", "\t", "\x1b[2J", "\x9b31m", "\u2028", "\u202e", "\u200b", "\ud800", "\\input{x}",
+     "\\write18{id}", "%", "&", "\\\\", "}", "{", "^^M", "$", "`", "``", "|", "<img onerror=x>",
+     "</td>", "&lt;", "[x](javascript:y)", "- ", "# ", "1. ", "~~", "***", "=1+1", "+1", "-1", "@a",
+     "\t=1", "＝1", '"', "'", ",", ";", "--", "a", "系统", " ", "http://x.y", "\x00", "_",
+     "sacrebleu:"]
+)  # fmt: skip
+hostile = st.one_of(
+    st.lists(pieces, min_size=1, max_size=6).map("".join), st.text(min_size=1, max_size=12)
+)
+
+
+@cache
+def base():
+    scores = {"a": [1.0, 2, 3, 5, 4], "b": [2.0, 2, 3, 5, 9], "c": [1.0, 1, 3, 1, 1]}
+    return es.compare(scores, metrics=es.Mean("m"), n_resamples=99)
+
+
+def forged(names, metric, signature, note):
+    """Return a comparison as a file could make it: nothing of it was checked."""
+    called = dict(zip("abc", names, strict=True))
+    estimates = tuple(
+        replace(e, metric=metric, system=called[e.system], signature=signature)
+        for e in base().estimates
+    )
+    differences = tuple(
+        replace(d, metric=metric, system=called[d.system], baseline=called[d.baseline])
+        for d in base()
+    )
+    kept = {"differences": differences, "signatures": (signature,), "notes": (note,)}
+    return replace(base(), estimates=Estimates(estimates), **kept)
+
+
+def shows(text):
+    return all(c == "\n" or category(c) not in UNSEEN for c in text)
+
+
+def forms(result):
+    framed = result.to_latex(caption="\\input{a}\n%", label="tab:a")
+    csv_text = result.to_csv(spreadsheet=True)
+    whole = str(result), result.to_markdown(), result.to_latex(), framed, result.to_html()
+    return *whole, csv_text, result.to_json()
+
+
+#: Commands and characters that LaTeX acts on; names may print these and nothing else.
+COMMAND = re.compile(r"\\(?:[A-Za-z]+|.)|[$&{}%#_~^]")
+PRINTED = {"\\textbackslash", "\\textasciitilde", "\\textasciicircum", "\\textless",
+           "\\textgreater", "\\textbar", "\\string", "\\{", "\\}", "\\&", "\\%", "\\$", "\\#",
+           "\\_",
+           "\\uparrow", "\\downarrow", "\\cdot", "\\le", "\\Delta", "\\pm", "$", "{", "}"}  # fmt: skip
+
+
+def check_latex(text, plain):
+    """Nothing of a name runs, and columns are kept."""
+    for mine, line in zip(text.split("\n"), plain.split("\n"), strict=True):
+        if line.startswith("%"):
+            assert mine.startswith("% ")
+            continue
+        assert "%" not in mine.replace("\\%", "")
+        found, expected = (COMMAND.findall(some) for some in (mine, line))
+        for mark in ("&", "\\\\", "\\multicolumn", "\\begin", "\\end"):
+            assert found.count(mark) == expected.count(mark)
+        assert set(found) - PRINTED <= {"&", "\\\\"} | set(expected)
+        assert found.count("{") == found.count("}")
+        assert found.count("$") % 2 == 0
+
+
+def check_markdown(result, plain):
+    """It says the names, and nothing else."""
+    markdown_it = pytest.importorskip("markdown_it")
+    parser = markdown_it.MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    page, like = (Markup(parser.render(r.to_markdown())) for r in (result, plain))
+    assert set(page.tags) == {
+        "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "code",
+    }  # fmt: skip
+    assert page.rows == like.rows
+    names = {tabular.printable(e.system).strip() for e in result.estimates}
+    assert names <= {cell.strip() for cell in page.cells}
+    items = parser.parse(result.to_markdown())
+    inline = [part for token in items for part in token.children or ()]
+    codes = [part.content.strip() for part in inline if part.type == "code_inline"]
+    assert tabular.printable(result.signatures[0]).strip() in codes
+
+
+def check_html(result, plain):
+    page, like = (Markup(r._repr_html_()) for r in (result, plain))
+    assert (set(page.tags), page.rows) == (set(like.tags), like.rows)
+    assert {tabular.printable(e.system) for e in result.estimates} <= set(page.cells)
+    title = re.search("<title>(.*)</title>", result.to_html())[1]
+    assert unescape(title) == f"{tabular.printable(result.estimates[0].metric)}: 5 segments"
+
+
+def check_csv(result):
+    """Names are as they are, and compute nothing in a spreadsheet."""
+    plain, safe = (
+        list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+        for text in (result.to_csv(), result.to_csv(spreadsheet=True))
+    )
+    assert len(plain) == len(safe) == len(result)
+    for row, computed, d in zip(plain, safe, result, strict=True):
+        for name, value in d.to_dict().items():
+            if isinstance(value, float):
+                assert float(row[name]) == float(computed[name]) == value
+            elif isinstance(value, str):
+                assert row[name] == value
+                assert computed[name][:1] not in tuple("=+-@\t\r\n＝＋－＠")
+                shown = tabular.printable(value)
+                assert computed[name] in (shown, f"'{shown}")
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(hostile, min_size=3, max_size=3, unique=True),
+    hostile, hostile.map(lambda text: f"{text}|seed:1"), hostile,
+)  # fmt: skip
+@example(
+    ["1\n\\immediate\\write18{id}", "`<img src=x>`", "=cmd|' /C calc'!A0"],
+    "\x1b[2J|a",
+    "nrefs:1\n\\input{/etc/passwd}\n%|` <img onerror=x> `",
+    "\u202e1. note\r\nnext",
+)
+def test_hostile_names_stay_text_in_every_form(names, metric, signature, note):
+    result = forged(names, metric, signature, note)
+    plain = forged(["a", "b", "c"], "m", "x|y", "note")
+    for mine, like in zip(forms(result), forms(plain), strict=True):
+        assert shows(mine)
+        assert mine.count("\n") == like.count("\n")
+    assert json.loads(result.to_json()) == result.to_dict()
+    check_latex(result.to_latex(), plain.to_latex())
+    check_markdown(result, plain)
+    check_html(result, plain)
+    check_csv(result)
+
+
+def test_an_estimate_writes_itself_as_safely():
+    one = replace(base().estimates[0], system="\x1b[2J", notes=("a\nb",))
+    for result in (one, Estimates((one,))):
+        for text in forms(result):
+            assert shows(text)
+            assert r"\x1b" in text or r"\textbackslash{}x1b" in text or r"\u001b" in text

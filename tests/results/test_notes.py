@@ -1,0 +1,259 @@
+"""What limits a verdict is said in a sentence, and is no evidence of anything."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+import evalstats as es
+from evalstats.pictures.report import document
+from evalstats.questions.gates.gate import gated
+
+JUDGE = es.Mean("judge")
+
+
+def marks(n_systems=2, n=200, gap=0.3, seed=3):
+    rng = np.random.default_rng(seed)
+    base = rng.normal(size=n)
+    return {f"s{i}": base + rng.normal(size=n) + gap * i for i in range(n_systems)}
+
+
+def differ_on(m, n=200):
+    old = np.random.default_rng(5).normal(size=n)
+    return {"old": old, "new": old + np.where(np.arange(n) < m, 0.5 + np.arange(n) / 99, 0.0)}
+
+
+def far(m, n=200):
+    """Scores that differ by normal noise, and on the first m segments by fifty times as much."""
+    rng = np.random.default_rng(8)
+    return {
+        "old": rng.normal(size=n),
+        "new": rng.normal(size=n) * np.where(np.arange(n) < m, 50, 1),
+    }
+
+
+GROUPS = np.repeat(np.arange(8), [60, 20, 20, 20, 20, 20, 20, 20])
+
+
+@pytest.mark.parametrize(
+    "scores, options, notes",
+    [
+        (marks(), {}, []),
+        (marks(n=30), {}, ["Only 30 segments: below 100, intervals and p-values are rough; use"]),
+        (marks(), {"groups": np.arange(200) // 5}, ["judge: groups make standard errors"]),
+        (marks(), {"groups": np.arange(200) // 8}, ["Only 25 groups: below 30,", "judge: groups"]),
+        (marks(), {"groups": np.arange(200) // 40},
+         ["s1 and s0 (judge) differ on so few groups that no p-value can reach 0.05, whatever the",
+          "Only 5 groups: t decides in place of the bootstrap, and",
+          "s1 and s0 (judge) differ on fewer than 10 groups, so that the interval is rough and",
+          "judge: groups make standard errors"]),
+        (marks(), {"groups": GROUPS},
+         ["8 groups of 20 to 60 segments count as about 6.25 of one size: below 30",
+          "s1 and s0 (judge) differ on fewer than 10 groups", "judge: groups"]),
+        (marks(), {"groups": np.repeat(np.arange(12), [189, *[1] * 11])},
+         ["12 groups of 1 to 189 segments count as about 1.12 of one size: t decides",
+          "judge: gr"]),
+        (differ_on(3), {},
+         ["new and old (judge) differ on so few segments that no p-value can reach 0.05, whatever",
+          "new and old (judge) differ on fewer than 10 segments, so that the interval is rough and"]),
+        (differ_on(9), {}, ["new and old (judge) differ on fewer than 10 segments"]),
+        (differ_on(10), {}, []),
+        (differ_on(0), {}, ["new and old (judge) have identical statistics on every segment: p = 1"]),
+        ({s: x > 0 for s, x in marks().items()}, {},
+         ["judge: 0/1 scores, with McNemar's test, and"]),
+        (marks(), {"test": "ar", "n_resamples": 9},
+         ["With 9 resamples no p-value can reach 0.05 whatever the data: use n_resamples of at le"]),
+        (far(9), {},
+         ["judge: 10 of 200 segments hold 98 % of the variance of new - old: the interval may be"]),
+        (far(9), {"strata": np.arange(200) % 2},
+         ["judge: 10 of 200 segments hold 97 % of the variance of new - old: the interval may be"]),
+        (far(9, 30), {}, ["Only 30 segments"]),
+        (far(3, 30), {},
+         ["Only 30 segments", "judge: 3 of 30 segments hold 94 % of the variance of new - old"]),
+        (far(3), {"groups": np.arange(200) // 2}, ["judge: groups make"]),
+        ({**far(3), "newer": far(3)["new"] + np.arange(200) / 200}, {},
+         ['The interval of newer - old (judge) leaves 0 out though the verdict is "no evidence": each',
+          "judge: 10 of 200 segments hold 96 % of the variance of new - old, and few hold as much in"
+          " 1 more of these: the interval"]),
+        (marks(3), {"groups": np.arange(200) // 8},
+         ["† 3 pairs over so few groups: of such families of 9 to 37 systems (WMT25) one in five had",
+          "Only 25 groups: below 30,", "judge: groups"]),
+        (marks(3), {"groups": np.arange(200) // 8, "adjustment": "none"},
+         ["Only 25 groups: below 30,", "judge: groups"]),
+        (marks(3), {"groups": np.arange(200) // 5}, ["judge: groups"]),
+    ],
+)  # fmt: skip
+def test_each_limit_has_its_sentence(scores, options, notes):
+    result = es.compare(scores, metrics=JUDGE, **options)
+    assert len(result.notes) == len(notes), result.notes
+    for found, expected in zip(result.notes, notes, strict=True):
+        assert found.startswith(expected)
+        assert found in result.to_text(verbose=True)
+    shown = str(result).splitlines()
+    assert all(note in shown for note in result.notes[:3])
+    assert ("1 more note: to_text(verbose=True), or --verbose." in shown) == (len(notes) == 4)
+
+
+def test_an_interval_that_leaves_0_out_without_evidence_is_explained_everywhere():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    result = es.compare(marks(4, gap=0.15), metrics=JUDGE)
+    apart = [d for d in result if not d.low <= 0 <= d.high and d.pvalue_adjusted > 0.05]
+    assert len(apart) > 1
+    assert [d for d in result if result.adjusted.is_apart(d)] == apart
+    start = f'{len(apart)} of 6 intervals leave 0 out though the verdict is "no evidence": each'
+    assert result.notes[0].startswith(start)
+    assert result.notes[0].endswith("alone, and p (max-t) allows for 6 comparisons.")
+    caption = "open beside the line: p is adjusted, the interval is not"
+    assert caption in result.plot().get_xlabel().replace("\n", " ")
+    page = document(result)
+    assert page.count("The interval speaks of this difference alone, and p allows") == len(apart)
+    assert caption in page
+    # Neither where nothing is adjusted, nor where intervals hold together, nor of one side.
+    for options in ({"adjustment": "none"}, {"method": "simultaneous"}, {"alternative": "less"}):
+        other = es.compare(marks(4, gap=0.15), metrics=JUDGE, **options)
+        assert not any("leave" in note for note in other.notes), options
+        assert caption not in other.plot().get_xlabel().replace("\n", " ")
+    pyplot.close("all")
+    # One pair, whose interval is of another method than its p-value.
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        scores = {"A": rng.normal(size=99), "B": rng.normal(0.29, 1, size=99)}
+        (d,) = result = es.compare(scores, metrics=JUDGE, test="t", n_resamples=99)
+        if result.adjusted.is_apart(d):
+            (note,) = [note for note in result.notes if "leaves" in note]
+            assert note.startswith("The interval leaves 0 out though the verdict is ")
+            assert note.endswith(
+                "intervals (bootstrap) and p-values (t) rest on different methods."
+            )
+            break
+    else:
+        pytest.fail("no such pair")
+
+
+def test_what_too_few_swaps_leave_is_not_shown_as_evidence():
+    values = marks(8, 60, gap=0.5)
+    options = {"metrics": JUDGE, "baseline": "s0", "adjustment": "holm", "test": "ar"}
+    for n_resamples, found in ((139, True), (138, False), (99, False)):
+        result = es.compare(values, n_resamples=n_resamples, **options)
+        assert any(result.significant(d) for d in result) == found
+        assert any("can reach" in note for note in result.notes) != found
+    (note,) = [note for note in result.notes if "can reach" in note]
+    assert "With 99 resamples, times 7 comparisons" in note
+    assert "n_resamples of at least 139." in note
+    rows = [line for line in str(result).split("\n") if line.startswith("s")][2:]
+    assert all(line.split()[-3:] == ["-", "cannot", "tell"] for line in rows)
+
+
+@pytest.mark.parametrize("options", [{}, {"test": "t"}, {"groups": np.arange(90) // 16}])
+def test_where_t_decides_no_number_of_resamples_is_asked_for(options):
+    values = marks(8, 90, 1.5)
+    if not options:  # several runs of each system
+        values = {name: np.stack([x, x, x]) for name, x in values.items()}
+    result = es.compare(values, metrics=JUDGE, n_resamples=99, adjustment="holm", **options)
+    assert {(d.test, d.pvalue_error) for d in result} == {("t", 0.0)}
+    assert "|test:t|" in result.signatures[0]
+    assert not any("use n_resamples" in note for note in result.notes)
+
+
+def test_one_level_is_that_of_intervals_and_verdicts():
+    scores = marks(gap=0.12)
+    for level, shown in ((0.95, True), (0.99, False)):
+        result = es.compare(scores, metrics=JUDGE, confidence_level=level)
+        (d,) = result
+        assert result.significant(d) == shown == (not d.low <= 0 <= d.high)
+        assert f"[{100 * level:g} % interval]" in str(result)
+
+
+def test_few_segments_that_hold_the_variance_of_a_score_are_said():
+    (old, new), metric = far(3).values(), es.Mean("judge")
+    squares = np.sort((new - np.mean(new)) ** 2)
+    share = f"{100 * np.sum(squares[-10:]) / np.sum(squares):.0f} %"
+    (note,) = es.estimate(new, metric=metric).notes
+    assert note.startswith(f"judge: 10 of 200 segments hold {share} of the variance of system’s s")
+    assert es.estimate(old, metric=metric).notes == ()
+    # Shares are counted: one failure of a hundred is no loose estimate of a variance.
+    assert es.estimate(np.arange(100) > 0, metric=metric).notes == ()
+
+
+def test_few_segments_are_said_of_the_task_that_they_are_in():
+    law, art = es.extract(far(3), metric=JUDGE), es.extract(far(0), metric=JUDGE)
+    suite = es.Suite({"law": law, "art": art})
+    for result, what in ((suite.estimate(), "new’s score"), (suite.compare(), "new - old")):
+        (note,) = [note for note in result.notes if "% of the variance" in note]
+        assert f" of the variance of {what} on law: " in note
+    gate = gated({"": [law]}, "old", margin=1.0)
+    assert any("% of the variance of new - old: " in note for note in gate.notes)
+
+
+@pytest.mark.parametrize("kind", ["normal", "low-resource BLEU"])
+def test_the_note_is_there_where_intervals_fail_and_not_elsewhere(kind):
+    """Of 20 samples of 100; measured on 400: none of normal scores, .94 of such BLEU."""
+    metric = JUDGE if kind == "normal" else es.BLEU()
+    n_noted = 0
+    for seed in range(20):
+        rng = np.random.default_rng([21, seed])
+        if kind == "normal":
+            rows = np.stack([metric.statistics(x) for x in rng.normal(size=(2, 100))])
+        else:
+            # One output in twenty-five is right, the others have a third of the words.
+            words = np.full((2, 100, 1), 20)
+            right = rng.random((2, 100, 1)) < 0.04
+            match = np.where(right, [20, 19, 18, 17], rng.binomial(20, [0.3, 0.03, 0.001, 0.0001],
+                                                                 size=(2, 100, 4)))  # fmt: skip
+            total = np.broadcast_to([20, 19, 18, 17], match.shape)
+            rows = np.concatenate([words, words, match, total], axis=-1)
+        table = es.SegmentStatistics(rows, ("A", "B"), metric)
+        notes = es.compare(table, n_resamples=199).notes
+        n_noted += any("of the variance of B - A" in note for note in notes)
+    assert n_noted == 0 if kind == "normal" else n_noted >= 17
+
+
+def test_claims_of_families_over_few_documents_are_marked_in_every_form():
+    scores, options = marks(3, gap=2.0), {"metrics": JUDGE, "n_resamples": 999}
+    few, many = np.arange(200) // 8, np.arange(200) // 5
+    result = es.compare(scores, groups=few, **options)
+    assert str(result).count("better †") == 3
+    assert "\n† 3 pairs over so few" in str(result)
+    assert result.to_markdown().count("better † |") == 3
+    assert result.to_latex().count(r"better $\dagger$") == 3
+    assert result._repr_html_().count("better †<") == 3
+    assert "†" not in result.to_csv()
+    assert es.Comparison.from_json(result.to_json()).to_text() == result.to_text()
+    against = es.compare(scores, groups=few, baseline="s0", **options)
+    assert str(against).count("better †") == 2
+    assert all(verdict.said.endswith(" judge †") for verdict in against._findings())
+    matrix = es.compare(marks(5, gap=2.0), groups=few, **options).to_text(verbose=True)
+    assert "2-5 †" in matrix
+    assert "\n† p (max-t) <= 0.05\nintervals" in matrix
+    assert "*" not in matrix
+    # Neither one pair, nor many documents, nor segments.
+    pair = {name: scores[name] for name in ("s0", "s1")}
+    for others, groups in ((pair, few), (scores, many), (scores, None)):
+        assert "†" not in str(es.compare(others, groups=groups, **options))
+
+
+@pytest.mark.parametrize("n, is_told", [(4, True), (10, False)])
+def test_few_counted_answers_are_told(n, is_told):
+    # Defect: of 4 gained and none lost McNemar's p is 0.0455, the exact one 2 / 2^4 = 0.125.
+    old = np.repeat([1.0, 0.0], [200, 100])
+    new = old.copy()
+    new[200 : 200 + n] = 1.0
+    result = es.compare({"A": old, "B": new}, metrics=es.Mean("acc"), n_resamples=99)
+    told = [note for note in result.notes if "fewer than 10 segments" in note]
+    exact = binomtest(n, n).pvalue
+    assert result[0].discordant.exact_pvalue == pytest.approx(exact)
+    p = f"McNemar's p is smaller than that of its exact form (two-sided {exact:.4f})."
+    assert told == [f"B and A (acc) differ on fewer than 10 segments, where {p}"] * is_told
+
+
+def test_of_three_answers_no_bootstrap_is_said_to_be_replaced():
+    # Defect: "t decides" stood above McNemar's test and Tango's interval.
+    answers = {"A": [1, 0, 0], "B": [1, 1, 1]}
+    notes = es.compare(answers, metrics=es.Mean("acc"), n_resamples=99).notes
+    assert (
+        notes[0]
+        == "Only 3 segments: below 100, intervals and p-values are rough; use more segments."
+    )
+    marks = {"A": [0.5, 0.1, 0.2], "B": [0.4, 0.3, 0.9]}
+    assert any(
+        "t decides" in note for note in es.compare(marks, metrics=JUDGE, n_resamples=99).notes
+    )

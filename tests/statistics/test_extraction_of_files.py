@@ -1,0 +1,73 @@
+"""Files become the statistics of their lines, whatever the blocks, threads and line endings."""
+
+import gzip
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evalstats as es
+from evalstats.statistics import extraction, files
+from evalstats.statistics.files import Lines
+from tests.conftest import TEXT_METRICS, nasty_texts
+
+lines_of_text = st.lists(
+    nasty_texts.map(lambda text: text.replace("\n", " ")), min_size=1, max_size=9
+)
+
+
+def as_bytes(lines, end):
+    return "\n".join(lines).encode("utf-8", "replace") + end
+
+
+@settings(max_examples=15)
+@given(lines_of_text, st.sampled_from([b"\n", b""]), st.sampled_from([1, 5, 1 << 22]))
+def test_lines_are_what_splitting_at_line_feeds_gives(lines, end, block):
+    data = as_bytes(lines, end)
+    expected = [line.rstrip() for line in data.decode().split("\n")]
+    if expected[-1] == "" and data.endswith(b"\n"):
+        expected.pop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "_BLOCK_BYTES", block)
+        patch.setattr(files, "read_text", lambda path: data)
+        if not data:
+            with pytest.raises(es.InputError, match="is empty; expected one segment a line"):
+                Lines("x")
+            return
+        found = Lines("x")
+    assert len(found) == len(expected)
+    assert found.texts(0, len(found)) == expected
+    for i, line in enumerate(expected):
+        assert found.texts(i, i + 1) == [line]
+
+
+def test_a_byte_that_is_not_utf8_is_named_with_its_line(tmp_path, monkeypatch):
+    path = tmp_path / "x.txt"
+    path.write_bytes(b"ok\n" * 9 + b"na\xefve\n" + b"ok\n" * 9)
+    for block in (7, 1 << 22):
+        monkeypatch.setattr(files, "_BLOCK_BYTES", block)
+        with pytest.raises(es.InputError, match=r"is not UTF-8: byte 0xef in line 10$"):
+            Lines(str(path))
+
+
+@pytest.mark.parametrize("block, n_references", [(500, 2), (1 << 20, 1)])
+def test_blocks_give_the_statistics_of_the_whole(
+    tmp_path, monkeypatch, sample, block, n_references
+):
+    monkeypatch.setattr(extraction, "_BLOCK_BYTES", block)
+    monkeypatch.setattr(extraction, "usable_cores", lambda: 3)
+    some = slice(0, 20)
+    texts = {name: sample.systems[name][some] for name in ("baseline", "copy")}
+    streams = [[row[j] for row in sample.references[some]] for j in range(n_references)]
+    for name, lines in [*texts.items(), *((f"r{j}", lines) for j, lines in enumerate(streams))]:
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress("\r\n".join(lines).encode()))
+    files = {path.stem: Lines(str(path)) for path in sorted(tmp_path.iterdir())}
+    systems = {name: files.pop(name) for name in texts}
+    for metrics in (TEXT_METRICS[:1] + TEXT_METRICS[6:7], TEXT_METRICS[5:12:2]):
+        calls = []
+        found = extraction.extract_files(
+            systems, list(files.values()), metrics, lambda *call, calls=calls: calls.append(call)
+        )
+        assert found == extraction.extract_all(texts, es.from_streams(*streams), metrics, None)
+        assert calls[-1] == (len(calls), len(calls), "extracting")
+        assert len(calls) > 1 or block > 500
