@@ -326,7 +326,7 @@ the last task does not decide which test it is
 + test = "t" if has_runs[-1] else options.test
 @ analysis/tasks.py: suites
 names of tasks change no total
-- return sorted(self.tables, key=self._identity)
+- return sorted(self.tables, key=identities.__getitem__)
 + return sorted(self.tables)
 nor do they name it
 - names = sorted({table.metric.name for table in self.tables.values()})
