@@ -333,11 +333,11 @@ nor do they name it
 + names = distinct(table.metric.name for table in self.tables.values())
 @ analysis/scores.py: counts suites
 the failures of few items may be unseen
-- squares = np.bincount(codes, self._weights() ** 2)
-+ squares = 0 * np.bincount(codes, self._weights() ** 2)
+- squares = np.bincount(codes, weights**2)
++ squares = 0 * np.bincount(codes, weights**2)
 and so may the answers that change
-- return self.units.spread(influence, self._unseen(second - first))
-+ return self.units.spread(influence)
+- spread = self.units.spread(influence, self._added(changed))
++ spread = self.units.spread(influence)
 @ inference/fieller.py: fieller
 a share is kept where every smaller one is
 - ends.append(pair.t(between))
@@ -355,7 +355,7 @@ a recovery of 1 has the floor of no difference
 + return p
 answers that are counted have the degrees of freedom of all units
 - return self.drawn.of.counted(self.a, self.b, influence)
-+ return self.drawn.of.counted(self.a, self.b, influence)._replace(degrees=self.spread.degrees)
++ return replace(self.drawn.of.counted(self.a, self.b, influence), degrees=self.spread.degrees)
 claims follow the test and not the interval that is shown
 - method = "t" if pair.options.test == "t" else "bootstrap"
 + method = pair.options.method
