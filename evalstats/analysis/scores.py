@@ -459,7 +459,7 @@ def _with_singles_joined(
     if len(alone) == 1 or aggregate.function is not None:
         label = units.labels[alone[0]] if units.labels else alone[0]
         raise InputError(
-            f": aggregate {aggregate.label!r} needs at least 2 {units.unit}s in each "
+            f": aggregate {aggregate.label!r} needs at least 2 {plural(units.unit)} in each "
             f"stratum, or several strata of one; {label!r} has 1: join it with another",
             argument="strata",
         )

@@ -410,7 +410,7 @@ each version of sacreBLEU is named once
 the totals of two metrics are two parts
 - return task if aggregate is None else f"{task} {metric}"
 + return task
-@ questions/domains/over_strata.py: across
+@ questions/domains/across.py: across
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
@@ -533,15 +533,15 @@ a metric is found by the name that was asked for
 without a baseline what ties with the best is emphasised too
 - if kind_of(comparison, d) == "open"}
 + if kind_of(comparison, d) != "open"}
-@ questions/domains/by_stratum.py: report_kinds
+@ questions/domains/heterogeneity.py: report_kinds
 a segment of a domain keeps its name
-- tables = [_table(of, places, labels_of, _at(ids, places)) for of in segments]
-+ tables = [_table(of, places, labels_of, ()) for of in segments]
+- segment_ids=_at(ids, places),
++ segment_ids=(),
 @ cli/inputs.py: report_kinds
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
 + elif path and path not in files:
-@ questions/domains/welch.py: by_stratum
+@ questions/domains/heterogeneity.py: by_stratum
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between

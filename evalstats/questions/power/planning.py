@@ -30,7 +30,7 @@ from evalstats.inference.student import Spread
 from evalstats.questions.power import noncentral
 from evalstats.questions.power.planned import PairPower, Power, RunPower, TrialPower, assumptions
 from evalstats.results.notes import UNEVEN
-from evalstats.results.records import Difference
+from evalstats.results.records import Difference, plural
 
 #: So many units, or runs, that more of them find nothing more.
 ENDLESS = 10**12
@@ -212,7 +212,8 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     least = 2 * units.n_strata
     if n < least:
         raise InputError(
-            f"must be at least {least}, two {units.unit}s of each of {least // 2} strata, got {n}",
+            f"must be at least {least}, two {plural(units.unit)} of each of {least // 2} "
+            f"strata, got {n}",
             argument="n_segments",
         )
     trials = planned_trials(drawn, asked.trials, asked.price)
@@ -440,12 +441,12 @@ def _labels_needed(drawn: Drawn, pair: Pair, asked: Question, size: float) -> It
     what = f"a difference of {size:g} between {new} and {base} is found with power {asked.target:g}"
     if needed is None or needed > units.n:
         yield (
-            f"{drawn.of.name}: people's labels of all {units.n:,} {units.unit}s would not do: let "
-            f"the judge score more, so that {what}."
+            f"{drawn.of.name}: people's labels of all {units.n:,} {plural(units.unit)} would "
+            f"not do: let the judge score more, so that {what}."
         )
     else:
         yield (
-            f"{drawn.of.name}: with labels of {needed:,} {units.unit}s (now {seen:,}) of "
+            f"{drawn.of.name}: with labels of {needed:,} {plural(units.unit)} (now {seen:,}) of "
             f"{units.n:,}, {what}."
         )
 
