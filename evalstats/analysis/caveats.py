@@ -21,6 +21,7 @@ from evalstats.results.notes import (
     limit_notes,
     uneven_notes,
 )
+from evalstats.results.records import first_few
 
 if TYPE_CHECKING:
     from evalstats.designs.trials.repeats import TrialShares
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 #: on samples of 20 to 2,000 segments: BLEU of systems that get few n-grams right at all is seen in
 #: .67 to 1.00 of the samples of up to 300, BLEU, chrF and TER of good systems in at most .05.
 _LARGEST, _MUCH = 10, 0.85
+#: Behind the first systems of a note.
+_OTHERS = " and others of {} more"
 
 
 def limits_of(part: Part, drawn: Sequence[Drawn], pairs: Sequence[Pair] | None = None) -> Limits:
@@ -145,11 +148,10 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
         counts, n_scores = one.missing
         lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
         if lacking:
-            more = f" and others of {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
-            n = int(np.sum(counts))
+            n, whose = int(np.sum(counts)), first_few(lacking, ", ", NAMED, _OTHERS)
             yield (
                 f"{one.of.metric_name}: {n:,} of {n_scores:,} scores "
-                f"{'is' if n == 1 else 'are'} missing ({', '.join(lacking[:NAMED])}{more}); means "
+                f"{'is' if n == 1 else 'are'} missing ({whose}); means "
                 f"are over those that there are."
             )
         yield from _doubts(one)
@@ -166,5 +168,5 @@ def _doubts(one: Drawn) -> Iterator[str]:
         flags = zip(metric.doubtful(totals), one.of.systems, strict=True)
         names = [system for doubtful, system in flags if doubtful]
         if names:
-            more = f" and others of {len(names) - NAMED} more" if len(names) > NAMED else ""
-            yield f"{one.of.metric_name} of {', '.join(names[:NAMED])}{more}: {metric.doubt}."
+            whose = first_few(names, ", ", NAMED, _OTHERS)
+            yield f"{one.of.metric_name} of {whose}: {metric.doubt}."

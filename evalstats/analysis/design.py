@@ -14,6 +14,7 @@ from evalstats.checks import listed, real, shown
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.inference.student import Spread, unit_of
+from evalstats.results.records import plural
 from evalstats.statistics.names import group_codes
 
 Labels: TypeAlias = "Iterable[Hashable] | str | None"
@@ -257,7 +258,7 @@ def check_enough(n_units: int, unit: str) -> None:
     """Refuse a single segment or group."""
     if n_units < 2:
         raise InputError(
-            f"at least 2 {unit}s are needed to say anything about uncertainty, got {n_units}"
+            f"at least 2 {plural(unit)} are needed to say anything about uncertainty, got {n_units}"
         )
 
 

@@ -326,18 +326,18 @@ the last task does not decide which test it is
 + test = "t" if has_runs[-1] else options.test
 @ analysis/tasks.py: suites
 names of tasks change no total
-- return sorted(self.tables, key=self._identity)
+- return sorted(self.tables, key=identities.__getitem__)
 + return sorted(self.tables)
 nor do they name it
 - names = sorted({table.metric.name for table in self.tables.values()})
 + names = distinct(table.metric.name for table in self.tables.values())
 @ analysis/scores.py: counts suites
 the failures of few items may be unseen
-- squares = np.bincount(codes, self._weights() ** 2)
-+ squares = 0 * np.bincount(codes, self._weights() ** 2)
+- squares = np.bincount(codes, weights**2)
++ squares = 0 * np.bincount(codes, weights**2)
 and so may the answers that change
-- return self.units.spread(influence, self._unseen(second - first))
-+ return self.units.spread(influence)
+- spread = self.units.spread(influence, self._added(changed))
++ spread = self.units.spread(influence)
 @ inference/fieller.py: fieller
 a share is kept where every smaller one is
 - ends.append(pair.t(between))
@@ -355,7 +355,7 @@ a recovery of 1 has the floor of no difference
 + return p
 answers that are counted have the degrees of freedom of all units
 - return self.drawn.of.counted(self.a, self.b, influence)
-+ return self.drawn.of.counted(self.a, self.b, influence)._replace(degrees=self.spread.degrees)
++ return replace(self.drawn.of.counted(self.a, self.b, influence), degrees=self.spread.degrees)
 claims follow the test and not the interval that is shown
 - method = "t" if pair.options.test == "t" else "bootstrap"
 + method = pair.options.method
@@ -410,7 +410,7 @@ each version of sacreBLEU is named once
 the totals of two metrics are two parts
 - return task if aggregate is None else f"{task} {metric}"
 + return task
-@ questions/domains/over_strata.py: across
+@ questions/domains/across.py: across
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
@@ -533,15 +533,15 @@ a metric is found by the name that was asked for
 without a baseline what ties with the best is emphasised too
 - if kind_of(comparison, d) == "open"}
 + if kind_of(comparison, d) != "open"}
-@ questions/domains/by_stratum.py: report_kinds
+@ questions/domains/heterogeneity.py: report_kinds
 a segment of a domain keeps its name
-- tables = [_table(of, places, labels_of, _at(ids, places)) for of in segments]
-+ tables = [_table(of, places, labels_of, ()) for of in segments]
+- segment_ids=_at(ids, places),
++ segment_ids=(),
 @ cli/inputs.py: report_kinds
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
 + elif path and path not in files:
-@ questions/domains/welch.py: by_stratum
+@ questions/domains/heterogeneity.py: by_stratum
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between

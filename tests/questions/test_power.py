@@ -8,6 +8,7 @@ from scipy.special import ndtri
 import evalstats as es
 from evalstats.inference import student
 from evalstats.inference.counts import tango_distance
+from evalstats.pictures.report import document
 from evalstats.questions.power.noncentral import items_within, least_size, mcnemar_power, t_power
 from evalstats.questions.power.noncentral import of_runs as of_runs_error
 from evalstats.questions.power.planning import needed_of
@@ -326,6 +327,24 @@ def test_notes_say_what_is_not_to_be_trusted():
     assert "knows within the intervals (95 %)." in str(
         es.power(counted(30, 20, 500), metrics=ACCURACY)
     )
+
+
+def test_units_are_counted_in_their_plural():
+    """A file ``category.txt`` of groups once had "12 categorys find a true difference"."""
+    rng = np.random.default_rng(4)
+    scores = rng.normal([[0.0], [0.5]], 1, (2, 120))
+    values, labels = (
+        np.stack([scores, np.ones_like(scores)], -1),
+        [f"c{i % 12}" for i in range(120)],
+    )
+    table = es.SegmentStatistics(values, ["A", "B"], MARKS, labels={"category": labels})
+    result = es.compare(table, groups="category", n_resamples=499)
+    planned = result.power(0.5)
+    (finding,) = planned._findings()
+    assert "12 categories find a true difference of" in finding.said
+    for text in (planned.to_text(verbose=True), result.describe(), *finding.lines):
+        assert "categories" in text
+    assert "categorys" not in document(result) + document(planned) + planned.to_text(verbose=True)
 
 
 def test_tables_and_curves_of_segments_and_of_runs():

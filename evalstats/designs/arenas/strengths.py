@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from evalstats.designs.moments.from_moments import coordinates
 from evalstats.errors import Argument, InputError
 from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.weighted import over_batches
+from evalstats.results.records import first_few
 from evalstats.statistics.names import group_codes
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ _MOST_INFLUENCE = 1 << 25
 _ELO_MEAN = 1000.0
 #: Systems that a note names; more are counted.
 _NAMED = 5
+_few = partial(first_few, between=", ", most=_NAMED, more=" and {} more")
 
 
 def from_battles(
@@ -302,17 +305,12 @@ def linked(table: BattleTable) -> BattleTable:
     return replace(table.part(left), notes=(note, *table.notes))
 
 
-def _few(lines: Sequence[str]) -> str:
-    """Return the first lines as one, and how many more there are."""
-    more = f" and {len(lines) - _NAMED} more" if len(lines) > _NAMED else ""
-    return f"{', '.join(lines[:_NAMED])}{more}"
-
-
 def _check_linked(table: BattleTable, wins: Floats, left: Sequence[int], gone: list[str]) -> None:
     """Refuse systems `left`, with wins `(s, s)`, that are not linked in both directions."""
     if not len(table.points):
         raise InputError(
-            f"have none between two of these systems: {_few(table.systems)}", argument="battles"
+            f"have none between two of these systems: {_few(table.systems)}",
+            argument="battles",
         )
     if len(left) < 2:
         raise InputError(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.drawn import Drawn
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
+from evalstats.results.records import plural
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
@@ -166,8 +167,8 @@ def _drift_note(difficulty: Floats, looks: NDArray[np.intp], unit: str) -> list[
     if p >= _WARNS:
         return []
     return [
-        f"The baseline's scores differ from look to look more than chance explains: {unit}s must "
-        f"come in an order that has nothing to do with how hard they are; shuffle them."
+        f"The baseline's scores differ from look to look more than chance explains: {plural(unit)} "
+        f"must come in an order that has nothing to do with how hard they are; shuffle them."
     ]
 
 

@@ -37,7 +37,7 @@ from evalstats.questions.gates.gate import decided, one_sided
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.convert import record_of
-from evalstats.results.records import Difference, MarginTest
+from evalstats.results.records import Difference, MarginTest, counted, plural
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -394,12 +394,14 @@ class SequentialTest:
         last = self._looks[-1]
         if last.verdict != "go on":
             raise InputError(
-                f"the test was decided at look {last.number}, on {last.n_units:,} {last.unit}s: "
-                f"{last.verdict}. More items do not change that; begin with a new SequentialTest, "
-                f"and another state, for another question"
+                f"the test was decided at look {last.number}, on "
+                f"{counted(last.n_units, last.unit)}: {last.verdict}. More items do not change "
+                f"that; begin with a new SequentialTest, and another state, for another question"
             )
         if last.unit != ("item" if unit == "segment" else unit):
-            raise InputError(f"earlier looks counted {last.unit}s, and this one {unit}s")
+            raise InputError(
+                f"earlier looks counted {plural(last.unit)}, and this one {plural(unit)}"
+            )
         if n <= last.n_units:
             raise InputError(
                 f"no new {last.unit}: there are {n:,}, and at the last look there were "

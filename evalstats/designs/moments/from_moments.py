@@ -29,12 +29,13 @@ from evalstats.designs.moments.moments import Moments
 from evalstats.errors import InputError
 from evalstats.metrics import Mean, scores_of
 from evalstats.metrics.identity import MetricSignature
+from evalstats.results.records import plural
 
 Floats = NDArray[np.float64]
 #: Eigenvalues below this share of the largest are what rounding leaves of none.
 _NOTHING = 1e-14
 _UNCOUNTED = (
-    "On how many {unit}s two systems differ is not among these moments, and all are taken for "
+    "On how many {units} two systems differ is not among these moments, and all are taken for "
     "such, which t's degrees of freedom rest on; give differing."
 )
 
@@ -157,7 +158,7 @@ def _scored(
         return scores_of(metric, totals), drawn, [metric.gradient(totals)] * len(drawn)
     if np.any(counts == 1):
         raise InputError(
-            f": aggregate {aggregate.label!r} of a Moments needs at least 2 {unit}s in each "
+            f": aggregate {aggregate.label!r} of a Moments needs at least 2 {plural(unit)} in each "
             f"stratum; {labels[int(np.argmin(counts))]!r} has 1: join it with another",
             argument="strata",
         )
@@ -173,7 +174,7 @@ def _differing(
     """Return on how many units pairs differ, `(S, S)`, what these are worth, and a note."""
     if known is None:
         counts = n_units * (1 - np.eye(n_systems, dtype=np.int64))
-        return counts, None, (_UNCOUNTED.format(unit=unit),) if n_systems > 1 else ()
+        return counts, None, (_UNCOUNTED.format(units=plural(unit)),) if n_systems > 1 else ()
     units, segments, squares = known
     worth = np.divide(
         segments.astype(np.float64) ** 2, squares, out=np.zeros(units.shape), where=squares > 0

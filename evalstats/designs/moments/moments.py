@@ -15,6 +15,7 @@ from evalstats.designs.shards.shard import UNITS
 from evalstats.errors import InputError
 from evalstats.metrics import Metric, as_metric
 from evalstats.metrics.averages import MeanOfRuns
+from evalstats.results.records import counted
 from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.names import as_names
 
@@ -174,8 +175,8 @@ class Moments:
     def __repr__(self) -> str:
         strata = f" in {len(self.strata)} strata" if self.strata else ""
         return (
-            f"<Moments of {self.n_segments:,} {self.unit}s{strata}, {len(self.systems)} systems, "
-            f"{self.metric.name}>"
+            f"<Moments of {counted(self.n_segments, self.unit)}{strata}, "
+            f"{len(self.systems)} systems, {self.metric.name}>"
         )
 
     @property

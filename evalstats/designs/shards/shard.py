@@ -19,6 +19,7 @@ from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import MOST_SEED
+from evalstats.results.records import plural
 from evalstats.statistics.interchange import is_same_metric, made_by, rebuilt
 from evalstats.statistics.names import as_names
 
@@ -182,7 +183,8 @@ class Shard:
     def __repr__(self) -> str:
         metrics = ", ".join(metric.name for metric in self.metrics)
         return (
-            f"<Shard of {self.n_segments} {self.unit}s, {len(self.systems)} systems, {metrics}: "
+            f"<Shard of {self.n_segments} {plural(self.unit)}, {len(self.systems)} systems, "
+            f"{metrics}: "
             f"{self.n_resamples} resamples, {self.weights} weights, seed {self.seed}>"
         )
 

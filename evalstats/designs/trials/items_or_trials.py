@@ -13,6 +13,7 @@ from evalstats.checks import integer, listed, real
 from evalstats.designs.trials.repeats import Repeats
 from evalstats.errors import Argument, InputError
 from evalstats.metrics import Mean, PassAll, PassAny
+from evalstats.results.records import plural
 
 #: More trials of an item are not planned; nor, for the cheapest design, more than so many times
 #: those of the pilot, which knows little of what is left where chance has gone.
@@ -71,7 +72,7 @@ def _answers(drawn: Drawn, argument: str) -> Repeats:
     if not is_mean or others or drawn.units.members is not None:
         raise InputError(
             f"plans means of trials on single items, whose variance is σ²(items) + σ²(trials)/K, "
-            f"and this is {drawn.of.name} of {drawn.units.unit}s: {how}",
+            f"and this is {drawn.of.name} of {plural(drawn.units.unit)}: {how}",
             argument=argument,
         )
     return answers

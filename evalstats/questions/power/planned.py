@@ -26,11 +26,16 @@ _MOST_PAIRS = 10
 #: Columns of tables, and the fields they show; some only where a difference was asked about.
 _NAMES = {"system": "system", "baseline": "baseline"}
 _OF_SIZES = {"least difference": "minimum", "power for {0.difference:g}": "power"}
-_OF_PAIRS = {**_NAMES, "std. dev.": "standard_deviation", **_OF_SIZES, "{0.unit}s needed": "needed"}
+_OF_PAIRS = {
+    **_NAMES,
+    "std. dev.": "standard_deviation",
+    **_OF_SIZES,
+    "{0._units} needed": "needed",
+}
 _OF_RUNS = {
     **_NAMES,
     "std. dev. of runs": "run_deviation",
-    "least difference, any {0.unit}s": "limit",
+    "least difference, any {0._units}": "limit",
     "runs needed": "runs_needed",
     "fewest runs": "fewest_runs",
 }
@@ -232,7 +237,7 @@ class Power(Several[PairPower]):
 
     def _finding(self, row: PairPower) -> Finding:
         """Say which difference is found, and what one that was asked about needs."""
-        units, n = plural(self.unit), counted(self.n_segments, self.unit)
+        n = counted(self.n_segments, self.unit)
         about = f"{row.system} - {row.baseline}, {row.metric}"
         if row.minimum is None:
             return Finding(f"{about}: {n} are too few to find any difference")
@@ -240,7 +245,7 @@ class Power(Several[PairPower]):
         said = f"{about}: {n} find a true difference of {least} with power {self.target:g}"
         lines = []
         if self.difference is not None and row.power is not None:
-            needs = counted(row.needed, self.unit) if row.needed else f"No number of {units}"
+            needs = counted(row.needed, self.unit) if row.needed else f"No number of {self._units}"
             lines = [
                 f"One of {self.difference:g} is found with power {row.power:.2f}. {needs} would "
                 f"find it with power {self.target:g}."
@@ -255,20 +260,24 @@ class Power(Several[PairPower]):
             marks = [Mark(f"{n:,}", x, x, x) for n, x in points if x is not None]
             what = "power" if pair.powers else f"least difference with power {self.target:g}"
             title = f"{metric_name(pair)}: {pair.system} − {pair.baseline}"
-            about = f"{what}, by number of {plural(self.unit)}"
+            about = f"{what}, by number of {self._units}"
             if marks:
                 panels.append(Panel(marks, title, about, folded=title, times=len(self.pairs)))
         return {"Power": panels}
 
+    @property
+    def _units(self) -> str:
+        return plural(self.unit)
+
     def _title(self) -> str:
         metrics = ", ".join(distinct(pair.metric for pair in self.pairs))
-        return f"What {self.n_segments:,} {self.unit}s find: {metrics}"
+        return f"What {self.n_segments:,} {self._units} find: {metrics}"
 
     def _rows(self) -> Sequence[PairPower]:
         return self.pairs
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        tables, units = [], f"{self.n_segments:,} {self.unit}s"
+        tables, units = [], f"{self.n_segments:,} {self._units}"
         runs = f", {self.n_runs:,} runs (pilot {self.pilot_runs})" if self.n_runs else ""
         runs += f" of {counted(self.n_trials, 'trial')}" if self.n_trials else ""
         test = f"power {self.target:g} at level {self.significance_level:g}, {self.alternative}"
@@ -290,10 +299,10 @@ class Power(Several[PairPower]):
                 sizes, minimums, powers = (first[name] for name in curve)
                 if sizes:
                     named = f"{metric}, {first['system']} - {first['baseline']}"
-                    title = f"{named}, by number of {unit or self.unit}s"
+                    title = f"{named}, by number of {plural(unit or self.unit)}"
                     rows = zip(sizes, minimums, powers or minimums, strict=True)
                     points = [dict(zip(_CURVE, row, strict=True)) for row in rows]
-                    columns = {f"{unit or self.unit}s": "size", **_OF_SIZES}
+                    columns = {f"{plural(unit or self.unit)}": "size", **_OF_SIZES}
                     decimals = tabular.decimals(minimums, digits)
                     tables.append(self._table(title, columns, points, decimals))
         return tables
@@ -312,7 +321,7 @@ class Power(Several[PairPower]):
             f"both {tabular.number(of.trial_deviation, decimals)}"
         ]
         if size is not None:
-            named = f"{self.unit}s needed for {size:g}"
+            named = f"{self._units} needed for {size:g}"
             columns.append((named, ">", lambda i: _written(0, of.trial_needed[i])))
         if self.price is not None:
             columns.append(("price", ">", lambda i: _price(of.prices[i])))
@@ -320,7 +329,7 @@ class Power(Several[PairPower]):
             notes.append(
                 f"{of.sentence} An item costs {item:g}, a trial of both systems {trial:g}."
             )
-        title = f"{name}, {self.n_segments:,} {self.unit}s by number of trials of each"
+        title = f"{name}, {self.n_segments:,} {self._units} by number of trials of each"
         return table_of(title, range(len(of.trials)), columns, tuple(notes))
 
     def _table(
@@ -374,8 +383,8 @@ def assumptions(
 
     Groups of very different sizes are `uneven`; segments of shards are `elsewhere`.
     """
-    unit, pilot = result.unit, f"{result.n_pilot:,}"
-    what = f"{unit}s"
+    units, pilot = plural(result.unit), f"{result.n_pilot:,}"
+    what = units
     if result.pilot_runs:
         what, pilot = f"{what}, and the next runs,", f"{pilot} and {result.pilot_runs} runs"
     level = f"{100 * result.confidence_level:.10g} %"
@@ -387,7 +396,7 @@ def assumptions(
     )
     if uneven:
         yield (
-            f"The {unit}s are of very different sizes, and of such no prediction is to be trusted: "
+            f"The {units} are of very different sizes, and of such no prediction is to be trusted: "
             f"it errs in both directions. On documents 0.54 was predicted where 1.00 of the "
             f"differences were found, and 0.76 where 0.65 were."
         )
@@ -397,17 +406,17 @@ def assumptions(
             f"those of BLEU, chrF and TER are too short."
         )
     if n_strata:
-        yield f"Each of {n_strata} strata has the share of {unit}s that it has in the pilot."
+        yield f"Each of {n_strata} strata has the share of {units} that it has in the pilot."
     if counted := dict.fromkeys(p.metric for p in result if p.discordant is not None):
         yield (
             f"{', '.join(counted)}: 0/1 scores, McNemar's test; assumes that as many segments "
             f"differ as in the pilot, and the intervals are about that number."
         )
     if any(p.minimum is None for p in result):
-        yield f"none: so few {unit}s find no difference with this power."
+        yield f"none: so few {units} find no difference with this power."
     if result.n_runs and result.difference is not None and any(p.needed is None for p in result):
         yield (
-            f"{unit}s needed, none: with {result.n_runs} runs of each system no number of {unit}s "
+            f"{units} needed, none: with {result.n_runs} runs of each system no number of {units} "
             f"finds {result.difference:g} with this power, since runs alone vary too much; 'fewest "
             f"runs' says with how many some number does."
         )

@@ -30,7 +30,7 @@ from evalstats.inference.student import Spread
 from evalstats.questions.power import noncentral
 from evalstats.questions.power.planned import PairPower, Power, RunPower, TrialPower, assumptions
 from evalstats.results.notes import UNEVEN
-from evalstats.results.records import Difference
+from evalstats.results.records import Difference, plural
 
 #: So many units, or runs, that more of them find nothing more.
 ENDLESS = 10**12
@@ -184,12 +184,10 @@ def designed(drawn: Drawn, pair: Pair, asked: Question) -> Design:
     _check_size(effect.influence, drawn, f"{new!r} less {base!r}")
     if outcomes is not None and differ:
         assert effect.influence is not None
-        spread = outcomes.spread(*pair, effect.influence)
-        gained, lost, n = outcomes.changed(*pair, spread)
-        degrees = np.inf if drawn.units.plain else spread.degrees
-        total = drawn.units.n
-        design = Design(asked, total, degrees, scale=outcomes.scale)
-        return replace(design, discordant=(gained + lost) / n, worth=n / total)
+        found, total = outcomes.counted(*pair, effect.influence), drawn.units.n
+        design = Design(asked, total, found.degrees, scale=outcomes.scale)
+        share = (found.gained + found.lost) / found.n
+        return replace(design, discordant=share, worth=found.n / total)
     rounding = 1e-12 * float(np.max(np.abs(drawn.scores[list(pair)])))
     if effect.spread.error > rounding:
         return by_t(effect, asked)
@@ -214,7 +212,8 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     least = 2 * units.n_strata
     if n < least:
         raise InputError(
-            f"must be at least {least}, two {units.unit}s of each of {least // 2} strata, got {n}",
+            f"must be at least {least}, two {plural(units.unit)} of each of {least // 2} "
+            f"strata, got {n}",
             argument="n_segments",
         )
     trials = planned_trials(drawn, asked.trials, asked.price)
@@ -300,9 +299,9 @@ def needed_within(
         # Of counted answers a recovery is a margin of the plain difference.
         influence = drawn.difference(a, b).influence
         assert influence is not None
-        gained, lost, n = outcomes.changed(a, b, outcomes.spread(a, b, influence))
-        known = distance / outcomes.scale, (gained + lost) / n
-        items = noncentral.items_within(*known, level, target) * drawn.units.n / n
+        found = outcomes.counted(a, b, influence)
+        known = distance / outcomes.scale, (found.gained + found.lost) / found.n
+        items = noncentral.items_within(*known, level, target) * drawn.units.n / found.n
         return ceil(items) if items < ENDLESS else None
     if effect.spread.error == 0 or level < _LEAST_LEVEL:
         return None
@@ -442,12 +441,12 @@ def _labels_needed(drawn: Drawn, pair: Pair, asked: Question, size: float) -> It
     what = f"a difference of {size:g} between {new} and {base} is found with power {asked.target:g}"
     if needed is None or needed > units.n:
         yield (
-            f"{drawn.of.name}: people's labels of all {units.n:,} {units.unit}s would not do: let "
-            f"the judge score more, so that {what}."
+            f"{drawn.of.name}: people's labels of all {units.n:,} {plural(units.unit)} would "
+            f"not do: let the judge score more, so that {what}."
         )
     else:
         yield (
-            f"{drawn.of.name}: with labels of {needed:,} {units.unit}s (now {seen:,}) of "
+            f"{drawn.of.name}: with labels of {needed:,} {plural(units.unit)} (now {seen:,}) of "
             f"{units.n:,}, {what}."
         )
 
