@@ -480,13 +480,13 @@ an undecided gate that counts as passed is no error in JUnit's XML
 every reason is printed
 - return [*self.reasons, *notes], signatures
 + return [*self.reasons[:3], *notes], signatures
-@ logs/sides.py: gate
+@ logs/gating.py: gate
 a name of the baseline is no path where there are names of systems
-- return isinstance(value, Mapping) or is_extracted(value) or baseline in names
-+ return isinstance(value, Mapping) or is_statistics(value)
+- is_name = isinstance(hypotheses, Mapping) or is_extracted(hypotheses) or baseline in columns
++ is_name = isinstance(hypotheses, Mapping) or is_statistics(hypotheses)
 outputs have the metrics of the statistics that they stand against
-- passed = passed._replace(metrics=metrics)
-+ passed = passed._replace()
+- metrics = [table.metric for tables in known.values() for table in tables]
++ metrics = None
 @ analysis/caveats.py: notes
 few segments are a tenth of them, ten at most
 - largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))
@@ -767,8 +767,8 @@ an item none of whose answers was scored on purpose is left out
 - kept = (repeats[:, 0] > 0) | np.logical_or.reduceat(gone, first)
 + kept = np.ones(len(first), dtype=np.bool_)
 classes of different kinds are different metrics
-- if len(known) < 2 or len({type(name) for name in union}) > 1:
-+ if len(known) < 2:
+- if len(known) > 1 and len({type(name) for name in classes}) == 1:
++ if len(known) > 1:
 @ logs/missing.py: logs_joining
 metrics of different items are refused or intersected
 - if len({table.segment_ids for table in tables}) < 2:
@@ -777,10 +777,11 @@ metrics of different items are refused or intersected
 a gate refuses tasks that were not asked alike
 - refused = [kind for kind in kinds if kind not in allowed]
 + refused = []
-@ logs/groups.py: logs_groups
+@ logs/log.py: logs_groups
 the weights of a group are those of its score
 - "micro": np.average(values, weights=sizes)
 + "micro": np.average(values)
+@ logs/joining.py: logs_groups
 the total is that of the largest group whose tasks are all compared
 - if not any(metric == other and tasks < larger for other, larger in totals)
 + if True
