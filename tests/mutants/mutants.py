@@ -96,8 +96,8 @@ the order of systems changes no bit
 + for i in range(len(each)):
 @ analysis/drawn.py: runs
 runs that are paired are subtracted run by run
-- if not any(runs.are_paired for runs in every):
-+ if every:
+- if any(one.are_paired for one in runs):
++ if False:
 @ logs/missing.py: unpaired
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
