@@ -38,7 +38,7 @@ _MODULES = {
     "designs.looks.growing": "SequentialTest",
     "logs.reading": "read_log",
     "logs.log": "Log",
-    "logs.comparing": "compare_logs estimate_logs",
+    "logs.joining": "compare_logs estimate_logs",
     "questions.gates.gates": "Gate GateCheck",
     "designs.looks.sequential": "Look Looks",
     "auditing": "audit Audit AuditedTest",
@@ -96,8 +96,8 @@ if TYPE_CHECKING:
     from evalstats.errors import InputError as InputError
     from evalstats.errors import InputTypeError as InputTypeError
     from evalstats.errors import MissingExtraError as MissingExtraError
-    from evalstats.logs.comparing import compare_logs as compare_logs
-    from evalstats.logs.comparing import estimate_logs as estimate_logs
+    from evalstats.logs.joining import compare_logs as compare_logs
+    from evalstats.logs.joining import estimate_logs as estimate_logs
     from evalstats.logs.log import Log as Log
     from evalstats.logs.reading import read_log as read_log
     from evalstats.metrics import BLEU as BLEU

@@ -27,8 +27,8 @@ from evalstats.analysis.options import as_limits
 from evalstats.analysis.suite import Groups
 from evalstats.checks import also_called, flag, meant
 from evalstats.errors import InputError, InputTypeError
+from evalstats.logs.gating import GateInput, gate_tables
 from evalstats.logs.log import Patterns
-from evalstats.logs.sides import Passed, sides_of
 from evalstats.questions.gates.gate import gated
 from evalstats.questions.gates.gates import Gate
 from evalstats.resampling.executors import Workers, as_workers
@@ -242,11 +242,10 @@ def _judged(
     as_limits(asked.get("margin"), asked.get("recovery"))
     of_logs = {name: asked.pop(name) for name in _OF_LOGS if name in asked}
     labels = {name: asked.pop(name, None) for name in ("groups", "strata")}
-    passed = Passed(
-        hypotheses, references, metrics, **labels, paired=flag(asked.get("paired", True), "paired")
-    )
-    sides = sides_of(passed, baseline, as_workers(asked.get("executor")), of_logs)
-    arguments = sides._asdict()
+    paired = flag(asked.get("paired", True), "paired")
+    workers = as_workers(asked.get("executor"))
+    given = GateInput(hypotheses, references, metrics, **labels, paired=paired, executor=workers)
+    arguments = gate_tables(given, baseline, of_logs)._asdict()
     totals = arguments.pop("totals")
     if asked.get("aggregate") is None and totals:
         asked["aggregate"] = totals

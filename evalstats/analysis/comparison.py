@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from evalstats.questions.influence.influence import Influence
     from evalstats.questions.influence.joint import JointClaim
     from evalstats.questions.power.planned import Power
-    from evalstats.questions.ranking.ranking import Composite
-    from evalstats.questions.ranking.rankings import Ranking, Rankings
+    from evalstats.questions.ranking.rankings import Composite, Ranking, Rankings
 
 
 @dataclass(frozen=True, eq=False)
@@ -365,7 +364,7 @@ class Comparison(Listed[Difference]):
         >>> [(r.system, r.low, r.high, r.tier) for r in ranking][:2]
         [('clearly-better', 1, 1, 'a'), ('slightly-better', 2, 4, 'b')]
         """
-        from evalstats.questions.ranking.ranking import ranked
+        from evalstats.questions.ranking.rankings import ranked
 
         evaluation = self._asked()
         if composite is not None and metric is not None:
@@ -392,7 +391,7 @@ class Comparison(Listed[Difference]):
         >>> found.ids[0], found.sign_without
         ('4', ('4',))
         """
-        from evalstats.questions.influence.removal import influence_of
+        from evalstats.questions.influence.influence import influence_of
 
         difference = self.difference(metric, system, baseline, task)
         return influence_of(self, self._asked(), difference)
@@ -463,7 +462,7 @@ class Comparison(Listed[Difference]):
         >>> found.predicted_low < found.low < found.difference < found.high < found.predicted_high
         True
         """
-        from evalstats.questions.domains.over_strata import over
+        from evalstats.questions.domains.across import over
 
         return over(self, self._asked(), by)
 
@@ -494,7 +493,7 @@ class Comparison(Listed[Difference]):
         >>> result.by(sample.domains).tasks
         ('news', 'travel', 'howto', 'support')
         """
-        from evalstats.questions.domains.by_stratum import by_stratum
+        from evalstats.questions.domains.heterogeneity import by_stratum
 
         return by_stratum(self, self._asked(), labels)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,61 +34,34 @@ _ADDED = 4.0
 _HALF = 0.5
 
 
-class Counts(Protocol):
+@dataclass(frozen=True)
+class Counts(ABC):
     """The difference of two shares, counted: its score interval and score test."""
 
-    @property
-    def test(self) -> str:
-        """What the test is called."""
-        ...
+    test: ClassVar[str]  # what the test is called, and the interval
+    method: ClassVar[str]
+    scale: float  # what a share of 1 scores
+    degrees: float  # of the error, infinite where segments are drawn freely
 
-    @property
-    def method(self) -> str:
-        """What the interval is called."""
-        ...
-
-    @property
-    def scale(self) -> float:
-        """What a share of 1 scores."""
-        ...
-
+    @abstractmethod
     def interval(self, alpha: float) -> tuple[float, float]:
         """Return the interval of confidence 1 - α."""
-        ...
 
+    @abstractmethod
     def pvalue(self, null: float, alternative: str) -> float:
         """Return the p-value of a null value."""
-        ...
 
 
-class Share(NamedTuple):
-    """The share of segments on which a system succeeds, of an effective number of them."""
-
-    share: float
-    n: float
-    error: float  # of the score
-    degrees: float  # of the error, infinite where segments are drawn freely
-    scale: float
-
-
-class Changes(NamedTuple):
+@dataclass(frozen=True)
+class Changes(Counts):
     """Effective numbers of segments gained and lost, and of all: by Tango's method (1998)."""
 
     gained: float
     lost: float
     n: float
-    degrees: float
-    scale: float
 
-    @property
-    def test(self) -> str:
-        """What the test is called."""
-        return "mcnemar"
-
-    @property
-    def method(self) -> str:
-        """What the interval is called."""
-        return "tango"
+    test = "mcnemar"
+    method = "tango"
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Return Tango's interval of confidence 1 - α."""
@@ -100,6 +73,15 @@ class Changes(NamedTuple):
         """Return the p-value of Tango's score test."""
         distance = counts.tango_distance(self.gained, self.lost, self.n, null / self.scale)
         return student.pvalue(distance, 1.0, self.degrees, alternative)
+
+
+class Share(NamedTuple):
+    """The share of segments on which a system succeeds, of an effective number of them."""
+
+    share: float
+    n: float
+    error: float  # of the score
+    degrees: float  # of the error, infinite where segments are drawn freely
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +100,11 @@ class Outcomes:
 
     def share_of(self, influence: Floats, i: int = 0) -> Share:
         """Return the share of a system with these influence values of units, `(N,)`."""
-        spread = self.units.spread(influence, self._unseen(self.success[i].astype(float)))
-        share = 1.0 if np.all(self.success[i]) else self._share(self.success[i])
+        marks = self.success[i]
+        spread = self.units.spread(influence, self._added(marks.astype(float)))
+        share = 1.0 if np.all(marks) else self._share(marks)
         n = self._effective(share * (1 - share), spread)
-        return Share(share, n, spread.error, self._degrees(spread), self.scale)
+        return Share(share, n, spread.error, np.inf if self.units.plain else spread.degrees)
 
     def score_interval(self, i: int, influence: Floats, alpha: float) -> tuple[float, float]:
         """Return Wilson's interval of a score with these influence values of units, `(N,)`."""
@@ -130,43 +113,39 @@ class Outcomes:
         return self.scale * low, self.scale * high
 
     def counted(self, a: int, b: int, influence: Floats) -> Changes:
-        """Return what counts the difference of two scores with these influence values."""
-        spread = self.spread(a, b, influence)
-        return Changes(*self.changed(a, b, spread), self._degrees(spread), self.scale)
+        """Return what counts the difference of two scores with these influence values, `(N,)`."""
+        first, second = self.success[[a, b]]
+        changed = second.astype(float) - first.astype(float)
+        spread = self.units.spread(influence, self._added(changed))
+        gained, lost = self._share(second & ~first), self._share(first & ~second)
+        n = self._effective(gained + lost - (gained - lost) ** 2, spread)
+        degrees = np.inf if self.units.plain else spread.degrees
+        return Changes(self.scale, degrees, n * gained, n * lost, n)
 
-    def spread(self, a: int, b: int, influence: Floats) -> Spread:
-        """Return the spread of a difference with these influence values of units, `(N,)`."""
-        first, second = self.success[[a, b]].astype(float)
-        return self.units.spread(influence, self._unseen(second - first))
+    def _share(self, marks: NDArray[np.bool_]) -> float:
+        return float(np.mean(marks) if self.weights is None else self.weights @ marks)
 
-    def _unseen(self, values: Floats) -> Floats | None:
-        """Return what the strata's Σu² lack, `(T,)`: of few items, failures may be unseen.
+    def _added(self, values: Floats) -> Floats | None:
+        """Return what is added to Σu² of strata, `(T,)`: of few items, failures may be unseen.
 
         The variance of a stratum is that of its values (0 and 1, or of a difference -1, 0 and 1)
         with four items more that are as all items are on average: of a share x/n that of
-        p̃ = (x + 4·pooled)/(n + 4). Strata of the same shares lack nothing.
+        p̃ = (x + 4·pooled)/(n + 4). To strata of the same shares nothing is added.
         """
-        codes = self.units.segment_codes
+        codes, n_segments = self.units.segment_codes, self.success.shape[1]
         if codes is None:
             return None
-        n = np.bincount(codes)
-
-        def variances(added: float) -> Floats:
+        variances = []
+        for added in (_ADDED, 0.0):
             mean, square = (
-                (np.bincount(codes, powers) + added * np.mean(powers)) / (n + added)
+                (np.bincount(codes, powers) + added * np.mean(powers))
+                / (np.bincount(codes) + added)
                 for powers in (values, values**2)
             )
-            return np.asarray(square - mean**2)
-
-        squares = np.bincount(codes, self._weights() ** 2)
-        return np.asarray(squares * (variances(_ADDED) - variances(0.0)))
-
-    def changed(self, a: int, b: int, spread: Spread) -> tuple[float, float, float]:
-        """Return effective numbers of gained and lost segments, and of all."""
-        first, second = self.success[[a, b]]
-        gained, lost = self._share(second & ~first), self._share(first & ~second)
-        n = self._effective(gained + lost - (gained - lost) ** 2, spread)
-        return n * gained, n * lost, n
+            variances.append(square - mean**2)
+        weights = np.full(n_segments, 1 / n_segments) if self.weights is None else self.weights
+        squares = np.bincount(codes, weights**2)
+        return np.asarray(squares * (variances[0] - variances[1]))
 
     def _effective(self, variance: float, spread: Spread) -> float:
         """Return how many freely drawn segments vary as these do (Korn and Graubard, 1998).
@@ -180,27 +159,14 @@ class Outcomes:
         segments = float(self.success.shape[1])
         if self.weights is not None:
             segments = student.kish(self.weights)
-        if self.units.sizes is None:
+        sizes, members = self.units.sizes, self.units.members
+        if sizes is None:
             return segments if self.units.plain or found == np.inf else found
-        groups = self._groups(self.units.sizes)
+        # Groups count by what their segments weigh.
+        if self.weights is not None and members is not None:
+            sizes = np.bincount(members, self.weights)
+        groups = student.kish(sizes)
         return min(found, (variance + _HALF / segments) / (squared + _HALF / (segments * groups)))
-
-    def _groups(self, sizes: NDArray[np.int64]) -> float:
-        """Return Kish's number of groups of these sizes, by what their segments weigh."""
-        members = self.units.members
-        if self.weights is None or members is None:
-            return student.kish(sizes)
-        return student.kish(np.bincount(members, self.weights))
-
-    def _share(self, marks: NDArray[np.bool_]) -> float:
-        return float(np.mean(marks) if self.weights is None else self.weights @ marks)
-
-    def _weights(self) -> Floats:
-        n = self.success.shape[1]
-        return np.full(n, 1 / n) if self.weights is None else self.weights
-
-    def _degrees(self, spread: Spread) -> float:
-        return np.inf if self.units.plain else spread.degrees
 
 
 def as_outcomes(table: SegmentStatistics, units: Units, aggregate: Aggregate) -> Outcomes | None:
@@ -332,10 +298,6 @@ class Block:
         """Return the scores of totals, `(..., k) -> (...)`."""
         return scores_of(self.metric, totals)
 
-    def influence(self, statistics: NDArray[Any]) -> Floats:
-        """Return what each row adds to the score of all, `(S, n, k) -> (S, n)`."""
-        return student.influence_values(self.metric, statistics)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Resampled(Scored):
@@ -426,7 +388,8 @@ class Segments(Resampled):
                 rows = block.segments if of_segments else block.rows
                 # One system at a time: as floats, statistics are wide.
                 for i, statistics in enumerate(rows):
-                    values[i, at] = slopes[i, t] * block.influence(statistics[None])[0]
+                    own = student.influence_values(block.metric, statistics[None])[0]
+                    values[i, at] = slopes[i, t] * own
         return values
 
     @cached_property
@@ -450,7 +413,24 @@ def segments_of(
         )
     metric, tag = table.metric, aggregate.tag
     signature = MetricSignature.of(table.metric_signature)
-    blocks, applied = _blocks_of(table, units, aggregate)
+    of_units = table if units.members is None else table.grouped(units.members)
+    rows = on_grid(of_units.values, [f"{c} of {metric.name}" for c in metric.columns])
+    applied = aggregate
+    blocks: tuple[Block, ...] = (Block(metric, rows, of_units.values, table.values),)
+    segment_strata = units.segment_strata
+    if units.strata is not None and segment_strata is not None and aggregate.label != "micro":
+        each = [
+            Block(
+                metric,
+                rows=rows[:, p],
+                plain=of_units.values[:, p],
+                segments=table.values[:, q],
+                places=p,
+                segment_places=q,
+            )
+            for p, q in zip(places_of(units.strata), places_of(segment_strata), strict=True)
+        ]
+        blocks, applied = _with_singles_joined(each, units, aggregate)
     return Segments(
         name=name if tag is None else f"{aggregate.label} {name}",
         metric_name=metric.name,
@@ -466,32 +446,7 @@ def segments_of(
     )
 
 
-def _blocks_of(
-    table: SegmentStatistics, units: Units, aggregate: Aggregate
-) -> tuple[tuple[Block, ...], Aggregate]:
-    """Return the blocks of a table, and what is made of their scores."""
-    metric = table.metric
-    of_units = table if units.members is None else table.grouped(units.members)
-    rows = on_grid(of_units.values, [f"{c} of {metric.name}" for c in metric.columns])
-    whole = Block(metric, rows, of_units.values, table.values)
-    if units.strata is None or units.segment_strata is None or aggregate.label == "micro":
-        return (whole,), aggregate
-    places, segment_places = places_of(units.strata), places_of(units.segment_strata)
-    each = [
-        Block(
-            metric,
-            rows=rows[:, p],
-            plain=of_units.values[:, p],
-            segments=table.values[:, q],
-            places=p,
-            segment_places=q,
-        )
-        for p, q in zip(places, segment_places, strict=True)
-    ]
-    return _singles_joined(each, units, aggregate)
-
-
-def _singles_joined(
+def _with_singles_joined(
     blocks: Sequence[Block], units: Units, aggregate: Aggregate
 ) -> tuple[tuple[Block, ...], Aggregate]:
     """Put strata of one unit into one block of their weighted scores.
@@ -511,7 +466,9 @@ def _singles_joined(
     weights = aggregate.weights
     scores = np.stack([weights[t] * blocks[t].score(blocks[t].totals) for t in alone], axis=1)
     # What each segment adds to the score of its own stratum.
-    moves = [weights[t] * blocks[t].influence(blocks[t].segments) for t in alone]
+    moves = [
+        weights[t] * student.influence_values(blocks[t].metric, blocks[t].segments) for t in alone
+    ]
     joined = Block(
         ScoreSum(),
         rows=on_grid(scores[:, :, None], ["score"]),

@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, TypeGuard, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from evalstats.analysis.design import (
     Aggregate,
@@ -22,6 +21,7 @@ from evalstats.analysis.design import (
     as_units,
     check_enough,
     design,
+    drawn_within,
     unit_name,
 )
 from evalstats.analysis.drawn import Drawn, Maker, Summary, from_segments, maker_of, summaries_of
@@ -118,21 +118,19 @@ class Task:
         """Return what is drawn, one a metric; errors name the task."""
         maker = maker_of(self.statistics)
         try:
-            if maker is not None:
-                return maker.drawn(self._summaries(maker), self.aggregate, options)
-            return from_segments(self.segments(), options)
+            if maker is None:
+                return from_segments(self.segments(), options)
+            summaries: Sequence[Any] = self.statistics
+            # Most summaries have decided what their groups and strata are.
+            if maker.design is None:
+                _refuse_all(maker, {"groups": self.groups, "strata": self.strata})
+            elif self.groups is not None or self.strata is not None:
+                summaries = [maker.design(one, self.groups, self.strata) for one in summaries]
+            return maker.drawn(summaries, self.aggregate, options)
         except InputError as error:
             if not self.name:
                 raise
             raise error.within(f"task {self.name!r}") from None
-
-    def _summaries(self, maker: Maker) -> Sequence[Any]:
-        """Return summaries with the design of the task, which most have decided."""
-        given = {"groups": self.groups, "strata": self.strata}
-        if maker.design is None or not any(x is not None for x in given.values()):
-            _refuse_all(maker, given)
-            return self.statistics
-        return [maker.design(one, self.groups, self.strata) for one in self.statistics]
 
     def segments(self) -> list[Segments]:
         """Return how the systems are scored under each metric, and what is drawn of them."""
@@ -179,42 +177,43 @@ def as_task(
     progress: Progress | None = None,
 ) -> Task:
     """Return the only task of a call; texts are extracted, by default under BLEU."""
-    labels = {"groups": groups, "strata": strata}
     # Labels are looked at more than once.
-    labels = {name: list(x) if isinstance(x, Iterator) else x for name, x in labels.items()}
+    groups, strata = (list(x) if isinstance(x, Iterator) else x for x in (groups, strata))
+    labels = {"groups": groups, "strata": strata}
     _check_columns(hypotheses, {"references": references, **labels})
     if (maker := maker_of(hypotheses)) is not None:
         others = {"references": references, "human": human}
         others |= labels if maker.design is None else {}
-        given = _summaries(hypotheses, metrics, others)
-        return Task(given, groups=labels["groups"], strata=labels["strata"], aggregate=aggregate)
-    if is_statistics(hypotheses) and human is not None:
-        raise InputError(
-            "must be left out when SegmentStatistics are given; extract them under es.Judged",
-            argument="human",
-        )
+        given = _summaries(maker, hypotheses, metrics, others)
+        return Task(given, groups=groups, strata=strata, aggregate=aggregate)
     if is_statistics(hypotheses):
+        if human is not None:
+            raise InputError(
+                "must be left out when SegmentStatistics are given; extract them under es.Judged",
+                argument="human",
+            )
         tables = tables_of(hypotheses, references, metrics)
-        return Task(tables, groups=labels["groups"], strata=labels["strata"], aggregate=aggregate)
+        return Task(tables, groups=groups, strata=strata, aggregate=aggregate)
     known = {name: value for name, value in labels.items() if value is not None}
     for name, value in known.items():
         listed(value, name, "labels, one a segment")
     if known:
         check_same_rows(as_systems(hypotheses), references=references, **known)
     metrics = "bleu" if metrics is None else metrics
-    outputs, listed_references = _texts(hypotheses), _listed_texts(references)
+    outputs, texts = _texts(hypotheses, references)
     if human is not None:
         from evalstats.designs.judges.human import with_people
 
         hypotheses, references, metrics = with_people(hypotheses, references, metrics, human)
     extract = extract_all_runs if has_runs(hypotheses, metrics) else extract_all
+    extracted = extract(hypotheses, references, metrics, progress, executor)
     return Task(
-        extract(hypotheses, references, metrics, progress, executor),
-        groups=labels["groups"],
-        strata=labels["strata"],
+        extracted,
+        groups=groups,
+        strata=strata,
         aggregate=aggregate,
         outputs=outputs,
-        references=listed_references,
+        references=texts,
     )
 
 
@@ -303,11 +302,10 @@ def as_decided(hypotheses: object, options: Options, n_resamples: int | None, rn
 
 
 def _summaries(
-    hypotheses: Any, metrics: Metrics | None, others: Mapping[str, object]
+    maker: Maker, hypotheses: Any, metrics: Metrics | None, others: Mapping[str, object]
 ) -> list[Summary]:
     """Return summaries; arguments that they have decided, or know nothing of, are refused."""
-    maker, summaries = maker_of(hypotheses), summaries_of(hypotheses)
-    assert maker is not None
+    summaries = summaries_of(hypotheses)
     _refuse_all(maker, others)
     known = [metric for summary in summaries for metric in summary.metrics]
     asked = known if metrics is None else as_metrics(metrics)
@@ -342,22 +340,17 @@ def _check_columns(hypotheses: object, others: Mapping[str, object]) -> None:
             )
 
 
-def _texts(hypotheses: object) -> dict[str, Sequence[str]]:
-    """Return the outputs of the systems, where all are lists of texts."""
-    systems = hypotheses if isinstance(hypotheses, Mapping) else {}
+def _texts(hypotheses: object, references: object) -> tuple[dict[str, Sequence[str]], list[Any]]:
+    """Return outputs by system where all are lists of texts, and references that are a list."""
+    systems = dict(hypotheses) if isinstance(hypotheses, Mapping) else {}
     for outputs in systems.values():
         is_list = isinstance(outputs, (list, tuple))
         if not is_list or not all(isinstance(text, str) for text in outputs):
-            return {}
-    return dict(systems)
-
-
-def _listed_texts(references: object) -> list[Any]:
-    """Return the references of each segment, where they are a list of texts or of lists."""
-    if not isinstance(references, (list, tuple)):
-        return []
-    is_text = all(isinstance(one, (str, list, tuple)) for one in references)
-    return list(references) if is_text else []
+            systems = {}
+            break
+    several = references if isinstance(references, (list, tuple)) else []
+    is_text = all(isinstance(one, (str, list, tuple)) for one in several)
+    return systems, list(several) if is_text else []
 
 
 def as_pairs(
@@ -400,6 +393,27 @@ class Total:
         """What it is, whatever it is called: "macro", "weighted" or the name of a function."""
         return as_aggregate(self.aggregate, list(self.tables), "tasks").label
 
+    def __post_init__(self) -> None:
+        first, *others = self.tables
+        one = self.tables[first].metric
+        for name in others:
+            other = self.tables[name].metric
+            if one.higher_is_better != other.higher_is_better:
+                raise InputError(
+                    f"a total needs scores of one direction: of {one.name} (task {first!r}) and "
+                    f"{other.name} (task {name!r}) one is better when higher, the other when lower"
+                )
+            is_same = (one.name, one.signature) == (other.name, other.signature)
+            if self.aggregate == "micro" and not is_same:
+                raise InputError(
+                    f"aggregate 'micro' needs one metric, got {one!r} for task {first!r} and "
+                    f"{other!r} for task {name!r}; use 'macro'"
+                )
+        if self.aggregate != "micro" and isinstance(one, MeanOfRuns):
+            raise InputError(
+                "must be 'micro' where there are several runs of each system", argument="aggregate"
+            )
+
     @cached_property
     def order(self) -> list[str]:
         """Names of its tasks in the order in which they are drawn, the same for all metrics.
@@ -407,18 +421,21 @@ class Total:
         It follows from what the tasks are: neither the names nor the order of tasks, or of systems,
         change a bit of a total. Sizes and labels come first, so that another metric seldom does.
         """
-        return sorted(self.tables, key=self._identity)
-
-    def _identity(self, name: str) -> tuple[int, str, str, list[tuple[str, str, list[str]]]]:
-        """Return number of segments, ids, groups with weight, and statistics of a task."""
-        tables = self.suite[name]
-        weight = self.aggregate.get(name) if isinstance(self.aggregate, Mapping) else None
-        labels = labels_of(tables, self.groups.get(name), "groups")
-        codes = [] if labels is None else group_codes(labels, tables[0].n_segments).tolist()
-        each = sorted(
-            (t.metric.name, t.metric_signature, sorted(map(_digest, t.values))) for t in tables
-        )
-        return tables[0].n_segments, repr(tables[0].segment_ids), repr((codes, weight)), each
+        identities = {}
+        for name in self.tables:
+            tables = self.suite[name]
+            weight = self.aggregate.get(name) if isinstance(self.aggregate, Mapping) else None
+            labels = labels_of(tables, self.groups.get(name), "groups")
+            codes = [] if labels is None else group_codes(labels, tables[0].n_segments).tolist()
+            each = []
+            for table in tables:
+                # Numbers as floats, whatever their type.
+                rows = (np.ascontiguousarray(of, np.float64) for of in table.values)
+                digests = sorted(sha256(of.tobytes()).hexdigest() for of in rows)
+                each.append((table.metric.name, table.metric_signature, digests))
+            design = repr(tables[0].segment_ids), repr((codes, weight))
+            identities[name] = tables[0].n_segments, *design, sorted(each)
+        return sorted(self.tables, key=identities.__getitem__)
 
     @property
     def metric(self) -> str:
@@ -459,21 +476,39 @@ class Total:
         return [f"{task.name}: {name}" for task in self.tasks() for name in task.unit_names()]
 
     def segments(self) -> Segments:
-        """Return how it is scored."""
+        """Return how it is scored: the blocks of its tasks, one after the other."""
         parts = [task.segments()[0] for task in self.tasks()]
         tables = [self.tables[name] for name in self.order]
-        blocks, members, strata = _blocks(parts, any(name in self.groups for name in self.order))
         aggregate = self._aggregate(self.order)
-        sizes = [table.n_segments for table in tables]
-        shares = aggregate.weights or tuple(n / sum(sizes) for n in sizes)
+        blocks: list[Block] = []
+        members, strata, codes = [], [], []
+        n_units = n_segments = n_strata = 0
+        for t, part in enumerate(parts):
+            (block,), own = part.blocks, part.units
+            n = own.n_segments
+            at = np.arange(n_units, n_units + own.n)
+            of_segments = np.arange(n_segments, n_segments + n)
+            blocks.append(replace(block, places=at, segment_places=of_segments))
+            # A segment without label is a group of its own.
+            members.append(n_units + (np.arange(n) if own.members is None else own.members))
+            strata.append(np.full(own.n, t))
+            # What is drawn apart within a task stays so.
+            codes.append(n_strata + (0 * strata[-1] if own.codes is None else own.codes))
+            n_units, n_segments = n_units + own.n, n_segments + n
+            n_strata = int(codes[-1].max()) + 1
+        groups = np.concatenate(members) if any(x in self.groups for x in self.order) else None
+        kinds = distinct(part.units.unit for part in parts)
+        unit = kinds[0] if len(kinds) == 1 else "group"
+        units = design(n_segments, groups, np.concatenate(strata), self.order, unit)
+        units = replace(units, codes=drawn_within(np.concatenate(codes)))
+        shares = aggregate.weights or tuple(table.n_segments / n_segments for table in tables)
         if aggregate.label == "micro":
-            blocks = [_whole(blocks)]
-        names_of_units = {part.units.unit for part in parts}
-        unit = names_of_units.pop() if len(names_of_units) == 1 else "group"
-        units = design(sum(sizes), members, strata, self.order, unit)
-        # Labelled segments are drawn apart from others within each task.
-        if any(part.corrections for part in parts):
-            units = replace(units, codes=_within_parts(parts))
+            metrics = [block.metric for block in blocks]
+            metric = metrics[0].pooled(metrics, [block.rows.shape[1] for block in blocks])
+            each = zip(
+                *((block.rows, block.plain, block.segments) for block in blocks), strict=True
+            )
+            blocks = [Block(metric, *(np.concatenate(arrays, axis=1) for arrays in each))]
         outcomes = [None if aggregate.function else part.outcomes for part in parts]
         references = {part.reference_label for part in parts}
         return Segments(
@@ -510,40 +545,33 @@ def as_totals(
 ) -> list[Total]:
     """Return the totals that there are: one a metric, or one over all tasks, or none."""
     if isinstance(aggregate, tuple):
-        return _of_groups(tasks, aggregate, groups)
+        return _named_totals(tasks, aggregate, groups)
     label = "macro" if aggregate is None else as_aggregate(aggregate, list(tasks), "tasks").label
     if len(tasks) < 2:
         return []
     if aggregate is not None and all(len(tables) == 1 for tables in tasks.values()):
         whole = {name: tables[0] for name, tables in tasks.items()}
-        return [_checked(Total(whole, aggregate, label, groups, tasks))]
-    metrics = distinct(table.metric.name for tables in tasks.values() for table in tables)
+        return [Total(whole, aggregate, label, groups, tasks)]
     totals = []
-    for metric in metrics:
-        tables = _under(metric, tasks)
+    for metric in distinct(table.metric.name for tables in tasks.values() for table in tables):
+        under: dict[str, SegmentStatistics] = {}
+        for name, of_task in tasks.items():
+            fitting = [table for table in of_task if table.metric.name == metric]
+            if len(fitting) > 1:
+                raise InputError(
+                    f"task {name!r} has {len(fitting)} metrics called {metric}; give each a task "
+                    f"of its own"
+                )
+            if fitting:
+                under[name] = fitting[0]
         # Of several runs there is no mean over tasks.
-        has_runs = any(isinstance(table.metric, MeanOfRuns) for table in tables.values())
-        if len(tables) > 1 and not (has_runs and aggregate is None):
-            totals.append(_checked(Total(tables, aggregate or "macro", label, groups, tasks)))
+        has_runs = any(isinstance(table.metric, MeanOfRuns) for table in under.values())
+        if len(under) > 1 and not (has_runs and aggregate is None):
+            totals.append(Total(under, aggregate or "macro", label, groups, tasks))
     return totals
 
 
-def _under(metric: str, tasks: Mapping[str, Sequence[SegmentStatistics]]) -> Tables:
-    """Return the table under a metric of each task that has one."""
-    tables: dict[str, SegmentStatistics] = {}
-    for name, of_task in tasks.items():
-        fitting = [table for table in of_task if table.metric.name == metric]
-        if len(fitting) > 1:
-            raise InputError(
-                f"task {name!r} has {len(fitting)} metrics called {metric}; give each a task of "
-                f"its own"
-            )
-        if fitting:
-            tables[name] = fitting[0]
-    return tables
-
-
-def _of_groups(
+def _named_totals(
     tasks: Mapping[str, list[SegmentStatistics]],
     named: Sequence[NamedTotal],
     groups: Mapping[str, Labels],
@@ -557,81 +585,12 @@ def _of_groups(
             for table in tasks.get(name, ())
             if table.metric.name == one.metric
         }
-        has_runs = any(isinstance(table.metric, MeanOfRuns) for table in tables.values())
-        if len(tables) == len(one.tasks) and (one.aggregate == "micro" or not has_runs):
-            totals.append(_checked(Total(tables, one.aggregate, one.name, groups, tasks)))
+        runs_of = any(isinstance(table.metric, MeanOfRuns) for table in tables.values())
+        if len(tables) == len(one.tasks) and (one.aggregate == "micro" or not runs_of):
+            totals.append(Total(tables, one.aggregate, one.name, groups, tasks))
     known = {(total.metric, frozenset(total.tables)) for total in totals}
     others = as_totals(tasks, None, groups)
     return totals + [t for t in others if (t.metric, frozenset(t.tables)) not in known]
-
-
-def _digest(numbers: ArrayLike) -> str:
-    """Return the SHA-256 digest of numbers as floats, whatever their type."""
-    return sha256(np.ascontiguousarray(numbers, np.float64).tobytes()).hexdigest()
-
-
-def _checked(total: Total) -> Total:
-    first, *others = total.tables
-    for name in others:
-        one, other = (total.tables[task].metric for task in (first, name))
-        if one.higher_is_better != other.higher_is_better:
-            raise InputError(
-                f"a total needs scores of one direction: of {one.name} (task {first!r}) and "
-                f"{other.name} (task {name!r}) one is better when higher, the other when lower"
-            )
-        if total.aggregate == "micro" and (one.name, one.signature) != (
-            other.name,
-            other.signature,
-        ):
-            raise InputError(
-                f"aggregate 'micro' needs one metric, got {one!r} for task {first!r} and "
-                f"{other!r} for task {name!r}; use 'macro'"
-            )
-    if total.aggregate != "micro" and isinstance(total.tables[first].metric, MeanOfRuns):
-        raise InputError(
-            "must be 'micro' where there are several runs of each system", argument="aggregate"
-        )
-    return total
-
-
-def _blocks(parts: Sequence[Segments], grouped: bool) -> tuple[list[Block], Any, Any]:
-    """Return the blocks of tasks among the units of all, the groups of segments, the strata."""
-    blocks: list[Block] = []
-    members: list[Any] = []
-    strata: list[Any] = []
-    n_units = n_segments = 0
-    for t, part in enumerate(parts):
-        (block,), units = part.blocks, part.units
-        n = units.n_segments
-        at = np.arange(n_units, n_units + units.n)
-        of_segments = np.arange(n_segments, n_segments + n)
-        blocks.append(replace(block, places=at, segment_places=of_segments))
-        # A segment without label is a group of its own.
-        members.append(n_units + (np.arange(n) if units.members is None else units.members))
-        strata.append(np.full(units.n, t))
-        n_units, n_segments = n_units + units.n, n_segments + n
-    return blocks, np.concatenate(members) if grouped else None, np.concatenate(strata)
-
-
-def _whole(blocks: Sequence[Block]) -> Block:
-    """Put blocks of one metric together, to be scored as one."""
-    rows, plain, segments = (
-        np.concatenate([getattr(block, name) for block in blocks], axis=1)
-        for name in ("rows", "plain", "segments")
-    )
-    metrics = [block.metric for block in blocks if block.metric is not None]
-    metric = metrics[0].pooled(metrics, [block.rows.shape[1] for block in blocks])
-    return Block(metric, rows, plain, segments)
-
-
-def _within_parts(parts: Sequence[Segments]) -> Any:
-    """Return the strata of all units, `(N,)`, which are those within each task."""
-    each = [
-        np.zeros(part.units.n, dtype=np.intp) if part.units.codes is None else part.units.codes
-        for part in parts
-    ]
-    starts = np.cumsum([0, *(int(codes.max()) + 1 for codes in each[:-1])])
-    return np.concatenate([start + codes for start, codes in zip(starts, each, strict=True)])
 
 
 def _signature(tables: Sequence[SegmentStatistics], tag: str | None) -> MetricSignature:

@@ -14,7 +14,7 @@ from evalstats.analysis.options import N_RESAMPLES, SEED
 from evalstats.checks import share
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.formats.lm_eval_samples import Results, TaskSamples
-from evalstats.logs.log import Wanted, lacking
+from evalstats.logs.log import Wanted, incompleteness
 from evalstats.logs.pivot import pivoted
 from evalstats.logs.rows import Rows
 from evalstats.resampling.weights import Rng
@@ -148,7 +148,7 @@ def _plain(value: Any) -> Any:
 
 def _told(rows: Rows, **options: Any) -> dict[str, float]:
     """Return score, error and interval, or raise what is in the way."""
-    gone = lacking([rows])
+    gone = incompleteness([rows])
     if gone:
         raise InputError(gone)
     # An error has no direction.

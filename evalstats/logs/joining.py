@@ -1,48 +1,196 @@
-"""Logs side by side: joined by task and item, with battles of arenas and people's scores."""
+"""`compare_logs`, `estimate_logs`: logs joined by task and item; people's scores and battles."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from evalstats.analysis.design import NamedTotal
-from evalstats.checks import choice, flag, shown
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis.comparison import Comparison
+from evalstats.analysis.design import Aggregated, NamedTotal
+from evalstats.analysis.options import PairOptions, ScoreOptions
+from evalstats.analysis.suite import Suite
+from evalstats.checks import also_called, choice, flag, shown
 from evalstats.designs.arenas.arena import win_rates
-from evalstats.designs.arenas.battles import BradleyTerry
+from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, both_bad_notes, simple
 from evalstats.designs.arenas.strengths import linked
+from evalstats.designs.judges.judged import Judged, joined_rows
 from evalstats.errors import InputError
-from evalstats.logs.battles import battles_of, group_notes, is_arena
-from evalstats.logs.epochs import as_epochs
+from evalstats.logs.formats import arenas
 from evalstats.logs.formats.columns import as_columns
-from evalstats.logs.groups import Average, totals_of
-from evalstats.logs.log import Log, Patterns, Wanted, as_patterns
-from evalstats.logs.missing import MISSING, complete, same_items, shared_tasks
-from evalstats.logs.notes import Note, asked_twice, notes_on, sentences
-from evalstats.logs.people import corrected
-from evalstats.logs.pivot import Answered, Pivot, pivoted, pivoted_apart
-from evalstats.logs.rows import Key, Rows, natural
-from evalstats.logs.settings import allowed_changes, told_changes
-from evalstats.logs.sources import without_suffix
-from evalstats.logs.systems import (
+from evalstats.logs.log import Average, Log, Patterns, Wanted, as_patterns
+from evalstats.logs.missing import (
+    MISSING,
+    Note,
+    common_item_notes,
+    complete,
+    notes_on,
+    same_items,
+    sentences,
+    shared_tasks,
+)
+from evalstats.logs.pivot import Pivot, as_epochs, pivoted, pivoted_by_system
+from evalstats.logs.reading import (
     Logs,
     OneLog,
-    directed,
-    named_apart,
-    of_systems,
+    check_patterns,
+    distinguished,
     places_of,
-    wanted_logs,
+    read_several,
 )
-from evalstats.logs.words import first_few
+from evalstats.logs.rows import Key, natural
+from evalstats.logs.settings import allowed_changes, change_notes
+from evalstats.logs.sources import without_suffix
+from evalstats.logs.words import as_directions, first_few, matches
 from evalstats.metrics import ICC, FlipRate, Mean, PassAll, PassAny, Ratio
-from evalstats.results.records import distinct
+from evalstats.results.estimates import Estimates
+from evalstats.results.records import counted, distinct
 from evalstats.statistics.segments import SegmentStatistics
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: Metrics that can be called otherwise.
 _RENAMED = (Mean, Ratio, PassAll, PassAny, FlipRate, ICC)
+
+
+@also_called(metrics="metric", seed="rng")
+def compare_logs(
+    logs: Logs,
+    *,
+    task: Patterns = None,
+    metric: Patterns = None,
+    filter: Patterns = None,
+    systems: Patterns = None,
+    groups: str | None = None,
+    strata: str | None = None,
+    aggregate: Aggregated | None = None,
+    missing: str = "error",
+    epochs: str | None = None,
+    directions: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | None] | None = None,
+    human: OneLog | None = None,
+    paired: bool = True,
+    **options: Unpack[PairOptions],
+) -> Comparison:
+    """Compare systems by their logs, joined by the ids of their items.
+
+    Parameters
+    ----------
+    logs : sequence or mapping of Log, path or frame, or one of them
+        Logs of at least two systems, in any number of files and folders; those of other tasks of
+        one system are joined. A mapping gives names to logs of one system each.
+    task, metric, filter : str or sequence of str, optional
+        What to compare, as shells match file names; by default all there is.
+    systems : str or sequence of str, optional
+        Which systems, by patterns as well, and in which order.
+    groups, strata : str, optional
+        Labels of the items, by name: a column of a table, or a path of keys in the log
+        (``"doc.passage_id"``). Strata are for one task: several are strata themselves.
+    aggregate
+        Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
+    missing : {"error", "intersect", "available"}
+        What to do where not all systems have the same items, metrics or tasks: refuse, or compare
+        what all have; where scores are missing, ``"available"`` takes the mean of those that there
+        are. The notes say how many were left out.
+    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, optional
+        What several answers to an item are, as in `read_log`; by default what the first log says.
+    directions : mapping of str to {"higher", "lower"}, optional
+        What is better under a metric whose name does not say it, as in `read_log`.
+    columns : mapping of str to str, optional
+        What columns of tables are, where their names do not say it, as in `read_log`:
+        ``{"mine": "score"}``.
+    human : path, frame, Log or str, optional
+        People's scores of a random sample of the items, where the scores are those of a judge: a
+        table, joined by the ids of the items and the names of systems, or the name of a column of
+        the logs. The result is prediction-powered (`evalstats.Judged`).
+    paired : bool
+        `False` where the systems answered other items: each is then a sample of its own, as in
+        `compare`.
+    **options
+        As in `compare`, or for several tasks in `Suite.compare`.
+
+    Returns
+    -------
+    Comparison
+        Of one task, or of several with their total.
+
+    Raises
+    ------
+    InputError
+        For what cannot be read or joined, and for options that do not go with several tasks.
+    """
+    together = joined(
+        logs,
+        task=task,
+        metric=metric,
+        filter=filter,
+        systems=systems,
+        missing=missing,
+        labels=(groups, strata),
+        epochs=epochs,
+        directions=directions,
+        columns=columns,
+        human=human,
+        paired=paired,
+    ).several()
+    whole = together.totals if aggregate is None else aggregate
+    suite = Suite.of(
+        together.tasks,
+        whole,
+        groups,
+        strata,
+        together.notes,
+        texts=together.texts,
+        paired=paired,
+    )
+    return suite.compare(**options)
+
+
+@also_called(metrics="metric", seed="rng")
+def estimate_logs(
+    logs: Logs,
+    *,
+    task: Patterns = None,
+    metric: Patterns = None,
+    filter: Patterns = None,
+    systems: Patterns = None,
+    groups: str | None = None,
+    strata: str | None = None,
+    aggregate: Aggregated | None = None,
+    missing: str = "error",
+    epochs: str | None = None,
+    directions: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | None] | None = None,
+    human: OneLog | None = None,
+    **options: Unpack[ScoreOptions],
+) -> Estimates:
+    """Score one system, or several, on one task or several, and say how sure the scores are.
+
+    Parameters are those of `compare_logs`; options those of `Suite.estimate`.
+    """
+    together = joined(
+        logs,
+        task=task,
+        metric=metric,
+        filter=filter,
+        systems=systems,
+        missing=missing,
+        labels=(groups, strata),
+        epochs=epochs,
+        directions=directions,
+        columns=columns,
+        human=human,
+    )
+    whole = together.totals if aggregate is None else aggregate
+    suite = Suite.of(together.tasks, whole, groups, strata, together.notes, together.texts)
+    return suite.estimate(**options)
 
 
 class Joined(NamedTuple):
@@ -103,75 +251,43 @@ def joined(
     wanted = wanted._replace(
         labels=tuple(name for name in labels if name), columns=as_columns(columns)
     )
-    read, unread = wanted_logs(logs, wanted)
-    if is_arena(read):
-        _check_of_arena(human=human, epochs=epochs)
-        chosen_systems = as_patterns(systems, "systems")
-        return _of_arena(read, chosen_systems, wanted.labels, unread, strengths)
-    every = directed(named_apart(read), directions)
+    read, unread = read_several(logs, wanted)
+    if read and all(log.format == arenas.NAME for log in read):
+        for name, value in (("human", human), ("epochs", epochs)):
+            if value is not None:
+                raise InputError(
+                    "is for scores of items, and these are battles; leave it out", argument=name
+                )
+        places = places_of(read, as_patterns(systems, "systems"))
+        return _of_arena(read, places, wanted.labels, unread, strengths)
+    every, is_higher = distinguished(read), as_directions(directions)
+    metrics = [one.key.metric for log in every for one in log.rows]
+    check_patterns(is_higher, metrics, "directions", "metric ")
+    every = [log.directed(is_higher) for log in every]
     epochs = every[0].epochs if epochs is None else as_epochs(epochs)
     places = places_of(every, as_patterns(systems, "systems"))
-    chosen = [of_systems(log, places) for log in every]
+    chosen = [
+        replace(log, rows=tuple(one for one in log.rows if one.system in places)) for log in every
+    ]
     notes = notes_on(chosen)
     rows = shared_tasks(chosen, places, missing, notes)
-    sides = _sides(rows, epochs, len(places), flag(paired, "paired"))
-    changes = told_changes(_asked(sides), allowed)
+    if flag(paired, "paired"):
+        pivots = [{key: pivoted(of_key, epochs) for key, of_key in rows.items()}]
+    else:
+        pivots = pivoted_by_system(rows, epochs)
+    changes = change_notes(pivots, allowed)
     averages = [one for log in chosen for one in log.averages if one.system in places]
-    tables = [_tables(pivots, averages, wanted.task, missing, notes) for pivots in sides]
-    tasks, totals, texts = _together(tables)
+    parts = [_tables(of, averages, wanted.task, missing, notes) for of in pivots]
+    tasks, totals, texts = _merged(parts)
     paths = {log.path: log.systems[0] for log in chosen if len(log.systems) == 1}
     if human is not None:
-        column = _column_of(human)
-        people = _of_people(logs, human, column, task, systems, columns)
-        unknown: list[str] = []
-        tasks = corrected(tasks, people, unknown)
+        column, people = _people_of(logs, human, task, systems, columns)
         # A column that is read is not left out.
         notes = [note for note in notes if f"column {column!r}" not in note.line]
-        notes += [Note("people", line) for line in unknown]
-    twice = [line for side in tables for line in asked_twice(side.tasks)]
-    said = list(dict.fromkeys([*changes, *sentences(notes), *twice]))
+        tasks = _corrected(tasks, people, notes)
+    common = [line for part in parts for line in common_item_notes(part.tasks)]
+    said = list(dict.fromkeys([*changes, *sentences(notes), *common]))
     return Joined(tasks, said, paths, totals, unread, texts)
-
-
-def _of_people(
-    logs: Logs,
-    human: OneLog,
-    column: str | None,
-    task: Patterns,
-    systems: Patterns,
-    columns: Mapping[str, str | None] | None,
-) -> dict[str, list[SegmentStatistics]]:
-    """Return people's scores by task, which are a column of the logs, or a log of their own."""
-    selected: dict[str, Any] = {"task": task, "metric": column, "systems": systems}
-    return joined(
-        human if column is None else logs,
-        missing="available",
-        epochs="mean",
-        # Which scores are better is the judge's to say.
-        directions={"*": "higher"},
-        columns=columns,
-        **(selected if column else {}),
-    ).tasks
-
-
-def _sides(
-    rows_of: Mapping[Key, Sequence[Rows]], epochs: str, n_systems: int, is_paired: bool
-) -> list[dict[Key, Pivot]]:
-    """Return one pivot of all systems for each task and metric; unpaired, such a dict a system."""
-    if is_paired:
-        return [{key: pivoted(rows, epochs) for key, rows in rows_of.items()}]
-    apart = {key: pivoted_apart(rows, epochs) for key, rows in rows_of.items()}
-    return [{key: pivots[i] for key, pivots in apart.items()} for i in range(n_systems)]
-
-
-def _asked(sides: Sequence[Mapping[Key, Pivot]]) -> Iterator[tuple[str, list[Answered]]]:
-    """Yield each task with what all systems answered.
-
-    Systems that are not paired were asked other prompts, whatever their items are called.
-    """
-    for key in sides[0]:
-        parts = [part for pivots in sides for part in pivots[key].parts]
-        yield key.task, parts if len(sides) == 1 else [p._replace(prompts=()) for p in parts]
 
 
 class _Tables(NamedTuple):
@@ -190,85 +306,14 @@ def _tables(
     notes: list[Note],
 ) -> _Tables:
     """Return the tables of pivots, with what is missing refused or noted."""
-    tables = {key: complete(pivot, missing, notes) for key, pivot in pivots.items()}
-    by_task = _by_task(tables)
+    by_task = _by_task({key: complete(pivot, missing, notes) for key, pivot in pivots.items()})
     tasks = {
         name: same_items(name, list(of_task.values()), missing, notes)
         for name, of_task in by_task.items()
     }
     placed = {key: (name, table) for name, of in by_task.items() for key, table in of.items()}
     texts = {name: _texts(pivots[next(iter(of))], tasks[name][0]) for name, of in by_task.items()}
-    return _Tables(tasks, totals_of(averages, placed, asked), texts)
-
-
-def _together(sides: Sequence[_Tables]) -> _Tables:
-    """Return the tables of all sides by task; these have to have tasks of the same names."""
-    first, *others = sides
-    if not others:
-        return first
-    for side in others:
-        if set(side.tasks) != set(first.tasks):
-            odd = ", ".join(sorted(set(side.tasks) ^ set(first.tasks)))
-            raise InputError(f"filters make tasks of some systems alone ({odd}); choose one filter")
-    tasks = {name: [table for side in sides for table in side.tasks[name]] for name in first.tasks}
-    totals = first.totals if all(side.totals == first.totals for side in others) else ()
-    # Questions and answers of one system say nothing of those of another.
-    return _Tables(tasks, totals, {})
-
-
-def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
-    """Return questions, targets, and the first answers of each system, one a segment."""
-    columns: dict[str, list[str]] = {}
-    for part in pivot.parts:
-        items = part.rows.items
-        first = dict(zip(reversed(items.ids), reversed(range(len(items.ids))), strict=True))
-        places = [first.get(item) for item in table.segment_ids or ()]
-        for kind, texts in items.texts.items():
-            name = part.rows.system if kind == "answer" else kind
-            if name not in columns:
-                columns[name] = ["" if i is None else texts[i] for i in places]
-    return columns
-
-
-def _column_of(human: OneLog) -> str | None:
-    """Return the name of a column of people's scores, None of a table of them."""
-    if not isinstance(human, str) or Path(human).exists():
-        return None
-    if without_suffix(human) != human:
-        raise InputError(
-            f"must be a file of people's scores, or a column of the table: there is no file "
-            f"{shown(human)}",
-            argument="human",
-        )
-    return human
-
-
-def _check_of_arena(**asked: object) -> None:
-    """Raise where something is asked of battles that only scores of items have."""
-    for name, value in asked.items():
-        if value is not None:
-            raise InputError(
-                "is for scores of items, and these are battles; leave it out", argument=name
-            )
-
-
-def _of_arena(
-    logs: Sequence[Log],
-    patterns: tuple[str, ...],
-    labels: Sequence[str],
-    unread: tuple[str, ...],
-    strengths: BradleyTerry | None,
-) -> Joined:
-    """Return battles: of two systems their win rates, and of several the table of strengths."""
-    places = places_of(logs, patterns)
-    table = battles_of(logs, places)
-    notes = [*sentences(notes_on(logs)), *([] if labels else group_notes(table))]
-    if strengths is None and len(places) == 2 and len(table.points):
-        notes += [*table.notes, *table.tie_notes]
-        return Joined({"": [win_rates(table)]}, notes, {}, unread=unread)
-    # A summary stands in the place of statistics.
-    table = linked(replace(table, metric=strengths or table.metric))
-    return Joined({"": [cast(SegmentStatistics, table)]}, notes, {}, unread=unread)
+    return _Tables(tasks, _totals(averages, placed, asked), texts)
 
 
 def _by_task(
@@ -286,20 +331,259 @@ def _by_task(
     tasks: dict[str, dict[Key, SegmentStatistics]] = {}
     for key, table in tables.items():
         is_shared = len(filters[key.task, table.segment_ids]) > 1
-        if is_shared or (are_metrics and n_parts[key.task] == 1):
-            tasks.setdefault(key.task, {})[key] = _with_filter(table, key)
-        else:
+        if not is_shared and not (are_metrics and n_parts[key.task] == 1):
             tasks.setdefault(key.part, {})[key] = table
+            continue
+        has_filter = key.part != key.task
+        if has_filter and isinstance(table.metric, _RENAMED):
+            metric = replace(table.metric, name=f"{table.metric.name} ({key.filter})")
+            table = replace(table, metric=metric, metric_signature="")
+        tasks.setdefault(key.task, {})[key] = table
     for name, of_task in tasks.items():
-        metric, n = Counter(table.metric.name for table in of_task.values()).most_common(1)[0]
+        metric_name, n = Counter(t.metric.name for t in of_task.values()).most_common(1)[0]
         if n > 1:
-            raise InputError(f"{name} has {metric} of the same items twice; choose one filter")
+            raise InputError(f"{name} has {metric_name} of the same items twice; choose one filter")
     return {name: tasks[name] for name in sorted(tasks, key=natural)}
 
 
-def _with_filter(table: SegmentStatistics, key: Key) -> SegmentStatistics:
-    """Return a table whose metric has the filter in its name, where it has a name of its own."""
-    if not key.has_filter or not isinstance(table.metric, _RENAMED):
-        return table
-    metric = replace(table.metric, name=f"{table.metric.name} ({key.filter})")
-    return replace(table, metric=metric, metric_signature="")
+def _totals(
+    averages: Sequence[Average],
+    placed: Mapping[Key, tuple[str, SegmentStatistics]],
+    asked: Sequence[str],
+) -> tuple[NamedTotal, ...]:
+    """Return the totals of the largest groups whose tasks are all compared.
+
+    `placed` has the name of the task in the comparison, and the table, of each task, metric and
+    filter. Of two groups of the same tasks that which one of the patterns `asked` names is taken.
+    """
+    by_key: dict[Key, list[Average]] = {}
+    for average in averages:
+        by_key.setdefault(average.key, []).append(average)
+    totals: dict[tuple[str, frozenset[str]], NamedTotal] = {}
+    for same in sorted(by_key.values(), key=lambda same: not matches(same[0].key.task, asked)):
+        total = _total(same, placed)
+        if total is not None:
+            totals.setdefault((total.metric, frozenset(total.tasks)), total)
+    return tuple(
+        total
+        for (metric, tasks), total in totals.items()
+        if not any(metric == other and tasks < larger for other, larger in totals)
+    )
+
+
+def _total(
+    averages: Sequence[Average], placed: Mapping[Key, tuple[str, SegmentStatistics]]
+) -> NamedTotal | None:
+    """Return the total of one group, metric and filter, of which each system has an average.
+
+    None where systems average other tasks or by other weights, or not all tasks are compared.
+    """
+    group = averages[0].key
+    keys = [group._replace(task=task) for task in averages[0].tasks]
+    same_tasks = len({frozenset(one.tasks) for one in averages}) == 1
+    shared = set.intersection(*(set(one.weights) for one in averages))
+    if len(keys) < 2 or not same_tasks or not shared or not placed.keys() >= set(keys):
+        return None
+    tables = {placed[key][0]: placed[key][1] for key in keys}
+    metrics = {table.metric.name for table in tables.values()}
+    if len(metrics) > 1 or len(tables) < len(keys):
+        return None
+    # A filter that is no metric of its own is in the names of tasks.
+    name = group.part if placed[keys[0]][0] == keys[0].part else group.task
+    weights: str | dict[str, float] = "micro" if "micro" in shared else "macro"
+    if weights == "micro" and not all(isinstance(t.metric, Mean) for t in tables.values()):
+        weights = {task: float(table.n_segments) for task, table in tables.items()}
+    return NamedTotal(name, metrics.pop(), tuple(tables), weights)
+
+
+def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
+    """Return questions, targets, and the first answers of each system, one a segment."""
+    columns: dict[str, list[str]] = {}
+    for part in pivot.parts:
+        items = part.rows.items
+        first = dict(zip(reversed(items.ids), reversed(range(len(items.ids))), strict=True))
+        places = [first.get(item) for item in table.segment_ids or ()]
+        for kind, texts in items.texts.items():
+            name = part.rows.system if kind == "answer" else kind
+            if name not in columns:
+                columns[name] = ["" if i is None else texts[i] for i in places]
+    return columns
+
+
+def _merged(sides: Sequence[_Tables]) -> _Tables:
+    """Return the tables of all sides by task; these have to have tasks of the same names."""
+    first, *others = sides
+    if not others:
+        return first
+    for side in others:
+        if set(side.tasks) != set(first.tasks):
+            odd = ", ".join(sorted(set(side.tasks) ^ set(first.tasks)))
+            raise InputError(f"filters make tasks of some systems alone ({odd}); choose one filter")
+    tasks = {name: [table for side in sides for table in side.tasks[name]] for name in first.tasks}
+    totals = first.totals if all(side.totals == first.totals for side in others) else ()
+    # Questions and answers of one system say nothing of those of another.
+    return _Tables(tasks, totals, {})
+
+
+def _people_of(
+    logs: Logs,
+    human: OneLog,
+    task: Patterns,
+    systems: Patterns,
+    columns: Mapping[str, str | None] | None,
+) -> tuple[str | None, dict[str, list[SegmentStatistics]]]:
+    """Return people's scores by task, and the column of the logs that they are, if they are one."""
+    column: str | None = None
+    selected: dict[str, Any] = {}
+    if isinstance(human, str) and not Path(human).exists():
+        if without_suffix(human) != human:
+            raise InputError(
+                f"must be a file of people's scores, or a column of the table: there is no file "
+                f"{shown(human)}",
+                argument="human",
+            )
+        column, selected = human, {"task": task, "metric": human, "systems": systems}
+    people = joined(
+        human if column is None else logs,
+        missing="available",
+        epochs="mean",
+        # Which scores are better is the judge's to say.
+        directions={"*": "higher"},
+        columns=columns,
+        **selected,
+    )
+    return column, people.tasks
+
+
+def _corrected(
+    tasks: Mapping[str, Sequence[SegmentStatistics]],
+    people: Mapping[str, Sequence[SegmentStatistics]],
+    notes: list[Note],
+) -> dict[str, list[SegmentStatistics]]:
+    """Return a judge's statistics, by task, corrected by people's; what is left out is noted.
+
+    People's scores that name no task are those of an only one.
+    """
+    judged = {}
+    for task, tables in tasks.items():
+        named = people.get(task, people.get(""))
+        if named is None:
+            raise InputError(
+                f"has no scores of task {task!r}; it has {', '.join(map(shown, people))}",
+                argument="human",
+            )
+        # Systems that are not paired have a table each.
+        metrics = distinct(table.metric.name for table in tables)
+        fitting = [table for table in named if table.metric.name in metrics] or named
+        if len(fitting) > 1 or len(metrics) > 1:
+            raise InputError(
+                f"must be people's scores under one metric; they are of "
+                f"{', '.join(table.metric.name for table in named)}, and the judge's of "
+                f"{', '.join(metrics)}; give one metric",
+                argument="human",
+            )
+        (labels,) = fitting
+        for wrong in (one for one in (*tables, labels) if not isinstance(one.metric, Mean)):
+            raise InputError(
+                f"is of scores whose mean is taken, and {wrong.metric.name} is none",
+                argument="human",
+            )
+        for system in (name for one in tables for name in one.systems):
+            if system not in labels.systems:
+                raise InputError(
+                    f"has no scores of {system!r}; it has {', '.join(labels.systems)}",
+                    argument="human",
+                )
+        judged[task] = [_judged(table, labels, notes) for table in tables]
+    return judged
+
+
+def _judged(
+    table: SegmentStatistics, people: SegmentStatistics, notes: list[Note]
+) -> SegmentStatistics:
+    """Return the statistics of both, joined by the ids of the items; what is left out is noted."""
+    assert table.segment_ids is not None
+    assert people.segment_ids is not None
+    places = {item: i for i, item in enumerate(table.segment_ids)}
+    known = [i for i, item in enumerate(people.segment_ids) if item in places]
+    if not known:
+        raise InputError(
+            f"and the logs have no item in common: {shown(people.segment_ids[0])} and "
+            f"{shown(table.segment_ids[0])} are the first ones",
+            argument="human",
+        )
+    if n_unknown := len(people.segment_ids) - len(known):
+        line = f"People's scores of {counted(n_unknown, 'item')} that no log has are left out"
+        notes.append(Note("people", line))
+    rows: NDArray[Any] = np.zeros(table.values.shape)
+    systems = [people.systems.index(name) for name in table.systems]
+    at = [places[people.segment_ids[i]] for i in known]
+    rows[:, at] = people.values[systems][:, known]
+    # An item that the judge has not scored says nothing of the judge.
+    labelled = ((rows[..., 1:] > 0) & (table.values[..., 1:] > 0)).astype(np.float64)
+    for name, marks in zip(table.systems, labelled[..., 0], strict=True):
+        n = int(np.sum(marks))
+        if not 0 < n < len(marks):
+            raise InputError(
+                f"must have scores of a part of the items of {name!r}, got {n:,} of {len(marks):,}",
+                argument="human",
+            )
+    values = joined_rows(labelled, rows, table.values.astype(np.float64))
+    return replace(table, values=values, metric=Judged(table.metric), metric_signature="")
+
+
+def _of_arena(
+    logs: Sequence[Log],
+    places: Mapping[str, int],
+    labels: Sequence[str],
+    unread: tuple[str, ...],
+    strengths: BradleyTerry | None,
+) -> Joined:
+    """Return battles: of two systems their win rates, and of several the table of strengths."""
+    table = _battles(logs, places)
+    n, notes = len(table.points), sentences(notes_on(logs))
+    for name, of in table.labels.items() if not labels else ():
+        n_asked = len(set(of))
+        # Several battles may share a prompt.
+        if simple(name) in arenas.ASKED and "" not in of and 1 < n_asked < n:
+            notes.append(
+                f"{n:,} battles are of {n_asked:,} different {name}: where another test would have "
+                f"others, these are the units; give groups={name!r} (--groups {name})."
+            )
+            break
+    if strengths is None and len(places) == 2 and n:
+        notes += [*table.notes, *table.tie_notes]
+        return Joined({"": [win_rates(table)]}, notes, {}, unread=unread)
+    # A summary stands in the place of statistics.
+    table = linked(replace(table, metric=strengths or table.metric))
+    return Joined({"": [cast(SegmentStatistics, table)]}, notes, {}, unread=unread)
+
+
+def _battles(logs: Sequence[Log], systems: Mapping[str, int]) -> BattleTable:
+    """Return the battles between some systems, whose numbers these are, with all their labels.
+
+    Two rows of one item are a battle, one a system.
+    """
+    pairs: dict[tuple[int, str], list[tuple[int, float]]] = {}
+    labels: dict[str, dict[tuple[int, str], Hashable]] = {}
+    for i, log in enumerate(logs):
+        for one in log.rows:
+            if one.system not in systems:
+                continue
+            keys = [(i, item) for item in one.items.ids]
+            for key, score in zip(keys, one.values[:, 0].tolist(), strict=True):
+                pairs.setdefault(key, []).append((systems[one.system], score))
+            for name, of in one.items.labels.items():
+                labels.setdefault(name, {}).update(zip(keys, of, strict=True))
+    # A battle against a system that is not wanted has one row here.
+    both = {key: rows for key, rows in pairs.items() if len(rows) == 2}
+    kept = {name: [of.get(key, "") for key in both] for name, of in labels.items()}
+    numbers = np.array([[n for n, _ in rows] for rows in both.values()], dtype=np.intp)
+    points = np.array([2 * rows[0][1] for rows in both.values()], dtype=np.int8)
+    return BattleTable(
+        tuple(systems),
+        numbers.reshape(-1, 2),
+        points,
+        labels=kept,
+        notes=both_bad_notes(kept.get(arenas.WINNER, ())),
+    )

@@ -12,8 +12,7 @@ import numpy as np
 
 from evalstats.checks import label, listed, meant
 from evalstats.errors import InputError
-from evalstats.logs.groups import Average, averages_of
-from evalstats.logs.pivot import Answered, answered, pivoted, shared_labels
+from evalstats.logs.pivot import ItemScores, item_scores, pivoted, shared_labels
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.sources import without_suffix
 from evalstats.logs.words import matches
@@ -25,6 +24,8 @@ from evalstats.statistics.segments import SegmentStatistics
 #: A pattern, or several: ``"mmlu*"``.
 Patterns = str | Sequence[str] | None
 _NAMED = 3
+#: How far a score may be from the one that a log states.
+_RELATIVE, _ABSOLUTE = 1e-6, 1e-9
 
 
 class Wanted(NamedTuple):
@@ -45,11 +46,6 @@ class Wanted(NamedTuple):
         return cls(
             as_patterns(task, "task"), as_patterns(metric, "metric"), as_patterns(filter, "filter")
         )
-
-    @property
-    def is_all(self) -> bool:
-        """Whether everything is wanted."""
-        return not (self.task or self.metric or self.filter)
 
     def opened(self, groups: Mapping[str, Sequence[str]]) -> Wanted:
         """Return the same with the tasks of the groups that are asked for by name."""
@@ -124,6 +120,23 @@ class Tables(Mapping[Key, SegmentStatistics]):
         return len(self._rows)
 
 
+class Average(NamedTuple):
+    """The score of a group under one metric, as the log states it and as its tasks give it.
+
+    `key` has the name of the group in the place of a task. `by_weights` has the mean over all items
+    of its tasks, "micro", and the mean of the scores of its tasks, "macro"; `weights` are those of
+    which the mean is the stated score, both where all tasks are of one size.
+    """
+
+    key: Key
+    system: str
+    tasks: tuple[str, ...]
+    n_items: int
+    reported: float
+    by_weights: Mapping[str, float]
+    weights: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Log(Result):
     """What a log, or a table of scores, says: rows of every item, system, task and metric.
@@ -190,33 +203,66 @@ class Log(Result):
     @property
     def incomplete(self) -> dict[Key, str]:
         """What each table lacks: items that the log says there were, or scores."""
-        lines = {key: lacking(rows) for key, rows in by_key(self.rows).items()}
+        lines = {key: incompleteness(rows) for key, rows in by_key(self.rows).items()}
         return {key: line for key, line in lines.items() if line}
 
     @property
     def disagreements(self) -> tuple[str, ...]:
         """Scores of the log that are not those of its items, both numbers named."""
-        scores = [(one, one.reported, score_of(part)) for one, part in self._answered]
-        of_tasks = (
-            f"{one.key} of {one.system}: the log says {stated:.10g}, its items give {score:.10g}"
-            for one, stated, score in scores
-            if stated is not None and not np.isclose(score, stated, rtol=1e-6, atol=1e-9)
-        )
-        of_groups = (average.disagreement for average in self.averages)
-        return tuple(line for line in (*of_tasks, *of_groups) if line)
+        lines = []
+        for one, _, score in self._scored:
+            stated = one.reported
+            if stated is not None and not np.isclose(score, stated, _RELATIVE, _ABSOLUTE):
+                lines.append(
+                    f"{one.key} of {one.system}: the log says {stated:.10g}, its items give "
+                    f"{score:.10g}"
+                )
+        for group in self.averages:
+            if not group.weights:
+                micro, macro = group.by_weights.values()
+                lines.append(
+                    f"{group.key} of {group.system}: the log says {group.reported:.10g}, its "
+                    f"{len(group.tasks)} tasks give {micro:.10g} over all items and {macro:.10g} "
+                    f"over tasks"
+                )
+        return tuple(lines)
 
     @cached_property
     def averages(self) -> tuple[Average, ...]:
-        """The scores of groups of which all tasks are there, beside those that the log states."""
+        """The scores of groups of which all tasks are there, beside those that the log states.
+
+        As the harness does, a task that lacks the metric is in no average of it.
+        """
         scores = {
-            (one.key, one.system): (score_of(part), len(part.ids) + part.n_unscored)
-            for one, part in self._answered
+            (one.key, one.system): (score, len(part.ids) + part.n_unscored)
+            for one, part, score in self._scored
         }
-        return tuple(averages_of(self.groups, self.group_scores, scores))
+        tasks, averages = set(self.tasks), []
+        for (key, system), stated in self.group_scores.items():
+            leaves = self.groups.get(key.task, ())
+            each = {task: scores.get((key._replace(task=task), system)) for task in leaves}
+            there = {task: own for task, own in each.items() if own is not None}
+            if there and tasks.issuperset(leaves):
+                values, sizes = zip(*there.values(), strict=True)
+                means = {"micro": np.average(values, weights=sizes), "macro": np.mean(values)}
+                means = {name: float(mean) for name, mean in means.items()}
+                weights = tuple(
+                    w for w, m in means.items() if np.isclose(m, stated, _RELATIVE, _ABSOLUTE)
+                )
+                averages.append(
+                    Average(key, system, tuple(there), sum(sizes), stated, means, weights)
+                )
+        return tuple(averages)
 
     @cached_property
-    def _answered(self) -> list[tuple[Rows, Answered]]:
-        return [(one, answered(one)) for one in self.rows]
+    def _scored(self) -> list[tuple[Rows, ItemScores, float]]:
+        """Rows with their items, and the score of all but those whose score is missing."""
+        scored = []
+        for one in self.rows:
+            part = item_scores(one)
+            whole = np.nansum(part.values, axis=0, dtype=np.float64)
+            scored.append((one, part, float(one.metric.score(whole))))
+        return scored
 
     def select(
         self, task: Patterns = None, metric: Patterns = None, filter: Patterns = None
@@ -266,11 +312,22 @@ class Log(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: what was found, and what was left out."""
+        groups = [
+            {
+                **one.key._asdict(),
+                "system": one.system,
+                "items": one.n_items,
+                "answers": "",
+                "score": one.by_weights[one.weights[0]] if one.weights else None,
+                "reported": one.reported,
+            }
+            for one in self.averages
+        ]
         return {
             **{name: getattr(self, name) for name in ("name", "path", "format", "epochs")},
             "tables": self._records(),
             "groups": {name: list(tasks) for name, tasks in self.groups.items()},
-            "group_scores": self._group_records(),
+            "group_scores": groups,
             "incomplete": {str(key): what for key, what in self.incomplete.items()},
             "disagreements": list(self.disagreements),
             "skipped": list(self.skipped),
@@ -286,32 +343,19 @@ class Log(Result):
                 "system": one.system,
                 "items": len(part.ids),
                 "answers": "-".join(map(str, dict.fromkeys(part.n_answers))),
-                "score": score_of(part),
+                "score": score,
                 "reported": one.reported,
             }
-            for one, part in self._answered
-        ]
-
-    def _group_records(self) -> list[dict[str, Any]]:
-        """Return what the log states of groups, in the columns of `_records`."""
-        return [
-            {
-                **one.key._asdict(),
-                "system": one.system,
-                "items": one.n_items,
-                "answers": "",
-                "score": one.score,
-                "reported": one.reported,
-            }
-            for one in self.averages
+            for one, part, score in self._scored
         ]
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         spec = ".6g" if digits is None else f".{digits}f"
         shown = {"items": ",", "score": spec, "reported": spec}
+        told = self.to_dict()
         rows = [
             {k: "" if v is None else format(v, shown.get(k, "")) for k, v in record.items()}
-            for record in (*self._records(), *self._group_records())
+            for record in (*told["tables"], *told["group_scores"])
         ]
         # What says nothing of any row is no column.
         empty = {
@@ -362,23 +406,30 @@ def log_of(
         with np.errstate(over="ignore"):
             if not np.all(np.isfinite(np.nansum(one.values, axis=0, dtype=np.float64))):
                 raise InputError(f"{path}, {one.key}: scores are so large that no sum holds them")
-        if one.has_scores:
+        # An answer that was not scored on purpose is (0, 0) of a mean.
+        is_mean = isinstance(one.metric, Mean)
+        if np.any(np.nan_to_num(one.values)) if is_mean else not np.all(one.is_gone):
             by_system[one.key, one.system] = replace(one, path=one.path or str(path))
         else:
             left.append(f"{one.key} of {one.system}, which has no score")
     kept = tuple(sorted(by_system.values(), key=lambda one: natural(one.key.task)))
-    log = Log(
-        str(path), format, kept, groups=dict(groups or {}), group_scores=dict(group_scores or {})
-    )
-    of_key: dict[Key, list[Answered]] = {}
-    for one, part in log._answered:
+    of_key: dict[Key, list[ItemScores]] = {}
+    for one in kept:
+        part = item_scores(one)
         of_key.setdefault(one.key, []).append(part)
         if part.n_unscored:
             n = f"{part.n_unscored:,} of {part.n_unscored + len(part.ids):,} items"
             left.append(f"{n} of {one.key} of {one.system}, which are unscored")
     for parts in of_key.values():
         shared_labels(parts)  # What systems of one log say of an item must be the same.
-    return replace(log, skipped=tuple(left))
+    return Log(
+        str(path),
+        format,
+        kept,
+        groups=dict(groups or {}),
+        group_scores=dict(group_scores or {}),
+        skipped=tuple(left),
+    )
 
 
 def by_key(rows: Iterable[Rows]) -> dict[Key, list[Rows]]:
@@ -389,12 +440,7 @@ def by_key(rows: Iterable[Rows]) -> dict[Key, list[Rows]]:
     return of_key
 
 
-def score_of(part: Answered) -> float:
-    """Return the score of all items but those whose score is missing."""
-    return float(part.rows.metric.score(np.nansum(part.values, axis=0, dtype=np.float64)))
-
-
-def lacking(rows: Sequence[Rows]) -> str:
+def incompleteness(rows: Sequence[Rows]) -> str:
     """Return a line on what logs lack by their own account, and on how many scores are missing.
 
     As in "2 of 8 scores are missing (1 of A, 1 of B)"; the line is empty where nothing is.

@@ -1,24 +1,74 @@
-"""What is missing: tasks, items and scores that not all systems have, refused or left out."""
+"""What is missing: tasks, items and scores that not all systems have, refused or left out.
+
+Whatever is left out is said in a `Note`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import Argument, InputError
-from evalstats.logs.log import Log, by_key, lacking
-from evalstats.logs.notes import Note
+from evalstats.logs.log import Log, by_key, incompleteness
 from evalstats.logs.pivot import Pivot
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.words import first_few
 from evalstats.metrics import Mean, Trials
+from evalstats.results.records import counted
 from evalstats.statistics.segments import SegmentStatistics
 
 MISSING = ("error", "intersect", "available")
 #: What to do where systems share no item.
 _UNPAIRED = ("if these are other items, compare the systems with ", Argument("paired", False))
+#: Labels that say what an item asks, whatever its task.
+_HASHES = ("doc_hash", "item_hash", "sample_hash")
+
+
+class Note(NamedTuple):
+    """A line for the notes. Lines of the same kind and ending are printed as one sentence."""
+
+    kind: str
+    line: str
+    ending: str = "."
+
+
+def sentences(notes: Iterable[Note]) -> list[str]:
+    """Return one sentence for each kind and ending of notes, in order of their first lines."""
+    lines: dict[tuple[str, str], list[str]] = {}
+    for note in notes:
+        lines.setdefault((note.kind, note.ending), []).append(note.line)
+    return [f"{first_few(of_kind)}{ending}" for (_, ending), of_kind in lines.items()]
+
+
+def notes_on(logs: Sequence[Log]) -> list[Note]:
+    """Return what is said of logs that have rows: scores that differ, and what was left out."""
+    used = [log for log in logs if log.rows]
+    notes = [Note("scores", line) for log in used for line in log.disagreements]
+    for log in used:
+        if log.skipped:
+            line = f"Left out of {log.path}: {first_few(log.skipped)}"
+            notes.append(Note(f"of {log.path}", line))
+    return notes
+
+
+def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]:
+    """Return a note on tasks that have items in common, as variants of one benchmark do."""
+    first: dict[str, str] = {}
+    shared: Counter[tuple[str, str]] = Counter()
+    for name, tables in tasks.items():
+        hashes = [tables[0].labels[kind] for kind in _HASHES if kind in tables[0].labels]
+        for item in dict.fromkeys(hashes[0] if hashes else ()):
+            if item and first.setdefault(item, name) != name:
+                shared[first[item], name] += 1
+    if not shared:
+        return []
+    lines = [f"{one} and {two} have {n:,} items in common" for (one, two), n in shared.items()]
+    why = "a total takes them for different ones, so that it looks too sure"
+    return [f"{first_few(lines)}: {why}."]
 
 
 def shared_tasks(
@@ -38,10 +88,17 @@ def shared_tasks(
     gone = {name: [str(key) for key in rows_of if (key, name) not in there] for name in places}
     lines = [f"{name} has no {first_few(keys, ', ')}" for name, keys in gone.items() if keys]
     if not shared:
+        # Of many language pairs the one is named that most systems have.
+        largest = max(rows_of, key=lambda key: len(rows_of[key]))
+        n, tasks = len(rows_of[largest]), {key.task for key in rows_of}
+        example: tuple[object, ...] = ()
+        if n > 1 and largest.task and len(tasks) > 1:
+            task = Argument("task", largest.task)
+            example = (" at a time, such as ", task, f" (of {n} systems)")
         raise InputError(
             f"the systems have no task and metric in common: {first_few(lines)}; choose one ",
             Argument("task"),
-            *_example(rows_of),
+            *example,
             ", or ",
             Argument("systems"),
             " that share some",
@@ -56,22 +113,10 @@ def shared_tasks(
     return shared
 
 
-def _example(rows_of: Mapping[Key, Sequence[Rows]]) -> tuple[object, ...]:
-    """Return the end of a message: a task of some systems, the most of all, if there are several.
-
-    Of ten language pairs one is named, by its argument: ``(" at a time, such as ", task='cs-de')``.
-    """
-    largest = max(rows_of, key=lambda key: len(rows_of[key]))
-    n = len(rows_of[largest])
-    if n < 2 or not largest.task or len({key.task for key in rows_of}) < 2:
-        return ()
-    return (" at a time, such as ", Argument("task", largest.task), f" (of {n} systems)")
-
-
 def complete(pivot: Pivot, missing: str, notes: list[Note]) -> SegmentStatistics:
     """Return one table of all systems with the items that all have, or refuse what is missing."""
-    notes += _lacking_notes(pivot, missing)
-    kept = _there(pivot, missing, notes)
+    notes += _incomplete_notes(pivot, missing)
+    kept = _in_all_logs(pivot, missing, notes)
     if missing == "intersect":
         kept &= ~pivot.is_gone.any(axis=0)
         if not np.any(kept):
@@ -79,18 +124,28 @@ def complete(pivot: Pivot, missing: str, notes: list[Note]) -> SegmentStatistics
     if not np.all(kept):
         n = f"{int(np.sum(~kept)):,} of {len(kept):,}"
         notes.append(Note("left out", f"{pivot.key}: {n} items are left out, which not all have"))
-    notes += _answers_notes(pivot)
+    n_answers = [n for part in pivot.parts for n in part.n_answers]
+    if max(n_answers) > 1:
+        several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
+        how = "averaged, so that the item is the unit (epochs='runs' counts their spread)"
+        if isinstance(pivot.metric, Trials):
+            how = "as trials of the item, which is the unit"
+        elif pivot.parts[0].n_runs > 1:
+            how = "as runs of the system, whose spread counts"
+        n = counted(len(pivot.ids), "item")
+        line = f"{pivot.key.part or pivot.key}: {n}, {several} answers each"
+        notes.append(Note("answers", line, f", {how}."))
     return pivot.table(kept)
 
 
-def _lacking_notes(pivot: Pivot, missing: str) -> list[Note]:
+def _incomplete_notes(pivot: Pivot, missing: str) -> list[Note]:
     """Return a note on each log that lacks items or scores; with `missing` "error" refuse it."""
     rows = [part.rows for part in pivot.parts]
     # The comparison itself notes the gaps of means that stay.
     is_noted = isinstance(rows[0].metric, Mean) and bool(np.any(pivot.is_gone))
     notes = []
     for path in dict.fromkeys(one.path for one in rows):
-        what = lacking([one for one in rows if one.path == path])
+        what = incompleteness([one for one in rows if one.path == path])
         if what and missing == "error":
             has_shared = np.any((pivot.is_there & ~pivot.is_gone).all(axis=0))
             raise InputError(
@@ -105,9 +160,22 @@ def _lacking_notes(pivot: Pivot, missing: str) -> list[Note]:
     return notes
 
 
-def _there(pivot: Pivot, missing: str, notes: list[Note]) -> NDArray[np.bool_]:
-    """Return which items are in the logs of all systems, or refuse those that are not, `(N,)`."""
-    is_asked = _asked_of_all(pivot, notes)
+def _in_all_logs(pivot: Pivot, missing: str, notes: list[Note]) -> NDArray[np.bool_]:
+    """Return which items are in the logs of all systems, or refuse those that are not, `(N,)`.
+
+    An item that a limit spared a system is not missing from its log. A note names each limit.
+    """
+    is_asked = np.ones(len(pivot.ids), dtype=np.bool_)
+    for part, there in zip(pivot.parts, pivot.is_there, strict=True):
+        if part.rows.is_limited and not np.all(there):
+            is_asked &= there
+            n = counted(len(part.ids), "item")
+            notes.append(Note("limited", f"{pivot.key}: {part.rows.system} was limited to {n}"))
+    if not np.any(is_asked):
+        raise InputError(
+            f"{pivot.key}: the systems were limited to different items, and none is in all; ",
+            *_UNPAIRED,
+        )
     if not np.any(pivot.is_there.all(axis=0)):
         firsts = ", ".join(f"{part.ids[0]!r} for {part.rows.system}" for part in pivot.parts)
         what = f"no item is in the logs of all systems: ids begin with {firsts}"
@@ -123,41 +191,6 @@ def _there(pivot: Pivot, missing: str, notes: list[Note]) -> NDArray[np.bool_]:
                 Argument("missing", "intersect"),
             )
     return np.asarray(pivot.is_there.all(axis=0))
-
-
-def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
-    """Return which items all systems were asked, `(N,)`: not those that a limit spared one of them.
-
-    What a system was never asked is not missing from it. A note names each limit.
-    """
-    is_asked = np.ones(len(pivot.ids), dtype=np.bool_)
-    for part, there in zip(pivot.parts, pivot.is_there, strict=True):
-        if part.rows.is_limited and not np.all(there):
-            is_asked &= there
-            line = f"{pivot.key}: {part.rows.system} was limited to {len(part.ids):,} items"
-            notes.append(Note("limited", line))
-    if not np.any(is_asked):
-        raise InputError(
-            f"{pivot.key}: the systems were limited to different items, and none is in all; ",
-            *_UNPAIRED,
-        )
-    return is_asked
-
-
-def _answers_notes(pivot: Pivot) -> list[Note]:
-    """Return a note on what several answers to an item become, none where each has one."""
-    n_answers = [n for part in pivot.parts for n in part.n_answers]
-    if max(n_answers) == 1:
-        return []
-    several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
-    how = "averaged, so that the item is the unit (epochs='runs' counts their spread)"
-    if isinstance(pivot.metric, Trials):
-        how = "as trials of the item, which is the unit"
-    elif pivot.parts[0].n_runs > 1:
-        how = "as runs of the system, whose spread counts"
-    key = pivot.key.part or pivot.key
-    line = f"{key}: {len(pivot.ids):,} items, {several} answers each"
-    return [Note("answers", line, f", {how}.")]
 
 
 def same_items(

@@ -1,7 +1,11 @@
-"""The one pivot: rows of all systems under one metric become a table, `(S, N, k)`, by item id."""
+"""The one pivot: rows of all systems under one metric become a table, `(S, N, k)`, by item id.
+
+Several answers to an item become their mean, runs of the system, or trials of a metric.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
@@ -11,16 +15,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import shown
+from evalstats.designs.trials.metrics import ICC, FlipRate, PassAll, PassAny
 from evalstats.errors import Argument, InputError
-from evalstats.logs.epochs import OfTrials, of_trials
-from evalstats.logs.rows import Key, Rows, natural_order
-from evalstats.logs.words import ask_direction
+from evalstats.logs.rows import Key, Rows, natural_order, taken
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.statistics.segments import SegmentStatistics
 
+#: What `epochs` can be; K is a number.
+EPOCHS = ("mean", "runs", "pass^K", "pass@K", "flips", "icc")
+#: Metrics that answers are trials of.
+OfTrials = PassAll | PassAny | FlipRate | ICC
+_NUMBERED: dict[str, type[PassAll | PassAny | FlipRate]] = {
+    "pass^": PassAll,
+    "pass@": PassAny,
+    "flips@": FlipRate,
+}
+_NAME = re.compile(r"(pass\^|pass@|flips@)(\d{1,9})", re.ASCII)
 
-class Answered(NamedTuple):
+
+def as_epochs(epochs: object) -> str:
+    """Return what answers become, if it is one of the words above, or "flips@2"."""
+    of_trials(epochs)
+    return str(epochs)
+
+
+def of_trials(epochs: object, score: str = "") -> OfTrials | None:
+    """Return the metric that answers are trials of, called after the score: "acc pass^4".
+
+    It is `None` of "mean" and "runs".
+
+    >>> of_trials("pass^4", "acc")
+    PassAll(k=4, name='acc pass^4')
+    """
+    if epochs in ("mean", "runs"):
+        return None
+    name = f"{score} {epochs}".strip()
+    match = _NAME.fullmatch(epochs) if isinstance(epochs, str) else None
+    if match is not None:
+        return _NUMBERED[match[1]](int(match[2]), name=name)
+    if epochs == "flips":
+        return FlipRate(name=name)
+    if epochs == "icc":
+        return ICC(f"{score} ICC".strip())
+    raise InputError(
+        f"must be one of {', '.join(EPOCHS)}, where K is a number as in pass^4; got "
+        f"{shown(epochs, 60)}",
+        argument="epochs",
+    )
+
+
+class ItemScores(NamedTuple):
     """The rows of one system by item: its answers to each averaged, side by side, or counted.
 
     `values` are `(N, k)`, NaN where a score is missing; `n_answers` has the fewest and the most to
@@ -38,51 +83,68 @@ class Answered(NamedTuple):
     prompts: tuple[str, ...] = ()
     repeats: NDArray[np.float64] | None = None
 
-    def at(self, places: Sequence[int]) -> Answered:
+    def at(self, places: NDArray[np.intp]) -> ItemScores:
         """Return the items at these places, in this order."""
-        labels = {name: tuple(values[i] for i in places) for name, values in self.labels.items()}
-        ids = tuple(self.ids[i] for i in places)
-        prompts = tuple(self.prompts[i] for i in places) if self.prompts else ()
-        at = self._replace(ids=ids, labels=labels, prompts=prompts)
-        repeats = None if self.repeats is None else self.repeats[list(places)]
-        return at._replace(values=self.values[list(places)], repeats=repeats)
+        of = places.tolist()
+        return self._replace(
+            ids=tuple(self.ids[i] for i in of),
+            values=self.values[places],
+            labels=taken(self.labels, of),
+            prompts=tuple(self.prompts[i] for i in of) if self.prompts else (),
+            repeats=None if self.repeats is None else self.repeats[places],
+        )
 
 
-def answered(rows: Rows, epochs: str = "mean") -> Answered:
+def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
     """Return rows by item: several answers to it are averaged, or are runs, or are trials.
 
     An answer that was not scored on purpose is left out of the average; an item without any other,
     or one of whose runs it is, is left out as a whole.
     """
-    ids, values, gone = rows.items.ids, rows.values, rows.is_gone
+    ids, gone = rows.items.ids, rows.is_gone
     scored = ~gone
     if isinstance(rows.metric, Mean):
-        scored &= values[:, 1] != 0
-    by_item = Answered(rows, ids, values, rows.items.labels, prompts=rows.items.prompts)
+        scored &= rows.values[:, 1] != 0
+    items = ItemScores(rows, ids, rows.values, rows.items.labels, prompts=rows.items.prompts)
     kept, trials = scored | gone, of_trials(epochs, rows.metric.name)
     if len(rows.items.epochs):
         first = np.flatnonzero([i == 0 or ids[i] != ids[i - 1] for i in range(len(ids))])
         counts = np.diff([*first, len(ids)])
-        _check_same_labels(rows, np.repeat(first, counts).tolist())
-        n_answers = (int(counts.min()), int(counts.max()))
-        by_item = by_item.at(first.tolist())._replace(n_answers=n_answers)
+        for name, labels in rows.items.labels.items():
+            for i, j in enumerate(np.repeat(first, counts).tolist()):
+                if labels[i] != labels[j]:
+                    raise InputError(
+                        f"{rows.path}, {rows.key}: answers to {shown(ids[j], 60)} differ in "
+                        f"{name!r}: {shown(labels[j], 60)} and {shown(labels[i], 60)}"
+                    )
+        n, most = int(counts.min()), int(counts.max())
+        items = items.at(first)._replace(n_answers=(n, most))
         if epochs == "runs":
-            by_item = by_item._replace(values=_side_by_side(rows, counts), n_runs=n_answers[0])
+            numbers = rows.items.epochs
+            if n < most or np.any(numbers.reshape(-1, n) != numbers[:n]):
+                raise InputError(
+                    f"{rows.path}, {rows.key}: ",
+                    Argument("epochs", "runs"),
+                    f" needs the same number of answers to every item, got {n} to {most}, or "
+                    f"others; average them with ",
+                    Argument("epochs", "mean"),
+                )
+            # The runs of each item side by side, (N K, k) -> (N, K k).
+            items = items._replace(values=rows.values.reshape(len(counts), -1), n_runs=n)
             kept = np.logical_and.reduceat(kept, first)
         else:
             values, repeats = _averaged(rows, scored, first)
             kept = (repeats[:, 0] > 0) | np.logical_or.reduceat(gone, first)
-            by_item = by_item._replace(values=values, repeats=repeats)
+            items = items._replace(values=values, repeats=repeats)
     if not np.all(kept):
-        by_item = by_item.at(np.flatnonzero(kept).tolist())
-        by_item = by_item._replace(n_unscored=int(np.sum(~kept)))
-    return by_item if trials is None else _counted(by_item, trials)
+        items = items.at(np.flatnonzero(kept))._replace(n_unscored=int(np.sum(~kept)))
+    return items if trials is None else _counted(items, trials)
 
 
 def _averaged(
     rows: Rows, scored: NDArray[np.bool_], first: NDArray[np.intp]
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return the mean statistics of the scored answers to each item, and `Answered.repeats`.
+    """Return the mean statistics of the scored answers to each item, and `ItemScores.repeats`.
 
     Items begin at the places `first`; one without any score is NaN.
     """
@@ -97,9 +159,92 @@ def _averaged(
     return values, repeats
 
 
-def _check_outcomes(rows: Sequence[Rows], metric: Metric, epochs: str) -> None:
-    """Raise where answers cannot be counted as right or wrong."""
-    for one in rows:
+def _counted(items: ItemScores, metric: OfTrials) -> ItemScores:
+    """Return items with the statistics of a metric of trials, NaN where no answer has a score."""
+    repeats = items.repeats
+    if repeats is None:
+        there = ~np.isnan(items.values).any(axis=1)
+        repeats = np.stack([there, np.where(there, items.values[:, 0], 0.0)], axis=1, dtype=float)
+    values = np.full((len(items.ids), len(metric.columns)), np.nan)
+    there = repeats[:, 0] > 0
+    names = list(compress(items.ids, there.tolist()))
+    try:
+        values[there] = metric.counted(repeats[there, 0], repeats[there, 1], names)
+    except InputError as error:
+        raise error.within(f"{items.rows.path}, {items.rows.key}") from None
+    return items._replace(values=values, repeats=None)
+
+
+class Pivot(NamedTuple):
+    """Rows of S systems by item.
+
+    `ids` are all N items that any system has, `places` where those of each are among them;
+    `is_there` and `is_gone`, `(S, N)`, say whether a system has an item, and whether without score.
+    """
+
+    key: Key
+    metric: Metric
+    parts: tuple[ItemScores, ...]
+    ids: tuple[str, ...]
+    places: list[NDArray[np.intp]]
+    is_there: NDArray[np.bool_]
+    is_gone: NDArray[np.bool_]
+    labels: dict[str, list[str]]
+
+    def table(self, kept: NDArray[np.bool_] | None = None) -> SegmentStatistics:
+        """Return the table of the items to keep, `(N,)`; one that is missing is a row of zeros."""
+        kept = np.ones(len(self.ids), dtype=np.bool_) if kept is None else kept
+        is_kept = kept.tolist()
+        shape = (len(self.parts), len(self.ids), len(self.metric.columns))
+        values = np.zeros(shape, dtype=np.result_type(*(part.values for part in self.parts)))
+        for block, part, places in zip(values, self.parts, self.places, strict=True):
+            rows, own, whole = part.values, part.rows.metric, self.metric
+            if isinstance(own, Confusion) and isinstance(whole, Confusion) and own != whole:
+                # Counts of classes that only other systems have are 0.
+                wider = np.zeros((len(rows), len(whole.labels), 3), dtype=rows.dtype)
+                columns = [whole.labels.index(name) for name in own.labels]
+                wider[:, columns] = rows.reshape(len(rows), -1, 3)
+                rows = wider.reshape(len(rows), -1)
+            block[places] = rows
+        values[self.is_gone] = 0
+        return SegmentStatistics(
+            values if np.all(kept) else values[:, kept],
+            tuple(part.rows.system for part in self.parts),
+            self.metric,
+            segment_ids=tuple(compress(self.ids, is_kept)),
+            labels={name: tuple(compress(of, is_kept)) for name, of in self.labels.items()},
+            repeats=self._repeats(kept),
+        )
+
+    def _repeats(self, kept: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+        """Return the answers that scores are means of, `(S, N, 3)`, where any item has several."""
+        every = [part.repeats for part in self.parts if part.repeats is not None]
+        if not every or not isinstance(self.metric, Mean):
+            return None
+        if not all(np.all(np.isfinite(one)) for one in every):
+            # Squares of very large scores are no numbers.
+            return None
+        repeats = np.zeros((len(self.parts), len(self.ids), 3))
+        for block, part, places in zip(repeats, self.parts, self.places, strict=True):
+            if part.repeats is None:
+                # One answer to each item, scored or not.
+                scores = np.where(np.isnan(part.values), 0.0, part.values)
+                block[places, :2] = scores[:, ::-1]
+                block[places, 2] = np.minimum(np.abs(scores[:, 0]), 1e150) ** 2
+            else:
+                block[places] = part.repeats
+        return repeats[:, kept]
+
+
+def pivoted(rows: Sequence[Rows], epochs: str = "mean", metric: Metric | None = None) -> Pivot:
+    """Return the rows of several systems under one key side by side.
+
+    `metric` is the one of all systems, where there are others than these.
+    """
+    rows = [one.without_absent(keep_items=True) for one in rows]
+    metric = _shared_metric(rows) if metric is None else metric
+    key, trials = rows[0].key, of_trials(epochs, metric.name)
+    for one in rows if trials is not None else ():
         if not isinstance(metric, Mean):
             why = f"{metric.name} is no mean of scores"
         elif not metric.higher_is_better:
@@ -114,127 +259,7 @@ def _check_outcomes(rows: Sequence[Rows], metric: Metric, epochs: str) -> None:
             f" counts the answers with a score of 1, but {why}; average them with ",
             Argument("epochs", "mean"),
         )
-
-
-def _counted(part: Answered, metric: OfTrials) -> Answered:
-    """Return items with the statistics of a metric of trials, NaN where no answer has a score."""
-    repeats = part.repeats
-    if repeats is None:
-        there = ~np.isnan(part.values).any(axis=1)
-        repeats = np.stack([there, np.where(there, part.values[:, 0], 0.0)], axis=1, dtype=float)
-    values = np.full((len(part.ids), len(metric.columns)), np.nan)
-    there = repeats[:, 0] > 0
-    names = list(compress(part.ids, there.tolist()))
-    try:
-        values[there] = metric.counted(repeats[there, 0], repeats[there, 1], names)
-    except InputError as error:
-        raise error.within(f"{part.rows.path}, {part.rows.key}") from None
-    return part._replace(values=values, repeats=None)
-
-
-def _side_by_side(rows: Rows, counts: NDArray[Any]) -> NDArray[Any]:
-    """Return the statistics of the runs of each item side by side, `(N K, k) -> (N, K k)`."""
-    n, epochs = int(counts.min()), rows.items.epochs
-    if n < int(counts.max()) or np.any(epochs.reshape(-1, n) != epochs[:n]):
-        raise InputError(
-            f"{rows.path}, {rows.key}: ",
-            Argument("epochs", "runs"),
-            f" needs the same number of answers to every item, got {n} to {counts.max()}, or "
-            f"others; average them with ",
-            Argument("epochs", "mean"),
-        )
-    return rows.values.reshape(len(counts), -1)
-
-
-def _check_same_labels(rows: Rows, of_first: list[int]) -> None:
-    """Raise where an answer has other labels than the first to its item.
-
-    `of_first` has the place of that first answer for each of the n answers: ``[0, 0, 0, 3, 3]``.
-    """
-    for name, values in rows.items.labels.items():
-        for i, j in enumerate(of_first):
-            if values[i] != values[j]:
-                raise InputError(
-                    f"{rows.path}, {rows.key}: answers to {shown(rows.items.ids[j], 60)} differ "
-                    f"in {name!r}: {shown(values[j], 60)} and {shown(values[i], 60)}"
-                )
-
-
-class Pivot(NamedTuple):
-    """Rows of S systems by item.
-
-    `ids` are all N items that any system has, `places` where those of each are among them;
-    `is_there` and `is_gone`, `(S, N)`, say whether a system has an item, and whether without score.
-    """
-
-    key: Key
-    metric: Metric
-    parts: tuple[Answered, ...]
-    ids: tuple[str, ...]
-    places: list[NDArray[np.intp]]
-    is_there: NDArray[np.bool_]
-    is_gone: NDArray[np.bool_]
-    labels: dict[str, list[str]]
-
-    def table(self, kept: NDArray[np.bool_] | None = None) -> SegmentStatistics:
-        """Return the table of the items to keep, `(N,)`; one that is missing is a row of zeros."""
-        kept = np.ones(len(self.ids), dtype=np.bool_) if kept is None else kept
-        is_kept = kept.tolist()
-        shape = (len(self.parts), len(self.ids), len(self.metric.columns))
-        values = np.zeros(shape, dtype=np.result_type(*(part.values for part in self.parts)))
-        for block, part, places in zip(values, self.parts, self.places, strict=True):
-            block[places] = _widened(part.values, part.rows.metric, self.metric)
-        values[self.is_gone] = 0
-        return SegmentStatistics(
-            values if np.all(kept) else values[:, kept],
-            tuple(part.rows.system for part in self.parts),
-            self.metric,
-            segment_ids=tuple(compress(self.ids, is_kept)),
-            labels={name: tuple(compress(of, is_kept)) for name, of in self.labels.items()},
-            repeats=self._repeats(kept),
-        )
-
-    def _repeats(self, kept: NDArray[np.bool_]) -> NDArray[np.float64] | None:
-        """Return the answers that scores are means of, `(S, N, 3)`, where any item has several."""
-        if all(part.repeats is None for part in self.parts) or not isinstance(self.metric, Mean):
-            return None
-        repeats = np.zeros((len(self.parts), len(self.ids), 3))
-        every = [part.repeats for part in self.parts if part.repeats is not None]
-        if not all(np.all(np.isfinite(one)) for one in every):
-            # Squares of very large scores are no numbers.
-            return None
-        for block, part, places in zip(repeats, self.parts, self.places, strict=True):
-            if part.repeats is None:
-                # One answer to each item, scored or not.
-                scores = np.where(np.isnan(part.values), 0.0, part.values)
-                block[places, :2] = scores[:, ::-1]
-                block[places, 2] = np.minimum(np.abs(scores[:, 0]), 1e150) ** 2
-            else:
-                block[places] = part.repeats
-        return repeats[:, kept]
-
-
-def pivoted(rows: Sequence[Rows], epochs: str = "mean") -> Pivot:
-    """Return the rows of several systems under one key side by side."""
-    rows = [one.present(of_items=True) for one in rows]
-    return _pivot(rows, epochs, _shared_metric(rows))
-
-
-def pivoted_apart(rows: Sequence[Rows], epochs: str = "mean") -> list[Pivot]:
-    """Return the rows of each system under one key alone, all under the same metric.
-
-    What only other systems have in a table is none of its items.
-    """
-    rows = [one.present(of_items=False) for one in rows]
-    metric = _shared_metric(rows)
-    return [_pivot([one], epochs, metric) for one in rows]
-
-
-def _pivot(rows: Sequence[Rows], epochs: str, metric: Metric) -> Pivot:
-    key, trials = rows[0].key, of_trials(epochs, metric.name)
-    if trials is not None:
-        _check_outcomes(rows, metric, epochs)
-    parts = tuple(answered(one, epochs) for one in rows)
+    parts = tuple(item_scores(one, epochs) for one in rows)
     metric = metric if trials is None else trials
     runs = {part.n_runs: part.rows.system for part in parts}
     if len(runs) > 1:
@@ -255,7 +280,22 @@ def _pivot(rows: Sequence[Rows], epochs: str, metric: Metric) -> Pivot:
     return Pivot(key, metric, parts, ids, places, is_there, is_gone, shared_labels(parts))
 
 
-def items_of(parts: Sequence[Answered]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
+def pivoted_by_system(
+    rows_of: Mapping[Key, Sequence[Rows]], epochs: str = "mean"
+) -> list[dict[Key, Pivot]]:
+    """Return what `pivoted` makes of each system alone, by key; the metric is that of all of them.
+
+    What only other systems have in a table is none of its items.
+    """
+    pivots = {}
+    for key, rows in rows_of.items():
+        own = [one.without_absent(keep_items=False) for one in rows]
+        metric = _shared_metric(own)
+        pivots[key] = [pivoted([one], epochs, metric) for one in own]
+    return [dict(zip(pivots, each, strict=True)) for each in zip(*pivots.values(), strict=True)]
+
+
+def items_of(parts: Sequence[ItemScores]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
     """Return the ids of all systems in their natural order, and the places of those of each system.
 
     Of ids ("1", "3") and ("1", "2") these are ("1", "2", "3") and places [0, 2] and [0, 1].
@@ -269,17 +309,16 @@ def items_of(parts: Sequence[Answered]) -> tuple[tuple[str, ...], list[NDArray[n
     return ids, [np.array([known[name] for name in part.ids], dtype=np.intp) for part in parts]
 
 
-def shared_labels(parts: Sequence[Answered]) -> dict[str, list[str]]:
+def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
     """Return the labels that all systems have, of all items: ``{"document": ["d1", "d1", "d2"]}``.
 
     Raise where two systems have different labels for an item.
     """
     by_item: dict[str, list[str]] = {}
     ids, _ = items_of(parts)
-    for name in parts[0].labels:
+    for name, first in parts[0].labels.items():
         if not all(name in part.labels for part in parts):
             continue
-        first = parts[0].labels[name]
         if all(part.ids == ids and part.labels[name] == first for part in parts):
             by_item[name] = list(first)
             continue
@@ -307,43 +346,28 @@ def _shared_metric(rows: Sequence[Rows]) -> Metric:
     """
     directed = next((one for one in rows if one.is_directed), None)
     if directed is None:
-        raise ask_direction(rows[0].key.metric, rows[0].path)
+        name = rows[0].key.metric
+        raise InputError(
+            f"{rows[0].path}: whether a higher or a lower {name} is better is not known; give ",
+            Argument("directions", {name: "higher"}),
+            ", or ",
+            Argument("directions", {name: "lower"}),
+        )
     metrics = [one.metric for one in rows]
     for i, metric in enumerate(metrics):
         if not rows[i].is_directed and isinstance(metric, (Mean, Ratio)):
             metrics[i] = replace(metric, higher_is_better=directed.metric.higher_is_better)
-    metrics = _with_same_classes(metrics)
-    for one, metric in zip(rows, metrics, strict=True):
-        if _identity(metric) != _identity(metrics[0]):
+    known = {metric.labels for metric in metrics if isinstance(metric, Confusion)}
+    classes = {name for labels in known for name in labels}
+    # Classes of different types are those of different questions.
+    if len(known) > 1 and len({type(name) for name in classes}) == 1:
+        labels = tuple(sorted(classes))
+        metrics = [replace(m, labels=labels) if isinstance(m, Confusion) else m for m in metrics]
+    compared = [(type(m), m.name, m.signature, m.columns, m.higher_is_better) for m in metrics]
+    for one, metric, own in zip(rows, metrics, compared, strict=True):
+        if own != compared[0]:
             raise InputError(
                 f"{one.key}: the metric of {one.system} is {shown(metric)}, but that of "
                 f"{rows[0].system} is {shown(metrics[0])}"
             )
     return metrics[0]
-
-
-def _identity(metric: Metric) -> tuple[object, ...]:
-    """Return what metrics must have in common for their scores to be compared."""
-    return (type(metric), metric.name, metric.signature, metric.columns, metric.higher_is_better)
-
-
-def _with_same_classes(metrics: list[Metric]) -> list[Metric]:
-    """Return metrics over classes with the classes of all, where these are of one type."""
-    known = {metric.labels for metric in metrics if isinstance(metric, Confusion)}
-    union = {name for labels in known for name in labels}
-    if len(known) < 2 or len({type(name) for name in union}) > 1:
-        return metrics
-    whole = tuple(sorted(union))
-    return [replace(m, labels=whole) if isinstance(m, Confusion) else m for m in metrics]
-
-
-def _widened(values: NDArray[Any], of: Metric, whole: Metric) -> NDArray[Any]:
-    """Return the statistics of `of` `(N, k)` as those of `whole`, which may have more classes.
-
-    Counts of classes that `of` does not have are 0; statistics of other metrics stay as they are.
-    """
-    if not (isinstance(of, Confusion) and isinstance(whole, Confusion)) or of == whole:
-        return values
-    wider = np.zeros((len(values), len(whole.labels), 3), dtype=values.dtype)
-    wider[:, [whole.labels.index(name) for name in of.labels]] = values.reshape(len(values), -1, 3)
-    return wider.reshape(len(values), -1)

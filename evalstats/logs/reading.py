@@ -1,9 +1,10 @@
-"""`read_log`: whose format a file or folder has, and what is in it."""
+"""`read_log`: whose format a file or folder has, and what is in it; several logs likewise."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -12,26 +13,29 @@ from typing import Any, Protocol, cast
 from evalstats.checks import also_called, label, listed, meant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs import formats
-from evalstats.logs.epochs import as_epochs
 from evalstats.logs.formats import arenas, tables
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
-from evalstats.logs.rows import Rows
-from evalstats.logs.sources import Source, check_readable
-from evalstats.logs.words import as_directions, first_few
+from evalstats.logs.pivot import as_epochs
+from evalstats.logs.rows import Key
+from evalstats.logs.sources import Source, differing, readable, without_suffix
+from evalstats.logs.words import as_directions, first_few, matches
 from evalstats.text.frames import table_columns
+
+#: A log, or where to read one; a frame (pandas, polars, pyarrow) is a table of scores.
+OneLog = Log | str | os.PathLike[str] | Any
+Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog]
+_OF_TABLES = (".csv", ".tsv", ".jsonl")
 
 
 class Format(Protocol):
     """What each module of `logs/formats` is."""
 
     NAME: str
-
-    def is_ours(self, source: Source) -> bool:
-        """Return whether a file or folder is of this format."""
-
-    def read(self, source: Source, wanted: Wanted) -> Log:
-        """Return what is wanted of it."""
+    #: Whether a file or folder is of this format.
+    is_ours: Callable[[Source], bool]
+    #: What is wanted of it.
+    read: Callable[[Source, Wanted], Log]
 
 
 FORMATS = tuple(cast(Format, import_module(f"{formats.__name__}.{x}")) for x in formats.NAMES)
@@ -92,89 +96,68 @@ def read_log(
     paths = [labels] if isinstance(labels, str) else listed(labels, "labels", "paths of keys")
     wanted = Wanted.of(task, metric, filter)
     wanted = wanted._replace(labels=tuple(paths), columns=as_columns(columns))
-    (log,) = read_all([path], wanted)
+    (log,) = _read_all([path], wanted)
     log = replace(log, epochs=as_epochs(epochs)).directed(as_directions(directions))
-    return log if name is None else named(log, name)
+    return log if name is None else _named(log, name)
 
 
-def read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
+def _read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
     """Return what is wanted of each log; all of them together must have it."""
-    if wanted.columns and all(isinstance(one, Log) for one in logs):
+    are_read = [isinstance(one, Log) for one in logs]
+    if wanted.columns and all(are_read):
         raise InputError(
             "is for tables that are still to be read; give it to read_log", argument="columns"
         )
-    parts = [one.part(wanted) if isinstance(one, Log) else read_part(one, wanted) for one in logs]
-    rows, groups = _joined(parts)
+    parts = [_read(one, wanted) for one in logs]
+    rows = [row for log in parts for row in log.rows]
     where = parts[0].path if len(parts) == 1 else "logs"
     try:
-        wanted.check(rows, rows, where, groups)
+        wanted.check(rows, rows, where, [name for log in parts for name in log.groups])
     except InputError:  # To say what there is, everything has to be looked at.
-        everything = Wanted(columns=wanted.columns)
-        wholes = [one if isinstance(one, Log) else read_part(one, everything) for one in logs]
-        there, groups = _joined(wholes)
-        wanted.check(rows, there, where, groups)
-    _check_labels(rows, wanted.labels, where, any(isinstance(one, Log) for one in logs))
+        wholes = [_read(one, Wanted(columns=wanted.columns)) for one in logs]
+        there = [row for log in wholes for row in log.rows]
+        wanted.check(rows, there, where, [name for log in wholes for name in log.groups])
+    known = dict.fromkeys(name for one in rows for name in one.items.labels)
+    for name in wanted.labels:
+        if name not in known:
+            paths = dict.fromkeys(path for one in rows for path in one.items.paths)
+            there_are = meant(name, [*known, *paths]).removeprefix("there are ") or "none"
+            # A log that was read before has lost the others.
+            more = f"; read_log(..., labels={name!r}) keeps others" if any(are_read) else ""
+            raise InputError(
+                f"{where}: the items have no label {name!r}; they have {there_are}{more}"
+            )
     return parts
 
 
-def _joined(logs: Sequence[Log]) -> tuple[list[Rows], list[str]]:
-    """Return the rows of several logs, and the names of their groups."""
-    rows = [row for log in logs for row in log.rows]
-    return rows, [name for log in logs for name in log.groups]
-
-
-def _check_labels(rows: Sequence[Rows], names: Sequence[str], where: str, are_read: bool) -> None:
-    """Raise where no item has one of the labels.
-
-    Where logs were read before (`are_read`) the label may have been left out then.
-    """
-    known = dict.fromkeys(name for one in rows for name in one.items.labels)
-    for name in names:
-        if name not in known:
-            paths = dict.fromkeys(path for one in rows for path in one.items.paths)
-            there = meant(name, [*known, *paths]).removeprefix("there are ") or "none"
-            more = f"; read_log(..., labels={name!r}) keeps others" if are_read else ""
-            raise InputError(f"{where}: the items have no label {name!r}; they have {there}{more}")
-
-
-def named(log: Log, name: str) -> Log:
-    """Return the log of one system under another name."""
-    if len(log.systems) > 1:
-        raise InputError(
-            f"name is for one system, but {log.path} has {len(log.systems)}, which have names"
-        )
-    return log.renamed({log.systems[0]: label(name, "name")})
-
-
-def read_part(log: Any, wanted: Wanted) -> Log:
-    """Return what is wanted of a path or a frame, which may be nothing."""
+def _read(log: Any, wanted: Wanted) -> Log:
+    """Return what is wanted of a path, a frame or a log, which may be nothing."""
+    if isinstance(log, Log):
+        return log.part(wanted)
     if (columns := table_columns(log)) is not None:
         is_arena = arenas.has_battles([name for name, _ in columns])
-        read_frame = arenas.read_frame if is_arena else tables.read_frame
-        return read_frame(log, wanted)
+        return arenas.read_frame(log, wanted) if is_arena else tables.read_frame(log, wanted)
     if not isinstance(log, (str, os.PathLike)):
         raise InputTypeError(f"path must be a path or a frame, got {type(log).__name__}")
     if not str(log):
         raise InputError("path is empty; give a file or a folder")
-    source = Source(Path(log))
-    for kind in FORMATS:
-        if kind.is_ours(source):
-            return _read_as(kind, source, str(log), wanted)
-    check_readable(source.path)
-    names = ", ".join(kind.NAME for kind in FORMATS)
-    scores = [path for path in source.files if Source(path).suffix in (".csv", ".tsv", ".jsonl")]
-    more = f"; a table is a file, give {scores[0]}" if scores else ""
-    raise InputError(f"{log} is none of the formats that can be read: {names}{more}")
-
-
-def _read_as(kind: Format, source: Source, path: str, wanted: Wanted) -> Log:
-    """Return what is wanted of a file or folder of this format; messages call it `path`."""
+    source, path = Source(Path(log)), str(log)
+    kind = next((one for one in FORMATS if one.is_ours(source)), None)
+    if kind is None:
+        if source.path.is_file():
+            # Such as a file that is compressed otherwise than by gzip.
+            with readable(source.path) as file:
+                file.read(1)
+        names = ", ".join(one.NAME for one in FORMATS)
+        scores = [file for file in source.files if Source(file).suffix in _OF_TABLES]
+        more = f"; a table is a file, give {scores[0]}" if scores else ""
+        raise InputError(f"{log} is none of the formats that can be read: {names}{more}")
     if wanted.columns and kind.NAME != tables.NAME:
         raise InputError(
             f"is for tables of scores, but {path} is a log of {kind.NAME}", argument="columns"
         )
     try:
-        log = kind.read(source, wanted)
+        found = kind.read(source, wanted)
     except InputError as error:
         if path in str(error):
             raise
@@ -185,7 +168,85 @@ def _read_as(kind: Format, source: Source, path: str, wanted: Wanted) -> Log:
             f"{path} is not as logs of {kind.NAME} are ({type(error).__name__}: {error}); "
             f"write it again, or report it if it is whole"
         ) from error
-    if not log.rows and wanted.is_all:
-        why = first_few(log.skipped) or "no item has a score"
+    if not found.rows and not any(wanted[:3]):
+        why = first_few(found.skipped) or "no item has a score"
         raise InputError(f"{path} holds no scores that can be read as {kind.NAME}: {why}")
-    return log
+    return found
+
+
+def _named(log: Log, name: str) -> Log:
+    """Return the log of one system under another name."""
+    if len(log.systems) > 1:
+        raise InputError(
+            f"name is for one system, but {log.path} has {len(log.systems)}, which have names"
+        )
+    return log.renamed({log.systems[0]: label(name, "name")})
+
+
+def read_several(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]]:
+    """Return the logs that have what is wanted, or say that none has; and what is left out."""
+    if isinstance(logs, (str, os.PathLike, Log)) or table_columns(logs) is not None:
+        logs = [logs]
+    if isinstance(logs, Mapping):
+        names = [label(name, "names of logs") for name in logs]
+        sources = list(logs.values())
+    elif isinstance(logs, Sequence):
+        names, sources = [""] * len(logs), list(logs)
+    else:
+        raise InputTypeError(f"logs must be a path, a Log, or several, got {type(logs).__name__}")
+    if not sources:
+        raise InputError("logs is empty; give at least one")
+    parts = list(zip(names, _read_all(sources, wanted), strict=True))
+    left_out = tuple(
+        line
+        for _, log in parts
+        for line in (*log.skipped, *([] if log.rows or log.skipped else [f"all of {log.path}"]))
+    )
+    return [_named(log, name) if name else log for name, log in parts if log.rows], left_out
+
+
+def distinguished(logs: list[Log]) -> list[Log]:
+    """Return logs, those of the same tasks and systems called by what differs in their paths.
+
+    Of ``runs/old/gpt.json`` and ``runs/new/gpt.json``, both of a system "gpt", the systems are
+    called "old" and "new".
+    """
+    having: dict[tuple[str, Key], set[int]] = defaultdict(set)
+    for i, log in enumerate(logs):
+        for one in log.rows:
+            having[one.system, one.key].add(i)
+    again = sorted({i for places in having.values() if len(places) > 1 for i in places})
+    if not again:
+        return logs
+    paths = [Path(logs[i].path).absolute().parts for i in again]
+    if len(set(paths)) < len(paths):
+        first = logs[again[0]]
+        raise InputError(
+            f"{first.path} is given more than once; name the logs: {{'one': ..., 'two': ...}}"
+        )
+    renamed = list(logs)
+    for i, name in zip(again, differing(paths), strict=True):
+        short, systems = name.removesuffix(Path(name).name) + without_suffix(name), logs[i].systems
+        called = [short if len(systems) == 1 else f"{short}/{system}" for system in systems]
+        renamed[i] = logs[i].renamed(dict(zip(systems, called, strict=True)))
+    return renamed
+
+
+def places_of(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
+    """Return the systems that are wanted, in the order of the patterns, with their places."""
+    names = list(dict.fromkeys(name for log in logs for name in log.systems))
+    check_patterns(patterns, names, "systems")
+    chosen = [name for pattern in patterns for name in names if matches(name, [pattern])]
+    return {name: i for i, name in enumerate(dict.fromkeys(chosen if patterns else names))}
+
+
+def check_patterns(
+    patterns: Iterable[str], names: Iterable[str], argument: str, kind: str = ""
+) -> None:
+    """Raise where a pattern of an argument matches no name; messages call names `kind`."""
+    names = dict.fromkeys(names)
+    for pattern in patterns:
+        if not any(matches(name, [pattern]) for name in names):
+            raise InputError(
+                f": there is no {kind}{pattern!r}; {meant(pattern, names)}", argument=argument
+            )

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from evalstats.checks import check_names, is_missing, label, shown
 from evalstats.errors import InputError
 from evalstats.metrics import Mean, Metric
+from evalstats.results.records import counted
 
 #: Characters of a question, or an answer, that are kept: the last ones, after all examples.
 _MOST_TEXT = 600
@@ -32,22 +33,17 @@ class Key(NamedTuple):
     filter: str = ""
 
     @property
-    def has_filter(self) -> bool:
-        """Whether rows have a filter; lm-evaluation-harness calls it "none" where they have not."""
-        return self.filter not in ("", "none")
-
-    @property
     def part(self) -> str:
-        """The task and the filter as one name."""
-        return f"{self.task} ({self.filter})".strip() if self.has_filter else self.task
+        """The task, and the filter if there is one, as one name.
+
+        Where there is none, lm-evaluation-harness calls it "none".
+        """
+        has_filter = self.filter not in ("", "none")
+        return f"{self.task} ({self.filter})".strip() if has_filter else self.task
 
     def __str__(self) -> str:
         """Return the three as one name."""
         return f"{self.part}: {self.metric}" if self.part else self.metric
-
-
-#: Systems, with scores and labels of their segments.
-Numbered = Sequence[tuple[str, Sequence[float] | NDArray[np.float64], Mapping[str, Sequence[str]]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +87,7 @@ class Items:
         if len(set(answers)) < len(answers):
             twice = [a for a, b in zip(answers[1:], answers, strict=False) if a == b]
             raise InputError(
-                f"{where} has {len(twice):,} item{'s' * (len(twice) > 1)} more than once, "
+                f"{where} has {counted(len(twice), 'item')} more than once, "
                 f"{', '.join(map(shown, twice[:3]))} among them; a log has each item once"
             )
         for name, values in (labels or {}).items():
@@ -100,27 +96,30 @@ class Items:
         return cls(
             tuple(ids[i] for i in order),
             np.array([numbers[i] for i in order if numbers], np.int64),
-            _in_order(labels or {}, order),
+            taken({name: of for name, of in (labels or {}).items() if any(of)}, order),
             np.array(order, np.intp),
             tuple(prompts[i] for i in order) if any(prompts) else (),
-            texts=_in_order(texts or {}, order),
+            texts=taken({name: of for name, of in (texts or {}).items() if any(of)}, order),
         )
 
     def at(self, places: Sequence[int]) -> Items:
         """Return the answers at these places as the only ones to their items."""
-        labels = {name: tuple(values[i] for i in places) for name, values in self.labels.items()}
-        ids = tuple(self.ids[i] for i in places)
-        prompts = tuple(self.prompts[i] for i in places) if self.prompts else ()
-        texts = {name: tuple(values[i] for i in places) for name, values in self.texts.items()}
-        none = np.empty(0, np.int64)
-        return Items(ids, none, labels, np.arange(len(ids)), prompts, self.paths, texts)
+        return replace(
+            self,
+            ids=tuple(self.ids[i] for i in places),
+            epochs=np.empty(0, np.int64),
+            labels=taken(self.labels, places),
+            order=np.arange(len(places)),
+            prompts=tuple(self.prompts[i] for i in places) if self.prompts else (),
+            texts=taken(self.texts, places),
+        )
 
 
-def _in_order(
-    columns: Mapping[str, Sequence[str]], order: Sequence[int]
+def taken(
+    columns: Mapping[str, Sequence[str]], places: Sequence[int]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the columns that are not empty, with their values in this order of places."""
-    return {name: tuple(of[i] for i in order) for name, of in columns.items() if any(of)}
+    """Return columns with their values at these places, in this order."""
+    return {name: tuple(values[i] for i in places) for name, values in columns.items()}
 
 
 @dataclass
@@ -172,21 +171,23 @@ class Answers:
     def items(self, places: Sequence[int] | None = None) -> Items:
         """Return the items of all answers, or of those at `places`."""
         at = range(len(self.ids)) if places is None else places
-        labels = {name: [values[i] for i in at] for name, values in self.labels.items()}
-        ids, epochs = [self.ids[i] for i in at], [self.epochs[i] for i in at]
-        prompts = [self.prompts[i] for i in at]
-        texts = {name: [values[i] for i in at] for name, values in self.texts.items()}
-        items = Items.of(self.where, ids, labels, epochs, prompts, texts)
+        items = Items.of(
+            self.where,
+            [self.ids[i] for i in at],
+            taken(self.labels, at),
+            [self.epochs[i] for i in at],
+            [self.prompts[i] for i in at],
+            taken(self.texts, at),
+        )
         return replace(items, paths=self.paths)
 
     def means(self, metric: str, items: Items) -> NDArray[np.float64]:
         """Return statistics of `Mean` in the order of the items, NaN where there is no score."""
         places = list(self.values[metric])
-
-        def where(i: int) -> str:
-            return f"{self.where}, {self.unit} {self.lines[places[i]]}, {metric}"
-
-        scores = as_scores(list(self.values[metric].values()), where)
+        scores = as_scores(
+            list(self.values[metric].values()),
+            lambda i: f"{self.where}, {self.unit} {self.lines[places[i]]}, {metric}",
+        )
         return self.pairs(metric, items, mean_rows(scores))
 
     def pairs(self, metric: str, items: Items, statistics: Any) -> NDArray[np.float64]:
@@ -230,12 +231,15 @@ class Rows:
         """Whether the score of an answer is missing, `(n,)`."""
         return np.asarray(np.isnan(self.values).any(axis=1))
 
-    def present(self, of_items: bool) -> Rows:
-        """Return the rows without absent answers: all, or those to items with other answers."""
+    def without_absent(self, *, keep_items: bool) -> Rows:
+        """Return the rows without answers that only other systems have.
+
+        With `keep_items` an item that has no other answer keeps its own, which are missing.
+        """
         if self.is_absent is None or not np.any(self.is_absent):
             return self
         kept = ~self.is_absent
-        if of_items:
+        if keep_items:
             codes = np.unique(self.items.ids, return_inverse=True)[1]
             kept |= ~np.isin(codes, codes[kept])
         places = np.flatnonzero(kept).tolist()
@@ -243,18 +247,15 @@ class Rows:
         items = replace(self.items.at(places), epochs=epochs[kept] if len(epochs) else epochs)
         return replace(self, items=items, values=self.values[kept], is_absent=None)
 
-    @property
-    def has_scores(self) -> bool:
-        """Whether there is any row that counts."""
-        if not len(self.values) or bool(np.all(self.is_gone)):
-            return False
-        return not isinstance(self.metric, Mean) or bool(np.any(np.nan_to_num(self.values)))
-
 
 def mean_rows(scores: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Return scores as statistics of `Mean`, the score and 1, `(n,) -> (n, 2)`; NaN stays NaN."""
     scores = np.asarray(scores, dtype=np.float64)
     return np.stack([scores, np.where(np.isnan(scores), np.nan, 1.0)], axis=-1)
+
+
+#: Systems, with scores and labels of their segments.
+Numbered = Sequence[tuple[str, Sequence[float] | NDArray[np.float64], Mapping[str, Sequence[str]]]]
 
 
 def numbered(where: str, key: Key, systems: Numbered) -> list[Rows]:
@@ -308,14 +309,11 @@ def as_scores(values: Sequence[object], where: Callable[[int], str]) -> NDArray[
             scores = np.array(values, dtype=np.float64)
             if not np.any(np.isinf(scores)):
                 return scores
-    return np.array([_score(value, where, i) for i, value in enumerate(values)])
-
-
-def _score(value: object, where: Callable[[int], str], i: int) -> float:
-    """Return a score, NaN where the value stands for none; messages call it `where(i)`."""
-    if value is None or value == "" or is_missing(value):
-        return np.nan
-    return number(value, where(i))
+    scores = np.full(len(values), np.nan)
+    for i, value in enumerate(values):
+        if not (value is None or value == "" or is_missing(value)):
+            scores[i] = number(value, where(i))
+    return scores
 
 
 def is_finite(value: object) -> TypeGuard[float]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from evalstats.checks import shown
 from evalstats.errors import Argument, InputError
 from evalstats.logs.log import Patterns, as_patterns
-from evalstats.logs.pivot import Answered, items_of
+from evalstats.logs.pivot import ItemScores, Pivot, items_of
+from evalstats.logs.rows import Key
 from evalstats.logs.words import first_few, matches
 
 #: What a log says of how a task was asked, with how a value is written.
@@ -26,12 +27,12 @@ _DEFAULT = "its default"
 class _Changes(NamedTuple):
     """What differs between systems on one task.
 
-    `lines` has a phrase for each setting, ``{"version": "version 1 (A) against 2 (B)"}``; of
-    `n_items` `n_prompts` were asked with other prompts.
+    `phrases` has one for each setting, ``{"version": "version 1 (A) against 2 (B)"}``; of `n_items`
+    `n_prompts` were asked with other prompts.
     """
 
     task: str
-    lines: Mapping[str, str]
+    phrases: Mapping[str, str]
     n_prompts: int
     n_items: int
 
@@ -72,45 +73,54 @@ def allowed_changes(given: Patterns) -> tuple[str, ...]:
     return tuple(kind for kind in CHANGES if matches(kind, patterns))
 
 
-def told_changes(
-    asked: Iterable[tuple[str, Sequence[Answered]]], allowed: Sequence[str]
-) -> list[str]:
+def change_notes(pivots: Sequence[Mapping[Key, Pivot]], allowed: Sequence[str]) -> list[str]:
     """Return a note on tasks that were not asked alike, or refuse what is not `allowed`.
 
-    Of each task its name and what each system answered.
+    As in "law, history: 0-shot (A) against 5-shot (B), 20 of 20 prompts differ". Pivots are those
+    of all systems, or unpaired of each alone.
     """
     by_task: dict[str, _Changes] = {}
-    for task, parts in asked:
+    for key in pivots[0]:
+        parts = [part for of in pivots for part in of[key].parts]
+        if len(pivots) > 1:
+            # Systems that are not paired were asked others, whatever their items are called.
+            parts = [part._replace(prompts=()) for part in parts]
         # All metrics of a task are of the same answers.
-        if task not in by_task:
-            by_task[task] = _changes(task, parts)
-    changed = [one for one in by_task.values() if one.lines or one.n_prompts]
-    if not changed:
+        if key.task not in by_task:
+            by_task[key.task] = _changes(key.task, parts)
+    by_change: dict[tuple[object, ...], list[_Changes]] = {}
+    for one in by_task.values():
+        if one.phrases or one.n_prompts:
+            by_change.setdefault((*one.phrases.items(), one.n_prompts > 0), []).append(one)
+    if not by_change:
         return []
-    text = first_few([_said(alike) for alike in _alike(changed)])
-    kinds = [kind for kind in CHANGES if any(_has(one, kind) for one in changed)]
+    lines, changed = [], set()
+    for alike in by_change.values():
+        changed |= {name.partition(".")[0] for name in alike[0].phrases}
+        phrases = list(alike[0].phrases.values())
+        if alike[0].n_prompts:
+            changed.add(_PROMPTS)
+            n_prompts = sum(one.n_prompts for one in alike)
+            phrases.append(f"{n_prompts:,} of {sum(one.n_items for one in alike):,} prompts differ")
+        tasks = first_few([one.task for one in alike if one.task], ", ")
+        lines.append(f"{tasks}: {', '.join(phrases)}" if tasks else ", ".join(phrases))
+    kinds = [kind for kind in CHANGES if kind in changed]
     refused = [kind for kind in kinds if kind not in allowed]
     if refused:
         raise InputError(
-            f"the systems were not asked alike: {text}; run them alike, or accept it with ",
+            f"the systems were not asked alike: {first_few(lines)}; run them alike, or accept it "
+            f"with ",
             Argument("allow_changes", kinds),
         )
-    return [f"Not asked alike, so that more than the systems differs: {text}."]
+    return [f"Not asked alike, so that more than the systems differs: {first_few(lines)}."]
 
 
-def _has(changes: _Changes, kind: str) -> bool:
-    """Return whether something of a kind differs."""
-    if kind == _PROMPTS:
-        return changes.n_prompts > 0
-    return any(name.partition(".")[0] == kind for name in changes.lines)
-
-
-def _changes(task: str, parts: Sequence[Answered]) -> _Changes:
+def _changes(task: str, parts: Sequence[ItemScores]) -> _Changes:
     """Return what differs between the systems of one task."""
     settings = [(part.rows.system, part.rows.settings) for part in parts]
     names = dict.fromkeys(name for _, known in settings for name in known)
     arguments = {name: f"{name.partition('.')[2]} {{}}" for name in names if name not in _WRITTEN}
-    lines: dict[str, str] = {}
+    phrases: dict[str, str] = {}
     first: list[list[str]] = []
     for name, written in {**_WRITTEN, **arguments}.items():
         by_value: dict[str, list[str]] = {}
@@ -118,26 +128,24 @@ def _changes(task: str, parts: Sequence[Answered]) -> _Changes:
             value = known.get(name, _DEFAULT if name in arguments else "")
             if value:
                 by_value.setdefault(value, []).append(system)
-        if len(by_value) > 1:
-            systems = list(by_value.values())
-            # Who is meant is said once where all settings divide the systems alike.
-            lines[name] = _against(written, by_value, is_named=systems != first)
-            first = first or systems
-    return _Changes(task, lines, *_other_prompts(parts))
+        if len(by_value) < 2:
+            continue
+        word, _, _ = written.partition("{}")
+        values = [written.format(value) for value in by_value]
+        values[1:] = [value.removeprefix(word) for value in values[1:]]
+        systems = list(by_value.values())
+        # Who is meant is said once where all settings divide the systems alike.
+        if systems != first:
+            values = [
+                f"{value} ({first_few(names, ', ')})"
+                for value, names in zip(values, systems, strict=True)
+            ]
+        first = first or systems
+        phrases[name] = " against ".join(values)
+    return _Changes(task, phrases, *_other_prompts(parts))
 
 
-def _against(written: str, by_value: Mapping[str, Sequence[str]], is_named: bool) -> str:
-    """Return "version 1 (A) against 2 (B, C)", with the systems in brackets where it is asked."""
-    values = [written.format(value) for value in by_value]
-    word, _, _ = written.partition("{}")
-    values[1:] = [value.removeprefix(word) for value in values[1:]]
-    if is_named:
-        systems = (first_few(names, ", ") for names in by_value.values())
-        values = [f"{value} ({who})" for value, who in zip(values, systems, strict=True)]
-    return " against ".join(values)
-
-
-def _other_prompts(parts: Sequence[Answered]) -> tuple[int, int]:
+def _other_prompts(parts: Sequence[ItemScores]) -> tuple[int, int]:
     """Return how many items two systems were asked with other prompts, and how many items both."""
     parts = [part for part in parts if part.prompts]
     if len(parts) < 2:
@@ -153,24 +161,3 @@ def _other_prompts(parts: Sequence[Answered]) -> tuple[int, int]:
         others |= both & (prompts != first)
         first = np.where(first == "", prompts, first)
     return int(np.sum(others)), int(np.sum(shared))
-
-
-def _alike(changes: Sequence[_Changes]) -> list[list[_Changes]]:
-    """Return tasks by what differs on them."""
-    by_change: dict[Any, list[_Changes]] = {}
-    for one in changes:
-        by_change.setdefault((*one.lines.items(), one.n_prompts > 0), []).append(one)
-    return list(by_change.values())
-
-
-def _said(alike: Sequence[_Changes]) -> str:
-    """Return a line on what differs between systems, for tasks on which the same differs.
-
-    As in "law, history: 0-shot (A) against 5-shot (B), 20 of 20 prompts differ".
-    """
-    lines = list(alike[0].lines.values())
-    if alike[0].n_prompts:
-        n_prompts, n_items = sum(one.n_prompts for one in alike), sum(one.n_items for one in alike)
-        lines.append(f"{n_prompts:,} of {n_items:,} prompts differ")
-    tasks = first_few([one.task for one in alike if one.task], ", ")
-    return f"{tasks}: {', '.join(lines)}" if tasks else ", ".join(lines)

@@ -18,9 +18,8 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from itertools import takewhile
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 from evalstats.checks import is_unseen, shown
 from evalstats.errors import InputError, MissingExtraError
@@ -56,17 +55,16 @@ def differing(paths: list[tuple[str, ...]]) -> list[str]:
 
     For ``("/", "old", "x.json")`` and ``("/", "new", "x.json")`` that is "old" and "new".
     """
-    n_first = _n_alike(paths)
-    n_last = min(_n_alike([path[::-1] for path in paths]), min(map(len, paths)) - n_first)
+    n_alike = []
+    for turned in (paths, [path[::-1] for path in paths]):
+        are_alike = [len(set(parts)) == 1 for parts in zip(*turned, strict=False)]
+        n_alike.append([*are_alike, False].index(False))
+    n_first, n_last = n_alike
+    n_last = min(n_last, min(map(len, paths)) - n_first)
     names = ["/".join(path[n_first : len(path) - n_last]) for path in paths]
     if all(names) and len(set(names)) == len(names):
         return names
     return ["/".join(path[n_first:]) for path in paths]
-
-
-def _n_alike(paths: list[tuple[str, ...]]) -> int:
-    """Return with how many equal parts all paths begin."""
-    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False)))
 
 
 @dataclass(frozen=True)
@@ -93,8 +91,12 @@ class Source:
         """All files of the folder and of those in it, in order of their names; or the file."""
         if self.path.is_file():
             return [self.path]
+        errors: list[OSError] = []
+        folders = list(os.walk(self.path, onerror=errors.append))
         # What cannot be looked into may hold another log.
-        folders = os.walk(self.path, onerror=_refuse)
+        if errors:
+            folder = shown(str(errors[0].filename), 200)
+            raise InputError(f"cannot read {folder}: {errors[0].strerror}")
         paths = (Path(folder, name) for folder, _, names in folders for name in names)
         return sorted(path for path in paths if path.is_file())
 
@@ -131,7 +133,7 @@ class Source:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[BinaryIO]:
+def readable(path: Path) -> Iterator[BinaryIO]:
     """Open a file, and say which it is where it cannot be read."""
     try:
         with opened(path) as file:
@@ -141,16 +143,9 @@ def _reading(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"cannot read {path}: {reason}") from None
 
 
-def check_readable(path: Path) -> None:
-    """Raise where a file cannot be read, such as one that is compressed otherwise than by gzip."""
-    if path.is_file():
-        with _reading(path) as file:
-            file.read(1)
-
-
 def read_json(path: Path) -> Any:
     """Return what a JSON file holds."""
-    with _reading(path) as file:
+    with readable(path) as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise InputError(f"{path} has more than {MOST_BYTES:,} bytes; give a part of it")
@@ -159,7 +154,7 @@ def read_json(path: Path) -> Any:
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number of each line, from 1 on, and the object in it; empty lines are skipped."""
-    with _reading(path) as file:
+    with readable(path) as file:
         number = 0
         while line := file.readline(MOST_LINE + 1):
             number += 1
@@ -178,7 +173,7 @@ def text_blocks(path: Path) -> Iterator[list[str]]:
     """Yield the lines of UTF-8 text in blocks, with what ends them, less a byte order mark."""
     n_lines = 0
     try:
-        with _reading(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+        with readable(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
             while lines := text.readlines(_BLOCK):
                 n_lines += len(lines)
                 yield lines
@@ -223,9 +218,8 @@ def zip_json(archive: zipfile.ZipFile, name: str) -> Any:
         raise InputError(
             f"{where} is refused: it claims {entry.file_size:,} bytes in {entry.compress_size:,}"
         )
-    read = _zstd if entry.compress_type == _ZSTD and not hasattr(zipfile, "ZIP_ZSTANDARD") else _any
     try:
-        data = read(archive, entry)
+        data = _member(archive, entry)
     except ImportError as error:
         raise MissingExtraError(
             f"{where} is compressed with zstd, which Python reads from 3.14 on: "
@@ -238,28 +232,21 @@ def zip_json(archive: zipfile.ZipFile, name: str) -> Any:
     return parsed(data, where)
 
 
-def _any(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     """Return the bytes of a member, one more than it claims at most."""
-    with archive.open(entry) as member:
-        return member.read(entry.file_size + 1)
-
-
-def _zstd(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """Return what `_any` does, of a member that is compressed with zstd."""
+    if entry.compress_type != _ZSTD or hasattr(zipfile, "ZIP_ZSTANDARD"):
+        with archive.open(entry) as member:
+            return member.read(entry.file_size + 1)
     import zstandard
 
     # The bytes as they are stored; their checksum is that of what they stand for.
     stored = copy(entry)
     stored.compress_type, stored.file_size = zipfile.ZIP_STORED, entry.compress_size
     del stored.CRC
-    packed = io.BytesIO(_any(archive, stored))
+    with archive.open(stored) as member:
+        packed = io.BytesIO(member.read(stored.file_size + 1))
     reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
     return bytes(reader.read(entry.file_size + 1))
-
-
-def _refuse(error: OSError) -> NoReturn:
-    """Raise for a folder that cannot be looked into."""
-    raise InputError(f"cannot read {shown(str(error.filename), 200)}: {error.strerror}") from None
 
 
 def require(record: Any, *keys: str, where: str) -> Any:

@@ -7,39 +7,36 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from evalstats.checks import choice, label, shown
-from evalstats.errors import Argument, InputError, InputTypeError
+from evalstats.errors import InputTypeError
+
+_WORD = re.compile(r"[^\W\d_]+\d*[^\W\d_]*|\d+")
 
 
-def _set(names: str) -> frozenset[str]:
-    return frozenset(names.split())
+def words(name: str) -> frozenset[str]:
+    """Return the words of a name: of "MetricX-24_hybrid", metricx, 24, hybrid."""
+    return frozenset(_WORD.findall(name.casefold()))
 
 
-_LOWER = _set(
+_LOWER = words(
     "error errors err loss losses perplexity ppl bpb bits nll mae mse rmse ece brier ter wer cer "
     "der mer jer hter cpwer tcpwer orcwer tcorcwer mimower tcmimower dicpwer edits distance "
     "latency runtime penalty toxicity toxic failed failure failures"
 )
-_HIGHER = _set(
+_HIGHER = words(
     "acc accuracy bleu sacrebleu chrf comet cometkiwi xcomet bleurt bertscore gemba esa meteor "
     "rouge rougel rougelsum exact match em f1 precision recall auc auroc ndcg mrr mcc kappa "
     "correlation pass passed correct reward yisi success successes succeeded solved resolved win "
     "wins won"
 )
 #: Of these a name says no more than that it is one of scores.
-_ANY = _set("score scores mark marks rating ratings")
+_ANY = words("score scores mark marks rating ratings")
 #: Numbers that are no scores, whatever else is in a table.
-_NEVER = _set(
+_NEVER = words(
     "id year date time timestamp length len words tokens characters chars n count index row line "
     "rank seed epoch run trial repeat step turn round number size version"
 )
-_WORD = re.compile(r"[^\W\d_]+\d*[^\W\d_]*|\d+")
 #: Made for scores that are better the lower, but often given with the sign turned.
 _TURNED = ("metricx", "mqm")
-
-
-def words(name: str) -> list[str]:
-    """Return the words of a name: of "MetricX-24_hybrid", metricx, 24, hybrid."""
-    return _WORD.findall(name.casefold())
 
 
 def plain(name: str) -> str:
@@ -71,15 +68,14 @@ def direction(name: str, largest: float | None = None) -> bool | None:
 
 def is_metric(name: str) -> bool:
     """Return whether the words of a name are those of a metric: "mean BLEU" is one, "tower" not."""
-    parts = set(words(name))
-    is_known = direction(name) is not None or any(w.startswith(_TURNED) for w in parts)
+    is_known = direction(name) is not None or any(w.startswith(_TURNED) for w in words(name))
     return is_known and not is_never(name)
 
 
 def is_never(name: str) -> bool:
     """Return whether a column of this name holds numbers that are no scores: "Line number"."""
     parts = words(name)
-    return bool(parts) and set(parts) <= _NEVER
+    return bool(parts) and parts <= _NEVER
 
 
 def as_directions(directions: object) -> dict[str, bool]:
@@ -95,16 +91,6 @@ def as_directions(directions: object) -> dict[str, bool]:
         label(name, "names in directions")
         choice(value, ("higher", "lower"), f"directions[{name!r}]")
     return {name: value == "higher" for name, value in directions.items()}
-
-
-def ask_direction(name: str, where: str) -> InputError:
-    """Return the error about a metric whose direction nothing says."""
-    return InputError(
-        f"{where}: whether a higher or a lower {name} is better is not known; give ",
-        Argument("directions", {name: "higher"}),
-        ", or ",
-        Argument("directions", {name: "lower"}),
-    )
 
 
 def matches(value: str, patterns: Iterable[str]) -> bool:

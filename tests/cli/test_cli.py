@@ -13,8 +13,8 @@ from evalstats.cli.flags import COMMANDS, OPTIONS, options_of
 from evalstats.cli.inputs import Input
 from evalstats.cli.metrics import TOKENIZERS
 from evalstats.cli.parser import parsed
-from evalstats.logs import epochs, joining
-from evalstats.questions.ranking import ranking
+from evalstats.logs import joining, pivot
+from evalstats.questions.ranking import rankings
 from evalstats.results import records
 from evalstats.text import sacrebleu
 from tests.conftest import SYSTEMS
@@ -247,11 +247,11 @@ def test_a_command_is_a_call(run_here, small, command, words, call):
 def test_the_choices_are_those_of_the_library():
     known = {
         "test": options.TESTS, "alternative": options.ALTERNATIVES, "contrast": records.CONTRASTS,
-        "aggregate": design.AGGREGATES, "missing": joining.MISSING, "epochs": epochs.EPOCHS,
-        "composite": ranking.COMPOSITES,
+        "aggregate": design.AGGREGATES, "missing": joining.MISSING, "epochs": pivot.EPOCHS,
+        "composite": rankings.COMPOSITES,
     }  # fmt: skip
     of_pairs = {"method": options.METHODS, "adjustment": options.ADJUSTMENTS}
-    of_rest = {"method": options.SCORE_METHODS, "adjustment": ranking.FAMILY_WISE}
+    of_rest = {"method": options.SCORE_METHODS, "adjustment": rankings.FAMILY_WISE}
     found = set()
     for option in (option for some in OPTIONS.values() for option in some):
         choices = {**known, **(of_pairs if option.commands == "compare" else of_rest)}

@@ -227,11 +227,6 @@ def test_tasks_that_are_not_shared():
     pairs = [log(*(rows(HUNDRED, task=t, name=n) for n in "AB"), name="x") for t in ("cs", "de")]
     pairs += [log(*(rows(HUNDRED, task="uk", name=n) for n in "CDE"), name="y")]
     refused(r"choose one task at a time, such as task='uk' \(of 3 systems\), or systems", *pairs)
-    other = log(rows(HUNDRED), rows(dict(list(HUNDRED.items())[:90]), metric=es.Mean("f1")))
-    with pytest.raises(es.InputError, match="t: there are 100 of acc, 90 of f1; compare metrics"):
-        es.estimate_logs(other)
-    found = joined(other, missing="intersect")
-    assert [table.n_segments for table in found.tasks["t"]] == [90, 90]
 
 
 def test_directions_are_asked_for_and_agree():
@@ -290,15 +285,6 @@ def test_what_read_log_takes(tmp_path):
     for odd in (tmp_path, tmp_path / "notes.md"):
         with pytest.raises(es.InputError, match="is none of the formats that can be read: lm-ev"):
             es.read_log(odd)
-
-
-@pytest.mark.parametrize(
-    "bad, message",
-    [(3, "path must be a path"), ("no", "cannot read no: No such file"), ("a\0b", "cannot read a")],
-)
-def test_lines_that_cannot_be_read(bad, message):
-    with pytest.raises(es.InputError, match=message):
-        es.read_lines(bad)
 
 
 def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):

@@ -96,8 +96,8 @@ the order of systems changes no bit
 + for i in range(len(each)):
 @ analysis/drawn.py: runs
 runs that are paired are subtracted run by run
-- if not any(runs.are_paired for runs in every):
-+ if every:
+- if any(one.are_paired for one in runs):
++ if False:
 @ logs/missing.py: unpaired
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
@@ -326,18 +326,18 @@ the last task does not decide which test it is
 + test = "t" if has_runs[-1] else options.test
 @ analysis/tasks.py: suites
 names of tasks change no total
-- return sorted(self.tables, key=self._identity)
+- return sorted(self.tables, key=identities.__getitem__)
 + return sorted(self.tables)
 nor do they name it
 - names = sorted({table.metric.name for table in self.tables.values()})
 + names = distinct(table.metric.name for table in self.tables.values())
 @ analysis/scores.py: counts suites
 the failures of few items may be unseen
-- squares = np.bincount(codes, self._weights() ** 2)
-+ squares = 0 * np.bincount(codes, self._weights() ** 2)
+- squares = np.bincount(codes, weights**2)
++ squares = 0 * np.bincount(codes, weights**2)
 and so may the answers that change
-- return self.units.spread(influence, self._unseen(second - first))
-+ return self.units.spread(influence)
+- spread = self.units.spread(influence, self._added(changed))
++ spread = self.units.spread(influence)
 @ inference/fieller.py: fieller
 a share is kept where every smaller one is
 - ends.append(pair.t(between))
@@ -355,7 +355,7 @@ a recovery of 1 has the floor of no difference
 + return p
 answers that are counted have the degrees of freedom of all units
 - return self.drawn.of.counted(self.a, self.b, influence)
-+ return self.drawn.of.counted(self.a, self.b, influence)._replace(degrees=self.spread.degrees)
++ return replace(self.drawn.of.counted(self.a, self.b, influence), degrees=self.spread.degrees)
 claims follow the test and not the interval that is shown
 - method = "t" if pair.options.test == "t" else "bootstrap"
 + method = pair.options.method
@@ -410,7 +410,7 @@ each version of sacreBLEU is named once
 the totals of two metrics are two parts
 - return task if aggregate is None else f"{task} {metric}"
 + return task
-@ questions/domains/over_strata.py: across
+@ questions/domains/across.py: across
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
@@ -480,13 +480,13 @@ an undecided gate that counts as passed is no error in JUnit's XML
 every reason is printed
 - return [*self.reasons, *notes], signatures
 + return [*self.reasons[:3], *notes], signatures
-@ logs/sides.py: gate
+@ logs/gating.py: gate
 a name of the baseline is no path where there are names of systems
-- return isinstance(value, Mapping) or is_extracted(value) or baseline in names
-+ return isinstance(value, Mapping) or is_statistics(value)
+- is_name = isinstance(hypotheses, Mapping) or is_extracted(hypotheses) or baseline in columns
++ is_name = isinstance(hypotheses, Mapping) or is_statistics(hypotheses)
 outputs have the metrics of the statistics that they stand against
-- passed = passed._replace(metrics=metrics)
-+ passed = passed._replace()
+- metrics = [table.metric for tables in known.values() for table in tables]
++ metrics = None
 @ analysis/caveats.py: notes
 few segments are a tenth of them, ten at most
 - largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))
@@ -533,15 +533,15 @@ a metric is found by the name that was asked for
 without a baseline what ties with the best is emphasised too
 - if kind_of(comparison, d) == "open"}
 + if kind_of(comparison, d) != "open"}
-@ questions/domains/by_stratum.py: report_kinds
+@ questions/domains/heterogeneity.py: report_kinds
 a segment of a domain keeps its name
-- tables = [_table(of, places, labels_of, _at(ids, places)) for of in segments]
-+ tables = [_table(of, places, labels_of, ()) for of in segments]
+- segment_ids=_at(ids, places),
++ segment_ids=(),
 @ cli/inputs.py: report_kinds
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
 + elif path and path not in files:
-@ questions/domains/welch.py: by_stratum
+@ questions/domains/heterogeneity.py: by_stratum
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between
@@ -767,8 +767,8 @@ an item none of whose answers was scored on purpose is left out
 - kept = (repeats[:, 0] > 0) | np.logical_or.reduceat(gone, first)
 + kept = np.ones(len(first), dtype=np.bool_)
 classes of different kinds are different metrics
-- if len(known) < 2 or len({type(name) for name in union}) > 1:
-+ if len(known) < 2:
+- if len(known) > 1 and len({type(name) for name in classes}) == 1:
++ if len(known) > 1:
 @ logs/missing.py: logs_joining
 metrics of different items are refused or intersected
 - if len({table.segment_ids for table in tables}) < 2:
@@ -777,10 +777,11 @@ metrics of different items are refused or intersected
 a gate refuses tasks that were not asked alike
 - refused = [kind for kind in kinds if kind not in allowed]
 + refused = []
-@ logs/groups.py: logs_groups
+@ logs/log.py: logs_groups
 the weights of a group are those of its score
 - "micro": np.average(values, weights=sizes)
 + "micro": np.average(values)
+@ logs/joining.py: logs_groups
 the total is that of the largest group whose tasks are all compared
 - if not any(metric == other and tasks < larger for other, larger in totals)
 + if True

@@ -111,6 +111,15 @@ def test_what_is_called_gz_and_is_not_says_so(read, name):
         read(name)
 
 
+@pytest.mark.parametrize(
+    "bad, message",
+    [(3, "path must be a path"), ("no", "cannot read no: No such file"), ("a\0b", "cannot read a")],
+)
+def test_lines_that_cannot_be_read(bad, message):
+    with pytest.raises(es.InputError, match=message):
+        es.read_lines(bad)
+
+
 def test_text_that_begins_like_a_compressed_file_is_text():
     Path("x.txt").write_bytes(b"BZh is not a word\n(\n")
     assert es.read_lines("x.txt") == ["BZh is not a word", "("]

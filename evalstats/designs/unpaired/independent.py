@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from math import comb
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,36 +39,14 @@ RUNS = (
 _MOST_DIVIDED = 1000
 
 
-class IndependentShares(NamedTuple):
+@dataclass(frozen=True)
+class IndependentShares(Counts):
     """Shares of a baseline and a system on other segments: Miettinen and Nurminen (1985)."""
 
     base: Share
     new: Share
 
-    @property
-    def test(self) -> str:
-        """What the test is called."""
-        return "miettinen-nurminen"
-
-    @property
-    def method(self) -> str:
-        """What the interval is called."""
-        return "miettinen-nurminen"
-
-    @property
-    def scale(self) -> float:
-        """What a share of 1 scores."""
-        return self.base.scale
-
-    @property
-    def degrees(self) -> float:
-        """Welch's degrees of freedom (1947), of both errors."""
-        parts = [(of.error**2, of.degrees) for of in self]
-        total = sum(square for square, _ in parts)
-        if not total > 0:
-            return sum(degrees for _, degrees in parts)
-        below = sum((square / total) ** 2 / degrees for square, degrees in parts)
-        return 1 / below if below > 0 else np.inf
+    test = method = "miettinen-nurminen"
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Return the score interval of confidence 1 - α."""
@@ -81,6 +59,16 @@ class IndependentShares(NamedTuple):
         shares, sizes = (self.new.share, self.base.share), (self.new.n, self.base.n)
         distance = counts.miettinen_nurminen_distance(*shares, sizes, null / self.scale)
         return student.pvalue(distance, 1.0, self.degrees, alternative)
+
+
+def _welch(shares: Sequence[Share]) -> float:
+    """Return the degrees of freedom of a difference of two shares (Welch, 1947)."""
+    parts = [(of.error**2, of.degrees) for of in shares]
+    total = sum(square for square, _ in parts)
+    if not total > 0:
+        return sum(degrees for _, degrees in parts)
+    below = sum((square / total) ** 2 / degrees for square, degrees in parts)
+    return 1 / below if below > 0 else np.inf
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -126,11 +114,12 @@ class Independent(Resampled):
 
     def counted(self, a: int, b: int, influence: Floats) -> Counts | None:
         """Return what counts the difference of two shares; nothing where scores are none."""
-        both = [(self.each[i].outcomes, influence[self.places[i]]) for i in (a, b)]
-        shares = [of.share_of(values) for of, values in both if of is not None]
-        if len(shares) < len(both) or shares[0].scale != shares[1].scale:
+        first, second = self.each[a].outcomes, self.each[b].outcomes
+        if first is None or second is None or first.scale != second.scale:
             return None
-        return IndependentShares(*shares)
+        base = first.share_of(influence[self.places[a]])
+        new = second.share_of(influence[self.places[b]])
+        return IndependentShares(first.scale, _welch((base, new)), base, new)
 
     def check_fits(self, options: Options) -> None:
         """Refuse options that need systems with the same segments."""

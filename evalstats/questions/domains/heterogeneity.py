@@ -1,20 +1,30 @@
-"""Whether a difference differs from task to task, or from domain to domain."""
+"""Differences within strata, one beside another, and whether they are alike."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evalstats.analysis.comparison import Comparison
+from evalstats.analysis.compare import compared
+from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.design import Labels
+from evalstats.analysis.drawn import Drawn
+from evalstats.analysis.tasks import Task, Total, as_totals, labels_of
+from evalstats.checks import listed
 from evalstats.errors import InputError
-from evalstats.questions.domains.welch import welch
 from evalstats.results import tabular
 from evalstats.results.convert import Count, NotNegative, Share
 from evalstats.results.forms import Finding, Several
 from evalstats.results.records import Difference, Record, by_metric, by_pair
 from evalstats.results.tabular import Column, Table, table_of
+from evalstats.statistics.names import group_codes
+from evalstats.statistics.segments import SegmentStatistics
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -120,3 +130,136 @@ def _tested(rows: Sequence[Difference]) -> TaskTest | None:
     )
     first = known[0]
     return TaskTest(first.metric, first.system, first.baseline, len(known), *found)
+
+
+class Welch(NamedTuple):
+    """F, its degrees of freedom, and how often it is as large where all quantities are equal."""
+
+    statistic: float
+    between: float
+    within: float
+    pvalue: float
+
+
+def welch(
+    values: NDArray[np.float64], errors: NDArray[np.float64], degrees: NDArray[np.float64]
+) -> Welch:
+    r"""Return Welch's (1951) test that k means with unlike errors are equal.
+
+    With weights w = 1/se², W = Σw and the weighted mean m:
+
+    .. math:: F = \frac{\sum w (d - m)^2 / (k - 1)}
+        {1 + \frac{2 (k - 2)}{k^2 - 1} \sum \frac{(1 - w/W)^2}{\nu}}
+
+    with k - 1 and (k² - 1)/(3Σ(1 - w/W)²/ν) degrees of freedom. Where all ν are infinite,
+    (k - 1)·F is Cochran's Q; of k = 2, F is the square of Welch's t. Biometrika 38.
+
+    Parameters
+    ----------
+    values, errors, degrees : ndarray, shape (k,)
+        Estimates, their standard errors, above 0, and the degrees of freedom of these.
+
+    Examples
+    --------
+    >>> found = welch(np.array([1.0, 2.0, 4.0]), np.array([0.5, 0.5, 1.0]), np.full(3, 30.0))
+    >>> print(f"{found.statistic:.2f} {found.within:.1f} {found.pvalue:.3f}")
+    3.73 56.8 0.030
+    """
+    from scipy.special import fdtrc
+
+    k = len(values)
+    # Squares of large or small scores are no numbers.
+    unit = float(np.max(errors))
+    weights = (errors / unit) ** -2.0
+    shares = weights / np.sum(weights)
+    apart = (values - np.sum(shares * values)) / unit
+    lack = float(np.sum((1 - shares) ** 2 / degrees))
+    between = float(np.sum(weights * apart**2)) / (k - 1)
+    statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
+    within = (k * k - 1) / (3 * lack)
+    return Welch(statistic, k - 1.0, within, float(fdtrc(k - 1, within, statistic)))
+
+
+def labelled(
+    comparison: Comparison, evaluation: Evaluation, labels: str | Iterable[Hashable], asking: str
+) -> tuple[dict[str, Drawn], list[Hashable], Task]:
+    """Return what is drawn under each metric, a label of each segment, and the only task."""
+    each = [evaluation.with_segments(d, asking) for d in comparison.differences]
+    task, drawn = each[0]
+    assert isinstance(task, Task)
+    names = listed(labels_of(task.tables, labels, asking), asking, "labels, one a segment")
+    group_codes(names, drawn.units.n_segments, asking)
+    return {one.of.name: one for _, one in each}, names, task
+
+
+def by_stratum(
+    comparison: Comparison, evaluation: Evaluation, labels: str | Iterable[Hashable]
+) -> Comparison:
+    """Return the comparison with a row for each stratum that the labels make."""
+    if len(comparison.tasks) > 1:
+        raise InputError(
+            "takes one task apart, and there are several, which have rows of their own; leave "
+            "it out, or compare a task alone",
+            argument="by",
+        )
+    drawn, names, task = labelled(comparison, evaluation, labels, "by")
+    strata = taken_apart(list(drawn.values()), names, task)
+    of_strata = Evaluation(strata, evaluation.pairs, evaluation.options, evaluation.notes)
+    result = compared(of_strata, comparison.baseline)
+    return result.noting(*heterogeneity_notes(result))
+
+
+def taken_apart(
+    drawn: Sequence[Drawn], labels: Sequence[object], whole: Task
+) -> list[Task | Total]:
+    """Return a task for each stratum, by its label, and the totals of all segments.
+
+    Segments keep the names and texts that they have in the whole task.
+    """
+    segments = [one.segments for one in drawn]
+    if any(len(of.blocks) > 1 for of in segments):
+        raise InputError(
+            "takes a score of all segments together apart, and this one is an average over "
+            "strata; leave aggregate out",
+            argument="by",
+        )
+    if any(of.runs is not None for of in segments):
+        raise InputError(
+            "takes one run of each system apart, and there are several; give scores that are means "
+            "of the runs",
+            argument="by",
+        )
+    codes = group_codes(list(labels), len(labels), "by")
+    names = list(dict.fromkeys(map(str, labels)))
+    if len(names) < 2:
+        raise InputError(
+            f"needs at least 2 strata, and all segments are in {names[0]!r}; give labels that tell "
+            f"domains apart",
+            argument="by",
+        )
+    units, ids = drawn[0].units, whole.segment_names()
+    within = None if units.members is None else units.unit
+    groups = whole.unit_names() if within else []
+    tasks: list[Task] = []
+    for code, name in enumerate(names):
+        places = np.flatnonzero(codes == code).tolist()
+        tables = [
+            SegmentStatistics(
+                of.blocks[0].segments[:, places],
+                of.systems,
+                of.blocks[0].metric,
+                reference_label=of.reference_label,
+                labels={within: _at(groups, places)} if within else {},
+                segment_ids=_at(ids, places),
+            )
+            for of in segments
+        ]
+        outputs = {system: _at(texts, places) for system, texts in whole.outputs.items()}
+        references = _at(whole.references, places) if whole.references else ()
+        tasks.append(Task(tables, name, groups=within, outputs=outputs, references=references))
+    of_tasks: dict[str, Labels] = {task.name: within for task in tasks if within}
+    return [*tasks, *as_totals({x.name: list(x.tables) for x in tasks}, "micro", of_tasks)]
+
+
+def _at(values: Sequence[T], places: Sequence[int]) -> tuple[T, ...]:
+    return tuple(values[i] for i in places)

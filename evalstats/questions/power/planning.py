@@ -184,12 +184,10 @@ def designed(drawn: Drawn, pair: Pair, asked: Question) -> Design:
     _check_size(effect.influence, drawn, f"{new!r} less {base!r}")
     if outcomes is not None and differ:
         assert effect.influence is not None
-        spread = outcomes.spread(*pair, effect.influence)
-        gained, lost, n = outcomes.changed(*pair, spread)
-        degrees = np.inf if drawn.units.plain else spread.degrees
-        total = drawn.units.n
-        design = Design(asked, total, degrees, scale=outcomes.scale)
-        return replace(design, discordant=(gained + lost) / n, worth=n / total)
+        found, total = outcomes.counted(*pair, effect.influence), drawn.units.n
+        design = Design(asked, total, found.degrees, scale=outcomes.scale)
+        share = (found.gained + found.lost) / found.n
+        return replace(design, discordant=share, worth=found.n / total)
     rounding = 1e-12 * float(np.max(np.abs(drawn.scores[list(pair)])))
     if effect.spread.error > rounding:
         return by_t(effect, asked)
@@ -301,9 +299,9 @@ def needed_within(
         # Of counted answers a recovery is a margin of the plain difference.
         influence = drawn.difference(a, b).influence
         assert influence is not None
-        gained, lost, n = outcomes.changed(a, b, outcomes.spread(a, b, influence))
-        known = distance / outcomes.scale, (gained + lost) / n
-        items = noncentral.items_within(*known, level, target) * drawn.units.n / n
+        found = outcomes.counted(a, b, influence)
+        known = distance / outcomes.scale, (found.gained + found.lost) / found.n
+        items = noncentral.items_within(*known, level, target) * drawn.units.n / found.n
         return ceil(items) if items < ENDLESS else None
     if effect.spread.error == 0 or level < _LEAST_LEVEL:
         return None
