@@ -935,7 +935,7 @@ a bin holds its upper edge
 spread that squares cannot show is refused
 - _LEAST_SPREAD = 1e-8
 + _LEAST_SPREAD = 0.0
-@ designs/trials/pass_at_k.py: number_metrics
+@ designs/trials/metrics.py: number_metrics
 answers are drawn without replacement
 - np.maximum(some - drawn, 0)
 + some
@@ -953,15 +953,15 @@ an item with too few trials is refused
 tests that cannot be as small do not count, and others do
 - factors = np.sum(np.triu(able), axis=1)
 + factors = np.ones(len(p))
-@ designs/trials/two_by_two.py: cases
+@ designs/trials/cases.py: cases
 an exact p-value is two-sided
 - pvalues = np.minimum(pvalues, 2 * largest[last])
 + pvalues = np.minimum(pvalues, largest[last])
-@ designs/trials/itemwise.py: cases
+@ designs/trials/cases.py: cases
 the test is chosen by numbers of items and trials
-- return "boschloo" if max(least) * len(least) <= level else "fisher"
-+ return "boschloo"
-@ designs/trials/items_or_trials.py: items_or_trials
+- test = "boschloo" if max(smallest) * len(smallest) <= level else "fisher"
++ test = "boschloo"
+@ designs/trials/repeats.py: items_or_trials
 chance in the pilot's trials is taken off
 - TrialSpread(max(variance - chance, 0.0), trial, ceil(_BEYOND * pilot))
 + TrialSpread(max(variance, 0.0), trial, ceil(_BEYOND * pilot))
