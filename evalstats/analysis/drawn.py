@@ -81,15 +81,11 @@ class Effect:
         # What rounding leaves of equal scores is no difference.
         tie = tie_tolerance(max(abs(self.value), abs(other.value)), self.units.n)
         replicates[np.abs(replicates) <= tie] = 0.0
-        value = self.value - other.value
-        return Effect(value, influence, replicates, self.units, self._runs_less(other))
-
-    def _runs_less(self, other: Effect) -> tuple[RunScores, ...]:
-        """Return the runs of both, or where they are paired the difference in each run."""
-        every = (*self.runs, *other.runs)
-        if not any(runs.are_paired for runs in every):
-            return every
-        return tuple(a - b for a, b in zip(self.runs, other.runs, strict=True))
+        # Those of both, or where they are paired the difference in each run.
+        runs = (*self.runs, *other.runs)
+        if any(one.are_paired for one in runs):
+            runs = tuple(a - b for a, b in zip(self.runs, other.runs, strict=True))
+        return Effect(self.value - other.value, influence, replicates, self.units, runs)
 
     def __rmul__(self, factor: float) -> Effect:
         return replace(
@@ -115,28 +111,23 @@ class Effect:
         )
 
     @cached_property
-    def of_units(self) -> Spread:
-        """Standard error, factor and degrees of freedom, those of all units.
+    def spread(self) -> Spread:
+        """Standard error, factor and degrees of freedom, of several runs with their own part.
 
         Without influence values the error is that of the replicates, widened by the factor of
-        units that are alike; it is not a number where there are none.
+        units that are alike; it is not a number where there are none. Two systems that differ on
+        few units know no more of the units' variance than these say.
         """
         if self.influence is not None:
-            return self.units.spread(self.influence)
-        _, factor, degrees = self.units.alike
-        drawn, unit = np.nan, float(student.unit_of(self.replicates))
-        if len(self.replicates):
-            drawn = unit * float(np.std(self.replicates / unit, ddof=1))
-        return Spread(factor * drawn, factor, degrees)
-
-    @cached_property
-    def spread(self) -> Spread:
-        """The same, of several runs with their own part, where the units' variance is estimated.
-
-        Two systems that differ on few units know no more of it than these say.
-        """
-        degrees = max(min(self.of_units.degrees, self.worth - 1), 1.0)
-        return student.with_runs(self.of_units._replace(degrees=degrees), self.mean_squares)
+            of_units = self.units.spread(self.influence)
+        else:
+            _, factor, degrees = self.units.alike
+            drawn, unit = np.nan, float(student.unit_of(self.replicates))
+            if len(self.replicates):
+                drawn = unit * float(np.std(self.replicates / unit, ddof=1))
+            of_units = Spread(factor * drawn, factor, degrees)
+        degrees = max(min(of_units.degrees, self.worth - 1), 1.0)
+        return student.with_runs(of_units._replace(degrees=degrees), self.mean_squares)
 
     @property
     def mean_squares(self) -> tuple[Runs, ...]:
@@ -193,8 +184,8 @@ class Quotient(Effect):
 Pair = tuple[int, int]
 #: Sizes of scores of several runs, whose variances are added up.
 _SMALLEST, _LARGEST = 1e-130, 1e130
-#: What is made of totals, `(R, K)` a block; it may have to travel to other processes.
-Then = Callable[[Sequence[Floats]], list[Floats]]
+#: What is made of totals, `(R, K)` a block, `(R, W)`; it may have to travel to other processes.
+Then = Callable[[Sequence[Floats]], Floats]
 #: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`.
 Joint = Callable[[Floats], Floats]
 
@@ -325,13 +316,15 @@ def from_segments(segments: Sequence[Resampled], options: Options) -> list[Drawn
         replicates = [np.empty((0, len(s.systems))) for s in segments]
     else:
         weights, then = rows_of(segments[0].units, options.seed), partial(_scores, segments)
-        replicates = totals_scored(segments, weights, options.n_resamples, options, then)
-    return [
-        Drawn(
-            s, x, frozen(r), influence=_finite(s.influence()), runs=_runs_of(s, options.paired_runs)
-        )
-        for s, x, r in zip(segments, scores, replicates, strict=True)
-    ]
+        together = totals_scored(segments, weights, options.n_resamples, options, then)
+        widths = [len(s.systems) for s in segments]
+        replicates = np.split(together, np.cumsum(widths)[:-1], axis=1)
+    drawn = []
+    for s, of_systems, resampled in zip(segments, scores, replicates, strict=True):
+        values, runs = s.influence(), _runs_of(s, options.paired_runs)
+        influence = values if np.all(np.isfinite(values)) else None
+        drawn.append(Drawn(s, of_systems, frozen(resampled), influence, runs=runs))
+    return drawn
 
 
 def from_scores(
@@ -387,11 +380,6 @@ def _joint(function: Joint, scores: Floats) -> Floats:
     return joint
 
 
-def _finite(influence: Floats) -> Floats | None:
-    """Return influence values, or none where a gradient is not finite."""
-    return influence if np.all(np.isfinite(influence)) else None
-
-
 def _runs_of(segments: Resampled, are_paired: bool) -> tuple[tuple[RunScores, ...], ...]:
     """Return what the scores of each system are in each run, where there are several."""
     metric = segments.runs
@@ -424,31 +412,26 @@ def totals_scored(
     n_resamples: int,
     options: Options,
     then: Then,
-) -> list[Floats]:
-    """Return what `then` makes of the totals of resamples, `(R, S, k)` a block and metric."""
-    if len(segments[0].blocks) == 1:
-        columns = _stack([s.blocks[0].rows for s in segments])
-        totals = weighted_totals(weights, columns, n_resamples, options.executor)
-        return list(then([totals]))
+) -> Floats:
+    """Return what `then` makes of the totals of resamples, those of all metrics side by side."""
+    parts = []
+    for t, block in enumerate(segments[0].blocks):
+        # The statistics of all systems and metrics side by side, `(N, K)`.
+        rows = [s.blocks[t].rows for s in segments]
+        columns = [v.transpose(1, 0, 2).reshape(v.shape[1], -1) for v in rows]
+        together = columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
+        parts.append((block.places, together))
+    if len(parts) == 1:
+        return then([weighted_totals(weights, parts[0][1], n_resamples, options.executor)])
     # Totals of many strata take much memory: they are scored as they come, and not kept.
-    parts = [
-        (segments[0].blocks[t].places, _stack([s.blocks[t].rows for s in segments]))
-        for t in range(len(segments[0].blocks))
-    ]
-    scores = stratum_totals(weights, parts, n_resamples, options.executor, partial(_joined, then))
-    widths = np.cumsum([len(s.systems) for s in segments])[:-1]
-    return np.split(scores, widths, axis=1)
+    return stratum_totals(weights, parts, n_resamples, options.executor, then)
 
 
-def _scores(segments: Sequence[Resampled], totals: Sequence[Floats]) -> list[Floats]:
+def _scores(segments: Sequence[Resampled], totals: Sequence[Floats]) -> Floats:
     """Return scores of systems under all metrics from totals of all blocks, `(R, K)` each."""
     apart = [split(segments, t, block) for t, block in enumerate(totals)]
-    return [s.score([x[i] for x in apart], "a resample") for i, s in enumerate(segments)]
-
-
-def _joined(then: Then, totals: Sequence[Floats]) -> Floats:
-    """Apply a function to totals and return its values side by side, `(R, M S)`."""
-    return np.concatenate(then(totals), axis=1)
+    scores = [s.score([x[i] for x in apart], "a resample") for i, s in enumerate(segments)]
+    return scores[0] if len(scores) == 1 else np.concatenate(scores, axis=1)
 
 
 def split(segments: Sequence[Resampled], t: int, totals: Floats) -> list[Floats]:
@@ -456,12 +439,6 @@ def split(segments: Sequence[Resampled], t: int, totals: Floats) -> list[Floats]
     shapes = [s.blocks[t].rows.shape[::2] for s in segments]
     parts = np.split(totals, np.cumsum([a * b for a, b in shapes])[:-1], axis=1)
     return [p.reshape(len(totals), *shape) for p, shape in zip(parts, shapes, strict=True)]
-
-
-def _stack(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Put the statistics of all systems and metrics side by side, `(N, K)`."""
-    columns = [v.transpose(1, 0, 2).reshape(v.shape[1], -1) for v in values]
-    return columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
 
 
 def frozen(replicates: Floats) -> Floats:
@@ -476,15 +453,11 @@ def check_fits(segments: Sequence[Resampled], options: Options) -> None:
     segments[0].check_fits(options)
     units, with_runs = segments[0].units, [s.runs is not None for s in segments]
     if units.codes is not None and options.method == "bca":
+        why = "; where strata are given"
         if not units.labels and any(s.corrections for s in segments):
-            raise InputError(
-                "'bca' is that of one sample, and segments with people's labels are drawn apart "
-                "from others; use 'bootstrap', 'percentile' or 't'",
-                argument="method",
-            )
+            why = ", and segments with people's labels are drawn apart from others;"
         raise InputError(
-            "'bca' is that of one sample; where strata are given use 'bootstrap', 'percentile' or "
-            "'t'",
+            f"'bca' is that of one sample{why} use 'bootstrap', 'percentile' or 't'",
             argument="method",
         )
     if not any(with_runs):
@@ -496,11 +469,8 @@ def check_fits(segments: Sequence[Resampled], options: Options) -> None:
         return
     if not all(with_runs):
         raise InputError("all metrics must have the same runs, got some without")
-    for name, known in (
-        ("method", ("bootstrap", "t", "simultaneous")),
-        ("test", ("bootstrap", "t")),
-    ):
-        if getattr(options, name) not in known:
+    for name in ("method", "test"):
+        if getattr(options, name) in ("percentile", "bca", "ar"):
             raise InputError(
                 f"{getattr(options, name)!r} says nothing of other runs; where there are several "
                 f"runs of each system leave ",

@@ -388,7 +388,7 @@ def swapped_pvalues(
         moving = replace(segments, blocks=tuple(blocks))
         rows = Halves(segments.units.n, options.seed)
         then = partial(_swapped_differences, segments, random)
-        (columns,) = totals_scored([moving], rows, options.n_resamples, options, then)
+        columns = totals_scored([moving], rows, options.n_resamples, options, then)
     each, pvalues = iter(columns.T), []
     for (a, b), exact in zip(pairs, enumerated, strict=True):
         first, second = drawn.scores[[a, b]]
@@ -401,14 +401,14 @@ def swapped_pvalues(
 
 def _swapped_differences(
     segments: Segments, pairs: Sequence[Pair], totals: Sequence[Floats]
-) -> list[Floats]:
+) -> Floats:
     """Return differences from totals of random halves less those of the first system."""
     halves = [split([segments], t, block)[0] for t, block in enumerate(totals)]
     each = [
         _swapped_difference(segments, (a, b), [half[:, b] - half[:, a] for half in halves])
         for a, b in pairs
     ]
-    return [np.stack(each, axis=1)]
+    return np.stack(each, axis=1)
 
 
 def _all_swapped(segments: Segments, pair: Pair) -> Floats:

@@ -96,8 +96,8 @@ the order of systems changes no bit
 + for i in range(len(each)):
 @ analysis/drawn.py: runs
 runs that are paired are subtracted run by run
-- if not any(runs.are_paired for runs in every):
-+ if every:
+- if any(one.are_paired for one in runs):
++ if False:
 @ logs/missing.py: unpaired
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
@@ -422,8 +422,8 @@ labels are those of the segments, in whatever order an average has them
 + order = np.arange(len(labels))
 @ results/records.py: claims predictions
 claims of several pairs are made by adjusted p-values
-- kept = _first(self.pvalue_not_worse_adjusted, self.pvalue_not_worse)
-+ kept = self.pvalue_not_worse
+- kept = self.pvalue_equivalence_adjusted, self.pvalue_not_worse_adjusted
++ kept = self.pvalue_equivalence_adjusted, self.pvalue_not_worse
 another test set errs as well
 - error = self.standard_error * sqrt(1 + stretch(self.units.n_units or 1, n))
 + error = self.standard_error
@@ -499,8 +499,8 @@ one pair is no family
 - if few and n_pairs > 1 and adjustment.name != "none":
 + if few and adjustment.name != "none":
 few changed answers are told
-- d.test == "mcnemar" and 0 < d.n_differing
-+ d.test == "mcnemar" and 9 < d.n_differing
+- for d in differing if d.test == "mcnemar"]
++ for d in differing if d.test == "sign"]
 @ results/tabular.py: forms
 a limit that is not 0 shows on which side it is
 - if sign and abs(limit) > _NOISE
