@@ -357,12 +357,12 @@ def check_arguments(
             raise InputTypeError(f"{called} has no argument {name!r}; {there}")
 
 
-def also_called(**names: str) -> Callable[[F], F]:
+def also_called(unknown: str = "", /, **names: str) -> Callable[[F], F]:
     """Let arguments be given under other names as well: ``@also_called(seed="rng")``.
 
     What is called `rng` here is called a seed elsewhere, and one function takes a metric where the
     next takes metrics: whoever mixes these up is understood. Both at once are an `InputError`, and
-    so is an argument that there is not.
+    so is an argument that there is not, of which `unknown` is said.
     """
 
     def decorated(function: F) -> F:
@@ -380,6 +380,9 @@ def also_called(**names: str) -> Callable[[F], F]:
                         f"and {other} are the same argument; give one of them", argument=name
                     )
                 kwargs[name] = kwargs.pop(other)
+            for name in kwargs if unknown else ():
+                if name not in (_arguments(function) or kwargs):
+                    raise InputTypeError(unknown, argument=name)
             check_arguments(function, name_of_it, kwargs, names)
             return function(*args, **kwargs)
 

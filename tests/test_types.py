@@ -88,25 +88,28 @@ def test_questions_to_a_comparison_are_answered_by_records():
     "kind, function",
     [
         (options.ScoreOptions, es.estimate),
+        (options.ScoreOptions, es.Suite.estimate),
         (options.EstimateOptions, es.estimate),
-        (options.PairOptions, es.compare),
-        (options.SuiteScores, es.Suite.estimate),
-        (options.SuitePairs, es.Suite.compare),
+        (options.PairOptions, es.Suite.compare),
     ],
 )
 def test_options_are_those_of_the_functions_that_they_are_named_after(kind, function):
     parameters = inspect.signature(function).parameters
-    rest = {p.annotation for p in parameters.values() if p.kind is p.VAR_KEYWORD}
-    assert rest <= {"Unpack[ScoreOptions]", "Unpack[PairOptions]"}
-    inner = {
-        "Unpack[ScoreOptions]": options.ScoreOptions,
-        "Unpack[PairOptions]": options.PairOptions,
-    }
     known = {name: p.annotation for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
-    for name in rest:
-        known |= {key: hint.__forward_arg__ for key, hint in inner[name].__annotations__.items()}
     asked = {key: hint.__forward_arg__ for key, hint in kind.__annotations__.items()}
     assert asked.items() <= known.items()
+
+
+def test_whoever_compares_has_the_options_of_compare_in_the_signature():
+    known = inspect.signature(es.compare).parameters
+    for function in (es.Suite.compare, es.arena, es.wins):
+        own = inspect.signature(function).parameters
+        assert not any(p.kind is p.VAR_KEYWORD for p in own.values())
+        for name in {"test", "method", "alternative", "adjustment", "margin", "recovery"}:
+            assert (own[name].annotation, own[name].default) == (
+                known[name].annotation,
+                known[name].default,
+            )
 
 
 @pytest.mark.thorough

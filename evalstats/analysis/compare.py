@@ -20,7 +20,16 @@ from evalstats.analysis.max_t import (
     critical_values,
     margin_tests,
 )
-from evalstats.analysis.options import SEED, Options
+from evalstats.analysis.options import (
+    SEED,
+    AdjustmentName,
+    Alternative,
+    Contrasted,
+    Family,
+    Method,
+    Options,
+    Test,
+)
 from evalstats.analysis.pairs import (
     PairTest,
     Studentised,
@@ -39,17 +48,17 @@ from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
 
 
-@also_called(metric="metrics", seed="rng")
+@also_called(systems="hypotheses", metric="metrics", seed="rng")
 def compare(
     hypotheses: Any,
     references: Any = None,
     metrics: Metrics | None = None,
     *,
     baseline: str | None = None,
-    test: str = "bootstrap",
-    method: str = "bootstrap",
-    alternative: str = "two-sided",
-    adjustment: str = "max-t",
+    test: Test = "bootstrap",
+    method: Method = "bootstrap",
+    alternative: Alternative = "two-sided",
+    adjustment: AdjustmentName = "max-t",
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     groups: Labels = None,
@@ -59,8 +68,8 @@ def compare(
     executor: Workers = None,
     margin: float | None = None,
     recovery: float | None = None,
-    contrast: str = "difference",
-    adjust_over: str = "pairs",
+    contrast: Contrasted = "difference",
+    adjust_over: Family = "pairs",
     human: object = None,
     paired: bool = True,
     paired_runs: bool = False,

@@ -15,7 +15,7 @@ from evalstats.errors import InputError
 from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimates
 from evalstats.results.forms import Finding, Listed, as_digits, is_paper
-from evalstats.results.layout import comparison_tables, paper_records, paper_table, title
+from evalstats.results.layout import comparison_tables, title
 from evalstats.results.lookup import of_metric, of_pair, of_task
 from evalstats.results.marks import Panel, difference_panels, score_panels
 from evalstats.results.notes import Limits
@@ -671,11 +671,8 @@ class Comparison(Listed[Difference]):
     def _tables(self, digits: int | None = None) -> list[tabular.Table]:
         return comparison_tables(self, digits)
 
-    def _paper(self, digits: int | None = None) -> tabular.Table:
-        return paper_table(self.estimates, self, digits)
-
-    def _paper_records(self) -> list[dict[str, Any]]:
-        return paper_records(self.estimates, self)
+    def _paper(self) -> tuple[Estimates, Comparison]:
+        return self.estimates, self
 
     def _title(self) -> str:
         return title(self.estimates)

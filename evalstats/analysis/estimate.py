@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from evalstats.analysis.caveats import held_by_few, size_notes
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn, Effect, maker_of
-from evalstats.analysis.options import SCORE_METHODS, SEED, EstimateOptions, Options, option
+from evalstats.analysis.options import (
+    SCORE_METHODS,
+    SEED,
+    EstimateOptions,
+    Options,
+    ScoreMethod,
+    option,
+)
 from evalstats.analysis.tasks import Part, as_decided, as_task, is_extracted, is_statistics
 from evalstats.checks import also_called
 from evalstats.errors import InputError
@@ -72,13 +79,13 @@ def estimate(
 ) -> Estimate | Estimates: ...
 
 
-@also_called(metrics="metric", seed="rng")
+@also_called(systems="hypotheses", metrics="metric", seed="rng")
 def estimate(
     hypotheses: Any,
     references: Any = None,
     metric: Metrics | None = None,
     *,
-    method: str = "bootstrap",
+    method: ScoreMethod = "bootstrap",
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     groups: Labels = None,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.checks import flag, integer, real, share, shown
 from evalstats.errors import Argument, InputError
-from evalstats.inference.families import ADJUSTMENTS as _ADJUSTMENTS
-from evalstats.inference.randomisation import ALTERNATIVES as ALTERNATIVES
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
@@ -19,57 +17,57 @@ from evalstats.statistics.extraction import Progress
 #: What nobody asked for; a Shard has its own.
 N_RESAMPLES, SEED = 9999, 12345
 #: Intervals of scores; differences have one more, which holds for all of a family at once.
-SCORE_METHODS = ("bootstrap", "percentile", "bca", "t")
-METHODS = (*SCORE_METHODS, "simultaneous")
-TESTS = ("bootstrap", "t", "ar")
-ADJUSTMENTS = ("max-t", *_ADJUSTMENTS)
+ScoreMethod = Literal["bootstrap", "percentile", "bca", "t"]
+Method = Literal["bootstrap", "percentile", "bca", "t", "simultaneous"]
+Test = Literal["bootstrap", "t", "ar"]
+Alternative = Literal["two-sided", "greater", "less"]
+AdjustmentName = Literal["max-t", "holm", "benjamini-hochberg", "none"]
+Contrasted = Literal["difference", "ratio", "log-ratio"]
 #: What one family is: all pairs under one metric, or under all metrics.
-FAMILIES = ("pairs", "metrics")
+Family = Literal["pairs", "metrics"]
+SCORE_METHODS, METHODS, TESTS = get_args(ScoreMethod), get_args(Method), get_args(Test)
+ALTERNATIVES, ADJUSTMENTS = get_args(Alternative), get_args(AdjustmentName)
+FAMILIES = get_args(Family)
 
 
 class ScoreOptions(TypedDict, total=False):
-    """Options of scores, as in `evalstats.estimate`."""
+    """Options of `Suite.estimate`, for functions that pass them on."""
 
-    method: str
+    method: ScoreMethod
     confidence_level: float
     n_resamples: int | None
     rng: Rng
     executor: Workers
-
-
-class PairOptions(ScoreOptions, total=False):
-    """Options of differences, as in `evalstats.compare`."""
-
-    test: str
-    alternative: str
-    adjustment: str
-    margin: float | None
-    recovery: float | None
-    contrast: str
-    adjust_over: str
-    paired_runs: bool
-
-
-class SuiteScores(ScoreOptions, total=False):
-    """Options of `Suite.estimate`."""
-
     progress: Progress | None
 
 
-class SuitePairs(PairOptions, total=False):
-    """Options of `Suite.compare`."""
-
-    baseline: str | None
-    progress: Progress | None
-
-
-class EstimateOptions(SuiteScores, total=False):
+class EstimateOptions(ScoreOptions, total=False):
     """Options of `evalstats.estimate`."""
 
     groups: Labels
     strata: Labels
     aggregate: Aggregated
     human: object
+
+
+class PairOptions(TypedDict, total=False):
+    """Options of `Suite.compare`, for functions that pass them on."""
+
+    baseline: str | None
+    test: Test
+    method: Method
+    alternative: Alternative
+    adjustment: AdjustmentName
+    confidence_level: float
+    n_resamples: int | None
+    rng: Rng
+    executor: Workers
+    progress: Progress | None
+    margin: float | None
+    recovery: float | None
+    contrast: Contrasted
+    adjust_over: Family
+    paired_runs: bool
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.compare import compared
@@ -13,7 +13,19 @@ from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import maker_of, summaries_of
 from evalstats.analysis.estimate import estimates_of
-from evalstats.analysis.options import SEED, Options, PairOptions, ScoreOptions
+from evalstats.analysis.options import (
+    SCORE_METHODS,
+    SEED,
+    AdjustmentName,
+    Alternative,
+    Contrasted,
+    Family,
+    Method,
+    Options,
+    ScoreMethod,
+    Test,
+    option,
+)
 from evalstats.analysis.tasks import (
     Part,
     Task,
@@ -25,15 +37,19 @@ from evalstats.analysis.tasks import (
 )
 from evalstats.checks import also_called, label, listed
 from evalstats.errors import InputError, InputTypeError
+from evalstats.resampling.executors import Workers
+from evalstats.resampling.weights import Rng
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import Limits, score_notes
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-
+#: What is said of an argument that `Suite.estimate` or `Suite.compare` has not.
+_UNKNOWN = (
+    "is unknown, or for one task alone; options of a suite are method, confidence_level, "
+    "n_resamples, rng, executor"
+)
+_OF_PAIRS = ", test, alternative, adjustment, margin, recovery, contrast, adjust_over, paired_runs"
 Tables = Mapping[str, Sequence[SegmentStatistics]]
 #: Labels by task, labels of the only task, or the name of a label.
 Groups = Any
@@ -178,9 +194,16 @@ class Suite:
         suite.parts = [Unpaired(parts) for parts in zip(*(one.parts for one in each), strict=True)]
         return suite
 
-    @also_called(seed="rng")
+    @also_called(_UNKNOWN, seed="rng")
     def estimate(
-        self, *, progress: Progress | None = None, **options: Unpack[ScoreOptions]
+        self,
+        *,
+        method: ScoreMethod = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int | None = None,
+        rng: Rng = SEED,
+        executor: Workers = None,
+        progress: Progress | None = None,
     ) -> Estimates:
         """Score every system on every task, and in total.
 
@@ -188,32 +211,61 @@ class Suite:
 
         Parameters
         ----------
+        method, confidence_level, n_resamples, rng, executor
+            As in `evalstats.estimate`.
         progress : callable, optional
             Called as ``progress(done, total, "tasks")`` after each task.
-        **options
-            `method`, `confidence_level`, `n_resamples`, `rng`, `executor`, as in
-            `evalstats.estimate`.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> acc = es.Mean("acc")
+        >>> law = es.extract({"A": [1, 0, 1, 1]}, metric=acc)
+        >>> history = es.extract({"A": [1, 0, 1, 1, 0]}, metric=acc)
+        >>> scores = es.Suite({"law": law, "history": history}).estimate(method="t")
+        >>> print(f"{scores['macro', 'acc', 'A'].score:.3f}")
+        0.675
         """
         # Without a test nothing is drawn for intervals of t.
-        asked = self._decided(replace(options_of(ScoreOptions, options), test="t"), options)
+        options = Options(
+            confidence_level=confidence_level,
+            method=option(method, SCORE_METHODS, "method"),
+            test="t",
+            n_resamples=n_resamples,
+            seed=rng,
+            executor=executor,
+        )
+        options = self._decided(options, n_resamples, rng)
         single = len(self.parts) == 1
         estimates: list[Estimate] = []
         limits: list[Limits] = []
-        for part, drawn in Evaluation(self.parts, [], asked).drawn(progress):
+        for part, drawn in Evaluation(self.parts, [], options).drawn(progress):
             for one in (sample for of_metric in drawn for sample in of_metric.samples):
-                estimates += estimates_of(one, asked, part, single=single)
+                estimates += estimates_of(one, options, part, single=single)
             limits.append(limits_of(part, drawn))
         # Scores of one task have notes of their own.
         below = [] if single else score_notes(estimates, limits)
         return Estimates(tuple(estimates), (*self.notes, *below))
 
-    @also_called(seed="rng")
+    @also_called(_UNKNOWN + _OF_PAIRS, seed="rng")
     def compare(
         self,
         *,
         baseline: str | None = None,
+        test: Test = "bootstrap",
+        method: Method = "bootstrap",
+        alternative: Alternative = "two-sided",
+        adjustment: AdjustmentName = "max-t",
+        confidence_level: float = 0.95,
+        n_resamples: int | None = None,
+        rng: Rng = SEED,
+        executor: Workers = None,
         progress: Progress | None = None,
-        **options: Unpack[PairOptions],
+        margin: float | None = None,
+        recovery: float | None = None,
+        contrast: Contrasted = "difference",
+        adjust_over: Family = "pairs",
+        paired_runs: bool = False,
     ) -> Comparison:
         """Say on which tasks systems differ, and whether they do in total.
 
@@ -229,43 +281,45 @@ class Suite:
 
         Parameters
         ----------
-        baseline, **options
-            As in `evalstats.compare`: those of `estimate`, and `test`, `alternative`, `adjustment`,
-            `margin`, `recovery`, `contrast`. And `adjust_over`: ``"pairs"``, or ``"metrics"``,
-            which makes one family of all metrics, for a claim such as "better under BLEU or chrF":
-            max-T is then over all pairs and metrics of a task, which have the same resamples.
-        progress
-            As in `estimate`.
+        baseline, paired_runs
+            As in `evalstats.compare`.
+        test, method, alternative, adjustment, confidence_level, contrast
+            The test, as in `evalstats.compare`.
+        adjust_over : {"pairs", "metrics"}
+            With ``"metrics"`` all metrics are one family, for a claim such as "better under BLEU or
+            chrF": max-T is then over all pairs and metrics of a task, which share their resamples.
+        margin, recovery
+            The claim, as in `evalstats.compare`.
+        n_resamples, rng, executor, progress
+            The work, as in `estimate`.
         """
-        asked = self._decided(options_of(PairOptions, options), options)
+        options = Options(
+            confidence_level=confidence_level,
+            method=method,
+            test=test,
+            alternative=alternative,
+            adjustment=adjustment,
+            n_resamples=n_resamples,
+            seed=rng,
+            executor=executor,
+            margin=margin,
+            recovery=recovery,
+            contrast=contrast,
+            adjust_over=adjust_over,
+            paired_runs=paired_runs,
+        )
+        options = self._decided(options, n_resamples, rng)
         pairs = as_pairs(self.systems, baseline)
-        evaluation = Evaluation(self.parts, pairs, asked, self.notes)
-        return compared(evaluation, baseline, progress)
+        return compared(Evaluation(self.parts, pairs, options, self.notes), baseline, progress)
 
-    def _decided(self, checked: Options, options: ScoreOptions) -> Options:
-        """Return checked options with what summaries have decided."""
+    def _decided(self, options: Options, n_resamples: int | None, rng: Rng) -> Options:
+        """Return options with what summaries have decided."""
         for tables in self.tasks.values():
-            n_resamples, rng = options.get("n_resamples"), options.get("rng", SEED)
-            checked = as_decided(tables, checked, n_resamples, rng)
-        return checked
+            options = as_decided(tables, options, n_resamples, rng)
+        return options
 
     def __repr__(self) -> str:
         return f"<Suite of {len(self.tasks)} tasks, {len(self.systems)} systems>"
-
-
-def options_of(kind: type[ScoreOptions], options: ScoreOptions) -> Options:
-    """Return checked options of a kind, or say which there are."""
-    known = list(kind.__annotations__)
-    for name in options:
-        if name not in known:
-            raise InputTypeError(
-                f"is unknown, or for one task alone; options of a suite are {', '.join(known)}",
-                argument=name,
-            )
-    asked: dict[str, Any] = dict(options)
-    if "rng" in asked:
-        asked["seed"] = asked.pop("rng")
-    return Options(**asked)
 
 
 def _tables(name: str, statistics: object) -> list[SegmentStatistics]:

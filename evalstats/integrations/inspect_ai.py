@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
 from evalstats.analysis.estimate import estimate
-from evalstats.analysis.options import SCORE_METHODS, option
+from evalstats.analysis.options import SCORE_METHODS, ScoreMethod, option
 from evalstats.checks import is_missing, share, shown
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.metrics import Mean
@@ -62,7 +63,7 @@ def interval(
         For bad options; and, when scores come, where a sample has no value for `cluster`.
     """
     share(level, "level")
-    option(method, SCORE_METHODS, "method")
+    chosen = cast(ScoreMethod, option(method, SCORE_METHODS, "method"))
 
     def interval_of(scores: list[SampleScore]) -> Value:
         values = [to_float(score.score.value) for score in scores]
@@ -75,7 +76,7 @@ def interval(
             metric=Mean("mean"),
             groups=labels if n_units < len(labels) else None,
             confidence_level=level,
-            method=method,
+            method=chosen,
         )
         return {"low": found.low, "high": found.high}
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.design import Aggregated, NamedTotal
-from evalstats.analysis.options import SuitePairs, SuiteScores
+from evalstats.analysis.options import PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called, choice, flag, shown
 from evalstats.designs.arenas.arena import win_rates
@@ -77,7 +77,7 @@ def compare_logs(
     columns: Mapping[str, str | None] | None = None,
     human: OneLog | None = None,
     paired: bool = True,
-    **options: Unpack[SuitePairs],
+    **options: Unpack[PairOptions],
 ) -> Comparison:
     """Compare systems by their logs, joined by the ids of their items.
 
@@ -169,7 +169,7 @@ def estimate_logs(
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
     human: OneLog | None = None,
-    **options: Unpack[SuiteScores],
+    **options: Unpack[ScoreOptions],
 ) -> Estimates:
     """Score one system, or several, on one task or several, and say how sure the scores are.
 

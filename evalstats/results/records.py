@@ -49,14 +49,16 @@ ContrastName = Annotated[str, one_of(CONTRASTS)]
 
 
 class Contrast(NamedTuple):
-    """What a contrast is called, as an option and in tables, and its value for equal scores."""
+    """What a contrast is called, as an option and in tables and titles, and its null value."""
 
     name: str
     column: str
     of_pair: str
     of_cells: str
     sign: str
-    null: float
+    to: str
+    within: str
+    null: float  # that of equal scores
 
     def of(self, system: float, baseline: float) -> float:
         """Return the contrast of two scores; of ratios both must be above 0."""
@@ -69,45 +71,36 @@ class Contrast(NamedTuple):
         """Return the contrast of the same scores the other way round."""
         return 1 / value if self.name == "ratio" else -value
 
-    def to(self, baseline: str | None) -> str:
-        """Return what a title says of a baseline, or nothing."""
-        between = "from" if self.name == "difference" else "to"
-        return "" if baseline is None else f" {between} {baseline}"
-
-    @property
-    def within(self) -> str:
-        """The word between the contrast and its metric."""
-        return "in" if self.name == "difference" else "of"
-
-    @property
-    def is_signed(self) -> bool:
-        """Whether tables show its sign."""
-        return self.null == 0
-
 
 _ALL = (
     Contrast(
-        name="difference",
-        column="difference",
+        "difference",
+        "difference",
         of_pair="differences, system - baseline",
         of_cells="difference row - column",
         sign="−",
+        to="from",
+        within="in",
         null=0.0,
     ),
     Contrast(
-        name="ratio",
-        column="ratio",
+        "ratio",
+        "ratio",
         of_pair="ratios, system / baseline",
         of_cells="ratio row / column",
         sign="/",
+        to="to",
+        within="of",
         null=1.0,
     ),
     Contrast(
-        name="log-ratio",
-        column="log ratio",
+        "log-ratio",
+        "log ratio",
         of_pair="log ratios, ln(system / baseline)",
         of_cells="ln(row / column)",
         sign="/",
+        to="to",
+        within="of",
         null=0.0,
     ),
 )
@@ -170,16 +163,14 @@ class MarginTest:
 
     def claim(self, level: float) -> str:
         """Return "equivalent", "not worse" or "not shown", by the adjusted p-values."""
-        equivalent = _first(self.pvalue_equivalence_adjusted, self.pvalue_equivalence, 1.0)
-        kept = _first(self.pvalue_not_worse_adjusted, self.pvalue_not_worse)
-        if equivalent <= level:
+        equivalent, kept = self.pvalue_equivalence_adjusted, self.pvalue_not_worse_adjusted
+        if equivalent is None:
+            equivalent = self.pvalue_equivalence
+        if kept is None:
+            kept = self.pvalue_not_worse
+        if equivalent is not None and equivalent <= level:
             return "equivalent"
         return "not worse" if kept <= level else "not shown"
-
-
-def _first(*values: float | None) -> float:
-    """Return the first that is known."""
-    return next(value for value in values if value is not None)
 
 
 @dataclass(frozen=True)
@@ -402,8 +393,8 @@ class Difference(Record):
     def __str__(self) -> str:
         """Return ``B - A: +5.03 BLEU [+3.42, +6.70], p = 0.0001``, the p-value adjusted."""
         places, contrast = tabular.decimals([self.standard_error]), contrast_of(self.contrast)
-        value = tabular.number(self.value, places, contrast.is_signed)
-        bounds = tabular.interval(self.low, self.high, places, contrast.is_signed)
+        value = tabular.number(self.value, places, contrast.null == 0)
+        bounds = tabular.interval(self.low, self.high, places, contrast.null == 0)
         on = f"{self.task}: " if self.task else ""
         what = self.metric if self.contrast == "difference" else f"{contrast.column}, {self.metric}"
         sign = contrast.sign.replace("−", "-")
@@ -534,20 +525,15 @@ def size(estimate: Any) -> str:
     return counted(estimate.n_segments, estimate.unit)
 
 
-def whole_size(estimate: Any) -> str:
-    """Return ``321 documents of 2,008 segments``, or how many segments a score is of."""
-    effect, worth = estimate.design_effect, estimate.effective_size
-    if estimate.unit == "segment" or not effect or worth is None:
-        return size(estimate)
-    return f"{size(estimate)} of {counted(round(worth * effect), 'segment')}"
-
-
 def whole_sizes(estimates: Sequence[Any]) -> str:
-    """Return the same of scores of several systems, which may be of other segments each."""
-    numbers = [e.n_segments for e in estimates]
-    if min(numbers) == max(numbers):
-        return whole_size(estimates[0])
-    return f"{min(numbers):,} to {counted(max(numbers), estimates[0].unit)}"
+    """Return ``321 documents of 2,008 segments``, or ``480 to 500 segments`` of several systems."""
+    numbers, first = [e.n_segments for e in estimates], estimates[0]
+    if min(numbers) < max(numbers):
+        return f"{min(numbers):,} to {counted(max(numbers), first.unit)}"
+    effect, worth = first.design_effect, first.effective_size
+    if first.unit == "segment" or not effect or worth is None:
+        return size(first)
+    return f"{size(first)} of {counted(round(worth * effect), 'segment')}"
 
 
 def check_pairs(comparison: Any) -> None:
@@ -590,14 +576,9 @@ class Adjustment:
     over: str  # "pairs" or "metrics"
 
     @cached_property
-    def is_mixed(self) -> bool:
-        """Whether a total is of several metrics, so that those of all tasks are one family."""
-        return is_mixed(self.differences)
-
-    @cached_property
     def is_over_metrics(self) -> bool:
         """Whether comparisons under all metrics are one family."""
-        return self.over == "metrics" or self.is_mixed
+        return self.over == "metrics" or is_mixed(self.differences)
 
     @cached_property
     def _families(self) -> dict[tuple[bool, str], list[str]]:
@@ -620,10 +601,6 @@ class Adjustment:
             return len(set(self._families[self._family(d)]))
         return 1 if self.name == "none" else self.n_compared(d)
 
-    def significant(self, d: Difference) -> bool:
-        """Return whether the adjusted p-value is at most the level."""
-        return d.pvalue_adjusted <= self.level
-
     def min_pvalue(self, d: Difference) -> float:
         """Return the smallest p-value of units that can be swapped in so many ways."""
         if d.test in COUNTED:
@@ -635,12 +612,12 @@ class Adjustment:
         """Return whether too few resamples, or units, keep its p-value above the level."""
         is_drawn = d.test == "ar" and not d.exact
         least = max(is_drawn / (self.n_resamples + 1), self.min_pvalue(d))
-        return least * self.factor(d) > self.level and not self.significant(d)
+        return least * self.factor(d) > self.level and d.pvalue_adjusted > self.level
 
     def is_apart(self, d: Difference) -> bool:
         """Return whether its interval leaves the null value out and its verdict is no evidence."""
         inside = d.low <= d.null <= d.high
-        is_open = not self.significant(d) and not self.cannot_reject(d)
+        is_open = d.pvalue_adjusted > self.level and not self.cannot_reject(d)
         return self.alternative == "two-sided" and is_open and not inside
 
     def pvalue_name(self, several: bool = True) -> str:

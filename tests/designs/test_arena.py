@@ -333,7 +333,7 @@ def test_what_are_no_battles_is_refused(battles, message):
         ({"groups": "prompt"}, "groups='prompt' is no label of the battles; they have no labels"),
         ({"groups": [1, 2]}, "groups must have one label a battle, got 2 for 300"),
         ({"baseline": "m9"}, "baseline: there is no 'm9'; there are"),
-        ({"progress": 3}, "progress is unknown"),
+        ({"recover": 0.9}, "arena has no argument 'recover'"),
     ],
 )
 def test_options_that_are_not_for_strengths_are_refused(options, message):

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
 
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Labels
-from evalstats.analysis.options import PairOptions
-from evalstats.analysis.suite import options_of
+from evalstats.analysis.options import (
+    SEED,
+    AdjustmentName,
+    Alternative,
+    Contrasted,
+    Method,
+    Options,
+    Test,
+)
 from evalstats.analysis.tasks import Task, as_pairs
 from evalstats.checks import also_called, meant
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, as_battles
 from evalstats.designs.arenas.strengths import design, linked
 from evalstats.errors import InputError
 from evalstats.metrics import Mean
+from evalstats.resampling.executors import Reporting, Workers
+from evalstats.resampling.weights import Rng
+from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 @also_called(seed="rng")
@@ -31,9 +38,20 @@ def arena(
     groups: Labels = None,
     strata: Labels = None,
     baseline: str | None = None,
-    scale: str = "log-odds",
-    ties: str = "half",
-    **options: Unpack[PairOptions],
+    scale: Literal["log-odds", "elo"] = "log-odds",
+    ties: Literal["half", "davidson"] = "half",
+    test: Test = "bootstrap",
+    method: Method = "bootstrap",
+    alternative: Alternative = "two-sided",
+    adjustment: AdjustmentName = "max-t",
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    rng: Rng = SEED,
+    executor: Workers = None,
+    progress: Progress | None = None,
+    margin: float | None = None,
+    recovery: float | None = None,
+    contrast: Contrasted = "difference",
 ) -> Comparison:
     r"""Compare systems of which only is known who was preferred to whom.
 
@@ -62,9 +80,13 @@ def arena(
     ties : {"half", "davidson"}
         A tie is half a win of each; or it has a probability of its own, which is larger the more
         alike two systems are (Davidson, 1970).
-    **options
-        As in `evalstats.compare`, but that ``method="bca"``, ``test="ar"`` and recovery are not for
+    test, method, alternative, adjustment, confidence_level, contrast
+        The test, as in `evalstats.compare`; ``method="bca"`` and ``test="ar"`` are not for
         strengths.
+    margin, recovery
+        The claim, as in `evalstats.compare`; a recovery is not for strengths.
+    n_resamples, rng, executor, progress
+        The work, as in `evalstats.estimate`.
 
     Returns
     -------
@@ -94,7 +116,20 @@ def arena(
     >>> [ranked.system for ranked in result.ranking()]
     ['x', 'y', 'z']
     """
-    asked, metric = options_of(PairOptions, options), BradleyTerry(scale, ties)
+    asked = Options(
+        confidence_level=confidence_level,
+        method=method,
+        test=test,
+        alternative=alternative,
+        adjustment=adjustment,
+        n_resamples=n_resamples,
+        seed=rng,
+        executor=executor if progress is None else Reporting(executor, progress),
+        margin=margin,
+        recovery=recovery,
+        contrast=contrast,
+    )
+    metric = BradleyTerry(scale, ties)
     table = linked(replace(_designed(battles, groups, strata), metric=metric))
     if baseline is not None and baseline not in table.systems:
         gone = next((note for note in table.notes if f"{baseline} (" in note), None)
@@ -113,7 +148,17 @@ def wins(
     groups: Labels = None,
     strata: Labels = None,
     baseline: str | None = None,
-    **options: Unpack[PairOptions],
+    test: Test = "bootstrap",
+    method: Method = "bootstrap",
+    alternative: Alternative = "two-sided",
+    adjustment: AdjustmentName = "max-t",
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    rng: Rng = SEED,
+    executor: Workers = None,
+    margin: float | None = None,
+    recovery: float | None = None,
+    contrast: Contrasted = "difference",
 ) -> Comparison:
     """Compare how often each of two systems is preferred, where a tie is half a win of each.
 
@@ -123,7 +168,9 @@ def wins(
     ----------
     preferences, groups, strata
         As in `arena`, of two systems.
-    baseline, **options
+    baseline, test, method, alternative, adjustment, confidence_level, contrast, margin, recovery
+        As in `evalstats.compare`.
+    n_resamples, rng, executor
         As in `evalstats.compare`.
 
     Returns
@@ -152,7 +199,19 @@ def wins(
             f"es.arena compares several",
             argument="preferences",
         )
-    asked = options_of(PairOptions, options)
+    asked = Options(
+        confidence_level=confidence_level,
+        method=method,
+        test=test,
+        alternative=alternative,
+        adjustment=adjustment,
+        n_resamples=n_resamples,
+        seed=rng,
+        executor=executor,
+        margin=margin,
+        recovery=recovery,
+        contrast=contrast,
+    )
     rates = win_rates(replace(table, labels={}))
     unit = None if table.groups is None else table.unit
     task = Task([rates], groups=unit, strata=table.strata)

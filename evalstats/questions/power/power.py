@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalstats.analysis.design import Aggregated, Labels
-from evalstats.analysis.options import SEED, Options
+from evalstats.analysis.options import SEED, Alternative, Options
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called
 from evalstats.questions.power.planned import Power
@@ -14,7 +14,7 @@ from evalstats.resampling.executors import Workers
 from evalstats.statistics.extraction import Metrics, Progress
 
 
-@also_called(metric="metrics")
+@also_called(systems="hypotheses", metric="metrics")
 def power(
     hypotheses: Any,
     references: Any = None,
@@ -24,7 +24,7 @@ def power(
     n_segments: int | None = None,
     power: float = 0.8,
     significance_level: float = 0.05,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     baseline: str | None = None,
     groups: Labels = None,
     strata: Labels = None,
