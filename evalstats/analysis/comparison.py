@@ -419,7 +419,7 @@ class Comparison(Listed[Difference]):
         >>> print(result.cases().sentence)
         1 of 3 items is worse: 0 5/5 → 0/5.
         """
-        from evalstats.designs.trials.itemwise import cases_of
+        from evalstats.designs.trials.cases import cases_of
 
         return cases_of(self, self._asked(), metric, system, baseline, task)
 

@@ -15,7 +15,7 @@ from evalstats.analysis.comparison import Evaluation
 from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair
 from evalstats.analysis.options import Options
 from evalstats.checks import integer, real, share
-from evalstats.designs.trials.items_or_trials import (
+from evalstats.designs.trials.repeats import (
     TrialSpread,
     cheapest_of,
     check_trials,
