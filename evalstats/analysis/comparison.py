@@ -15,7 +15,7 @@ from evalstats.errors import InputError
 from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimates
 from evalstats.results.forms import Finding, Listed, as_digits, is_paper
-from evalstats.results.layout import comparison_tables, paper_records, paper_table, title
+from evalstats.results.layout import comparison_tables, title
 from evalstats.results.lookup import of_metric, of_pair, of_task
 from evalstats.results.marks import Panel, difference_panels, score_panels
 from evalstats.results.notes import Limits
@@ -427,7 +427,7 @@ class Comparison(Listed[Difference]):
         >>> print(result.cases().sentence)
         1 of 3 items is worse: 0 5/5 → 0/5.
         """
-        from evalstats.designs.trials.itemwise import cases_of
+        from evalstats.designs.trials.cases import cases_of
 
         return cases_of(self, self._asked(), metric, system, baseline, task)
 
@@ -679,11 +679,8 @@ class Comparison(Listed[Difference]):
     def _tables(self, digits: int | None = None) -> list[tabular.Table]:
         return comparison_tables(self, digits)
 
-    def _paper(self, digits: int | None = None) -> tabular.Table:
-        return paper_table(self.estimates, self, digits)
-
-    def _paper_records(self) -> list[dict[str, Any]]:
-        return paper_records(self.estimates, self)
+    def _paper(self) -> tuple[Estimates, Comparison]:
+        return self.estimates, self
 
     def _title(self) -> str:
         return title(self.estimates)

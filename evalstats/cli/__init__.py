@@ -1,9 +1,8 @@
 """The command line: the same words for texts, statistics and logs.
 
-- `flags`: what can be typed, a table of commands and one of options
-- `parser`: what is typed becomes options, help or an error; arguments in errors become options
-- `metrics`: options of metrics, and the metrics that they make
-- `inputs`: what is analysed, as tables by task: texts and files of statistics, or `logs`
+- `flags`: what can be typed, a table of commands and one of options; a question is an entry of one
+- `parser`: what is typed becomes options, metrics, help or an error; arguments in errors options
+- `inputs`: what is analysed, as tables by task: texts, files of statistics, logs
 - `commands`: the call that each command is
 - `output`: where a result goes, and in which form
 
@@ -19,29 +18,27 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from evalstats.cli.commands import COMMANDS
-from evalstats.cli.inputs import files_of, texts_of
-from evalstats.cli.output import (
-    UnwritableError,
-    destination,
-    on_terminal,
-    outputs_of,
-    rendered,
-    to_stdout,
-)
-from evalstats.cli.parser import as_typed, one_line, parsed
+from evalstats.cli import output
+from evalstats.cli.flags import COMMANDS
+from evalstats.cli.parser import as_typed, parsed
 from evalstats.errors import InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0, 2 for bad input, or that of a gate."""
     options = parsed(sys.argv[1:] if arguments is None else arguments)
+    # Nobody waits for the analysis who asks for help.
+    from evalstats.cli import commands
+    from evalstats.cli.inputs import files_of, texts_of
+
     try:
-        outputs, inputs = outputs_of(options), files_of(options)
+        outputs, inputs = output.outputs_of(options), files_of(options)
         with ExitStack() as stack:
-            writes = [stack.enter_context(destination(path, inputs)) for path, _ in outputs]
-            with on_terminal(sys.stderr) as progress:
-                result: Any = COMMANDS[options.command](options, progress)
+            writes = [stack.enter_context(output.destination(path, inputs)) for path, _ in outputs]
+            with output.on_terminal(sys.stderr) as progress:
+                asks = COMMANDS[options.command].asks
+                call = commands.answer if asks else getattr(commands, options.command)
+                result: Any = call(options, progress)
             if result is None:
                 return 0
             forms = [form for _, form in outputs]
@@ -50,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             contents = [
                 result.describe()
                 if options.describe
-                else rendered(result, form, options, texts, inputs)
+                else output.rendered(result, form, options, texts, inputs)
                 for form in forms
             ]
             for write, content in zip(writes, contents, strict=True):
@@ -74,10 +71,10 @@ def run() -> None:
             code: Any = main()
         except SystemExit as stop:  # after --help and after what cannot be parsed
             code = stop.code
-        to_stdout()
+        output.to_stdout()
     except KeyboardInterrupt:
         code = 130
-    except UnwritableError as error:
+    except output.UnwritableError as error:
         # Nothing may be written at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         # The reader (head, less) has seen enough.
@@ -90,4 +87,4 @@ def run() -> None:
 def _complain(message: str) -> None:
     # Without a standard error `print` would take standard output.
     if sys.stderr is not None:
-        print(one_line(message), file=sys.stderr)
+        print(message, file=sys.stderr)

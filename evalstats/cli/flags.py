@@ -1,31 +1,55 @@
-"""What can be typed: one table of commands, one of options. No other room is needed for it."""
+"""What can be typed: one table of commands, and one of options, in which each stands once.
+
+A question of a comparison is one entry. A command that asks it names the method,
+``"cases": Command(..., asks="cases")``: what `Comparison.cases` returns is printed, written and
+drawn. A flag that asks it is an `Option` whose use is "question": ``--over LABEL`` prints what
+`Comparison.over` returns of the value. A command that asks nothing of a comparison is the function
+of its name in `commands`.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 
 class Command(NamedTuple):
-    """What a command is for, how it is typed, and two examples."""
+    """What a command is for, how it is typed, two examples, and which options it `takes`.
+
+    These are the options of its name, and those of the groups that are named here: of "texts" and
+    "logs", "scored" with intervals, in "units", "drawn" by resamples, "printed" in a form. `asks`
+    is the method of a comparison that answers it.
+    """
 
     about: str
     usage: str
     examples: tuple[str, str]
+    takes: str
+    asks: str = ""
 
 
 class Option(NamedTuple):
-    """How an option is typed, of which commands it is one, and what it does.
+    """How an option is typed, of which commands or groups it is one, what it does and becomes.
 
     Its last word says what comes after it: nothing, a value, one value or more (``FILE...``), or
-    one of several (``mean|runs``). In the options of a command it has the name `to`, that of the
-    argument which it becomes, or else its first long one. What may be given `again` is a list.
+    one of several (``mean|runs``). In the options of a command it has the name `to`, or else its
+    first long one. What may be given `again` is a list; for some commands other fields hold
+    `instead`.
+
+    Its `use` is in these words: an "argument" of the call under its name; a "question" of the
+    comparison, asked with the value; a "label" of segments; what only "texts", a "log" or "battles"
+    have; "rare" if only ``--help-all`` shows it. Of an option of `forms` the value is an argument
+    of `to_text` and its like.
     """
 
     typed: str
     commands: str
     help: str
+    use: str = ""
+    forms: str = ""
     to: str = ""
     again: bool = False
+    instead: Mapping[str, Mapping[str, Any]] = {}
 
     @property
     def flags(self) -> list[str]:
@@ -45,192 +69,206 @@ class Option(NamedTuple):
         long = next((flag for flag in self.flags if flag.startswith("--")), self.flags[0])
         return self.to or long.lstrip("-").replace("-", "_")
 
-    @property
-    def is_rare(self) -> bool:
-        """Whether only ``--help-all`` has it."""
-        return not (self.help and RARE.isdisjoint(self.flags))
-
 
 _INPUT = "LOG... | FILE.npz... | -i OUT... -r REF..."
 COMMANDS = {
     "compare": Command(
         "which systems differ, by how much, and how sure that is", _INPUT,
-        ("-r ref.txt -i old.txt new.txt -m bleu chrf --baseline old", "logs/ --task 'mmlu*'")),
+        ("-r ref.txt -i old.txt new.txt -m bleu chrf --baseline old", "logs/ --task 'mmlu*'"),
+        "texts logs scored units drawn printed"),
     "estimate": Command(
         "score systems, with intervals", _INPUT,
-        ("-r ref.txt -i system.txt -m chrf++", "scores.csv --groups document")),
+        ("-r ref.txt -i system.txt -m chrf++", "scores.csv --groups document"),
+        "texts logs scored units drawn printed"),
     "rank": Command(
         "ranks with their intervals, tiers of ties, a composite score", _INPUT,
-        ("-r ref.txt -i systems/*.txt -m bleu chrf", "scores.tsv --composite autorank")),
+        ("-r ref.txt -i systems/*.txt -m bleu chrf", "scores.tsv --composite autorank"),
+        "texts logs scored units drawn printed"),
     "power": Command(
         "from a pilot: which differences are found, how many segments they need", _INPUT,
-        ("-r ref.txt -i old.txt new.txt --difference 1", "pilot.csv --segments 2000")),
+        ("-r ref.txt -i old.txt new.txt --difference 1", "pilot.csv --segments 2000"),
+        "texts logs units printed"),
     "gate": Command(
         "may a new model take another's place? exit code 0 passed, 1 failed, 3 undecided, 4 go on",
         "NEW --baseline BASE --margin POINTS | --recovery SHARE",
         ("logs/new --baseline logs/old --recovery 0.99",
-         "-i new.txt --baseline old.txt -r ref.txt --margin 1")),
+         "-i new.txt --baseline old.txt -r ref.txt --margin 1"),
+        "texts logs units drawn printed"),
     "cases": Command(
         "which items with several trials got worse, each tested by itself", "NEW --baseline BASE",
-        ("logs/new --baseline logs/old", "agents.csv --systems new --baseline old -o cases.csv")),
+        ("logs/new --baseline logs/old", "agents.csv --systems new --baseline old -o cases.csv"),
+        "logs drawn printed", asks="cases"),
     "show": Command(
         "what is in a log, a table of scores or a file of statistics", "LOG... | FILE.npz...",
-        ("logs/", "scores.csv --metric acc")),
+        ("logs/", "scores.csv --metric acc"), "logs printed"),
     "extract": Command(
         "keep statistics, to compare without texts", "-i OUT... -r REF... -o FILE.npz",
         ("-r ref.txt -i system.txt -o system.npz",
-         "-r ref.txt -i a.txt b.txt -m chrf -o chrf.npz")),
+         "-r ref.txt -i a.txt b.txt -m chrf -o chrf.npz"), "texts"),
     "audit": Command(
         "what sacreBLEU and evaluatio print, beside the calibrated p-value", _INPUT,
-        ("-r ref.txt -i old.txt new.txt -m bleu chrf", "old.npz new.npz")),
+        ("-r ref.txt -i old.txt new.txt -m bleu chrf", "old.npz new.npz"),
+        "texts logs drawn printed"),
     "demo": Command(
         "compare four systems on the bundled sample; with --files write what the pages read", "",
-        ("", "--files examples")),
+        ("", "--files examples"), "printed"),
 }  # fmt: skip
 
-_SCORED = "compare estimate rank"
-_PAIRED = "compare rank power gate audit"
-_ANY = f"{_PAIRED} estimate"
-_LOGS, _TEXTS = f"{_ANY} show cases", f"{_ANY} extract"
-_DRAWN = f"{_SCORED} gate audit cases"
-_PRINTED = f"{_LOGS} demo"
 _OUTPUT = "repeats; by suffix txt md tex csv json html png pdf svg"
 _FORMS = "text|json|markdown|latex|html|csv"
-
-#: The options by heading. Those of a test are arguments of the call under their names.
+#: The options, under the headings of the help.
 OPTIONS = {
     "input": [
-        Option("LOG...", _LOGS, "a log, a folder of logs, a table of scores, or FILE.npz"),
-        Option("-i, --input FILE...", _TEXTS, "outputs, a file a system, a segment a line"),
-        Option("-r, --references FILE...", _TEXTS, "a file a reference; - is standard input"),
-        Option("-m, --metrics, --metric METRIC...", _TEXTS,
-               "bleu (default) chrf chrf++ ter wer cer rougeL; which of logs"),
-        Option("-m, --metrics, --metric METRIC...", "show cases", "which of logs"),
-        Option("--systems PATTERN...", _LOGS, "choose systems, and their order"),
-        Option("--names NAME...", f"{_TEXTS} show", "names of systems, one a file; again for runs"),
-        Option("--task PATTERN...", _LOGS, "tasks of logs, such as 'mmlu*'"),
-        Option("--filter PATTERN...", _LOGS, "filters of lm-evaluation-harness"),
-        Option("--missing error|intersect|available", _LOGS,
-               "where not all have all (default: error)"),
-        Option("--epochs mean|runs|pass^K|pass@K|flips|icc", _LOGS,
-               "several answers to an item (default: mean)"),
-        Option("--human FILE|COLUMN", f"{_SCORED} power gate",
-               "people's scores of a part of the items, beside a judge's of all"),
-        Option("--scale log-odds|elo", _SCORED, "of strengths, of battles (default: log-odds)"),
-        Option("--ties half|davidson", _SCORED,
-               "of battles: half a win of each, or with a probability of their own"),
+        Option("LOG...", "logs", "a log, a folder of logs, a table of scores, or FILE.npz"),
+        Option("-i, --input FILE...", "texts", "outputs, a file a system, a segment a line"),
+        Option("-r, --references FILE...", "texts", "a file a reference; - is standard input",
+               "texts"),
+        Option("-m, --metrics, --metric METRIC...", "texts logs",
+               "bleu (default) chrf chrf++ ter wer cer rougeL; which of logs",
+               instead={name: {"help": "which of logs"} for name in ("show", "cases")}),
+        Option("--systems PATTERN...", "logs", "choose systems, and their order"),
+        Option("--names NAME...", "texts show", "names of systems, one a file; again for runs"),
+        Option("--task PATTERN...", "logs", "tasks of logs, such as 'mmlu*'", "log"),
+        Option("--filter PATTERN...", "logs", "filters of lm-evaluation-harness", "log rare"),
+        Option("--missing error|intersect|available", "logs",
+               "where not all have all (default: error)", "log rare"),
+        Option("--epochs EPOCHS", "logs", "several answers to an item (default: mean)",
+               "log rare"),
+        Option("--human FILE|COLUMN", "units",
+               "people's scores of a part of the items, beside a judge's of all", "log rare"),
+        Option("--scale log-odds|elo", "scored", "of strengths, of battles (default: log-odds)",
+               "battles rare"),
+        Option("--ties half|davidson", "scored",
+               "of battles: half a win of each, or with a probability of their own",
+               "battles rare"),
         Option("--allow-changes KIND...", "gate",
-               "what may differ: version shots dataset arguments prompts"),
-        Option("--columns COLUMN=ROLE...", _LOGS, "what is in tables of scores: mine=score"),
-        Option("--lower-is-better METRIC...", _LOGS, "of scores whose name does not say it"),
-        Option("--higher-is-better METRIC...", _LOGS, "likewise"),
-        Option("-t, --test-set NAME", _TEXTS, "sacreBLEU's test set in place of -r; with -l"),
-        Option("-l, --language-pair SRC-TRG", _TEXTS, "en-de: TRG chooses the tokeniser"),
-        Option("--scores FILE...", _SCORED, "scores of the systems and lines of -i, as of COMET"),
+               "what may differ: version shots dataset arguments prompts", "log rare"),
+        Option("--columns COLUMN=ROLE...", "logs", "what is in tables of scores: mine=score",
+               "log rare"),
+        Option("--lower-is-better METRIC...", "logs", "of scores whose name does not say it",
+               "log rare"),
+        Option("--higher-is-better METRIC...", "logs", "likewise", "log rare"),
+        Option("-t, --test-set NAME", "texts", "sacreBLEU's test set in place of -r; with -l",
+               "texts rare"),
+        Option("-l, --language-pair SRC-TRG", "texts", "en-de: TRG chooses the tokeniser",
+               "texts rare"),
+        Option("--scores FILE...", "scored", "scores of the systems and lines of -i, as of COMET",
+               "texts rare"),
         Option("--ids FILE", "extract", "one name of a segment a line"),
     ],
     "units": [
-        Option("--groups NAME|FILE", f"{_SCORED} power gate",
-               "of documents: a label of the items, or a label a line"),
-        Option("--strata NAME|FILE", f"{_SCORED} power gate",
-               "likewise a domain: drawn within each"),
-        Option("--unpaired", "compare rank gate", "systems have other items; -r: a file a system"),
-        Option("--paired-runs", "compare rank gate", "run 1 of all has the same prompt, or seed"),
-        Option("--by NAME|FILE", "compare", "a row a domain, and whether they differ"),
-        Option("--over NAME|FILE", "compare", "means over domains, or task, as a sample of them"),
-        Option("--aggregate micro|macro", f"{_SCORED} power gate",
-               "over strata or tasks: all together, or means"),
+        Option("--groups NAME|FILE", "units",
+               "of documents: a label of the items, or a label a line", "label"),
+        Option("--strata NAME|FILE", "units", "likewise a domain: drawn within each",
+               "label rare"),
+        Option("--unpaired", "compare rank gate", "systems have other items; -r: a file a system",
+               "rare"),
+        Option("--paired-runs", "compare rank gate", "run 1 of all has the same prompt, or seed",
+               "argument rare"),
+        Option("--by NAME|FILE", "compare", "a row a domain, and whether they differ",
+               "label question rare"),
+        Option("--over NAME|FILE", "compare", "means over domains, or task, as a sample of them",
+               "label question rare"),
+        Option("--aggregate micro|macro", "units",
+               "over strata or tasks: all together, or means", "rare"),
     ],
     "test": [
-        Option("--baseline NAME", "compare power audit", "compare all with it; name or path"),
-        Option("--baseline BASE", "gate", "what is in use: log, file of outputs, or name"),
-        Option("--baseline BASE", "cases", "what is in use: a log, or a name"),
-        Option("--margin POINTS", "compare gate", "the difference, or loss, that matters"),
-        Option("--recovery SHARE", "compare gate", "of the baseline's score, to be kept"),
-        Option("--on all|total", "gate", "what decides: all, or of tasks the total (default: all)"),
-        Option("--difference POINTS", "power", "a true difference"),
+        Option("--baseline NAME", "compare power audit gate cases",
+               "compare all with it; name or path",
+               instead={"gate": {"typed": "--baseline BASE",
+                                 "help": "what is in use: log, file of outputs, or name"},
+                        "cases": {"typed": "--baseline BASE",
+                                  "help": "what is in use: a log, or a name"}}),
+        Option("--margin POINTS", "compare gate", "the difference, or loss, that matters",
+               "argument"),
+        Option("--recovery SHARE", "compare gate", "of the baseline's score, to be kept",
+               "argument"),
+        Option("--on all|total", "gate", "what decides: all, or of tasks the total (default: all)",
+               "argument"),
+        Option("--difference POINTS", "power", "a true difference", "argument"),
         Option("--segments N", "power", "of the plan, or groups (default: the pilot's)",
-               "n_segments"),
-        Option("--trials N", "power", "answers to each item that are planned"),
-        Option("--price ITEM,TRIAL", "power", "items or trials? what each costs: the cheapest"),
-        Option("--power LEVEL", "power", "target (default: 0.8)"),
+               "argument", to="n_segments"),
+        Option("--trials N", "power", "answers to each item that are planned", "argument"),
+        Option("--price ITEM,TRIAL", "power", "items or trials? what each costs: the cheapest",
+               "argument"),
+        Option("--power LEVEL", "power", "target (default: 0.8)", "argument"),
         Option("--composite autorank|borda", "rank", "one ranking of all metrics"),
-        Option("--test bootstrap|t|ar", "compare", "default: bootstrap"),
-        Option("--method bootstrap|percentile|bca|t|simultaneous", "compare",
-               "of intervals (default: bootstrap)"),
-        Option("--method bootstrap|percentile|bca|t", "estimate rank",
-               "of intervals (default: bootstrap)"),
-        Option("--alternative two-sided|greater|less", "compare power", "default: two-sided"),
-        Option("--adjustment, --adjust max-t|holm|benjamini-hochberg|none", "compare",
-               "default: max-t"),
-        Option("--adjustment, --adjust max-t|holm", "rank", "default: max-t"),
+        Option("--test bootstrap|t|ar", "compare", "default: bootstrap", "argument rare"),
+        Option("--method bootstrap|percentile|bca|t", "scored",
+               "of intervals (default: bootstrap)", "argument rare",
+               instead={"compare": {"typed": "--method bootstrap|percentile|bca|t|simultaneous"}}),
+        Option("--alternative two-sided|greater|less", "compare power", "default: two-sided",
+               "argument rare"),
+        Option("--adjustment, --adjust max-t|holm|benjamini-hochberg|none", "compare rank",
+               "default: max-t", "argument rare",
+               instead={"rank": {"typed": "--adjustment, --adjust max-t|holm"}}),
         Option("--adjust-over pairs|metrics", "compare",
-               "one family a metric, or of all (default: pairs)"),
-        Option("--contrast difference|ratio|log-ratio", "compare", "default: difference"),
-        Option("--confidence-level LEVEL", f"{_SCORED} power cases",
-               "default: 0.95; verdicts are at 1 - LEVEL"),
+               "one family a metric, or of all (default: pairs)", "argument rare"),
+        Option("--contrast difference|ratio|log-ratio", "compare", "default: difference",
+               "argument rare"),
+        Option("--confidence-level LEVEL", "scored power cases",
+               "default: 0.95; verdicts are at 1 - LEVEL", "argument"),
         Option("--significance-level LEVEL", "power gate",
-               "how often one test may be wrong (default: 0.05)"),
-        Option("--of N", "gate", "items, or groups, planned at most: a look at those so far"),
-        Option("--looks N", "gate", "how many looks are planned (default: 8)"),
+               "how often one test may be wrong (default: 0.05)", "argument"),
+        Option("--of N", "gate", "items, or groups, planned at most: a look at those so far",
+               "argument rare"),
+        Option("--looks N", "gate", "how many looks are planned (default: 8)", "argument rare"),
         Option("--state FILE", "gate", "JSON of all looks so far, as items come in; with --of N"),
-        Option("--undecided pass|fail", "gate", "what it counts as: exit with 0 or 1, not with 3"),
-        Option("--paired-bs-n N", "audit", "sacreBLEU's resamples (default: 1,000)", "n_bootstrap"),
-        Option("--paired-ar-n N", "audit", "its trials (default: 10,000)", "n_randomization"),
-        Option("--resamples N", _DRAWN, "default: 9,999", "n_resamples"),
-        Option("--seed N", _DRAWN, "default: 12345", "rng"),
+        Option("--undecided pass|fail", "gate", "what it counts as: exit with 0 or 1, not with 3",
+               "argument rare"),
+        Option("--paired-bs-n N", "audit", "sacreBLEU's resamples (default: 1,000)", "argument",
+               to="n_bootstrap"),
+        Option("--paired-ar-n N", "audit", "its trials (default: 10,000)", "argument",
+               to="n_randomization"),
+        Option("--resamples N", "drawn", "default: 9,999", "argument", to="n_resamples"),
+        Option("--seed N", "drawn", "default: 12345", "argument", to="rng"),
     ],
     "output": [
-        Option("-o, --output FILE", _PRINTED.replace("gate ", ""), _OUTPUT, again=True),
-        Option("-o, --output FILE", "gate", f"{_OUTPUT} xml", again=True),
-        Option("-o, --output FILE.npz", "extract", "where to"),
-        Option(f"-f, --format {_FORMS}", _PRINTED.replace("gate ", ""), "default: as -o, or text"),
-        Option(f"-f, --format {_FORMS}|junit", "gate", "default: as -o, or text"),
-        Option("--verbose", f"{_SCORED} power gate show cases demo", "all notes and signatures"),
+        Option("-o, --output FILE", "printed extract", _OUTPUT, again=True,
+               instead={"gate": {"help": f"{_OUTPUT} xml"},
+                        "extract": {"typed": "-o, --output FILE.npz", "help": "where to",
+                                    "again": False}}),
+        Option(f"-f, --format {_FORMS}", "printed", "default: as -o, or text",
+               instead={"gate": {"typed": f"-f, --format {_FORMS}|junit"}}),
+        Option("--verbose", "units show cases demo", "all notes and signatures", forms="text"),
         Option("--describe", "compare estimate demo", "print the sentence for a method section"),
-        Option("--matrix", "compare", "all pairs of many systems"),
+        Option("--matrix", "compare", "all pairs of many systems", "rare", "text"),
         Option("--files FOLDER", "demo", "write the files of the pages there, and no table"),
-        Option("--digits N", _PRINTED, "decimals of scores (default: two of the smallest error)"),
+        Option("--digits N", "printed", "decimals of scores (default: two of the smallest error)",
+               "rare", "text markdown latex"),
         Option("--layout paper", "compare estimate demo",
-               "a row a system, a column a metric, the best in bold, marks of significance"),
-        Option("--caption TEXT", _PRINTED, "of LaTeX, then a float; the title of a report"),
-        Option("--label NAME", _PRINTED, "likewise, for \\ref"),
+               "a row a system, a column a metric, the best in bold, marks of significance",
+               "rare", "text markdown latex html csv"),
+        Option("--caption TEXT", "printed", "of LaTeX, then a float; the title of a report",
+               "rare", "latex html"),
+        Option("--label NAME", "printed", "likewise, for \\ref", "rare", "latex"),
     ],
 }  # fmt: skip
-#: Options of battles alone, by name.
-OF_BATTLES = ("scale", "ties")
-RARE = {
-    *(
-        "--filter",
-        "--missing",
-        "--epochs",
-        "--allow-changes",
-        "--human",
-        "--scale",
-        "--ties",
-        "--columns",
-        "--lower-is-better",
-        "--higher-is-better",
-    ),
-    *("-t", "-l", "--scores", "--strata", "--by", "--over", "--aggregate", "--alternative"),
-    *("--test", "--method", "--adjustment", "--adjust-over", "--matrix", "--layout", "--digits"),
-    *("--contrast", "--caption", "--label", "--of", "--looks", "--undecided"),
-    *("--unpaired", "--paired-runs"),
-}
+EVERY = [option for options in OPTIONS.values() for option in options]
+_FLAGS = {option.name: option.flags[0] for option in EVERY}
 
 
 def options_of(command: str) -> dict[str, list[Option]]:
-    """Return the options of a command by heading."""
-    found = {
-        heading: [option for option in options if command in option.commands.split()]
-        for heading, options in OPTIONS.items()
-    }
-    return {heading: options for heading, options in found.items() if options}
+    """Return the options of a command by heading, as it has them."""
+    # What answers to an item become is a list of the library, which takes time to load.
+    from evalstats.logs.pivot import EPOCHS
 
-
-_FLAGS = {option.name: option.flags[0] for some in OPTIONS.values() for option in some}
+    taken = {command, *COMMANDS[command].takes.split()}
+    found: dict[str, list[Option]] = {}
+    for heading, options in OPTIONS.items():
+        for option in options:
+            if not taken.isdisjoint(option.commands.split()):
+                own = option._replace(**option.instead.get(command, {}))
+                typed = own.typed.replace("EPOCHS", "|".join(EPOCHS))
+                found.setdefault(heading, []).append(own._replace(typed=typed))
+    return found
 
 
 def flag_of(name: str) -> str:
     """Return the flag of an option from its name; metrics have some that are not here."""
     return _FLAGS.get(name, f"--{name.replace('_', '-')}")
+
+
+def names_of(use: str) -> list[str]:
+    """Return the names of all options of a use, in the order of the table."""
+    return [option.name for option in EVERY if use in option.use.split()]

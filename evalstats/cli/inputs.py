@@ -1,48 +1,44 @@
-"""What is analysed, as tables by task: texts, files of statistics or logs."""
+"""What is analysed, as tables by task: texts, files of statistics, logs and tables of scores.
+
+The readers of logs are imported where a log is read: texts, the most of what is compared, need not
+wait for them.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.design import NamedTotal
 from evalstats.analysis.tasks import as_pairs, tables_of
 from evalstats.checks import meant
-from evalstats.cli.flags import OF_BATTLES, flag_of
-from evalstats.cli.metrics import METRIC_OPTIONS, metrics_of
+from evalstats.cli.flags import flag_of, names_of
 from evalstats.cli.output import STANDARD
+from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
 from evalstats.designs.unpaired.independent import tables_by_system
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
+from evalstats.metrics import Metric
+from evalstats.results.forms import Result
 from evalstats.results.records import distinct
 from evalstats.statistics.extraction import Progress, as_runs, extract_files
-from evalstats.statistics.files import (
-    MARK_NOTE,
-    Lines,
-    read_lines,
-    system_names,
-    test_set_files,
-)
+from evalstats.statistics.files import MARK_NOTE, Lines, read_lines, system_names, test_set_files
 from evalstats.statistics.names import as_names, group_codes
 from evalstats.statistics.segments import SegmentStatistics
 
-#: Options that name labels of segments, and those that name files to read.
-_LABELS = ("groups", "strata", "by", "over")
+if TYPE_CHECKING:
+    from evalstats.logs.joining import Joined
+    from evalstats.logs.log import Log
+
+#: Options that name files to read, and those that name a file, or else a system, a column, or a
+#: label of segments.
 _FILES = ("logs", "input", "references", "scores", "ids")
-#: Options that name a file, or else a system, a column, or a label.
+_LABELS = tuple(names_of("label"))
 _FILES_OR_NAMES = ("baseline", "human", *_LABELS)
-_OF_LOGS = (
-    *("task", "filter", "missing", "epochs", "columns", "lower_is_better", "higher_is_better"),
-    "allow_changes",
-    "human",
-)
-_OF_TEXTS = (
-    *("references", "test_set", "language_pair", "scores"),
-    *(name for names in METRIC_OPTIONS.values() for name in names),
-)
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,7 @@ class Input:
     tasks: dict[str, list[SegmentStatistics]]
     labels: dict[str, Any]
     notes: tuple[str, ...] = ()
-    paths: dict[str, str] | None = None
+    paths: Mapping[str, str] = field(default_factory=dict)
     totals: tuple[NamedTotal, ...] = ()
     texts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
@@ -69,7 +65,7 @@ class Input:
 
     def system(self, name: str) -> str:
         """Return the system that a name or the path of its file stands for."""
-        if found := _known(name, self.systems, self.paths or {}):
+        if found := _known(name, self.systems, self.paths):
             return found
         raise InputError(f"--baseline: there is no {name!r}; {meant(name, self.systems)}")
 
@@ -109,7 +105,7 @@ def files_of(options: argparse.Namespace) -> list[str]:
     values = [getattr(options, name) or [] for name in _FILES]
     files = [path for one in values for path in ([one] if isinstance(one, str) else one)]
     for name in _FILES_OR_NAMES:
-        path = getattr(options, name, None)
+        path = getattr(options, name)
         if path == STANDARD:
             files += [path] if name in _LABELS else []
         elif path and path not in files and Path(path).exists():
@@ -132,67 +128,65 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
     kinds = {Path(path).suffix == ".npz" for path in paths}
     if len(kinds) > 1:
         raise InputError(f"give files of statistics (.npz) or logs, not both: {' '.join(paths)}")
-    _refuse(options, _OF_TEXTS, f"is for texts: {paths[0]} has its own")
+    of_texts = [*names_of("texts"), *chain.from_iterable(METRIC_OPTIONS.values())]
+    _refuse(options, of_texts, f"is for texts: {paths[0]} has its own")
+    labels: dict[str, Any] = {name: getattr(options, name) for name in _LABELS}
     if kinds == {True}:
-        unknown = (*_OF_LOGS, *OF_BATTLES, "metrics", "names")
+        unknown = (*names_of("log"), *names_of("battles"), "metrics", "names")
         _refuse(options, unknown, f"says nothing of {paths[0]}")
-        found = _of_statistics(options)
+        tables = [SegmentStatistics.load(path) for path in paths]
+        for name, asked in labels.items():
+            if not (asked is None or options.unpaired or asked in tables[0].labels):
+                labels[name] = Labels(asked)
+        files = zip(paths, tables, strict=True)
+        single = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
+        tables = tables if options.unpaired else tables_of(tables)
+        found = Input({"": _chosen(tables, options)}, labels, paths=single)
     else:
-        # Texts, the most of what is compared, need not wait for the readers of logs.
-        from evalstats.cli.logs import of_logs
-
-        labels = {name: getattr(options, name) for name in _LABELS}
         # Tasks are there anyway.
-        joined = of_logs(options, [x for x in labels.values() if x not in (None, "task")])
+        joined = _of_logs(options, [x for x in labels.values() if x not in (None, "task")])
         if least > 1:
             joined.several()
         notes = tuple(joined.notes)
         found = Input(joined.tasks, labels, notes, joined.paths, joined.totals, joined.texts)
     if least > 1:
-        _check_enough(options, found.systems, found.paths or {})
+        _check_enough(options, found.systems, found.paths)
     return found
 
 
 def _refuse(options: argparse.Namespace, names: Iterable[str], why: str) -> None:
     for name in names:
+        # Options of metrics are those of some commands.
         if getattr(options, name, None) is not None:
             raise InputError(f"{flag_of(name)} {why}")
 
 
-def _of_statistics(options: argparse.Namespace) -> Input:
-    tables = [SegmentStatistics.load(path) for path in options.logs]
-    labels: dict[str, Any] = {}
-    for name in _LABELS:
-        asked = getattr(options, name)
-        is_label = asked is None or _is_unpaired(options) or asked in tables[0].labels
-        labels[name] = asked if is_label else Labels(asked)
-    files = zip(options.logs, tables, strict=True)
-    paths = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
-    tables = tables if _is_unpaired(options) else tables_of(tables)
-    return Input({"": _chosen(tables, options)}, labels, paths=paths)
-
-
 def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> Input:
     """Read and extract texts, one table a metric; what costs nothing is checked before."""
-    _refuse(options, OF_BATTLES, "is for tables of battles, and these are texts")
+    _refuse(options, names_of("battles"), "is for tables of battles, and these are texts")
     if not options.scores:
-        _refuse(options, _OF_LOGS, "is for logs and tables of scores, and none is given")
+        _refuse(options, names_of("log"), "is for logs and tables of scores, and none is given")
     metrics = metrics_of(options)
     if not options.input:
         raise InputError("outputs are missing: give -i FILE ..., or paths of logs")
-    if _is_unpaired(options):
-        return _of_unpaired_texts(options, progress)
+    if options.unpaired:
+        return _of_unpaired_texts(options, metrics, progress)
     names, systems_of_runs = _names(options)
     paths = dict(zip(options.input, systems_of_runs or names, strict=True))
     if least > 1:
         _check_enough(options, list(dict.fromkeys(systems_of_runs or names)), paths)
-    labels = _labels(options)
+    of_files: dict[str, str | None] = {name: getattr(options, name) for name in _LABELS}
+    labels = {name: Labels(path) if path else None for name, path in of_files.items()}
     references = _references(options)
     n_segments = len(references[0])
     for name, values in labels.items():
         if values is not None:
             group_codes(values, n_segments, name)
-    systems = _outputs(options.input, names, n_segments)
+    systems = {name: Lines(path) for name, path in zip(names, options.input, strict=True)}
+    for path, lines in zip(options.input, systems.values(), strict=True):
+        if len(lines) != n_segments:
+            raise InputError(f"{path} has {len(lines)} lines but the references have {n_segments}")
+    as_names(names)
     tables = extract_files(systems, references, metrics, progress)
     if systems_of_runs:
         tables = [as_runs(table, systems_of_runs) for table in tables]
@@ -200,11 +194,7 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     ids = tuple(str(i + 1) for i in range(n_segments))
     tables = [replace(table, segment_ids=ids) for table in tables]
     if options.scores:
-        from evalstats.cli.logs import scores_beside
-
-        # Standard input cannot be read again.
-        again = [] if STANDARD in (options.references or []) else _references(options)
-        tables = tables + scores_beside(options, tables[0], again)
+        tables = tables + _scores_beside(options, tables[0])
     texts = (*references, *systems.values())
     notes = tuple(f"{lines.path} {MARK_NOTE}" for lines in texts if lines.has_mark)
     return Input({"": _chosen(tables, options)}, labels, notes, paths)
@@ -221,31 +211,13 @@ class Labels(list[str]):
         self.name = one if len(one) > 2 and one[:1].isalpha() else ""
 
 
-def _labels(options: argparse.Namespace) -> dict[str, Labels | None]:
-    """Return the lines of the files of groups and strata, None where there is no file."""
-    files: dict[str, str | None] = {name: getattr(options, name) for name in _LABELS}
-    return {name: Labels(path) if path else None for name, path in files.items()}
-
-
-def _outputs(paths: Sequence[str], names: Sequence[str], n_segments: int) -> dict[str, Lines]:
-    """Return the lines of each system's file, which has one for each segment."""
-    systems = {name: Lines(path) for name, path in zip(names, paths, strict=True)}
-    for path, lines in zip(paths, systems.values(), strict=True):
-        if len(lines) != n_segments:
-            raise InputError(f"{path} has {len(lines)} lines but the references have {n_segments}")
-    as_names(names)
-    return systems
-
-
-def _is_unpaired(options: argparse.Namespace) -> bool:
-    return bool(getattr(options, "unpaired", None))
-
-
-def _of_unpaired_texts(options: argparse.Namespace, progress: Progress) -> Input:
+def _of_unpaired_texts(
+    options: argparse.Namespace, metrics: list[Metric], progress: Progress
+) -> Input:
     """Read and extract texts of which each system has references of its own."""
     _refuse(options, (*_LABELS, "test_set", "scores"), "says nothing of --unpaired texts")
-    files, metrics = options.references or [], metrics_of(options)
-    names = system_names(options.input or [], options.names)
+    files = options.references or []
+    names = system_names(options.input, options.names)
     as_names(names)
     if len(files) != len(names):
         raise InputError(
@@ -294,55 +266,20 @@ def _chosen(
     places = [i for p in options.systems for i, name in enumerate(names) if matches(name, [p])]
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)
-    if _is_unpaired(options):
+    if options.unpaired:
         apart = tables_by_system(tables)
         return [table for name in chosen for table in apart[name]]
     return [replace(table, values=table.values[places], systems=chosen) for table in tables]
 
 
 def _references(options: argparse.Namespace) -> list[Lines]:
+    """Return the lines of the files of references, which are as many."""
     files = _reference_files(options)
     streams = [Lines(path) for path in files]
     if len(set(map(len, streams))) > 1:
         found = ", ".join(f"{p} has {len(lines)}" for p, lines in zip(files, streams, strict=True))
         raise InputError(f"must have the same number of lines: {found}", argument="references")
     return streams
-
-
-def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
-    """Return what a report shows of segments: references and outputs, where they are in files.
-
-    Of domains, each of which has some of the segments, by the numbers of the lines, which in the
-    total stand behind the domain.
-    """
-    if options.command != "compare" or not options.input or options.unpaired or options.over:
-        return None
-    if options.by and (options.groups or options.by == STANDARD):
-        # A domain has some of the documents, and standard input cannot be read again.
-        return None
-    # Standard input cannot be read again.
-    named = _shown_files(options)
-    files = {name: Lines(path) for name, path in named.items() if path != STANDARD}
-    texts = {name: lines.texts(0, len(lines)) for name, lines in files.items()}
-    if not options.by:
-        return texts
-    own = [str(i + 1) for i in range(max(map(len, texts.values()), default=0))]
-    ids = [*own, *map("{}: {}".format, Labels(options.by), own)]
-    return {name: dict(zip(ids, [*lines, *lines], strict=True)) for name, lines in texts.items()}
-
-
-def _shown_files(options: argparse.Namespace) -> dict[str, str]:
-    """Return the files of references, and those of outputs by the names of their systems."""
-    references = _reference_files(options)
-    numbers = [f" {i + 1}" for i in range(len(references))] if len(references) > 1 else [""]
-    named = {f"reference{number}": path for number, path in zip(numbers, references, strict=True)}
-    names, systems_of_runs = _names(options)
-    # Which of several runs a report should show is not known.
-    if not systems_of_runs:
-        for name, path in zip(names, options.input, strict=True):
-            if not options.systems or matches(name, options.systems):
-                named[name] = path
-    return named
 
 
 def _reference_files(options: argparse.Namespace) -> list[str]:
@@ -356,3 +293,188 @@ def _reference_files(options: argparse.Namespace) -> list[str]:
     if not options.language_pair:
         raise InputError("-t/--test-set needs -l/--language-pair, for example -l en-de")
     return list(test_set_files(options.test_set, options.language_pair))
+
+
+def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
+    """Return what a report shows of segments: references and outputs, where they are in files.
+
+    Of domains, each of which has some of the segments, by the numbers of the lines, which in the
+    total stand behind the domain.
+    """
+    if options.command != "compare" or not options.input or options.unpaired or options.over:
+        return None
+    if options.by and (options.groups or options.by == STANDARD):
+        # A domain has some of the documents, and standard input cannot be read again.
+        return None
+    references = _reference_files(options)
+    numbers = [f" {i + 1}" for i in range(len(references))] if len(references) > 1 else [""]
+    files = {f"reference{number}": path for number, path in zip(numbers, references, strict=True)}
+    names, systems_of_runs = _names(options)
+    # Which of several runs a report should show is not known.
+    if not systems_of_runs:
+        for name, path in zip(names, options.input, strict=True):
+            if not options.systems or matches(name, options.systems):
+                files[name] = path
+    # Standard input cannot be read again.
+    read_again = {name: Lines(path) for name, path in files.items() if path != STANDARD}
+    texts = {name: lines.texts(0, len(lines)) for name, lines in read_again.items()}
+    if not options.by:
+        return texts
+    own = [str(i + 1) for i in range(max(map(len, texts.values()), default=0))]
+    ids = [*own, *map("{}: {}".format, Labels(options.by), own)]
+    return {name: dict(zip(ids, [*lines, *lines], strict=True)) for name, lines in texts.items()}
+
+
+def _of_logs(options: argparse.Namespace, labels: Sequence[str]) -> Joined:
+    """Read logs and tables of scores, with labels of their items."""
+    from evalstats.designs.arenas.battles import BattleTable, BradleyTerry
+    from evalstats.logs.joining import joined
+
+    paths, names = options.logs, options.names
+    if wrong := [p for p in paths if p == STANDARD or p.removesuffix(".gz").endswith(".txt")]:
+        raise InputError(
+            f"{wrong[0]} is neither statistics (.npz) nor a log or a table of scores; give outputs "
+            f"as -i"
+        )
+    if files := [name for name in labels if Path(name).suffix and Path(name).is_file()]:
+        raise InputError(
+            f"{files[0]} is a file of labels, which goes with texts; of logs and tables give the "
+            f"name of a label, such as that of a column"
+        )
+    wanted = _selection(options)
+    if options.command == "gate":
+        wanted["allow_changes"] = options.allow_changes
+    of_strengths = {x: value for x in names_of("battles") if (value := getattr(options, x))}
+    if of_strengths:
+        wanted["strengths"] = BradleyTerry(**of_strengths)
+    places = [Path(path).absolute() for path in paths]
+    if names is None:
+        if again := [path for i, path in enumerate(paths) if places[i] in places[:i]]:
+            raise InputError(f"{again[0]} is given more than once; give --names")
+    elif len(names) != len(paths) or len(set(names)) < len(names):
+        raise InputError(
+            f"--names needs a name of its own for each of the {len(paths)} logs, got "
+            f"{' '.join(names)}; runs of a system are a column 'epoch', with --epochs runs"
+        )
+    logs = paths if names is None else dict(zip(names, paths, strict=True))
+    found = joined(logs, labels=labels, paired=not options.unpaired, **wanted)
+    tables: Iterable[object] = chain.from_iterable(found.tasks.values())
+    if of_strengths and not all(isinstance(table, BattleTable) for table in tables):
+        raise InputError(
+            f"is for battles (columns model_a, model_b, winner), and {paths[0]} has scores of "
+            f"items; leave it out",
+            argument=next(iter(of_strengths)),
+        )
+    return found
+
+
+def _selection(options: argparse.Namespace) -> dict[str, Any]:
+    """Return which part of logs is wanted, and how they are read."""
+    names = ("task", "filter", "systems", "missing", "epochs", "human")
+    found = {name: getattr(options, name) for name in names}
+    found["metric"] = options.metrics
+    better = dict.fromkeys(options.lower_is_better or [], "lower")
+    better |= dict.fromkeys(options.higher_is_better or [], "higher")
+    found["directions"] = better or None
+    if options.columns is not None:
+        # Of ["mine=score", "id="], {"mine": "score", "id": None}.
+        found["columns"] = {}
+        for text in options.columns:
+            name, equals, role = text.rpartition("=")
+            if not equals:
+                raise InputError(f"--columns takes COLUMN=ROLE, such as mine=score, got {text}")
+            found["columns"][name] = role or None
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def log_at(path: str, options: argparse.Namespace) -> Log:
+    """Return a log, or a file of statistics, whatever its systems are."""
+    from evalstats.logs.log import log_of
+    from evalstats.logs.reading import read_log
+    from evalstats.logs.rows import Items, Key, Rows
+
+    if Path(path).suffix != ".npz":
+        of_several = ("missing", "systems", "human")
+        wanted = {name: x for name, x in _selection(options).items() if name not in of_several}
+        return read_log(path, **wanted)
+    table = SegmentStatistics.load(path)
+    ids = table.segment_ids or tuple(map(str, range(table.n_segments)))
+    items, key = Items.of(path, ids, table.labels), Key("", table.metric.name)
+    found = zip(table.systems, table.values[:, items.order], strict=True)
+    rows = [Rows(key, name, table.metric, items, values) for name, values in found]
+    return log_of(path, "statistics", rows)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Logs(Result):
+    """Several logs, one after the other."""
+
+    logs: tuple[Log, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary for each log."""
+        return {"logs": [log.to_dict() for log in self.logs]}
+
+    def _rows(self) -> tuple[Log, ...]:
+        return self.logs
+
+    def _notes(self) -> list[str]:
+        return [f"{log.path}: {note}" for log in self.logs for note in log._notes()]
+
+
+def _scores_beside(
+    options: argparse.Namespace, of_texts: SegmentStatistics
+) -> list[SegmentStatistics]:
+    """Return scores of the same systems and lines as texts, one table a metric."""
+    from evalstats.logs.joining import joined
+
+    wanted = {name: value for name, value in _selection(options).items() if name != "metric"}
+    # Standard input cannot be read again.
+    references = [] if STANDARD in (options.references or []) else _references(options)
+    where = ", ".join(options.scores)
+    return [
+        _of_lines(table, of_texts.systems, of_texts.n_segments, where, references)
+        for tables in joined(options.scores, **wanted).tasks.values()
+        for table in tables
+    ]
+
+
+def _of_lines(
+    table: SegmentStatistics, names: Sequence[str], n: int, where: str, references: list[Lines]
+) -> SegmentStatistics:
+    """Return the rows of some systems, whose segments are named by the numbers of lines."""
+    from evalstats.logs.sources import fingerprint, without_suffix
+
+    metric = table.metric.name
+    # A table may call a system after its file.
+    known_as = {without_suffix(name): i for i, name in enumerate(table.systems)}
+    known_as |= {name: i for i, name in enumerate(table.systems)}
+    if gone := [name for name in names if name not in known_as]:
+        raise InputError(
+            f"{where} has no scores ({metric}) of {', '.join(map(repr, gone))}; it has "
+            f"{', '.join(map(repr, table.systems))}: give --names"
+        )
+    known = [tuple(str(i + first) for i in range(table.n_segments)) for first in (0, 1)]
+    if table.segment_ids not in known:
+        ids = ", ".join(map(repr, (table.segment_ids or ("nothing",))[:3]))
+        raise InputError(
+            f"{where}: segments of {metric} must be named by the numbers of their lines to go with "
+            f"texts, from 0 or 1 on, but begin with {ids}"
+        )
+    if table.n_segments != n:
+        raise InputError(
+            f"{where} has scores ({metric}) of {table.n_segments:,} segments but the texts have "
+            f"{n:,} lines"
+        )
+    hashes = table.labels.get("reference_hash")
+    if hashes and references:
+        texts = zip(*(lines.texts(0, n) for lines in references), strict=True)
+        own = [{fingerprint(text.strip()) for text in line} for line in texts]
+        same = [asked in known for asked, known in zip(hashes, own, strict=True)]
+        if not all(same):
+            raise InputError(
+                f"{where} has scores ({metric}) of other references than the texts: "
+                f"{same.count(False):,} of {n:,} differ, that of line {same.index(False) + 1} first"
+            )
+    values = table.values[[known_as[name] for name in names]]
+    return replace(table, values=values, systems=tuple(names), segment_ids=None, labels={})

@@ -10,25 +10,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
+from evalstats.cli.flags import EVERY
 from evalstats.errors import InputError
-from evalstats.pictures.report import Texts, document
 from evalstats.results.forms import SUFFIXES
-from evalstats.statistics.extraction import Progress
+
+if TYPE_CHECKING:
+    from evalstats.pictures.report import Texts
+    from evalstats.statistics.extraction import Progress
 
 #: What stands for standard input or standard output in place of a file.
 STANDARD = "-"
-FORMATS = ("text", "json", "markdown", "latex", "html", "csv")
 FIGURES = ("png", "pdf", "svg")
-_OF_LATEX = {"caption", "label"}
-#: Forms that have tables.
-_TABLES = {"text", "markdown", "latex", "html", "csv"}
 #: Options of forms, arguments of `to_text` and its like, which have no effect on others.
-_OF_FORMS = {
-    **{"caption": {"latex", "html"}, "label": {"latex"}, "digits": {"text", "markdown", "latex"}},
-    **{"verbose": {"text"}, "matrix": {"text"}, "layout": _TABLES},
-}
+_OF_FORMS = {option.name: option.forms.split() for option in EVERY if option.forms}
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 1.0
 
@@ -50,8 +46,9 @@ def destination(path: str, inputs: Sequence[str] = ()) -> Iterator[Callable[[str
         return
     target = Path(path)
     for other in inputs:
-        if _is_same(target, other):
-            raise InputError(f"-o {path} is the input {other}; give another file")
+        with suppress(OSError):  # What is not there is reported where it is read.
+            if target.samefile(other):
+                raise InputError(f"-o {path} is the input {other}; give another file")
 
     def write(content: str | bytes) -> None:
         if isinstance(content, str):
@@ -81,13 +78,6 @@ def _writing(target: Path) -> Iterator[None]:
         raise InputError(f"cannot write {target}: {error.strerror}") from None
 
 
-def _is_same(path: Path, other: str) -> bool:
-    try:
-        return path.samefile(other)
-    except OSError:  # What is not there is reported where it is read.
-        return False
-
-
 def to_stdout(text: str = "") -> None:
     """Write to standard output, through to what reads it."""
     if sys.stdout is None:
@@ -110,32 +100,31 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
     for i, path in enumerate(paths):
         if any(Path(path).absolute() == Path(other).absolute() for other in paths[:i]):
             raise InputError(f"-o {path} is given more than once")
-    found = [(path, form_of(path, options.format)) for path in paths]
+    found = []
+    for path in paths:
+        asked, of_suffix = options.format, SUFFIXES.get(Path(path).suffix.lower())
+        if path == STANDARD:
+            asked, of_suffix = asked or "text", None
+        if asked and of_suffix not in (None, asked):
+            raise InputError(f"-o {path} is a file of {of_suffix}, but -f asks for {asked}")
+        form = asked or of_suffix
+        if not form:
+            known = " ".join(SUFFIXES)
+            raise InputError(
+                f"-o {path} does not say its form; end it in one of {known}, or give -f"
+            )
+        found.append((path, form))
     if options.command == "gate" and STANDARD not in paths:
         found.append((STANDARD, "text"))
-    for name in _OF_FORMS:
-        forms = _OF_FORMS[name]
-        if getattr(options, name) is not None and forms.isdisjoint(form for _, form in found):
-            what = "of tables: text, Markdown, LaTeX, HTML and CSV"
-            if name != "layout":
-                of_latex = name in _OF_LATEX
-                what = "for LaTeX: -f latex, or -o FILE.tex" if of_latex else "for text, md and tex"
+    for name, forms in _OF_FORMS.items():
+        if getattr(options, name) is not None and not any(form in forms for _, form in found):
+            what = "for text, md and tex"
+            if name == "layout":
+                what = "of tables: text, Markdown, LaTeX, HTML and CSV"
+            elif "latex" in forms and "text" not in forms:
+                what = "for LaTeX: -f latex, or -o FILE.tex"
             raise InputError(f"--{name} is {what}")
     return sorted(found, key=lambda pair: pair[0] == STANDARD)
-
-
-def form_of(output: str, format: str | None) -> str:
-    """Return the form that was asked for, or that of the file's suffix; they have to agree."""
-    if output == STANDARD:
-        return format or "text"
-    of_suffix = SUFFIXES.get(Path(output).suffix.lower())
-    if format and of_suffix not in (None, format):
-        raise InputError(f"-o {output} is a file of {of_suffix}, but -f asks for {format}")
-    if form := format or of_suffix:
-        return form
-    raise InputError(
-        f"-o {output} does not say its form; end it in one of {' '.join(SUFFIXES)}, or give -f"
-    )
 
 
 def rendered(
@@ -147,9 +136,18 @@ def rendered(
 ) -> str | bytes:
     """Return a result in a form, as str or bytes; a report has texts, and names its files."""
     if form in FIGURES:
-        return _figure(result, form)
-    if form == "html" and not getattr(options, "layout", None):
-        return document(result, texts, getattr(options, "caption", None), files)
+        if not hasattr(result, "plot"):
+            raise InputError(f"this result has no figure; -o FILE.{form} is for those that have")
+        panels, buffer = result.plot(), io.BytesIO()
+        # All panels are in one figure.
+        figure = next(iter(getattr(panels, "flat", [panels]))).figure
+        figure.savefig(buffer, format=form, bbox_inches="tight", dpi=150)
+        return buffer.getvalue()
+    if form == "html" and not options.layout:
+        # Few results are reports.
+        from evalstats.pictures.report import document
+
+        return document(result, texts, options.caption, files)
     make = getattr(result, f"to_{form}", None)
     if make is None:
         raise InputError(f"{form} is no form of this result; give another -f or -o")
@@ -160,17 +158,6 @@ def rendered(
     # `matrix` is asked for of a comparison alone.
     text: str | bytes = make(**{k: value for k, value in how.items() if value is not None})
     return text
-
-
-def _figure(result: Any, form: str) -> bytes:
-    """Draw a result: all panels are in one figure."""
-    if not hasattr(result, "plot"):
-        raise InputError(f"this result has no figure; -o FILE.{form} is for those that have")
-    panels = result.plot()
-    figure = next(iter(getattr(panels, "flat", [panels]))).figure
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=form, bbox_inches="tight", dpi=150)
-    return buffer.getvalue()
 
 
 @contextmanager

@@ -1,52 +1,95 @@
-"""What is typed becomes options, help, or one line that says what is wrong with it."""
+"""What is typed becomes options, metrics, help, or one line that says what is wrong with it."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from textwrap import fill
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args, get_type_hints
 
-from evalstats.checks import meant
-from evalstats.cli.flags import COMMANDS, OPTIONS, Option, flag_of, options_of
-from evalstats.cli.metrics import metric_options
+from evalstats.checks import meant, shown
+from evalstats.cli.flags import COMMANDS, EVERY, Option, flag_of, options_of
 from evalstats.cli.output import to_stdout
-from evalstats.errors import Argument
+from evalstats.errors import Argument, InputError
+from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
+from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
+from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
 from evalstats.results.signatures import version
 
 _WIDTH, _INDENT = 100, 40
-_METRICS = "options of metrics"
+#: What sacreBLEU calls what is here without being asked for.
+_SACREBLEU = dict.fromkeys(
+    ("--paired-bs", "--paired-ar", "-paired-bs", "-paired-ar"),
+    "compare tests every pair without it; evalstats audit prints what sacreBLEU says",
+)
+#: sacreBLEU's short forms of options.
+_SHORT = {
+    "tokenize": "-tok",
+    "lowercase": "-lc",
+    "smooth_method": "-s",
+    "smooth_value": "-sv",
+    "chrf_char_order": "-cc",
+    "chrf_word_order": "-cw",
+}
+#: sacreBLEU's, which takes time to ask.
+TOKENIZERS = (
+    *(*BUNDLED_TOKENIZERS, "ja-mecab", "ko-mecab"),
+    *("spm", "flores101", "flores200", "spBLEU-1K"),
+)
+_KINDS: list[type[Any]] = [kind for kind in BUILT_IN if kind.reads_text]
+#: Of the metrics that read text the fields under the names of their options, sacreBLEU's: BLEU's
+#: have no prefix. What the name of the metric says is no option.
+METRIC_OPTIONS: dict[Any, dict[str, Any]] = {
+    kind: {
+        f"{'' if kind is BLEU else f'{kind.__name__.lower()}_'}{field.name}": field
+        for field in fields(kind)
+        if not field.metadata.get("by_name")
+    }
+    for kind in _KINDS
+}
+_OVERVIEW = """usage: evalstats COMMAND ...
+
+Is this difference real? Scores with intervals, differences with p-values.
+
+{commands}
+evalstats COMMAND --help says how; evalstats --version prints the version.
+"""
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options of a command, whose name is `command`; help and errors end the program."""
     command, *rest = arguments or ["--help"]
-    if command in ("-h", "--help", "--help-all", "--version"):
-        to_stdout(f"evalstats {version()}\n" if command == "--version" else _overview())
+    if command == "--version":
+        to_stdout(f"evalstats {version()}\n")
+        raise SystemExit(0)
+    if command in ("-h", "--help", "--help-all"):
+        rows = (f"{_entry(name, known.about, 14)}\n" for name, known in COMMANDS.items())
+        to_stdout(_OVERVIEW.format(commands="".join(rows)))
         raise SystemExit(0)
     if command not in COMMANDS:
-        _Parser("").error(f"there is no {command!r}; {meant(command, list(COMMANDS))}")
-    parser = _Parser(command)
-    for options in _options(command).values():
-        for option in options:
-            parser.add_argument(*option.flags, **_settings(option))
+        _Parser("", []).error(f"there is no {command!r}; {meant(command, list(COMMANDS))}")
+    headings = options_of(command)
+    if any("-i" in option.flags for option in headings.get("input", [])):
+        headings["input"] += metric_options()
+    options = [option for some in headings.values() for option in some]
+    parser = _Parser(command, options)
     # What another command is asked is not asked here: all options have a value, or None.
-    every = {option.name: None for options in OPTIONS.values() for option in options}
-    found = parser.parse_args(rest, argparse.Namespace(**every))
-    if found.input:
-        for word in found.logs or ():
-            _check_no_second_value(parser, command, rest, word)
+    nothing = argparse.Namespace(**dict.fromkeys(option.name for option in EVERY))
+    found = parser.parse_args(rest, nothing)
+    # A word that is no file, after the one value of an option, is one too many.
+    for stray in found.logs or () if found.input else ():
+        at = rest.index(stray)
+        flag, value = rest[at - 2 : at] if at >= 2 and not Path(stray).exists() else ("", "")
+        if any(flag in x.flags and x.value and not x.value.endswith("...") for x in options):
+            parser.error(f"argument {flag} takes one value, got {value} {stray}")
     if found.help or found.help_all:
-        to_stdout(_help(command, found.help_all))
+        to_stdout(_help(command, headings, found.help_all))
         raise SystemExit(0)
     return found
-
-
-def one_line(message: str) -> str:
-    """Return a message that a terminal shows as one line, whatever was typed."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in message)
 
 
 def as_typed(argument: Argument, options: argparse.Namespace) -> str:
@@ -55,7 +98,7 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
         if not argument.has_value:
             return "--higher-is-better, --lower-is-better"
         return " ".join(f"--{better}-is-better {name}" for name, better in argument.value.items())
-    if argument.name == "paired" and hasattr(options, "unpaired"):
+    if argument.name == "paired":
         return "--unpaired"
     name = "metrics" if argument.name == "metric" else argument.name
     if not hasattr(options, name):
@@ -63,27 +106,6 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
     value = argument.value if argument.has_value else ()
     words = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
     return " ".join(map(str, (flag_of(name), *words)))
-
-
-#: What sacreBLEU calls what is here without being asked for.
-_SACREBLEU = dict.fromkeys(
-    ("--paired-bs", "--paired-ar", "-paired-bs", "-paired-ar"),
-    "compare tests every pair without it; evalstats audit prints what sacreBLEU says",
-)
-
-
-def _check_no_second_value(
-    parser: argparse.ArgumentParser, command: str, words: Sequence[str], stray: str
-) -> None:
-    """Say of a word that is no file, after the one value of an option, that it is one too many."""
-    at = words.index(stray)
-    if at < 2 or Path(stray).exists():
-        return
-    flag, value = words[at - 2 : at]
-    single = {f: o for some in _options(command).values() for o in some for f in o.flags}
-    option = single.get(flag)
-    if option and option.value and not option.value.endswith("..."):
-        parser.error(f"argument {flag} takes one value, got {value} {stray}")
 
 
 class _Once(argparse.Action):
@@ -98,12 +120,27 @@ class _Once(argparse.Action):
 class _Parser(argparse.ArgumentParser):
     """A parser of whole option names, whose errors are one line without the usage before it."""
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, options: Iterable[Option]) -> None:
         super().__init__(f"evalstats {command}".strip(), add_help=False, allow_abbrev=False)
         self.register("action", None, _Once)
         self.set_defaults(command=command)
         self.add_argument("-h", "--help", action="store_true")
         self.add_argument("--help-all", action="store_true")
+        for option in options:
+            value, is_input = option.value, not option.flags[0].startswith("-")
+            settings: dict[str, Any] = {} if is_input else {"dest": option.name}
+            if not value:
+                settings |= {"action": "store_true", "default": None}
+            else:
+                settings |= {"metavar": value, "type": partial(_read, value)}
+                if value.endswith("..."):
+                    # What is given again adds to what was given before.
+                    settings |= {"nargs": "*" if is_input else "+", "action": "extend"}
+                if option.again:
+                    settings["action"] = "append"
+                if value.islower() and "|" in value:
+                    settings["choices"] = value.split("|")
+            self.add_argument(*option.flags, **settings)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
@@ -114,101 +151,51 @@ class _Parser(argparse.ArgumentParser):
         for flag, hint in _SACREBLEU.items():
             if message.startswith("unrecognized") and flag in message.split():
                 message += f"; {hint}"
-        self.exit(2, one_line(f"{self.prog}: error: {message}") + "\n")
+        # As an `InputError` it is one line that a terminal shows, whatever was typed.
+        self.exit(2, f"{InputError(f'{self.prog}: error: {message}')}\n")
 
 
-def _settings(option: Option) -> dict[str, Any]:
-    """Return what argparse is told of an option."""
-    value = option.value
-    if not value:
-        return {"action": "store_true", "default": None, "dest": option.name}
-    is_input = not option.flags[0].startswith("-")
-    settings: dict[str, Any] = {} if is_input else {"dest": option.name}
-    if value.endswith("..."):
-        # What is given again adds to what was given before.
-        settings |= {"nargs": "*" if is_input else "+", "action": "extend"}
-    if option.again:
-        settings["action"] = "append"
-    if value.islower() and "|" in value:
-        settings["choices"] = value.split("|")
-    return {**settings, "metavar": value, "type": _TYPES.get(value, str)}
-
-
-def _language_pair(text: str) -> str:
-    """Return a pair of language codes as sacreBLEU writes them, or say what was expected."""
-    if not re.fullmatch(r"[A-Za-z]{2,3}-[A-Za-z]{2,3}", text):
-        raise argparse.ArgumentTypeError(f"expected SRC-TRG, for example en-de, got {text!r}")
-    return text.lower()
-
-
-def _number(text: str) -> float:
-    """Return a number, or say what was expected."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}") from None
-
-
-def _prices(text: str) -> tuple[float, float]:
-    """Return two prices, or say what was expected."""
-    item, comma, trial = text.partition(",")
-    if not comma:
-        raise argparse.ArgumentTypeError(f"expected two prices, such as 10,1; got {text!r}")
-    return _number(item), _number(trial)
-
-
-def _share(text: str) -> float:
-    """Return a share, which is no percentage."""
-    if re.fullmatch(r"[\d.]+ ?%", text):
-        share = f"{float(text.rstrip(' %')) / 100:.10g}"
+def _read(kind: str, text: str) -> Any:
+    """Return what is typed as a value of its kind, or say what was expected."""
+    if kind == "SRC-TRG":
+        if not re.fullmatch(r"[A-Za-z]{2,3}-[A-Za-z]{2,3}", text):
+            raise argparse.ArgumentTypeError(f"expected SRC-TRG, for example en-de, got {text!r}")
+        return text.lower()
+    if kind == "ITEM,TRIAL":
+        item, comma, trial = text.partition(",")
+        if not comma:
+            raise argparse.ArgumentTypeError(f"expected two prices, such as 10,1; got {text!r}")
+        return _read("NUMBER", item), _read("NUMBER", trial)
+    if kind in ("SHARE", "LEVEL") and re.fullmatch(r"[\d.]+ ?%", text):
+        share = f"{_read('NUMBER', text.rstrip(' %')) / 100:.10g}"
         raise argparse.ArgumentTypeError(f"expected a share, got {text!r}: write {share}")
-    return _number(text)
+    if kind not in ("N", "NUMBER", "POINTS", "SHARE", "LEVEL"):
+        return text
+    try:
+        return int(text) if kind == "N" else float(text)
+    except ValueError:
+        wrong = "invalid int value:" if kind == "N" else "expected a number, got"
+        raise argparse.ArgumentTypeError(f"{wrong} {text!r}") from None
 
 
-_TYPES: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("POINTS", "NUMBER"), _number),
-    **dict.fromkeys(("SHARE", "LEVEL"), _share),
-    "N": int,
-    "ITEM,TRIAL": _prices,
-    "SRC-TRG": _language_pair,
-}
-
-
-def _overview() -> str:
-    """Return the help of all commands."""
-    rows = (_entry(name, command.about, 14) for name, command in COMMANDS.items())
-    return (
-        "usage: evalstats COMMAND ...\n\n"
-        "Is this difference real? Scores with intervals, differences with p-values.\n\n"
-        + "".join(f"{row}\n" for row in rows)
-        + "\nevalstats COMMAND --help says how; evalstats --version prints the version.\n"
-    )
-
-
-def _help(name: str, everything: bool) -> str:
+def _help(name: str, headings: Mapping[str, Sequence[Option]], everything: bool) -> str:
     """Return the help of a command: one screen, or all there is."""
     command = COMMANDS[name]
     lines = [f"usage: evalstats {name} {command.usage} [options]".replace("  ", " "), ""]
     lines += [f"  evalstats {name} {words}".rstrip() for words in command.examples]
     lines += ["", f"{command.about[0].upper()}{command.about[1:]}."]
-    more = []
-    for heading, options in _options(name).items():
-        shown = [o for o in options if everything or not o.is_rare]
-        more += [
-            option.flags[0] if option.help else _METRICS for option in options if option.is_rare
-        ]
-        lines += ["", f"{heading}:", *(_entry(o.typed, o.help) for o in shown)]
+    more: dict[str, None] = {}
+    for heading, options in headings.items():
+        lines += ["", f"{heading}:"]
+        for option in options:
+            is_rare = "rare" in option.use
+            if is_rare:
+                more[option.flags[0] if option.help else "options of metrics"] = None
+            if everything or not is_rare:
+                lines.append(_entry(option.typed, option.help))
     if more and not everything:
-        lines += ["", fill(f"more, with --help-all: {', '.join(dict.fromkeys(more))}", _WIDTH)]
+        lines += ["", fill(f"more, with --help-all: {', '.join(more)}", _WIDTH)]
     return "\n".join([*lines, ""])
-
-
-def _options(command: str) -> dict[str, list[Option]]:
-    """Return the options of a command by heading; those for texts have the options of metrics."""
-    found = options_of(command)
-    if any("-i" in option.flags for option in found.get("input", [])):
-        found["input"] += metric_options()
-    return found
 
 
 def _entry(typed: str, help: str, indent: int = _INDENT) -> str:
@@ -217,3 +204,78 @@ def _entry(typed: str, help: str, indent: int = _INDENT) -> str:
     start = f"{typed:<{indent}}" if len(typed) < indent else f"{typed}\n{'':{indent}}"
     text = fill(help, _WIDTH - indent, break_on_hyphens=False, break_long_words=False)
     return start + text.replace("\n", f"\n{'':{indent}}")
+
+
+def metric_options() -> list[Option]:
+    """Return an option for each field of each metric."""
+    found = []
+    for kind, options in METRIC_OPTIONS.items():
+        types = get_type_hints(kind)
+        for name, field in options.items():
+            # Of "float | None", the first is what a value is read as.
+            of_value = (*get_args(types[field.name]), types[field.name])[0]
+            known = {bool: "", int: "N", float: "NUMBER", str: "NAME"}[of_value]
+            value = "|".join(field.metadata.get("choices", ())) or known
+            flags = ", ".join([_SHORT[name], flag_of(name)] if name in _SHORT else [flag_of(name)])
+            help = f"of BLEU: {' '.join(TOKENIZERS)}" if name == "tokenize" else ""
+            use = "texts" if help else "texts rare"
+            found.append(Option(f"{flags} {value}".rstrip(), "", help, use))
+    return found
+
+
+def metrics_of(options: argparse.Namespace) -> list[Metric]:
+    """Make the metrics, each with its own options; one that would have no effect is an error."""
+    names = [written(name) for name in options.metrics or ["bleu"]]
+    for name in names:
+        several = [written(one) for one in name.split(",")]
+        if len(several) > 1 and set(several) <= set(NAMED):
+            raise InputError(
+                f"takes names with spaces between them: -m {' '.join(several)}", argument="metrics"
+            )
+        if name not in NAMED:
+            raise InputError(
+                f"must be one of {', '.join(NAMED)}; got {shown(name, 60)}. Scores from elsewhere, "
+                f"one a segment, go as --scores, or alone as a table",
+                argument="metrics",
+            )
+    given: dict[Any, dict[str, Any]] = {NAMED[name].func: {} for name in names}
+    for kind, taken in METRIC_OPTIONS.items():
+        for option, field in taken.items():
+            if (value := getattr(options, option)) is not None:
+                if kind not in given:
+                    metric = next(name for name, make in NAMED.items() if make.func is kind)
+                    raise InputError(f"{flag_of(option)} has no effect without -m {metric}")
+                given[kind][field.name] = value
+    if BLEU in given:
+        _check_bleu(given[BLEU], options.language_pair)
+    metrics: list[Metric] = []
+    for name in names:
+        make = NAMED[name]
+        kind = make.func
+        for field_name, value in make.keywords.items():
+            if (asked := given[kind].get(field_name, value)) != value:
+                flag = flag_of(f"{kind.__name__.lower()}_{field_name}")
+                raise InputError(f"{flag} {asked} contradicts -m {name}, which has {value}")
+        try:
+            metric = make(**given[kind])
+        except InputError as error:
+            option_of = {field.name: option for option, field in METRIC_OPTIONS[kind].items()}
+            error.argument = option_of.get(str(error.argument), error.argument)
+            raise
+        if metric in metrics:
+            raise InputError(f"-m must name different metrics, got {' '.join(names)}")
+        metrics.append(metric)
+    return metrics
+
+
+def _check_bleu(bleu: dict[str, Any], language_pair: str | None) -> None:
+    """Add the language of the texts; refuse what contradicts it, and a value without a method."""
+    if language_pair is not None:
+        target = language_pair.partition("-")[2]
+        if bleu.setdefault("trg_lang", target) != target:
+            raise InputError(f"--trg-lang {bleu['trg_lang']} contradicts -l {language_pair}")
+    method = bleu.get("smooth_method", BLEU.smooth_method)
+    if "smooth_value" in bleu and NAMED_SMOOTHING[method].value is None:
+        raise InputError(
+            f"--smooth-value has no effect with --smooth-method {method}; give floor or add-k"
+        )

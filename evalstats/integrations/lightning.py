@@ -10,8 +10,7 @@ from evalstats.checks import check_same_length, listed
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.integrations.loop import check_kept_by, checked, estimated, scored
 from evalstats.text.references import References
-from evalstats.training.gold import Gold
-from evalstats.training.monitor import Monitor
+from evalstats.training.monitor import Gold, Monitor
 
 try:
     from lightning.pytorch import Callback

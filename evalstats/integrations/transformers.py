@@ -18,8 +18,7 @@ from evalstats.integrations.loop import (
     scored,
 )
 from evalstats.metrics import Metric, as_metric
-from evalstats.training.gold import as_gold
-from evalstats.training.monitor import Monitor
+from evalstats.training.monitor import Monitor, as_gold
 
 try:
     from torch import distributed

@@ -43,8 +43,7 @@ from evalstats.metrics.ter import TER
 
 if TYPE_CHECKING:
     from evalstats.designs.judges.rogan_gladen import RoganGladen
-    from evalstats.designs.trials.metrics import ICC, FlipRate, PassAll, PassAny, Trials
-    from evalstats.designs.trials.pass_at_k import pass_at_k
+    from evalstats.designs.trials.metrics import ICC, FlipRate, PassAll, PassAny, Trials, pass_at_k
 
 #: The metrics of this room. Files can rebuild them, and those that read text have their fields as
 #: options on the command line.
@@ -62,7 +61,7 @@ OF_DESIGNS = {
 _ELSEWHERE = {
     **OF_DESIGNS,
     "Trials": "evalstats.designs.trials.metrics",
-    "pass_at_k": "evalstats.designs.trials.pass_at_k",
+    "pass_at_k": "evalstats.designs.trials.metrics",
 }
 
 #: Metrics that can be given by name, with the options that the name sets; case does not matter.

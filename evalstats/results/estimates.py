@@ -14,7 +14,6 @@ from evalstats.errors import InputError
 from evalstats.results import layout
 from evalstats.results.convert import Count, Level, NotNegative, check_bounds
 from evalstats.results.forms import Finding, Listed, Result
-from evalstats.results.layout import paper_records, paper_table
 from evalstats.results.marks import Panel, score_panels
 from evalstats.results.records import Interval, distinct, stretch
 from evalstats.results.sentences import describe_scores, score_finding
@@ -49,11 +48,8 @@ class _Scores(Result):
     def _tables(self, digits: int | None = None) -> list[Table]:
         return layout.score_tables(self._rows(), digits)
 
-    def _paper(self, digits: int | None = None) -> Table:
-        return paper_table(self._rows(), digits=digits)
-
-    def _paper_records(self) -> list[dict[str, Any]]:
-        return paper_records(self._rows())
+    def _paper(self) -> tuple[Sequence[Estimate], None]:
+        return self._rows(), None
 
 
 @dataclass(frozen=True, repr=False)

@@ -22,6 +22,7 @@ import numpy as np
 from evalstats.checks import choice, integer, shown
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.results import convert, tabular
+from evalstats.results.layout import paper_records, paper_table
 from evalstats.results.lookup import named
 from evalstats.results.records import Record, distinct
 from evalstats.results.signatures import Signature, together
@@ -30,7 +31,9 @@ from evalstats.results.tabular import Page, Table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from evalstats.analysis.comparison import Comparison
     from evalstats.pictures.report import Texts
+    from evalstats.results.estimates import Estimate
     from evalstats.results.marks import Panel
 
 T = TypeVar("T", bound="Result")
@@ -90,20 +93,21 @@ class Result(Record):
             notes = [*notes[:_PRINTED_NOTES], how]
         return notes, [together([*map(Signature.of, signatures)])] if signatures else []
 
-    def _paper(self, digits: int | None = None) -> Table:
-        """Return the table of papers."""
-        raise _no_paper(self)
-
-    def _paper_records(self) -> list[dict[str, Any]]:
-        """Return the rows of the table of papers, for a file."""
-        raise _no_paper(self)
+    def _paper(self) -> tuple[Sequence[Estimate], Comparison | None]:
+        """Return the scores of the table of papers, and the comparison that they are of."""
+        raise InputError(
+            f"'paper' is a table of scores, and a {type(self).__name__} has none; leave it out",
+            argument="layout",
+        )
 
     def _page(
         self, digits: int | None = None, verbose: bool = False, layout: str | None = None
     ) -> Page:
         """Return the tables with the lines below them, which every form is made of."""
         places = as_digits(digits)
-        tables = [self._paper(places)] if is_paper(layout) else self._tables(places)
+        tables = (
+            self._tables(places) if not is_paper(layout) else [paper_table(*self._paper(), places)]
+        )
         return Page(tables, *self._below(verbose))
 
     def _title(self) -> str:
@@ -175,7 +179,7 @@ class Result(Record):
         """
         stream = io.StringIO()
         writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        records = self._paper_records() if is_paper(layout) else self._records()
+        records = paper_records(*self._paper()) if is_paper(layout) else self._records()
         writer.writerow(records[0])
         for record in records:
             cells = record.values()
@@ -351,13 +355,6 @@ class Listed(Several[R], Sequence[R]):
 def is_paper(layout: object) -> bool:
     """Return whether the table of papers was asked for."""
     return layout is not None and choice(layout, ("paper",), "layout") == "paper"
-
-
-def _no_paper(result: object) -> InputError:
-    return InputError(
-        f"'paper' is a table of scores, and a {type(result).__name__} has none; leave it out",
-        argument="layout",
-    )
 
 
 def as_digits(digits: object) -> int | None:

@@ -198,7 +198,8 @@ def difference_panel(comparison: Comparison, found: Sequence[Difference]) -> Pan
     level = tabular.level(c.confidence_level)
     more = [limit.label] if limit.label else []
     more += [_APART] if any(map(c.adjusted.is_apart, found)) else []
-    of = pairs[0] if by_task else f"{contrast.column}s{contrast.to(c.baseline)}"
+    of = pairs[0] if by_task else f"{contrast.column}s"
+    of += f" {contrast.to} {c.baseline}" if c.baseline and not by_task else ""
     heading = of if by_task else f"{of[0].upper()}{of[1:]}"
     rows = found if by_task else [e for e in c.estimates if e.metric == first.metric]
     axis = f"{contrast.column} {contrast.within} {metric_of(found)}, {level}"

@@ -116,7 +116,16 @@ def comparison_notes(
     yield from apart_notes(adjustment, methods, contrast)
     yield from limit_notes(limits)
     rows = [d for d in every if d.aggregate is None]
-    yield from _differing_notes(rows, limits)
+    units = plural(limits[0].unit) if len({limit.unit for limit in limits}) == 1 else "units"
+    few = f"differ on fewer than {FEW_DIFFERING} {units}"
+    differing = [d for d in rows if 0 < d.n_differing < FEW_DIFFERING]
+    rough = [d for d in differing if d.test not in COUNTED]
+    yield from _about(rows, rough, f"{few}, so that the interval is rough and the p-value large")
+    changed = [d for d in differing if d.test == "mcnemar"]
+    exact = "where McNemar's p is smaller than that of its exact form"
+    if len(changed) == 1 and changed[0].discordant and units == "segments":
+        exact += f" (two-sided {changed[0].discordant.exact_pvalue:.4f})"
+    yield from _about(rows, changed, f"{few}, {exact}")
     yield from close_calls(adjustment, every)
     same = [d for d in rows if d.n_differing == 0]
     yield from _about(rows, same, f"have identical statistics on every {limits[0].unit}: p = 1")
@@ -128,33 +137,15 @@ def comparison_notes(
         yield _RATIOS[contrast]
     if not is_paired:
         yield from unpaired_notes(estimates)
-    yield from _counted_notes(every, is_paired)
-    yield from _total_notes(estimates)
-    yield from _family_notes(adjustment)
-    if len(limits) == 1:
-        yield from (*uneven_notes(limits), *design_notes(by_metric(estimates), estimates[0].unit))
-
-
-def _differing_notes(rows: Sequence[Difference], limits: Sequence[Limits]) -> Iterator[str]:
-    """Say which systems differ on few units, and what that does to their tests."""
-    units = plural(limits[0].unit) if len({limit.unit for limit in limits}) == 1 else "units"
-    few = [d for d in rows if d.test not in COUNTED and 0 < d.n_differing < FEW_DIFFERING]
-    rough = "so that the interval is rough and the p-value large"
-    yield from _about(rows, few, f"differ on fewer than {FEW_DIFFERING} {units}, {rough}")
-    counted = [d for d in rows if d.test == "mcnemar" and 0 < d.n_differing < FEW_DIFFERING]
-    exact = "where McNemar's p is smaller than that of its exact form"
-    if len(counted) == 1 and counted[0].discordant and units == "segments":
-        exact += f" (two-sided {counted[0].discordant.exact_pvalue:.4f})"
-    yield from _about(rows, counted, f"differ on fewer than {FEW_DIFFERING} {units}, {exact}")
-
-
-def _counted_notes(differences: Sequence[Difference], is_paired: bool) -> Iterator[str]:
-    """Say which metrics have 0/1 scores, and the test and intervals of those."""
-    if metrics := sorted({d.metric for d in differences if d.test in COUNTED}):
+    if metrics := sorted({d.metric for d in every if d.test in COUNTED}):
         test = "McNemar's test, and the intervals of Wilson and Tango"
         if not is_paired:
             test = "the test and interval of Miettinen and Nurminen (1985), and Wilson's intervals"
         yield f"{', '.join(metrics)}: 0/1 scores, with {test}."
+    yield from _total_notes(estimates)
+    yield from _family_notes(adjustment)
+    if len(limits) == 1:
+        yield from (*uneven_notes(limits), *design_notes(by_metric(estimates), estimates[0].unit))
 
 
 def unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:

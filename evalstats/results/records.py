@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 from statistics import NormalDist
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from evalstats.checks import integer
 from evalstats.errors import InputError
 from evalstats.inference.counts import exact_mcnemar
 from evalstats.results import convert, tabular
 from evalstats.results.convert import Count, NotNegative, Share, Whole, check_bounds, one_of
+
+if TYPE_CHECKING:
+    from evalstats.analysis.comparison import Comparison
+    from evalstats.questions.ranking.rankings import Ranking
+    from evalstats.results.estimates import Estimate
 
 #: Units of another test set, at most.
 _MOST_UNITS = 10**12
@@ -58,14 +63,16 @@ ContrastName = Annotated[str, one_of(CONTRASTS)]
 
 
 class Contrast(NamedTuple):
-    """What a contrast is called, as an option and in tables, and its value for equal scores."""
+    """What a contrast is called, as an option and in tables and titles, and its null value."""
 
     name: str
     column: str
     of_pair: str
     of_cells: str
     sign: str
-    null: float
+    to: str
+    within: str
+    null: float  # that of equal scores
 
     def of(self, system: float, baseline: float) -> float:
         """Return the contrast of two scores; of ratios both must be above 0."""
@@ -78,45 +85,36 @@ class Contrast(NamedTuple):
         """Return the contrast of the same scores the other way round."""
         return 1 / value if self.name == "ratio" else -value
 
-    def to(self, baseline: str | None) -> str:
-        """Return what a title says of a baseline, or nothing."""
-        between = "from" if self.name == "difference" else "to"
-        return "" if baseline is None else f" {between} {baseline}"
-
-    @property
-    def within(self) -> str:
-        """The word between the contrast and its metric."""
-        return "in" if self.name == "difference" else "of"
-
-    @property
-    def is_signed(self) -> bool:
-        """Whether tables show its sign."""
-        return self.null == 0
-
 
 _ALL = (
     Contrast(
-        name="difference",
-        column="difference",
+        "difference",
+        "difference",
         of_pair="differences, system - baseline",
         of_cells="difference row - column",
         sign="−",
+        to="from",
+        within="in",
         null=0.0,
     ),
     Contrast(
-        name="ratio",
-        column="ratio",
+        "ratio",
+        "ratio",
         of_pair="ratios, system / baseline",
         of_cells="ratio row / column",
         sign="/",
+        to="to",
+        within="of",
         null=1.0,
     ),
     Contrast(
-        name="log-ratio",
-        column="log ratio",
+        "log-ratio",
+        "log ratio",
         of_pair="log ratios, ln(system / baseline)",
         of_cells="ln(row / column)",
         sign="/",
+        to="to",
+        within="of",
         null=0.0,
     ),
 )
@@ -187,16 +185,14 @@ class MarginTest:
 
     def claim(self, level: float) -> str:
         """Return "equivalent", "not worse" or "not shown", by the adjusted p-values."""
-        equivalent = _first(self.pvalue_equivalence_adjusted, self.pvalue_equivalence, 1.0)
-        kept = _first(self.pvalue_not_worse_adjusted, self.pvalue_not_worse)
-        if equivalent <= level:
+        equivalent, kept = self.pvalue_equivalence_adjusted, self.pvalue_not_worse_adjusted
+        if equivalent is None:
+            equivalent = self.pvalue_equivalence
+        if kept is None:
+            kept = self.pvalue_not_worse
+        if equivalent is not None and equivalent <= level:
             return "equivalent"
         return "not worse" if kept <= level else "not shown"
-
-
-def _first(*values: float | None) -> float:
-    """Return the first that is known."""
-    return next(value for value in values if value is not None)
 
 
 @dataclass(frozen=True)
@@ -433,8 +429,8 @@ class Difference(Record):
     def __str__(self) -> str:
         """Return ``B - A: +5.03 BLEU [+3.42, +6.70], p = 0.0001``, the p-value adjusted."""
         places, contrast = tabular.decimals([self.standard_error]), contrast_of(self.contrast)
-        value = tabular.number(self.value, places, contrast.is_signed)
-        bounds = tabular.interval(self.low, self.high, places, contrast.is_signed)
+        value = tabular.number(self.value, places, contrast.null == 0)
+        bounds = tabular.interval(self.low, self.high, places, contrast.null == 0)
         on = f"{self.task}: " if self.task else ""
         what = self.metric if self.contrast == "difference" else f"{contrast.column}, {self.metric}"
         sign = contrast.sign.replace("−", "-")
@@ -459,19 +455,18 @@ def distinct(items: Iterable[str]) -> list[str]:
 
 def by_metric(rows: Iterable[Any]) -> dict[str, list[Any]]:
     """Return the records of each metric."""
-    return _grouped(rows, lambda row: row.metric)
+    found: dict[str, list[Any]] = {}
+    for row in rows:
+        found.setdefault(row.metric, []).append(row)
+    return found
 
 
 def by_pair(found: Iterable[Difference]) -> dict[tuple[str, str], list[Difference]]:
     """Return the differences of each system and its baseline."""
-    return _grouped(found, lambda d: (d.system, d.baseline))
-
-
-def _grouped(rows: Iterable[Any], key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
-    found: dict[Any, list[Any]] = {}
-    for row in rows:
-        found.setdefault(key(row), []).append(row)
-    return found
+    pairs: dict[tuple[str, str], list[Difference]] = {}
+    for d in found:
+        pairs.setdefault((d.system, d.baseline), []).append(d)
+    return pairs
 
 
 def listed(parts: Iterable[str], most: int | None = None) -> str:
@@ -514,25 +509,25 @@ def metric_name(row: Any) -> str:
     return f"{row.metric} {tabular.direction(row.higher_is_better)}"
 
 
-def ranked(estimates: Sequence[Any]) -> list[Any]:
+def ranked(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Return the estimates best first; equal scores keep their order."""
     return sorted(estimates, key=lambda e: -e.score if e.higher_is_better else e.score)
 
 
-def mark_of(comparison: Any, unit: str) -> str:
+def mark_of(comparison: Comparison, unit: str) -> str:
     """Return the mark of a claim about such units, or nothing: notes are all that files keep."""
     noted = any(note.startswith(MARK) for note in comparison.notes)
     return f" {MARK}" if noted and unit != "segment" else ""
 
 
-def kind_of(comparison: Any, d: Difference) -> str:
+def kind_of(comparison: Comparison, d: Difference) -> str:
     """Return what a difference says of its system: "better", "worse" or "open"."""
     if d.winner is None or not comparison.significant(d):
         return "open"
     return "better" if d.winner == d.system else "worse"
 
 
-def oriented(comparison: Any, found: Iterable[Difference]) -> list[Difference]:
+def oriented(comparison: Comparison, found: Iterable[Difference]) -> list[Difference]:
     """Return differences as figures show them: of all pairs the better system first, then by size.
 
     Against a baseline, and of one-sided tests, they have a direction of their own.
@@ -560,30 +555,24 @@ def counted(n: int, unit: str) -> str:
     return f"{n:,} {unit if n == 1 else plural(unit)}"
 
 
-def size(estimate: Any) -> str:
+def size(estimate: Estimate | Ranking) -> str:
     """Return how many segments, or groups, a score is of."""
     return counted(estimate.n_segments, estimate.unit)
 
 
-def whole_size(estimate: Any) -> str:
-    """Return ``321 documents of 2,008 segments``, or how many segments a score is of."""
-    effect, worth = estimate.design_effect, estimate.effective_size
-    if estimate.unit == "segment" or not effect or worth is None:
-        return size(estimate)
-    return f"{size(estimate)} of {counted(round(worth * effect), 'segment')}"
+def whole_sizes(estimates: Sequence[Estimate]) -> str:
+    """Return ``321 documents of 2,008 segments``, or ``480 to 500 segments`` of several systems."""
+    numbers, first = [e.n_segments for e in estimates], estimates[0]
+    if min(numbers) < max(numbers):
+        return f"{min(numbers):,} to {counted(max(numbers), first.unit)}"
+    effect, worth = first.design_effect, first.effective_size
+    if first.unit == "segment" or not effect or worth is None:
+        return size(first)
+    return f"{size(first)} of {counted(round(worth * effect), 'segment')}"
 
 
-def whole_sizes(estimates: Sequence[Any]) -> str:
-    """Return the same of scores of several systems, which may be of other segments each."""
-    numbers = [e.n_segments for e in estimates]
-    if min(numbers) == max(numbers):
-        return whole_size(estimates[0])
-    return f"{min(numbers):,} to {counted(max(numbers), estimates[0].unit)}"
-
-
-def check_pairs(comparison: Any) -> None:
+def check_pairs(c: Comparison) -> None:
     """Refuse differences of other scores than the estimates, or of another kind."""
-    c = comparison
     known = {(e.task, e.metric, e.system): e for e in c.estimates}
     if len(known) < len(c.estimates):
         raise InputError("estimates has one of them twice")
@@ -621,14 +610,9 @@ class Adjustment:
     over: str  # "pairs" or "metrics"
 
     @cached_property
-    def is_mixed(self) -> bool:
-        """Whether a total is of several metrics, so that those of all tasks are one family."""
-        return is_mixed(self.differences)
-
-    @cached_property
     def is_over_metrics(self) -> bool:
         """Whether comparisons under all metrics are one family."""
-        return self.over == "metrics" or self.is_mixed
+        return self.over == "metrics" or is_mixed(self.differences)
 
     @cached_property
     def _families(self) -> dict[tuple[bool, str], list[str]]:
@@ -651,10 +635,6 @@ class Adjustment:
             return len(set(self._families[self._family(d)]))
         return 1 if self.name == "none" else self.n_compared(d)
 
-    def significant(self, d: Difference) -> bool:
-        """Return whether the adjusted p-value is at most the level."""
-        return d.pvalue_adjusted <= self.level
-
     def min_pvalue(self, d: Difference) -> float:
         """Return the smallest p-value of units that can be swapped in so many ways."""
         if d.test in COUNTED:
@@ -666,12 +646,12 @@ class Adjustment:
         """Return whether too few resamples, or units, keep its p-value above the level."""
         is_drawn = d.test == "ar" and not d.exact
         least = max(is_drawn / (self.n_resamples + 1), self.min_pvalue(d))
-        return least * self.factor(d) > self.level and not self.significant(d)
+        return least * self.factor(d) > self.level and d.pvalue_adjusted > self.level
 
     def is_apart(self, d: Difference) -> bool:
         """Return whether its interval leaves the null value out and its verdict is no evidence."""
         inside = d.low <= d.null <= d.high
-        is_open = not self.significant(d) and not self.cannot_reject(d)
+        is_open = d.pvalue_adjusted > self.level and not self.cannot_reject(d)
         return self.alternative == "two-sided" and is_open and not inside
 
     def pvalue_name(self, several: bool = True) -> str:

@@ -66,8 +66,12 @@ class Table:
         cells = self._cells([printable] * len(self.header), "_{}_", str)
         lines = [list(map(printable, self.header)), *cells]
         widths = [max(_width(line[j]) for line in lines) for j in range(len(self.header))]
-        padded = (map(_pad, line, widths, self.align) for line in lines)
-        body = ["  ".join(line).rstrip() for line in padded]
+        body = []
+        for line in lines:
+            blanks = [" " * (n - _width(cell)) for cell, n in zip(line, widths, strict=True)]
+            sides = zip(line, blanks, self.align, strict=True)
+            padded = [cell + b if side == "<" else b + cell for cell, b, side in sides]
+            body.append("  ".join(padded).rstrip())
         rule = "-" * max(map(_width, body))
         notes = map(printable, (*self.notes, *self.hints))
         rows = self._set_off(body[1:], [rule])
@@ -313,11 +317,6 @@ def _width(text: str) -> int:
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def _pad(text: str, width: int, side: str) -> str:
-    space = " " * (width - _width(text))
-    return text + space if side == "<" else space + text
-
-
 _LATEX_SPECIAL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -409,11 +408,7 @@ def html(text: str) -> str:
 
 def json_text(text: str) -> str:
     """Return JSON in which all that does not show is escaped, not its first 32 signs only."""
-    return _RARE.sub(lambda found: _json_escape(found.group()), text)
-
-
-def _json_escape(character: str) -> str:
-    return json.dumps(character)[1:-1] if is_unseen(character) else character
+    return _RARE.sub(lambda found: json.dumps(c)[1:-1] if is_unseen(c := found[0]) else c, text)
 
 
 def spreadsheet_cell(value: object) -> object:

@@ -177,8 +177,12 @@ class Accumulator:
 
     def __getstate__(self) -> dict[str, Any]:
         rows, ids, marks = self._collected()
-        blocks = ((_narrow(rows), ids, marks),) if len(rows) else ()
-        return {"metric": self.metric, "_blocks": blocks}
+        if not len(rows):
+            return {"metric": self.metric, "_blocks": ()}
+        # Equal numbers of the smallest type that holds them.
+        if rows.dtype.kind == "f" and np.max(np.abs(rows)) < 2**53 and np.all(rows % 1 == 0):
+            rows = rows.astype(np.int64)
+        return {"metric": self.metric, "_blocks": ((narrowest(rows), ids, marks),)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=Lock())
@@ -208,7 +212,9 @@ class Accumulator:
 
 def _in_order(blocks: tuple[_Block, ...]) -> _Block:
     """Return blocks as one block, sorted by id and each id once, or by the numbers of the rows."""
-    rows = np.concatenate([_wide(rows) for rows, _, _ in blocks])
+    rows = np.concatenate(
+        [x.astype(np.int64 if x.dtype.kind in "bui" else np.float64) for x, _, _ in blocks]
+    )
     marks = np.concatenate([marks for _, _, marks in blocks])
     if blocks[0][1] is None:
         order = np.lexsort(rows.T[::-1])
@@ -253,13 +259,3 @@ def _as_ids(ids: object, n_segments: int) -> NDArray[Any]:
         return np.array(labels, dtype=object if str in kinds else np.int64)
     except OverflowError:
         raise InputError("ids must be integers that fit 64 bits") from None
-
-
-def _wide(rows: NDArray[Any]) -> NDArray[Any]:
-    return rows.astype(np.int64) if rows.dtype.kind in "bui" else rows.astype(np.float64)
-
-
-def _narrow(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return equal numbers of the smallest type that holds them."""
-    whole = rows.dtype.kind == "f" and np.max(np.abs(rows)) < 2**53 and np.all(rows % 1 == 0)
-    return narrowest(rows.astype(np.int64) if whole else rows)

@@ -1,19 +1,27 @@
-"""Results of a monitor: a record of each check, and one of the checkpoint with the best score."""
+"""Results of a monitor: records of each check and of the selected checkpoint, table and figure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import numpy as np
 
 from evalstats.metrics import written
+from evalstats.pictures import figures
 from evalstats.results import tabular
 from evalstats.results.convert import Rule, Share, one_of
 from evalstats.results.records import Record, counted
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 #: A table has the last checks, so many, beside the real improvements and the best step.
 _MOST_ROWS = 20
+#: With up to so many checks, each has a bar in the figure; with up to so many, an open marker.
+_BARS, _OPEN = 25, 60
 #: A t test rests on few segments where they are worth fewer than these among others that vary
 #: far less. Calibrated: `docs/training-run.md` has the rates.
 _FEW, _FAR_TAILS = 30, 12
@@ -53,12 +61,6 @@ class Basis(NamedTuple):
     def worth(self) -> float:
         """The effective number of segments that differ, (Σu²)²/Σu⁴ of influence values u."""
         return self.n_differing / self.kurtosis if self.kurtosis else float(self.n_differing)
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether the t test rests on a few segments among many that differ."""
-        far = self.kurtosis is not None and self.kurtosis > _FAR_TAILS
-        return far and self.worth < _FEW
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,8 @@ def as_table(checks: Sequence[Checkpoint]) -> tabular.Table:
 def run_notes(checks: Sequence[Checkpoint], unit: str) -> Iterator[str]:
     """Yield a note if the differences of at least half of the checks rest on few units."""
     tested = [check.basis for check in checks if check.basis.kurtosis is not None]
-    narrow = [basis for basis in tested if basis.is_narrow]
+    # The t tests that rest on a few segments among many that differ.
+    narrow = [x for x in tested if (x.kurtosis or 0) > _FAR_TAILS and x.worth < _FEW]
     if narrow and 2 * len(narrow) >= len(tested):
         worth = median(basis.worth for basis in narrow)
         differ = median(basis.n_differing for basis in narrow)
@@ -271,3 +274,110 @@ def run_notes(checks: Sequence[Checkpoint], unit: str) -> Iterator[str]:
 def log_name(metric: str) -> str:
     """Return a metric's name as a key of a log: "chrf" of chrF2, "word_perplexity"."""
     return "_".join(written(metric).split())
+
+
+def curve(
+    checks: Sequence[Checkpoint],
+    selected: Selected,
+    n_segments: int,
+    unit: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the scores of at least one check with their intervals, and the corrected one.
+
+    Filled markers are real improvements; the others are open, and left out beyond 60 checks. Up to
+    25 checks have a bar each, more a band.
+    """
+    from matplotlib.ticker import FixedLocator, MaxNLocator, ScalarFormatter, StrMethodFormatter
+
+    axes = figures.own_axes(ax, 2.5)
+    steps = np.array([check.step for check in checks], dtype=np.float64)
+    scores, lows, highs = (
+        np.array([getattr(check, name) for check in checks]) for name in ("score", "low", "high")
+    )
+    if len(checks) <= _BARS:
+        axes.vlines(steps, lows, highs, colors=figures.SKY, linewidth=3.5, zorder=1)
+    else:
+        axes.fill_between(steps, lows, highs, color=figures.SKY, alpha=0.6, linewidth=0, zorder=1)
+    axes.plot(steps, scores, "-", color=figures.BLUE, linewidth=0.8, zorder=2)
+    for check in checks:
+        if check.improved:
+            axes.plot(check.step, check.score, "o", color=figures.BLUE, markersize=4, zorder=4)
+        elif len(checks) <= _OPEN:
+            axes.plot(
+                check.step,
+                check.score,
+                "o",
+                color=figures.GREY,
+                markerfacecolor="white",
+                markersize=3,
+                markeredgewidth=0.7,
+                zorder=3,
+            )
+    _draw_selected(axes, checks, selected)
+    axes.xaxis.set_major_locator(
+        MaxNLocator(5, integer=True) if len(steps) > 1 else FixedLocator(steps.tolist())
+    )
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_formatter(ScalarFormatter(useOffset=False))
+    figures.name_axes(
+        axes,
+        f"{counted(len(checks), 'check')}, {counted(n_segments, unit)}",
+        "step",
+        "filled: real improvement; diamond: corrected",
+    )
+    levels = " and ".join(f"{100 * x:.10g}" for x in sorted({c.confidence_level for c in checks}))
+    arrow = tabular.direction(checks[0].higher_is_better)
+    label = figures.wrapped(f"{checks[0].metric} {arrow}, {levels} % interval", 28)
+    axes.set_ylabel(label, fontsize=figures.SMALL)
+    return axes
+
+
+def _draw_selected(axes: Axes, checks: Sequence[Checkpoint], selected: Selected) -> None:
+    """Draw the corrected score, with a label above the curve (below, if lower is better)."""
+    axes.vlines(
+        selected.step,
+        selected.low,
+        selected.high,
+        colors=figures.VERMILLION,
+        linewidth=1.2,
+        zorder=5,
+    )
+    axes.plot(
+        selected.step,
+        selected.corrected,
+        "D",
+        color=figures.VERMILLION,
+        markerfacecolor="none",
+        markersize=6,
+        zorder=6,
+    )
+    higher = checks[0].higher_is_better
+    bottom = min(selected.low, *(check.low for check in checks))
+    top = max(selected.high, *(check.high for check in checks))
+    span = float(top - bottom) or 1.0
+    limits = (bottom - 0.05 * span, top + 0.38 * span)
+    axes.set_ylim(*(limits if higher else (bottom - 0.38 * span, top + 0.05 * span)))
+    left, right = axes.get_xlim()
+    place = (selected.step - left) / (right - left)
+    decimals = tabular.decimals([selected.standard_error])
+    observed, corrected = (
+        tabular.number(value, decimals) for value in (selected.score, selected.corrected)
+    )
+    axes.annotate(
+        f"step {selected.step:,}: {observed}\ncorrected: {corrected}",
+        (selected.step, selected.high if higher else selected.low),
+        (selected.step, 0.99 if higher else 0.01),
+        textcoords=("data", "axes fraction"),
+        ha="left" if place < 1 / 3 else "right" if place > 2 / 3 else "center",
+        va="top" if higher else "bottom",
+        color=figures.VERMILLION,
+        fontsize=figures.SMALL,
+        arrowprops={
+            "arrowstyle": "-",
+            "color": figures.VERMILLION,
+            "linewidth": 0.6,
+            "linestyle": ":",
+        },
+    )

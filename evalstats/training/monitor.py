@@ -8,6 +8,7 @@ significance level for the whole run, and corrects the best score for having bee
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from hashlib import sha256
 from json import dumps, loads
 from typing import TYPE_CHECKING, Any
@@ -26,18 +27,42 @@ from evalstats.results.signatures import Signature
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
+from evalstats.text.references import References
 from evalstats.training.accumulator import Accumulator, checksums
-from evalstats.training.check_records import Checkpoint, Selected, as_table, run_notes
-from evalstats.training.curves import curve
-from evalstats.training.gold import Gold, as_gold
+from evalstats.training.check_records import Checkpoint, Selected, as_table, curve, run_notes
 from evalstats.training.history import History, Outputs, Rules
 from evalstats.training.selection import OutOfBag
-from evalstats.training.state import as_history, as_state, best_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _VERSION = 4
+
+
+class Gold(list[Any]):
+    """Gold labels of all segments, sets of labels, or numbers, as metrics of labels take them."""
+
+    #: Of texts it says how many references there are.
+    label = None
+
+    def __init__(self, labels: Any) -> None:
+        super().__init__(listed(labels, "references", "gold labels, one a segment"))
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all labels, in their order."""
+        digest = sha256()
+        for gold in self:
+            named = sorted(map(str, gold)) if isinstance(gold, AbstractSet) else [str(gold)]
+            digest.update(repr(named).encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+
+def as_gold(metric: Metric, references: Any) -> References | Gold | None:
+    """Return references as the metric reads them, `None` for one that reads none."""
+    if not metric.uses_references or isinstance(references, (References, Gold)):
+        return references if metric.uses_references else None
+    return References(references) if metric.reads_text else Gold(references)
 
 
 class Monitor:
@@ -80,7 +105,7 @@ class Monitor:
     those of a paired one-sided t test on influence values and of Hall's (1992) skewness-corrected t
     (that of McNemar's test for 0/1 scores), and at least 2^-n where n segments differ. How small it
     must be (`Checkpoint.level`) follows from what the run may have spent of the significance level
-    so far and from how strongly its looks depend on one another (`evalstats.training.boundary`).
+    so far and from how strongly its looks depend on one another (`evalstats.training.history`).
 
     *The selected checkpoint* (`selected`) has the best score of all, corrected by what resamples
     would choose, and how that scores on the segments they left out (`evalstats.training.selection`;
@@ -235,12 +260,13 @@ class Monitor:
     @property
     def signature(self) -> str:
         """Everything that identifies the numbers, as ``key:value|key:value``."""
-        rules = self.rules
+        rules, bases = self.rules, [check.basis for check in self.checks]
+        tests = {"paired-t-hall" if x.test == "t" else x.test for x in bases if x.test is not None}
         parts = {
             "nrefs": None if self.references is None else self.references.label,
-            "test": self._named("test", {"t": "paired-t-hall"}),
+            "test": "+".join(sorted(tests)) or None,
             "alt": "improvement",
-            "ci": self._named("interval", {}),
+            "ci": "+".join(sorted({basis.interval for basis in bases})) or None,
             "alpha": f"{rules.significance_level:.10g}",
             "checks": f"{rules.expected_checks:.10g}",
             "level": f"{rules.confidence_level:.10g}",
@@ -250,11 +276,6 @@ class Monitor:
         }
         signed = MetricSignature.of(self.metric.signature)
         return str(Signature.create(self.metric.name, signed, parts))
-
-    def _named(self, field: str, names: Mapping[str, str]) -> str | None:
-        """Return the tests, or the intervals, of the checks; `None` before the first."""
-        told = {getattr(check.basis, field) for check in self.checks}
-        return "+".join(sorted(names.get(x, x) for x in told if x is not None)) or None
 
     @property
     def _unit(self) -> str:
@@ -266,7 +287,7 @@ class Monitor:
         The checks, the statistics of the best step and a few numbers for each resample: about
         100 kB for BLEU on 2,000 segments and 0.5 kB for every check.
         """
-        return {"version": _VERSION, "options": self._options(), **as_state(self._history)}
+        return {"version": _VERSION, "options": self._options(), **self._history.state()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned, here or in another process.
@@ -296,9 +317,7 @@ class Monitor:
                         f"state is from a monitor with different {name}: {shown(there)} there, "
                         f"{shown(here)} here"
                     )
-            rows = best_rows(state, self.metric, self._n_units)
-            n_bags = 0 if rows is None else len(self._bags_of(len(rows)))
-            self._history = as_history(state, self.rules, rows, n_bags)
+            self._history = History.of_state(state, self.rules, self._n_units, self._bags_of)
         except InputError:
             raise
         except Exception as error:  # whatever Python raises on something that is no state at all

@@ -96,12 +96,6 @@ class BestSoFar:
     winners_in_bag: Floats
     winners_out_of_bag: Floats
 
-    @classmethod
-    def start(cls, step: int, score: float, in_bag: Floats, out_of_bag: Floats) -> BestSoFar:
-        """Return the first candidate as the best so far."""
-        winners = np.full(len(in_bag), step, dtype=np.int64)
-        return cls(step, score, out_of_bag, winners, in_bag, out_of_bag)
-
     def update(
         self, step: int, score: float, in_bag: Floats, out_of_bag: Floats, higher_is_better: bool
     ) -> BestSoFar:

@@ -1,27 +1,41 @@
-"""The command line: a command is a call of the library, and what cannot be is one line."""
+"""The command line: a command is a call, what cannot be is one line; streams, files, progress."""
 
+import io
 import json
+import os
+import re
 import shlex
+import subprocess
+import sys
+from contextlib import nullcontext
+from importlib import metadata
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from sacrebleu import utils
+from sacrebleu.dataset import DATASETS
 
 import evalstats as es
+from evalstats import cli
 from evalstats.analysis import design, options
+from evalstats.cli import flags, parser
 from evalstats.cli.flags import COMMANDS, OPTIONS, options_of
 from evalstats.cli.inputs import Input
-from evalstats.cli.metrics import TOKENIZERS
-from evalstats.cli.parser import parsed
+from evalstats.cli.output import destination
+from evalstats.cli.parser import TOKENIZERS, parsed
 from evalstats.logs import joining, pivot
 from evalstats.questions.ranking import rankings
-from evalstats.results import records
+from evalstats.results import records, signatures
 from evalstats.text import sacrebleu
 from tests.conftest import SYSTEMS
 
 REFS = ("-r", "ref.A.txt", "ref.B.txt")
 INPUT = ("-i", *(f"{name}.txt" for name in SYSTEMS))
 TEXTS = " ".join((*REFS, *INPUT))
+FEW = ("--resamples", "9")
+#: One system, little work.
+ONE = ("estimate", *REFS, "-i", "copy.txt", *FEW)
 SCORES = """system,segment,metric,score,document
 A,1,acc,1,x
 A,2,acc,0,x
@@ -253,20 +267,38 @@ def test_the_choices_are_those_of_the_library():
     of_pairs = {"method": options.METHODS, "adjustment": options.ADJUSTMENTS}
     of_rest = {"method": options.SCORE_METHODS, "adjustment": rankings.FAMILY_WISE}
     found = set()
-    for option in (option for some in OPTIONS.values() for option in some):
-        choices = {**known, **(of_pairs if option.commands == "compare" else of_rest)}
-        if option.name in choices:
-            assert sorted(option.value.split("|")) == sorted(choices[option.name])
-            found.add(option.name)
+    for command in COMMANDS:
+        choices = {**known, **(of_pairs if command == "compare" else of_rest)}
+        for option in (option for some in options_of(command).values() for option in some):
+            if option.name in choices:
+                assert sorted(option.value.split("|")) == sorted(choices[option.name])
+                found.add(option.name)
     assert found == {*known, *of_pairs}
 
 
+def test_a_question_is_one_entry(typed, monkeypatch):
+    """A command that asks a comparison, and a flag that does, with not a line elsewhere."""
+    logs, few = ("a.csv", "b.csv", "-f", "json"), ("--resamples", "99")
+    expected = es.compare_logs("scores.csv", n_resamples=99)
+    asks = flags.Command("which items drive it", "LOG...", ("a.csv", "b.csv"),
+                         "logs drawn printed", asks="influence")  # fmt: skip
+    monkeypatch.setitem(COMMANDS, "influence", asks)
+    assert json.loads(typed("influence", *logs, *few)) == expected.influence().to_dict()
+    option = flags.Option("--influence", "compare", "which items drive it", "question")
+    monkeypatch.setitem(OPTIONS, "test", [*OPTIONS["test"], option])
+    for module in (flags, parser):
+        monkeypatch.setattr(module, "EVERY", [*flags.EVERY, option])
+    assert "--influence" in typed("compare", "--help")
+    assert (
+        json.loads(typed("compare", "--influence", *logs, *few)) == expected.influence().to_dict()
+    )
+
+
 def test_a_repeated_flag_adds_to_what_came_before(typed):
-    few = ("--resamples", "9")
-    expected = typed("estimate", *REFS, *INPUT, "-m", "bleu", "wer", "--names", *"xyz", *few)
+    expected = typed("estimate", *REFS, *INPUT, "-m", "bleu", "wer", "--names", *"xyz", *FEW)
     parts = [("-r", "ref.A.txt"), ("-i", *INPUT[1:3]), ("--names", "x"), ("-m", "bleu"),
              ("-r", "ref.B.txt"), ("-i", INPUT[3]), ("--names", "y", "z"), ("-m", "wer")]  # fmt: skip
-    assert typed("estimate", *(word for part in parts for word in part), *few) == expected
+    assert typed("estimate", *(word for part in parts for word in part), *FEW) == expected
 
 
 def test_the_target_language_chooses_the_tokeniser_or_is_refused(typed, refused):
@@ -341,7 +373,7 @@ compare TEXTS -o table.xyz => end it in one of .txt
 compare TEXTS -o table.tex -f csv => of latex, but -f asks for csv
 compare TEXTS --caption x => --caption is for LaTeX
 compare TEXTS --layout wide => --layout must be one of paper; got 'wide'
-compare TEXTS --layout paper -f json => --layout is of tables: text, Markdown, LaTeX, HTML and CSV
+compare TEXTS --layout paper -f json => --layout is of tables
 compare TEXTS --systems cpoy => there is no 'cpoy'
 compare TEXTS --names x => --names needs one name for each
 compare TEXTS --resamples 99999999999 => --resamples must be at most 10000000
@@ -361,30 +393,30 @@ compare TEXTS -tok moses => --tokenize must be one of none, zh
 compare TEXTS -sv 0.2 => no effect with --smooth-method exp
 compare TEXTS -m chrf --chrf-beta 1e300 => error: --chrf-beta must be at most
 compare TEXTS --max-ngram-order 0 => error: --max-ngram-order must be at least 1
-compare TEXTS --margin 1 --contrast ratio => error: --margin is a difference in points, and --contrast ratio shows none; give --recovery, which is a ratio, or leave --contrast out
+compare TEXTS --margin 1 --contrast ratio => error: --margin is a difference in points, and --contrast ratio shows none; give --recovery
 compare TEXTS --margin 1 --recovery 0.9 => give either --margin or --recovery, not both
-power TEXTS --difference -1 => --difference must be above 0, got -1.0: it is a size; say which side is tested with --alternative greater
-compare zero.csv --contrast log-ratio => error: --contrast log-ratio needs scores above 0, and acc of 'Z' is 0; leave --contrast out
+power TEXTS --difference -1 => --difference must be above 0, got -1.0
+compare zero.csv --contrast log-ratio => error: --contrast log-ratio needs scores above 0, and acc of 'Z' is 0
 compare TEXTS --chrf-beta 3 => has no effect without -m chrf
 rank TEXTS --composite borda --adjust holm => --adjustment has no effect
 gate TEXTS --baseline copy --margin 1 => clearly-better: choose with --systems
 gate TEXTS --margin 1 => give --baseline
 gate scores.csv --margin 1 --baseline '' => give --baseline
-gate a.csv --baseline nosuch.csv --margin 1 => error: cannot read nosuch.csv: it does not exist, and there is no system 'nosuch.csv'; there are A
-gate FROM -i copy.txt --baseline nosuch.txt --margin 1 => error: cannot read nosuch.txt: it does not exist, and there is no system 'nosuch.txt'; there are copy
+gate a.csv --baseline nosuch.csv --margin 1 => error: cannot read nosuch.csv: it does not exist, and there is no system
+gate FROM -i copy.txt --baseline nosuch.txt --margin 1 => error: cannot read nosuch.txt: it does not exist, and there is no system
 gate nosuch.csv --baseline a.csv --margin 1 => error: cannot read nosuch.csv: it does not exist
-gate b.csv --baseline a.csv --names x y --margin 1 => error: --names needs one name for each of b.csv, got x y; the baseline is called after its path
-gate b.csv --baseline a.csv --margin 1 --significance-level 0.6 => error: --significance-level must be below 0.5 where there is a margin or a recovery, got 0.6
-gate b.csv --baseline a.csv --margin 1 --significance-level 5 => error: --significance-level must be between 0 and 1, got 5
+gate b.csv --baseline a.csv --names x y --margin 1 => error: --names needs one name for each of b.csv
+gate b.csv --baseline a.csv --margin 1 --significance-level 0.6 => error: --significance-level must be below 0.5
+gate b.csv --baseline a.csv --margin 1 --significance-level 5 => error: --significance-level must be between 0 and 1
 gate b.csv --baseline a.csv --recovery 99% => --recovery: expected a share, got '99%': write 0.99
-gate b.csv --baseline a.csv --recovery 99 => --recovery must be a share above 0 and at most 1, got 99
+gate b.csv --baseline a.csv --recovery 99 => --recovery must be a share
 gate b.csv --baseline a.csv --margin 1% => --margin: expected a number, got '1%'
 gate b.csv --baseline a.csv --margin 1 --on totals => --on: there is no 'totals'; there are all, total
 gate tasks.csv --systems A B --baseline A --margin 1 --strata document => --strata are for one task
-compare TEXTS --confidence-level 0.4 --margin 1 => --confidence-level must be above 0.5 where there is a margin or a recovery, got 0.4
+compare TEXTS --confidence-level 0.4 --margin 1 => --confidence-level must be above 0.5
 compare ref.A.txt INPUT => references go as -r ref.A.txt, scores as --scores
 power TEXTS --segments 2000 5000 => error: argument --segments takes one value, got 2000 5000
-compare TEXTS --paired-bs => unrecognized arguments: --paired-bs; compare tests every pair without it; evalstats audit
+compare TEXTS --paired-bs => unrecognized arguments: --paired-bs; compare tests every pair without it
 compare TEXTS -m bleu,chrf => error: -m takes names with spaces between them: -m bleu chrf
 extract TEXTS --names x x y -o x.npz => error: extract keeps one file a system
 compare TEXTS --names x x y => all systems must have the same number of runs, got 2 of 'x' and 1 of 'y'
@@ -392,7 +424,7 @@ compare TEXTS --names x x x => compare needs at least 2 systems, got 1: ['x']
 compare TEXTS --digits 3 -o x.json => --digits is for text, md and tex
 compare TEXTS --digits -1 => --digits must be at least 0, got -1
 compare TEXTS -o x.md -o ./x.md => -o ./x.md is given more than once
-compare FROM INPUT SEVEN -o c.pdf => error: -o c.pdf: 45 pairs are too many rows for a figure; give --baseline, or draw ranks: evalstats rank -o c.pdf
+compare FROM INPUT SEVEN -o c.pdf => error: -o c.pdf: 45 pairs are too many rows for a figure; give --baseline
 compare TEXTS --baseline '' => --baseline: there is no ''
 gate TEXTS --baseline copy => give --margin, the loss
 gate scores.csv --baseline Bee --recovery 0.9 => error: cannot read Bee: it does not exist, and there is no system 'Bee'; there are A, B
@@ -421,7 +453,7 @@ compare scores.csv --higher-is-better akk => --higher-is-better, --lower-is-bett
 compare uneven.csv --epochs runs => --epochs runs needs the same number of answers
 compare a.csv a.csv => more than once; give --names
 show => show needs a path
-compare scores.csv --columns score => --columns takes COLUMN=ROLE, such as mine=score, got score
+compare scores.csv --columns score => --columns takes COLUMN=ROLE
 compare scores.csv --columns skore=score => --columns: scores.csv has no column 'skore'
 compare TEXTS --columns skore=score => --columns is for logs
 compare odd.csv --baseline lr=0.2 => no 'lr=0.2'; there are lr=0.1, seed=2
@@ -537,3 +569,199 @@ def test_the_end_of_a_path_names_a_system_only_where_it_is_that_of_one():
     assert [given.system(name) for name in named] == ["A", "A", "B", "B", "C", "C"]
     with pytest.raises(es.InputError, match=r"there is no 'a\.csv'"):
         given.system("a.csv")
+
+
+# Streams, files, progress
+
+
+def test_a_program_and_a_file_name_that_is_not_text():
+    """Exit code and one line, also where the terminal cannot show the name."""
+    done = subprocess.run(
+        [sys.executable, "-m", "evalstats", *ONE[:-4], "-i", b"odd\xff.txt", *FEW],
+        capture_output=True, encoding="utf-8", check=False, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "cannot read odd" in done.stderr
+
+
+def full():
+    return open("/dev/full", "w", encoding="utf-8")
+
+
+def left():
+    """Return a pipe whose reader has seen enough."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    return open(writer, "w", encoding="utf-8")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize(
+    "words, stream, make, code, message",
+    [
+        (["--help"], "stdout", full, 2, "cannot write standard output: No space left on device"),
+        (["estimate"], "stdout", nullcontext, 2, "standard output is closed; give -o FILE"),
+        (["compare", "--help-all"], "stdout", left, 141, ""),
+        (ONE, "stderr", nullcontext, 0, ""),
+        (["estimate"], "stderr", nullcontext, 2, ""),
+    ],
+)
+def test_broken_outputs_end_quietly(monkeypatch, capsys, words, stream, make, code, message):
+    monkeypatch.setattr(sys, "argv", ["evalstats", *words])
+    with make() as made:
+        monkeypatch.setattr(sys, stream, made)
+        with pytest.raises(SystemExit) as stopped:
+            cli.run()
+    assert stopped.value.code == code
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == bool(message)
+
+
+def test_sacrebleus_test_set_from_its_cache(tmp_path, monkeypatch, small, typed, refused):
+    """Two test sets where sacreBLEU would have cached them, WMT22 with its texts only."""
+    # Nothing may be downloaded in a test.
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    monkeypatch.setattr(utils, "SACREBLEU_DIR", str(tmp_path))
+    lines = "\n".join(row[0] for row in small.references) + "\n"
+    for name, fields in (
+        ("wmt17", ("src", "ref", "docid", "genre", "origlang")),
+        ("wmt22", ("src", "ref-A")),
+        ("wmt16", ()),
+    ):
+        monkeypatch.setattr(DATASETS[name], "_outdir", str(tmp_path / name))
+        (tmp_path / name).mkdir()
+        for field in fields:
+            (tmp_path / name / f"{name}.en-de.{field}").write_text(lines, encoding="utf-8")
+    asked = ("estimate", "-i", "baseline.txt", *FEW)
+    for name in ("wmt17", "wmt22"):
+        assert typed(*asked, "-t", name, "-l", "en-de") == typed(*asked, "-r", "ref.A.txt")
+    message = "wmt16/en-de is not cached and could not be downloaded"
+    assert message in refused(*asked, "-t", "wmt16", "-l", "en-de")
+
+
+def test_dash_is_standard_input(here, typed, refused, monkeypatch):
+    class Input:
+        buffer = io.BytesIO((here / "copy.txt").read_bytes())
+
+    asked = ("estimate", *REFS, "-i", "-", *FEW)
+    expected = typed(*ONE, "--names", "stdin")
+    monkeypatch.setattr(sys, "stdin", Input)
+    assert typed(*asked) == expected
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input is closed" in refused(*asked)
+
+
+def test_a_destination_is_tried_before_the_work(refused):
+    """No file of references is there: what is said is about the destination, which came first."""
+    for path in ("nowhere/x.txt", "x" * 300 + ".md"):
+        assert "cannot write" in refused("compare", "-r", "no.txt", *INPUT, "-o", path)
+    assert "cannot write" in refused("extract", "-r", "no.txt", *INPUT, "-o", "nowhere/x.npz")
+
+
+def test_a_destination_is_no_input(here, refused):
+    os.symlink(here / "copy.txt", here / "alias.txt")
+    os.link(here / "copy.txt", here / "linked.txt")
+    for path in ("copy.txt", "./copy.txt", "ref.B.txt", "docs.txt", "alias.txt", "linked.txt"):
+        before = (here / path).read_bytes()
+        assert f"-o {path} is the input" in refused(*ONE, "--groups", "docs.txt", "-o", path)
+        assert (here / path).read_bytes() == before
+
+
+def test_a_destination_changes_only_when_there_is_a_result(here, typed, refused):
+    bad = ("estimate", *REFS, "-i", "nothing.txt", "-o")
+    refused(*bad, "new.txt")
+    assert not (here / "new.txt").exists()
+    (here / "old.txt").write_text("precious", encoding="utf-8")
+    refused(*bad, "old.txt")
+    assert (here / "old.txt").read_text(encoding="utf-8") == "precious"
+    expected = typed(*ONE, "-o", "-")
+    assert typed(*ONE, "-o", "old.txt") == ""
+    assert (here / "old.txt").read_text(encoding="utf-8") == expected
+
+
+def test_a_result_goes_to_several_places_and_a_gate_to_the_console_too(here, typed, run_here):
+    """Defect: a CI job had to run its gate twice to have a log, a JUnit file and a summary."""
+    asked = ("estimate", *REFS, "-i", "copy.txt", "-m", "wer", "bleu", *FEW)
+    assert typed(*asked, "-o", "a.md", "-o", "a.csv") == ""
+    assert typed(*asked, "-o", "-", "-o", "b.md") == typed(*asked)
+    for name, form in (("a.md", "markdown"), ("a.csv", "csv"), ("b.md", "markdown")):
+        assert (here / name).read_text(encoding="utf-8") == typed(*asked, "-f", form)
+    gate = ("gate", *REFS, "-i", "copy.txt", "--baseline", "clearly-better.txt", "--margin", "1",
+            "-m", "wer", *FEW)  # fmt: skip
+    code, table, _ = run_here(*gate)
+    assert (code, table.startswith("UNDECIDED: copy against clearly-better")) == (3, True)
+    assert run_here(*gate, "-o", "gate.xml", "-o", "gate.md", "--digits", "3")[0] == code
+    junit = (here / "gate.xml").read_text(encoding="utf-8")
+    assert run_here(*gate, "-f", "junit")[1] == junit
+    assert run_here(*gate, "-o", "gate.xml") == (code, table, "")
+    assert run_here(*gate, "-f", "junit", "-o", "-") == (code, junit, "")
+    # No file stays where one of them cannot be made.
+    assert run_here(*gate, "-o", "none.xml", "-o", "nowhere/x.md")[0] == 2
+    assert not (here / "none.xml").exists()
+
+
+def test_digits_are_those_that_are_asked_for(here, typed):
+    """Defect: one small error gave a whole column six decimals, and nothing could be said."""
+    asked = ("compare", *REFS, *INPUT, "-m", "wer", *FEW, "--digits", "1")
+    for form in ("text", "markdown", "latex"):
+        out = typed(*asked, "-f", form)
+        assert re.search(r"\d\.\d\b", out)
+        scores = [line for line in out.splitlines() if "baseline" in line]
+        assert not re.search(r"\d\.\d\d+.*[\[{]", scores[0])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
+def test_a_pipe_is_opened_once_when_there_is_a_result(here):
+    """A reader sees that a writer has come and gone."""
+    select = pytest.importorskip("select")
+    os.mkfifo(here / "pipe")
+    reader = os.open(here / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        seen = select.poll()
+        seen.register(reader)
+        with destination(str(here / "pipe")) as write:
+            assert seen.poll(0) == []
+            write("text")
+        assert os.read(reader, 99) == b"text\n"
+    finally:
+        os.close(reader)
+
+
+def test_options_of_latex_are_those_of_its_file(typed, here):
+    typed(*ONE, "-o", "table.tex", "--caption", "Ours & theirs", "--label", "tab:ours")
+    written = (here / "table.tex").read_text(encoding="utf-8")
+    assert r"\caption{Ours \& theirs}" in written
+    assert r"\label{tab:ours}" in written
+
+
+def test_a_figure_is_written_by_its_suffix(typed, here):
+    pytest.importorskip("matplotlib")
+    for suffix, start, metrics, command in (
+        ("svg", b"<?xml", ["wer", "bleu"], "compare"),
+        ("png", b"\x89PNG", ["wer"], "rank"),
+    ):
+        typed(command, *REFS, *INPUT, "-m", *metrics, "-o", f"figure.{suffix}", *FEW)
+        assert (here / f"figure.{suffix}").read_bytes().startswith(start)
+
+
+def test_progress_shows_on_a_terminal_when_the_work_is_long(monkeypatch):
+    for terminal, quiet, shown in ((True, 0, True), (True, 60, False), (False, 0, False)):
+        stream = io.StringIO()
+        stream.isatty = lambda terminal=terminal: terminal
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setattr("evalstats.cli.output._QUIET_SECONDS", quiet)
+        assert cli.main([*ONE, "-o", "progress.txt"]) == 0
+        text = stream.getvalue()
+        assert ("extracting 100 %" in text and "resampling 100 %" in text) == shown
+        assert text == "" or text.endswith("\r\x1b[K")
+
+
+def test_without_metadata_the_version_says_so(monkeypatch):
+    def version(name):
+        raise metadata.PackageNotFoundError(name)
+
+    known = sacrebleu.version()
+    monkeypatch.setattr(metadata, "version", version)
+    assert signatures.version.__wrapped__() == f"{signatures.VERSION}+uninstalled"
+    assert sacrebleu.version.__wrapped__() == known

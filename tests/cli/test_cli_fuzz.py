@@ -7,7 +7,7 @@ import random
 import pytest
 
 from evalstats.cli.flags import COMMANDS, options_of
-from evalstats.cli.metrics import metric_options
+from evalstats.cli.parser import metric_options
 from evalstats.metrics import NAMED
 from tests import fuzz
 from tests.cli.test_cli import SCORES

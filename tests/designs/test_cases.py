@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats.designs.trials.two_by_two import boschloo, fisher
+from evalstats.designs.trials.cases import boschloo, fisher
 from evalstats.inference.families import holm, tarone_holm
 from tests.designs.test_trials import log
 

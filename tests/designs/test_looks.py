@@ -14,7 +14,6 @@ import evalstats as es
 from evalstats.cli import main
 from evalstats.designs.looks import spending as looks
 from evalstats.designs.looks.spending import Continuing, levels
-from evalstats.training.boundary import spent_by
 
 ACC = es.Mean("acc")
 
@@ -96,7 +95,8 @@ def test_bad_plans_are_refused(fractions, options, message):
 
 
 def test_monitor_spends_by_a_function_of_looks():
-    assert [spent_by(j, 0.05, 20) for j in (5, 20, 40)] == [
+    rules = es.Monitor(metric=ACC, expected_checks=20).rules
+    assert [rules.spent(j) for j in (5, 20, 40)] == [
         looks.spent(j / 20, 0.05, looks.steady) for j in (5, 20, 40)
     ]
 

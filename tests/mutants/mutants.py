@@ -422,8 +422,8 @@ labels are those of the segments, in whatever order an average has them
 + order = np.arange(len(labels))
 @ results/records.py: claims predictions
 claims of several pairs are made by adjusted p-values
-- kept = _first(self.pvalue_not_worse_adjusted, self.pvalue_not_worse)
-+ kept = self.pvalue_not_worse
+- kept = self.pvalue_equivalence_adjusted, self.pvalue_not_worse_adjusted
++ kept = self.pvalue_equivalence_adjusted, self.pvalue_not_worse
 another test set errs as well
 - error = self.standard_error * sqrt(1 + stretch(self.units.n_units or 1, n))
 + error = self.standard_error
@@ -499,13 +499,13 @@ one pair is no family
 - if few and n_pairs > 1 and adjustment.name != "none":
 + if few and adjustment.name != "none":
 few changed answers are told
-- d.test == "mcnemar" and 0 < d.n_differing
-+ d.test == "mcnemar" and 9 < d.n_differing
+- for d in differing if d.test == "mcnemar"]
++ for d in differing if d.test == "sign"]
 @ results/tabular.py: forms
 a limit that is not 0 shows on which side it is
 - if sign and abs(limit) > _NOISE
 + if not sign and abs(limit) > _NOISE
-@ training/gold.py: monitor
+@ training/monitor.py: monitor
 the order of gold labels counts
 - for gold in self:
 + for gold in sorted(map(str, self)):
@@ -692,7 +692,7 @@ scores of an item stay
 an item that was seen comes again
 - if gone:
 + if False:
-@ training/boundary.py: boundary monitor
+@ training/history.py: monitor
 draws that tie with the boundary do not cross
 - crossed = draws > (
 + crossed = draws >= (
@@ -707,8 +707,8 @@ the interval holds what neither t nor Hall's t rejects
 - below = max(t, student.hall_inverse(t, skewness)) * spread.error
 + below = t * spread.error
 what was spent before an improvement stays spent
-- boundary = Boundary.start(rules.spent(len(self.checks)))
-+ boundary = Boundary.start()
+- boundary = Boundary(rules.spent(len(self.checks)))
++ boundary = Boundary()
 @ training/selection.py: monitor
 the first of equal checkpoints wins
 - won = sign * in_bag > sign * self.winners_in_bag
@@ -716,7 +716,7 @@ the first of equal checkpoints wins
 optimism is never negative
 - return max(0.0, sign * float(
 + return (sign * float(
-@ training/state.py: monitor
+@ training/history.py: monitor
 a state has checks that can have followed one another
 - "improved": check.pvalue <= check.level,
 + "improved": check.improved,
@@ -725,8 +725,8 @@ the winner of each resample is a step that was checked
 + if False:
 @ training/check_records.py: monitor
 a run says so where few segments decide
-- return far and self.worth < _FEW
-+ return far and self.worth < 0
+- (x.kurtosis or 0) > _FAR_TAILS and x.worth < _FEW
++ (x.kurtosis or 0) > _FAR_TAILS and x.worth < 0
 @ training/monitor.py: monitor
 steps increase
 - step <= self.last.step
@@ -840,7 +840,7 @@ columns that are named as systems are systems
 NLTK's functions have NLTK's module path
 - {"translate.bleu_score": (
 + {"bleu_score": (
-@ cli/output.py: cli_streams
+@ cli/output.py: cli
 a pipe is opened once, when there is a result
 - if is_new or target.is_dir() or target.is_file():
 + if True:
@@ -878,8 +878,8 @@ a baseline that is an input is not read twice
 + if paths and is_path:
 @ cli/commands.py: gate
 a system of a table goes before a folder of its name
-- table = table_with(options, name)
-+ table = None
+- if table is None and name in log_at(path, options).systems:
++ if False:
 @ cli/inputs.py: cli
 a baseline that is not there is the first thing said
 - if options.command == "gate" and _known(name, systems, paths) is None:
@@ -935,7 +935,7 @@ a bin holds its upper edge
 spread that squares cannot show is refused
 - _LEAST_SPREAD = 1e-8
 + _LEAST_SPREAD = 0.0
-@ designs/trials/pass_at_k.py: number_metrics
+@ designs/trials/metrics.py: number_metrics
 answers are drawn without replacement
 - np.maximum(some - drawn, 0)
 + some
@@ -953,15 +953,15 @@ an item with too few trials is refused
 tests that cannot be as small do not count, and others do
 - factors = np.sum(np.triu(able), axis=1)
 + factors = np.ones(len(p))
-@ designs/trials/two_by_two.py: cases
+@ designs/trials/cases.py: cases
 an exact p-value is two-sided
 - pvalues = np.minimum(pvalues, 2 * largest[last])
 + pvalues = np.minimum(pvalues, largest[last])
-@ designs/trials/itemwise.py: cases
+@ designs/trials/cases.py: cases
 the test is chosen by numbers of items and trials
-- return "boschloo" if max(least) * len(least) <= level else "fisher"
-+ return "boschloo"
-@ designs/trials/items_or_trials.py: items_or_trials
+- test = "boschloo" if max(smallest) * len(smallest) <= level else "fisher"
++ test = "boschloo"
+@ designs/trials/repeats.py: items_or_trials
 chance in the pilot's trials is taken off
 - TrialSpread(max(variance - chance, 0.0), trial, ceil(_BEYOND * pilot))
 + TrialSpread(max(variance, 0.0), trial, ceil(_BEYOND * pilot))

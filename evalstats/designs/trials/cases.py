@@ -4,18 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis.tasks import Task
+from evalstats.designs.trials.metrics import Trials
+from evalstats.designs.trials.repeats import Repeats
+from evalstats.errors import InputError
+from evalstats.inference.families import tarone_holm
 from evalstats.results import tabular
 from evalstats.results.convert import Count, FreeText, Level, Share
 from evalstats.results.forms import Finding, Several
+from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.records import Record, first_few
+from evalstats.results.sentences import in_words
 from evalstats.results.tabular import Column, Table, table_of
 
+if TYPE_CHECKING:
+    from evalstats.analysis.comparison import Comparison, Evaluation
+    from evalstats.results.records import Difference
+
+Floats = NDArray[np.float64]
 #: Items of the table: those that changed, and otherwise the first.
 _MOST_CHANGED, _SHOWN = 50, 5
 #: Items that the sentence names.
 _NAMED = 5
 _TESTS = {"boschloo": "Boschloo's exact test", "fisher": "Fisher's exact test"}
+#: Of more trials Fisher's test says nearly as much, and Boschloo's takes long.
+_MOST_TABLES = 10_000
+#: Probabilities, and p-values, that differ by less than this share are the same.
+_SAME = 1 + 1e-9
+#: Shares over which the largest p-value is taken, and so many of them at a time.
+_GRID, _AT_ONCE = 1001, 50
 
 
 @dataclass(frozen=True)
@@ -173,3 +196,190 @@ def _right(case: Case, side: str) -> str:
     """Return ``4/5``: how many trials are right."""
     trials = getattr(case, f"{side}_trials")
     return f"{round(getattr(case, side) * trials)}/{trials}"
+
+
+class Items(NamedTuple):
+    """Trials of a baseline and a system on N items, and right answers."""
+
+    names: list[str]
+    trials: NDArray[np.int64]  # (2, N)
+    right: NDArray[np.int64]  # (2, N)
+
+
+def cases_of(
+    comparison: Comparison,
+    evaluation: Evaluation,
+    metric: str | None,
+    system: str | None,
+    baseline: str | None,
+    task: str | None,
+) -> Cases:
+    """Return the test of each item, smallest p-value first; names as `Comparison.difference`."""
+    rows = comparison.rows if task is None else of_task(comparison.differences, task)
+    rows = rows if metric is None else of_metric(rows, metric)
+    of = [
+        comparison.difference(name, system, baseline, on or None)
+        for on, name in dict.fromkeys((d.task, d.metric) for d in rows)
+    ]
+    first, is_single = of[0], len({d.task for d in of}) == 1
+    total: Difference | None = first if is_single else None
+    if not is_single and any(d.metric == first.metric for d in comparison.totals):
+        total = comparison.difference(first.metric, first.system, first.baseline)
+    items, level = _items_of(evaluation, of), comparison.significance_level
+    test, pvalues, least = _tested(items, level)
+    adjusted = tarone_holm(pvalues, least)
+    notes = []
+    if not np.any(least <= level):
+        notes.append(
+            f"So few trials of an item say nothing by themselves: the least p-value of an item is "
+            f"{float(np.min(least)):.2g}; run more trials, at least 4 of each item."
+        )
+    # A score of 1 is a right answer, as in trials, whatever is made of them.
+    of_items = evaluation.with_segments(first, "cases")[1].segments.blocks[0].metric
+    order = np.lexsort((np.arange(len(pvalues)), pvalues, adjusted)).tolist()
+    rates = items.right / items.trials
+    return Cases(
+        cases=tuple(
+            Case(
+                item=items.names[i],
+                baseline=float(rates[0, i]),
+                system=float(rates[1, i]),
+                baseline_trials=int(items.trials[0, i]),
+                system_trials=int(items.trials[1, i]),
+                pvalue=float(pvalues[i]),
+                pvalue_adjusted=float(adjusted[i]),
+            )
+            for i in order
+        ),
+        metric=first.metric,
+        baseline=first.baseline,
+        system=first.system,
+        test=test,
+        significance_level=level,
+        higher_is_better=isinstance(of_items, Trials) or first.higher_is_better,
+        total="" if total is None else in_words(comparison, total),
+        signatures=(comparison.signature_of(total or first),),
+        notes=tuple(notes),
+    )
+
+
+def _items_of(evaluation: Evaluation, of: Sequence[Difference]) -> Items:
+    """Return the items of all tasks that both systems answered, the same under every metric."""
+    by_metric: dict[str, list[tuple[str, Items]]] = {}
+    for d in of:
+        part, drawn = evaluation.with_segments(d, "cases")
+        assert isinstance(part, Task)
+        answers, systems = Repeats.of(drawn.segments.answers), drawn.of.systems
+        if answers is None:
+            raise InputError(
+                "cases are of items with several trials each, and these have one; give lists of "
+                "trials with metrics=evalstats.PassAll(1), or logs with several answers"
+            )
+        if not answers.are_outcomes:
+            raise InputError("cases are of answers that are right or wrong, with scores of 1 and 0")
+        pair = [systems.index(d.baseline), systems.index(d.system)]
+        trials, right = (x[pair].astype(np.int64) for x in (answers.counts, answers.sums))
+        there = np.flatnonzero(np.all(trials > 0, axis=0))
+        names = part.segment_names()
+        items = Items([names[i] for i in there], trials[:, there], right[:, there])
+        by_metric.setdefault(d.metric, []).append((d.task, items))
+    every = []
+    for parts in by_metric.values():
+        # Items of several tasks are called after them.
+        names = [
+            f"{task}: {name}" if len(parts) > 1 else name
+            for task, items in parts
+            for name in items.names
+        ]
+        trials, right = (
+            np.concatenate([getattr(items, what) for _, items in parts], axis=1)
+            for what in ("trials", "right")
+        )
+        every.append(Items(names, trials, right))
+    first = every[0]
+    for other in every[1:]:
+        is_same = other.names == first.names and np.array_equal(other.trials, first.trials)
+        if not is_same or not np.array_equal(other.right, first.right):
+            raise InputError(
+                f"is needed: the metrics are of other trials; give one of {', '.join(by_metric)}",
+                argument="metric",
+            )
+    if not first.names:
+        raise InputError("cases need items that both systems answered, and there is none")
+    return first
+
+
+def _tested(items: Items, level: float) -> tuple[str, Floats, Floats]:
+    """Return the test, the p-value of each item, and the smallest that it can have, `(N,)` each.
+
+    The test is Boschloo's where it can find a single item among all, else Fisher's. Boschloo's
+    smallest p-value is far below Fisher's, but all items can reach it; Fisher's is so small only
+    for some totals of right answers, which say nothing of a change, and Tarone leaves the other
+    items out. The numbers of items and trials decide, never the answers, so that the level holds.
+    """
+    pvalues, least = np.ones((2, len(items.names)))
+    numbers = [(int(n), int(m)) for n, m in items.trials.T]
+    test = "fisher"
+    if max(n * m for n, m in numbers) <= _MOST_TABLES:
+        smallest = [float(boschloo(n, m).min()) for n, m in numbers]
+        test = "boschloo" if max(smallest) * len(smallest) <= level else "fisher"
+    for i, ((n, m), (x, y)) in enumerate(zip(numbers, items.right.T.tolist(), strict=True)):
+        if test == "boschloo":
+            table = boschloo(n, m)
+            pvalues[i], least[i] = table[x, y], table.min()
+        else:
+            of_total = fisher(n, m, x + y)
+            pvalues[i], least[i] = of_total[x - max(0, x + y - m)], of_total.min()
+    return test, pvalues, least
+
+
+@lru_cache(maxsize=4096)
+def fisher(n: int, m: int, total: int) -> Floats:
+    """Return Fisher's two-sided p-values (1935) of x of n against total - x of m, of each x.
+
+    x goes from max(0, total - m) to min(n, total). The p-value is the probability, with the total
+    as it is, of what is at most as probable.
+
+    >>> fisher(5, 5, 5).round(4).tolist()
+    [0.0079, 0.2063, 1.0, 1.0, 0.2063, 0.0079]
+    """
+    from scipy.stats import hypergeom
+
+    x = np.arange(max(0, total - m), min(n, total) + 1)
+    chances: Floats = np.asarray(hypergeom.pmf(x, n + m, total, n))
+    order = np.sort(chances)
+    last = np.searchsorted(order, chances * _SAME, side="right") - 1
+    return np.minimum(np.cumsum(order)[last], 1.0)
+
+
+@lru_cache(maxsize=256)
+def boschloo(n: int, m: int) -> Floats:
+    """Return the two-sided p-value of Boschloo's test (1970), `(n + 1, m + 1)`.
+
+    Twice the smaller one-sided p-value, at most 1: the largest chance, over shares π that both
+    have, of tables whose one-sided p-value by Fisher is at most as small. The shares are sin²θ of
+    1,001 values of θ, at which the variance of a share is the same everywhere.
+
+    >>> print(boschloo(5, 5)[5, 0].round(5))
+    0.00195
+    """
+    from scipy.stats import binom, hypergeom
+
+    x, y = np.arange(n + 1)[:, None], np.arange(m + 1)[None, :]
+    less: Floats = np.asarray(hypergeom.cdf(x, n + m, x + y, n))
+    greater: Floats = np.asarray(hypergeom.sf(x - 1, n + m, x + y, n))
+    shares = np.sin(np.linspace(0, np.pi / 2, _GRID)) ** 2
+    pvalues = np.ones(less.size)
+    for one_sided in (less.ravel(), greater.ravel()):
+        order = np.argsort(one_sided, kind="stable")
+        # A table is at most as small as all that are not clearly larger.
+        last = np.searchsorted(one_sided[order], one_sided * _SAME, side="right") - 1
+        largest = np.zeros(less.size)
+        for block in np.array_split(shares, -(-_GRID // _AT_ONCE)):
+            first: Floats = np.asarray(binom.pmf(x.T, n, block[:, None]))
+            second: Floats = np.asarray(binom.pmf(y, m, block[:, None]))
+            chances = (first[:, :, None] * second[:, None, :]).reshape(len(block), -1)
+            sums = np.cumsum(chances[:, order], axis=1)
+            np.maximum(largest, sums.max(axis=0), out=largest)
+        pvalues = np.minimum(pvalues, 2 * largest[last])
+    return np.asarray(pvalues.reshape(less.shape))

@@ -13,8 +13,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import integer, is_missing, label, listed, refuse_masked, shown
-from evalstats.designs.trials.pass_at_k import share_of_subsets
+from evalstats.checks import (
+    as_numbers,
+    check_same_length,
+    integer,
+    is_missing,
+    label,
+    listed,
+    refuse_masked,
+    shown,
+)
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep, signature_of
 from evalstats.metrics.ratios import ratio, ratio_gradient
@@ -137,13 +145,30 @@ class MeanOverItems(Trials):
         return 3, 0, 1.0
 
 
-def _named(metric: Trials, name: str) -> None:
-    """Give a metric its name where the caller gave none; the class is frozen."""
-    keep(metric, name=label(metric.name or name, "name"))
+@dataclass(frozen=True)
+class _Passes(MeanOverItems):
+    """A mean share of subsets of k trials that pass."""
+
+    k: int
+    name: str = ""
+
+    own = ("passes",)
+    #: Which trials of a subset have to be right, and how the metric is printed.
+    passing: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        k = integer(self.k, "k", 1)
+        keep(self, k=k, fewest=k, name=label(self.name or f"{self.title}{k}", "name"))
+
+    @property
+    def signature(self) -> str:
+        """Identity: k."""
+        return signature_of(trials=self.passing, k=self.k)
 
 
 @dataclass(frozen=True)
-class PassAll(MeanOverItems):
+class PassAll(_Passes):
     r"""pass^k: the chance that all of k trials of an item are right (Yao et al., 2024).
 
     .. math:: \frac{1}{N} \sum_i \binom{c_i}{k} \Big/ \binom{K_i}{k}
@@ -166,20 +191,8 @@ class PassAll(MeanOverItems):
     0.6667
     """
 
-    k: int
-    name: str = ""
-
-    own = ("passes",)
-
-    def __post_init__(self) -> None:
-        k = integer(self.k, "k", 1)
-        keep(self, k=k, fewest=k)
-        _named(self, f"pass^{k}")
-
-    @property
-    def signature(self) -> str:
-        """Identity: k."""
-        return signature_of(trials="all", k=self.k)
+    passing = "all"
+    title = "pass^"
 
     def of_items(self, trials: Floats, right: Floats) -> Floats:
         """Return the share of subsets of k trials that are all right, `(N, 1)`."""
@@ -187,7 +200,7 @@ class PassAll(MeanOverItems):
 
 
 @dataclass(frozen=True)
-class PassAny(MeanOverItems):
+class PassAny(_Passes):
     r"""pass@k: the chance that one of k trials of an item is right (Chen et al., 2021).
 
     .. math:: \frac{1}{N} \sum_i 1 - \binom{K_i - c_i}{k} \Big/ \binom{K_i}{k}
@@ -209,20 +222,8 @@ class PassAny(MeanOverItems):
     0.3333
     """
 
-    k: int
-    name: str = ""
-
-    own = ("passes",)
-
-    def __post_init__(self) -> None:
-        k = integer(self.k, "k", 1)
-        keep(self, k=k, fewest=k)
-        _named(self, f"pass@{k}")
-
-    @property
-    def signature(self) -> str:
-        """Identity: k."""
-        return signature_of(trials="any", k=self.k)
+    passing = "any"
+    title = "pass@"
 
     def of_items(self, trials: Floats, right: Floats) -> Floats:
         """Return the share of subsets of k trials with a right one, `(N, 1)`."""
@@ -265,8 +266,8 @@ class FlipRate(MeanOverItems):
 
     def __post_init__(self) -> None:
         k = None if self.k is None else integer(self.k, "k", 2)
-        keep(self, k=k, fewest=k or 2)
-        _named(self, "flips" if k is None else f"flips@{k}")
+        name = self.name or ("flips" if k is None else f"flips@{k}")
+        keep(self, k=k, fewest=k or 2, name=label(name, "name"))
 
     @property
     def signature(self) -> str:
@@ -321,7 +322,7 @@ class ICC(Trials):
     fewest = 2
 
     def __post_init__(self) -> None:
-        _named(self, "ICC")
+        keep(self, name=label(self.name or "ICC", "name"))
 
     @property
     def signature(self) -> str:
@@ -376,3 +377,67 @@ def _no_answer(value: object, i: int, j: int) -> InputError:
     gone = value is None or is_missing(value)
     what = "leave out what was not run" if gone else "1 is a right answer, and 0 a wrong one"
     return InputError(f"hypotheses[{i}][{j}] must be 0 or 1, got {shown(value, 60)}; {what}")
+
+
+def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> NDArray[np.float64]:
+    r"""Return the unbiased estimate of pass@k of each problem (Chen et al., 2021).
+
+    .. math:: 1 - \binom{n - c}{k} \Big/ \binom{n}{k}
+
+    for n answers, c of them right: the share of subsets of k answers with a right one. Give the
+    result to `Mean`: problems are resampled, which carries the chance in their answers too.
+
+    Parameters
+    ----------
+    n : int or array_like of int
+        Answers to each problem, at least k; one number where it is the same for all.
+    c : array_like of int, shape (N,)
+        Right ones among them, 0 to n.
+    k : int
+        At least 1.
+
+    More right answers than answers, and fewer answers than k, raise an `InputError`.
+
+    Examples
+    --------
+    >>> pass_at_k(10, [0, 3, 10], k=1).round(4).tolist()
+    [0.0, 0.3, 1.0]
+    >>> from evalstats import Mean, estimate
+    >>> scores = pass_at_k([10, 10, 5, 10], [0, 3, 5, 1], k=2)
+    >>> round(estimate(scores, metric=Mean("pass@2"), n_resamples=99).score, 4)
+    0.4333
+    """
+    integer(k, "k", 1)
+    right = _numbers(c, "c")
+    answers = _numbers(n, "n")
+    if np.ndim(n) == 0:
+        answers = np.broadcast_to(answers, right.shape)
+    check_same_length(n=answers, c=right)
+    for i in np.flatnonzero(right > answers)[:1]:
+        raise InputError(f"c[{i}] must be at most n, got {right[i]:g} right of {answers[i]:g}")
+    for i in np.flatnonzero(answers < k)[:1]:
+        raise InputError(
+            f"n must be at least k: problem {i} has {answers[i]:g} answers, which do not tell "
+            f"pass@{k}; sample more, or take a smaller k"
+        )
+    return np.asarray(1 - share_of_subsets(answers - right, answers, k))
+
+
+def share_of_subsets(
+    some: NDArray[np.float64], of: NDArray[np.float64], k: int
+) -> NDArray[np.float64]:
+    """Return the share of subsets of k among so many that lie within some, `(N,)` each.
+
+    C(some, k) / C(of, k), one drawn after the other: the products stay in [0, 1].
+    """
+    share = np.ones(some.shape)
+    for drawn in range(k):
+        share *= np.maximum(some - drawn, 0) / (of - drawn)
+    return share
+
+
+def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    counts = as_numbers(np.atleast_1d(np.asarray(values)), name, None)
+    for i in np.flatnonzero((counts < 0) | (counts != np.rint(counts)))[:1]:
+        raise InputError(f"{name}[{i}] must be a number of answers, got {counts[i]:g}")
+    return counts
