@@ -227,15 +227,6 @@ class Drawn:
         return self.of
 
     @property
-    def labelled(self) -> NDArray[np.bool_] | None:
-        """On which units people's labels correct a judge's, `(N,)`, where they do."""
-        if not self.has_segments or not self.of.corrections or len(self.segments.blocks) > 1:
-            return None
-        (block,) = self.segments.blocks
-        marks = block.metric.labelled(block.plain)
-        return None if marks is None else np.any(marks, axis=0)
-
-    @property
     def is_paired(self) -> bool:
         """Whether all systems have the same units, drawn together."""
         return self.of.is_paired

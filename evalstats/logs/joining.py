@@ -126,6 +126,16 @@ def compare_logs(
     ------
     InputError
         For what cannot be read or joined, and for options that do not go with several tasks.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> path, rows = Path(mkdtemp(), "judge.csv"), "id,system,score a,A,3 a,B,4 b,A,4 b,B,5"
+    >>> _ = path.write_text(rows.replace(" ", chr(10)))
+    >>> (d,) = compare_logs(path)
+    >>> print(f"{d.system} - {d.baseline}: {d.difference:.2f}")
+    B - A: 1.00
     """
     together = joined(
         logs,
@@ -175,6 +185,15 @@ def estimate_logs(
     """Score one system, or several, on one task or several, and say how sure the scores are.
 
     Parameters are those of `compare_logs`; options those of `Suite.estimate`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> path, rows = Path(mkdtemp(), "judge.csv"), "id,system,score a,A,3 a,B,4 b,A,4 b,B,5"
+    >>> _ = path.write_text(rows.replace(" ", chr(10)))
+    >>> [f"{e.system} {e.score:.2f}" for e in estimate_logs(path)]
+    ['A 3.50', 'B 4.50']
     """
     together = joined(
         logs,

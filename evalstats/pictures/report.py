@@ -370,7 +370,10 @@ def _segments(c: Comparison, d: Difference, beside: _Beside, texts: Texts) -> st
         said = f"{tabular.number(value, places, True)} {d.metric}, for {better}"
         own = {name: _text(columns[name], name, unit, beside) for name in names}
         pair = [own.get(d.baseline, ""), own.get(d.system, "")]
-        written = {name: _html(text) for name, text in own.items()}
+        written = {}
+        for name, text in own.items():
+            lines = map(html, text[:_MOST_TEXT].split("\n"))
+            written[name] = "<br>".join(lines) + _cut(text)
         if all(pair):
             written[d.baseline], written[d.system] = marked(*pair)
         rows = "".join(
@@ -400,12 +403,8 @@ def _text(column: Sequence[str] | Mapping[str, str], name: str, unit: str, besid
     return "\n".join(own)
 
 
-def _html(text: str) -> str:
-    """Return the beginning of a text, with its lines."""
-    return "<br>".join(map(html, text[:_MOST_TEXT].split("\n"))) + _cut(text)
-
-
 def _cut(text: str) -> str:
+    """Return what stands at the end of a text that is too long to be shown."""
     return f"… ({len(text):,} characters)" if len(text) > _MOST_TEXT else ""
 
 

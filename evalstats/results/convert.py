@@ -185,22 +185,19 @@ def _value(value: Any, hint: Any, where: str) -> Any:
         return found
     if is_dataclass(hint):
         return record_of(hint, value, where)  # type: ignore[arg-type]
-    if isinstance(value, list):
-        if get_origin(hint) is tuple:
-            return _items(value, get_args(hint), where)
-        if isinstance(hint, type) and issubclass(hint, tuple):
-            named = tuple(get_type_hints(hint, include_extras=True).values())
-            return hint(*_items(value, named, where))
+    is_named = isinstance(hint, type) and issubclass(hint, tuple)
+    if isinstance(value, list) and (is_named or get_origin(hint) is tuple):
+        kinds = get_args(hint)
+        if is_named:
+            kinds = tuple(get_type_hints(hint, include_extras=True).values())
+        elif kinds[-1] is Ellipsis:
+            kinds = (kinds[0],) * len(value)
+        if len(kinds) != len(value):
+            raise InputError(f"{where} must be a list of {len(kinds)}, got {len(value)}")
+        pairs = enumerate(zip(value, kinds, strict=True))
+        items = tuple(_value(item, kind, f"{where}[{i}]") for i, (item, kind) in pairs)
+        return hint(*items) if is_named else items
     return _scalar(value, hint, where)
-
-
-def _items(value: list[Any], kinds: tuple[Any, ...], where: str) -> tuple[Any, ...]:
-    """Return the items of a list by their types, or all by one where `...` follows it."""
-    kinds = (kinds[0],) * len(value) if kinds[-1] is Ellipsis else kinds
-    if len(kinds) != len(value):
-        raise InputError(f"{where} must be a list of {len(kinds)}, got {len(value)}")
-    pairs = enumerate(zip(value, kinds, strict=True))
-    return tuple(_value(item, kind, f"{where}[{i}]") for i, (item, kind) in pairs)
 
 
 def _scalar(value: Any, hint: Any, where: str) -> Any:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 from statistics import NormalDist
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from evalstats.checks import integer
 from evalstats.errors import InputError
@@ -20,12 +20,26 @@ from evalstats.inference.counts import exact_mcnemar
 from evalstats.results import convert, tabular
 from evalstats.results.convert import Count, NotNegative, Share, Whole, check_bounds, one_of
 
+if TYPE_CHECKING:
+    from evalstats.analysis.comparison import Comparison
+    from evalstats.questions.ranking.rankings import Ranking
+    from evalstats.results.estimates import Estimate
+
 #: Units of another test set, at most.
 _MOST_UNITS = 10**12
 
 
 class Interval(NamedTuple):
-    """Two bounds, both inside."""
+    """Two bounds, both inside.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> found = es.estimate([3.0, 4, 5, 4, 3, 5], metric=es.Mean("marks"))
+    >>> low, high = found.prediction(60)
+    >>> low < found.score < high
+    True
+    """
 
     low: float
     high: float
@@ -150,6 +164,14 @@ class MarginTest:
     pvalue_not_worse_adjusted, pvalue_equivalence_adjusted : float or None
         What claims are made by: adjusted for all pairs and tasks under the metric, the claims of
         each kind apart. `None` in files of earlier versions, which claimed for each pair alone.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.1, 4.1, 5, 4.1, 2.9, 5]}
+    >>> (d,) = es.compare(marks, metrics=es.Mean("marks"), margin=0.5)
+    >>> d.margin_test.claim(0.05)
+    'equivalent'
     """
 
     pvalue_not_worse: Share
@@ -199,6 +221,13 @@ class UnitCounts:
 
     `n_units` is `None` where the error is not of units alone, as of several runs of each system,
     and in files of earlier versions.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> (d,) = es.compare({"A": [3.0, 4, 5, 4], "B": [3.5, 4.5, 5, 4.4]}, metrics=es.Mean("marks"))
+    >>> d.units
+    UnitCounts(n_differing=3, n_units=4)
     """
 
     n_differing: Whole
@@ -239,6 +268,13 @@ class Difference(Record):
     margin_test : MarginTest or None
         Where a margin or a recovery was asked for; `None` also where there is none, which
         `unanswered` explains.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> (d,) = es.compare({"A": [3.0, 4, 5, 4], "B": [3.5, 4.5, 5, 4.4]}, metrics=es.Mean("marks"))
+    >>> print(f"{d.system} - {d.baseline} = {d.difference:.2f}, p = {d.pvalue:.3f}: {d.winner}")
+    B - A = 0.35, p = 0.250: B
     """
 
     task: str
@@ -419,19 +455,18 @@ def distinct(items: Iterable[str]) -> list[str]:
 
 def by_metric(rows: Iterable[Any]) -> dict[str, list[Any]]:
     """Return the records of each metric."""
-    return _grouped(rows, lambda row: row.metric)
+    found: dict[str, list[Any]] = {}
+    for row in rows:
+        found.setdefault(row.metric, []).append(row)
+    return found
 
 
 def by_pair(found: Iterable[Difference]) -> dict[tuple[str, str], list[Difference]]:
     """Return the differences of each system and its baseline."""
-    return _grouped(found, lambda d: (d.system, d.baseline))
-
-
-def _grouped(rows: Iterable[Any], key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
-    found: dict[Any, list[Any]] = {}
-    for row in rows:
-        found.setdefault(key(row), []).append(row)
-    return found
+    pairs: dict[tuple[str, str], list[Difference]] = {}
+    for d in found:
+        pairs.setdefault((d.system, d.baseline), []).append(d)
+    return pairs
 
 
 def listed(parts: Iterable[str], most: int | None = None) -> str:
@@ -474,25 +509,25 @@ def metric_name(row: Any) -> str:
     return f"{row.metric} {tabular.direction(row.higher_is_better)}"
 
 
-def ranked(estimates: Sequence[Any]) -> list[Any]:
+def ranked(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Return the estimates best first; equal scores keep their order."""
     return sorted(estimates, key=lambda e: -e.score if e.higher_is_better else e.score)
 
 
-def mark_of(comparison: Any, unit: str) -> str:
+def mark_of(comparison: Comparison, unit: str) -> str:
     """Return the mark of a claim about such units, or nothing: notes are all that files keep."""
     noted = any(note.startswith(MARK) for note in comparison.notes)
     return f" {MARK}" if noted and unit != "segment" else ""
 
 
-def kind_of(comparison: Any, d: Difference) -> str:
+def kind_of(comparison: Comparison, d: Difference) -> str:
     """Return what a difference says of its system: "better", "worse" or "open"."""
     if d.winner is None or not comparison.significant(d):
         return "open"
     return "better" if d.winner == d.system else "worse"
 
 
-def oriented(comparison: Any, found: Iterable[Difference]) -> list[Difference]:
+def oriented(comparison: Comparison, found: Iterable[Difference]) -> list[Difference]:
     """Return differences as figures show them: of all pairs the better system first, then by size.
 
     Against a baseline, and of one-sided tests, they have a direction of their own.
@@ -520,12 +555,12 @@ def counted(n: int, unit: str) -> str:
     return f"{n:,} {unit if n == 1 else plural(unit)}"
 
 
-def size(estimate: Any) -> str:
+def size(estimate: Estimate | Ranking) -> str:
     """Return how many segments, or groups, a score is of."""
     return counted(estimate.n_segments, estimate.unit)
 
 
-def whole_sizes(estimates: Sequence[Any]) -> str:
+def whole_sizes(estimates: Sequence[Estimate]) -> str:
     """Return ``321 documents of 2,008 segments``, or ``480 to 500 segments`` of several systems."""
     numbers, first = [e.n_segments for e in estimates], estimates[0]
     if min(numbers) < max(numbers):
@@ -536,9 +571,8 @@ def whole_sizes(estimates: Sequence[Any]) -> str:
     return f"{size(first)} of {counted(round(worth * effect), 'segment')}"
 
 
-def check_pairs(comparison: Any) -> None:
+def check_pairs(c: Comparison) -> None:
     """Refuse differences of other scores than the estimates, or of another kind."""
-    c = comparison
     known = {(e.task, e.metric, e.system): e for e in c.estimates}
     if len(known) < len(c.estimates):
         raise InputError("estimates has one of them twice")
