@@ -5,8 +5,9 @@ pass^k, pass@k, the flip rate and the intraclass correlation are functions of su
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -441,3 +442,29 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
     for i in np.flatnonzero((counts < 0) | (counts != np.rint(counts)))[:1]:
         raise InputError(f"{name}[{i}] must be a number of answers, got {counts[i]:g}")
     return counts
+
+
+#: The metrics of trials by the words of a log's `epochs`, where K is a number.
+OF_TRIALS: dict[str, Callable[..., Trials]] = {
+    "pass^K": PassAll,
+    "pass@K": PassAny,
+    "flips": FlipRate,
+    "flips@K": FlipRate,
+    "icc": ICC,
+}
+
+
+def trials_named(word: object, score: str = "") -> Trials | None:
+    """Return the metric of a word above, called after a score, or nothing.
+
+    >>> trials_named("pass^4", "acc")
+    PassAll(k=4, name='acc pass^4')
+    """
+    if not isinstance(word, str):
+        return None
+    for pattern, kind in OF_TRIALS.items():
+        match = re.fullmatch(re.escape(pattern).replace("K", r"(\d{1,9})"), word, re.ASCII)
+        if match is not None:
+            name = f"{score} {'ICC' if kind is ICC else word}".strip()
+            return kind(*map(int, match.groups()), name=name)
+    return None
