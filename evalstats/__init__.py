@@ -180,4 +180,4 @@ else:
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__, "__version__"})
+        return [*sorted(__all__), "__version__"]

@@ -69,6 +69,14 @@ class AuditedTest(Record):
     anew in every run. `calibrated` is the p-value of `compare`, two-sided, of this comparison
     alone. `null`, `sides` and `ties` say what `pvalue` tests: the null hypothesis, the sides, what
     is made of ties.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> systems = {"A": ["a cat sat", "it is"], "B": ["the cat sat", "it was"]}
+    >>> found = es.audit(systems, ["a cat", "it is"])
+    >>> [test.test for test in found][0]
+    'sacreBLEU --paired-bs'
     """
 
     metric: str
@@ -104,6 +112,14 @@ class Audit(Several[AuditedTest]):
     `tests` has them metric by metric, system by system; `comparison` the calibrated tests, with
     intervals and adjusted p-values; `n_bootstrap`, `n_randomization` and `sacrebleu_seed` (`None`
     for fresh entropy) belong to sacreBLEU's tests; `notes` are what a careful reader should know.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> systems = {"A": ["a cat sat", "it is"], "B": ["the cat sat", "it was"]}
+    >>> found = es.audit(systems, ["a cat", "it is"])
+    >>> len(found), found.comparison[0].system
+    (3, 'B')
     """
 
     tests: tuple[AuditedTest, ...]

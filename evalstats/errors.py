@@ -94,8 +94,24 @@ class InputError(ValueError):
 
 
 class InputTypeError(InputError, TypeError):
-    """An argument has the wrong type."""
+    """An argument has the wrong type.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> es.compare({"A": [1, 0], "B": [1, 1]}, metrics=es.Mean("acc"), rgn=1)
+    Traceback (most recent call last):
+    ...
+    evalstats.errors.InputTypeError: compare has no argument 'rgn'; ... did you mean 'rng'?
+    """
 
 
 class MissingExtraError(InputError, ImportError):
-    """An optional dependency is needed; the message names what to install."""
+    """An optional dependency is needed; the message names what to install.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> issubclass(es.MissingExtraError, ImportError)
+    True
+    """

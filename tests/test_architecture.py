@@ -182,7 +182,7 @@ def test_import_loads_nothing_and_every_name_what_it_needs():
 
 def test_all_is_honest_and_type_checkers_see_it(trees):
     assert len(es.__all__) == len(set(es.__all__))
-    assert {*es.__all__, "__version__"} <= set(dir(es))
+    assert set(dir(es)) == {*es.__all__, "__version__"}
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = es.nothing
     nodes = [node for node in ast.walk(trees["__init__"]) if isinstance(node, ast.ImportFrom)]

@@ -136,3 +136,16 @@ def test_a_type_checker_knows_what_comes_back_and_refuses_what_is_misspelled(tmp
     for number, (line, name) in enumerate(REFUSED.items(), first + len(REVEALED)):
         assert any("error: " in text and name in text for text in of_line.pop(number)), line
     assert of_line == {}
+
+
+def test_every_public_name_has_an_example():
+    assert [name for name in es.__all__ if ">>>" not in (getattr(es, name).__doc__ or "")] == []
+
+
+def test_systems_are_hypotheses_wherever_they_are_given():
+    texts = {"A": ["a b", "c d", "e f"], "B": ["a b", "c", "e g"]}
+    for function in (es.compare, es.estimate, es.extract, es.power):
+        assert next(iter(inspect.signature(function).parameters)) == "hypotheses"
+        options = {"n_resamples": 99} if function in (es.compare, es.estimate) else {}
+        found = function(systems=texts, references=["a b", "c d", "e f"], **options)
+        assert str(found) == str(function(texts, ["a b", "c d", "e f"], **options))

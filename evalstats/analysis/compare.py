@@ -54,27 +54,31 @@ def compare(
     references: Any = None,
     metrics: Metrics | None = None,
     *,
+    human: object = None,
+    groups: Labels = None,
+    strata: Labels = None,
+    aggregate: Aggregated = "micro",
+    paired: bool = True,
+    paired_runs: bool = False,
     baseline: str | None = None,
     test: Test = "bootstrap",
     method: Method = "bootstrap",
     alternative: Alternative = "two-sided",
     adjustment: AdjustmentName = "max-t",
+    adjust_over: Family = "pairs",
+    contrast: Contrasted = "difference",
     confidence_level: float = 0.95,
-    n_resamples: int | None = None,
-    groups: Labels = None,
-    strata: Labels = None,
-    aggregate: Aggregated = "micro",
-    rng: Rng = SEED,
-    executor: Workers = None,
     margin: float | None = None,
     recovery: float | None = None,
-    contrast: Contrasted = "difference",
-    adjust_over: Family = "pairs",
-    human: object = None,
-    paired: bool = True,
-    paired_runs: bool = False,
+    n_resamples: int | None = None,
+    rng: Rng = SEED,
+    executor: Workers = None,
 ) -> Comparison:
     """Say which systems differ, by how much, and how sure that is.
+
+    Options are, in this order, of the data (up to `human`), of the design (`groups` to
+    `paired_runs`), of the test (`baseline` to `confidence_level`), of a claim of likeness
+    (`margin`, `recovery`) and of the work.
 
     Parameters
     ----------
@@ -89,6 +93,35 @@ def compare(
     metrics : str or Metric, or a list of them, optional
         Names, as they are written or printed, or configured objects; `metric` is understood too. By
         default BLEU of texts, and of statistics, or a `Shard`, the metrics that they have.
+    human : mapping of str to sequence, or sequence, optional
+        People's labels of a random sample of the segments, where the scores, or the references, are
+        those of a judge: for each system its scores by people, or, of a metric with references, one
+        list of references by people; `None` where there is none. The result is prediction-powered
+        (`Judged`): the judge's bias cancels.
+    groups : sequence, optional
+        One label (a document, a speaker) per segment, or the name that statistics have for them in
+        their `labels`: whole groups are resampled.
+    strata : sequence, optional
+        One label (a domain, a language) per segment: resamples within strata, each of which keeps
+        its size. Each group must lie in one stratum.
+    aggregate : {"micro", "macro"}, mapping or callable
+        The score of all segments together, or the mean of the scores of all strata, or another
+        function of these, as in `estimate`.
+    paired : bool
+        `False` where each system has segments of its own, as many as it likes: answers to other
+        items, by other users. References, groups and strata are then mappings from each system to
+        its own. Each system is drawn within itself, with the standard error and the degrees of
+        freedom of Welch (1947); 0/1 scores have the interval and test of Miettinen and Nurminen
+        (1985), in groups at effective numbers of items. Of the same segments it finds less.
+    paired_runs : bool
+        Of several runs of each system: run r of all systems has the same prompt, or seed. The error
+        is then that of the R differences, in a two-way analysis of segments and runs, both random
+        (Searle, Casella and McCulloch, 1992): √((MS_s + MS_r - MS_e)/NR) with the mean squares of
+        segments, of runs (nothing where it is below MS_e) and of both, and degrees of freedom after
+        Satterthwaite (1946). Measured with prompts that both systems share, at 0.05: equal systems
+        differ in .02 to .06 of trials, with 2, 3 and 5 runs, and intervals are 1.01 to 1.3 times as
+        long as with a known error (medians); where each prompt sways each system by itself, ten
+        times as much as segments do, in .11, .07 and .06.
     baseline : str, optional
         The system to compare all others with; by default all pairs are compared.
     test : {"bootstrap", "t", "ar"}
@@ -108,25 +141,16 @@ def compare(
         How p-values are adjusted for all comparisons under one metric. Step-down max-T (Romano and
         Wolf, 2005, 2016) and Holm's method (1979) bound the probability of any false claim; the
         first knows how pairs depend on one another. Where nothing is drawn it is Holm's.
+    adjust_over : {"pairs", "metrics"}
+        What one family is: all pairs under one metric, or under all of them, for who claims
+        "better under BLEU or chrF".
+    contrast : {"difference", "ratio", "log-ratio"}
+        What is shown of two scores: system - baseline, system / baseline, or the natural logarithm
+        of that, for scores above 0 whose ratio is what matters, as of perplexities. All three have
+        one p-value: a ratio r is rejected where ``system - r·baseline`` = 0 is. (Of 0/1 scores
+        differences are counted and ratios are not.)
     confidence_level : float
         In (0, 1), of the intervals. Adjusted p-values up to 1 - `confidence_level` make a verdict.
-    n_resamples : int, optional
-        B, at least 2; by default 9,999, or those of a `Shard`.
-    groups : sequence, optional
-        One label (a document, a speaker) per segment, or the name that statistics have for them in
-        their `labels`: whole groups are resampled.
-    strata : sequence, optional
-        One label (a domain, a language) per segment: resamples within strata, each of which keeps
-        its size. Each group must lie in one stratum.
-    aggregate : {"micro", "macro"}, mapping or callable
-        The score of all segments together, or the mean of the scores of all strata, or another
-        function of these, as in `estimate`.
-    rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy. `seed` is understood too. By default
-        12345, or the seed of a `Shard`.
-    executor : concurrent.futures.Executor, or int, optional
-        Where to work: an executor, or so many threads of this process; by default all its cores.
-        Changes no bit of the result.
     margin : float, optional
         The difference that matters, above 0, in points of each metric. The result then says which
         pairs are *equivalent* (the difference lies within ± margin: two one-sided tests,
@@ -138,34 +162,14 @@ def compare(
         In place of a margin, the share r of the baseline that must be kept, above 0 and at most 1:
         *not worse* is a system whose score is shown to be above r times the baseline's (or, where
         lower is better, below 1/r times).
-    contrast : {"difference", "ratio", "log-ratio"}
-        What is shown of two scores: system - baseline, system / baseline, or the natural logarithm
-        of that, for scores above 0 whose ratio is what matters, as of perplexities. All three have
-        one p-value: a ratio r is rejected where ``system - r·baseline`` = 0 is. (Of 0/1 scores
-        differences are counted and ratios are not.)
-    adjust_over : {"pairs", "metrics"}
-        What one family is: all pairs under one metric, or under all of them, for who claims
-        "better under BLEU or chrF".
-    human : mapping of str to sequence, or sequence, optional
-        People's labels of a random sample of the segments, where the scores, or the references, are
-        those of a judge: for each system its scores by people, or, of a metric with references, one
-        list of references by people; `None` where there is none. The result is prediction-powered
-        (`Judged`): the judge's bias cancels.
-    paired : bool
-        `False` where each system has segments of its own, as many as it likes: answers to other
-        items, by other users. References, groups and strata are then mappings from each system to
-        its own. Each system is drawn within itself, with the standard error and the degrees of
-        freedom of Welch (1947); 0/1 scores have the interval and test of Miettinen and Nurminen
-        (1985), in groups at effective numbers of items. Of the same segments it finds less.
-    paired_runs : bool
-        Of several runs of each system: run r of all systems has the same prompt, or seed. The error
-        is then that of the R differences, in a two-way analysis of segments and runs, both random
-        (Searle, Casella and McCulloch, 1992): √((MS_s + MS_r - MS_e)/NR) with the mean squares of
-        segments, of runs (nothing where it is below MS_e) and of both, and degrees of freedom after
-        Satterthwaite (1946). Measured with prompts that both systems share, at 0.05: equal systems
-        differ in .02 to .06 of trials, with 2, 3 and 5 runs, and intervals are 1.01 to 1.3 times as
-        long as with a known error (medians); where each prompt sways each system by itself, ten
-        times as much as segments do, in .11, .07 and .06.
+    n_resamples : int, optional
+        B, at least 2; by default 9,999, or those of a `Shard`.
+    rng : int or numpy.random.Generator, optional
+        Seed or generator; `None` asks for fresh entropy. `seed` is understood too. By default
+        12345, or the seed of a `Shard`.
+    executor : concurrent.futures.Executor, or int, optional
+        Where to work: an executor, or so many threads of this process; by default all its cores.
+        Changes no bit of the result.
 
     Returns
     -------
@@ -188,9 +192,15 @@ def compare(
     --------
     >>> from evalstats.data import load_sample
     >>> sample = load_sample()
-    >>> result = compare(sample.systems, sample.references, "bleu", baseline="baseline")
-    >>> [(d.system, d.pvalue) for d in result if d.pvalue == 1]
-    [('copy', 1.0)]
+    >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
+    >>> print(compare(pair, sample.references, ["bleu", "chrf"], baseline="baseline"))
+    BLEU, chrF2 ↑ (higher is better), 480 segments, clearly-better - baseline
+    -------------------------------------------------------------------------------
+    metric  baseline  clearly-better  difference  [95 % interval]        p  verdict
+    -------------------------------------------------------------------------------
+    BLEU       38.95           43.98       +5.03   [+3.42, +6.70]  <0.0001  better
+    chrF2      56.00           58.92       +2.91   [+1.81, +4.07]  <0.0001  better
+    ...
     """
     options = Options(
         confidence_level=confidence_level,

@@ -151,6 +151,14 @@ class Comparison(Listed[Difference]):
         What one family of p-values is: all pairs under one metric, or under all metrics.
     source : Evaluation or None
         The statistics, which `power`, `ranking` and `influence` ask; `None` after `from_json`.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4], "B": [3.5, 4.5, 5, 4.4]}
+    >>> result = es.compare(marks, metrics=es.Mean("marks"))
+    >>> print(f"{result['marks', 'B', 'A'].difference:.2f}", len(result), result.test)
+    0.35 1 bootstrap
     """
 
     estimates: Estimates

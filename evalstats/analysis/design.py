@@ -58,10 +58,10 @@ class Units:
         return student.of_squares(np.zeros(1), np.array([every]), 1.0, every)
 
     def spread(
-        self, influence: NDArray[np.float64], unseen: NDArray[np.float64] | None = None
+        self, influence: NDArray[np.float64], added: NDArray[np.float64] | None = None
     ) -> Spread:
         """Return error, factor and degrees of freedom of a quantity with these values, `(N,)`."""
-        return student.spread(influence, self.sizes, self.codes, unseen)
+        return student.spread(influence, self.sizes, self.codes, added)
 
     def worth(self, some: NDArray[np.bool_]) -> float:
         """Return Kish's number of some units, `(N,)`; 0 of none."""
@@ -131,7 +131,7 @@ class SummedUnits(Units):
         return self.spread(np.zeros(len(self.places)))
 
     def spread(
-        self, influence: NDArray[np.float64], unseen: NDArray[np.float64] | None = None
+        self, influence: NDArray[np.float64], added: NDArray[np.float64] | None = None
     ) -> Spread:
         """Return error, factor and degrees of freedom of a quantity with coordinates, `(C,)`."""
         unit = float(student.unit_of(influence))
@@ -144,15 +144,23 @@ class SummedUnits(Units):
 
 def as_units(n_segments: int, groups: Labels, strata: Labels, name: str = "group") -> Units:
     """Return what is drawn of so many segments with these labels; groups have a name."""
-    members = names = None
+    members = codes = None
+    names: list[Any] = []
+    labels: list[Any] = []
     if groups is not None:
         members, names = _codes(groups, n_segments, "groups")
-    codes: Codes | None = None
-    labels: list[Any] = []
     if strata is not None:
         codes, labels = _codes(strata, n_segments, "strata")
-        if members is not None and names is not None:
-            codes = _of_groups(codes, labels, members, names)
+    if members is not None and codes is not None:
+        first = np.unique(members, return_index=True)[1]
+        for i in np.flatnonzero(codes != codes[first][members])[:1]:
+            g = int(members[i])
+            raise InputError(
+                f"each group must lie in one stratum, but group {names[g]!r} is in "
+                f"{labels[codes[first[g]]]!r} (segment {first[g]}) and in {labels[codes[i]]!r} "
+                f"(segment {i})"
+            )
+        codes = codes[first]
     return design(n_segments, members, codes, labels, name)
 
 
@@ -205,21 +213,6 @@ def without_singles(counts: NDArray[np.int64]) -> Codes:
     if len(alone):
         strata = np.where(np.isin(strata, alone), alone[-1], strata)
     return np.unique(strata, return_inverse=True)[1]
-
-
-def _of_groups(codes: Codes, labels: list[Any], members: Codes, names: list[Any]) -> Codes:
-    """Return the stratum of each group, from those of segments."""
-    first = np.unique(members, return_index=True)[1]
-    apart = np.flatnonzero(codes != codes[first][members])
-    if len(apart):
-        i = int(apart[0])
-        g = int(members[i])
-        raise InputError(
-            f"each group must lie in one stratum, but group {names[g]!r} is in "
-            f"{labels[codes[first[g]]]!r} (segment {first[g]}) and in {labels[codes[i]]!r} "
-            f"(segment {i})"
-        )
-    return codes[first]
 
 
 def _codes(labels: Iterable[Hashable], n: int, name: str) -> tuple[Codes, list[Any]]:
@@ -349,7 +342,14 @@ def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata")
     if isinstance(given, str) and given == "macro":
         return Aggregate("macro", (1 / len(labels),) * len(labels))
     if isinstance(given, Mapping):
-        weights = _weights(given, labels, what)
+        one = {"strata": "stratum", "tasks": "task"}[what]
+        for which, some, others in (("lacks", labels, given), ("has unknown", given, labels)):
+            odd = [label for label in some if label not in others]
+            if odd:
+                raise InputError(f"aggregate {which} {odd[0]!r}; it needs a weight for each {one}")
+        weights = np.array([real(given[label], f"aggregate[{label!r}]", 0.0) for label in labels])
+        if not np.all(weights > 0):
+            raise InputError("weights in aggregate must be above 0; leave the segments out instead")
         # Weights may be so large that they have no sum.
         shares = weights / unit_of(weights)
         return Aggregate("weighted", tuple((shares / shares.sum()).tolist()))
@@ -361,15 +361,3 @@ def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata")
         f"of their scores, got {given!r}",
         argument="aggregate",
     )
-
-
-def _weights(given: Mapping[Any, float], labels: Sequence[Any], what: str) -> Floats:
-    one = {"strata": "stratum", "tasks": "task"}[what]
-    for which, some, others in (("lacks", labels, given), ("has unknown", given, labels)):
-        odd = [label for label in some if label not in others]
-        if odd:
-            raise InputError(f"aggregate {which} {odd[0]!r}; it needs a weight for each {one}")
-    weights = np.array([real(given[label], f"aggregate[{label!r}]", 0.0) for label in labels])
-    if not np.all(weights > 0):
-        raise InputError("weights in aggregate must be above 0; leave the segments out instead")
-    return weights

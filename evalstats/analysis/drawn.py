@@ -200,7 +200,7 @@ class Drawn:
     influence: Floats | None = None  # (S, N), or coordinates (S, C) of `SummedUnits`
     differing: NDArray[np.int64] | None = None  # (S, S) units, where no segments are here to count
     worth: Floats | None = None  # (S, S) what these are worth, where that is not their number
-    lacking: NDArray[np.int64] | None = None  # (S,) missing scores, where no segments are here
+    n_missing: NDArray[np.int64] | None = None  # (S,) scores, where no segments are here to count
     runs: tuple[tuple[RunScores, ...], ...] = ()  # of each system, where there are several
     weights: str = "multinomial"
     resolution: float = 1.0
@@ -225,15 +225,6 @@ class Drawn:
         if not isinstance(self.of, Segments):
             raise TypeError(f"no statistics of segments are behind {self.of.name}")
         return self.of
-
-    @property
-    def labelled(self) -> NDArray[np.bool_] | None:
-        """On which units people's labels correct a judge's, `(N,)`, where they do."""
-        if not self.has_segments or not self.of.corrections or len(self.segments.blocks) > 1:
-            return None
-        (block,) = self.segments.blocks
-        marks = block.metric.labelled(block.plain)
-        return None if marks is None else np.any(marks, axis=0)
 
     @property
     def is_paired(self) -> bool:
@@ -264,7 +255,7 @@ class Drawn:
     def missing(self) -> tuple[NDArray[np.int64], int]:
         """How many scores each system lacks, `(S,)`, and how many all would have."""
         counts, n_scores = self.of.missing
-        return counts if self.lacking is None else self.lacking, n_scores
+        return counts if self.n_missing is None else self.n_missing, n_scores
 
     def signature(self, analysis: Mapping[str, str | None]) -> Signature:
         """Return what identifies the numbers that an analysis makes of it."""

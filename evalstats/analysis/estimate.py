@@ -85,18 +85,21 @@ def estimate(
     references: Any = None,
     metric: Metrics | None = None,
     *,
-    method: ScoreMethod = "bootstrap",
-    confidence_level: float = 0.95,
-    n_resamples: int | None = None,
+    human: object = None,
     groups: Labels = None,
     strata: Labels = None,
     aggregate: Aggregated = "micro",
+    method: ScoreMethod = "bootstrap",
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
     rng: Rng = SEED,
     executor: Workers = None,
     progress: Progress | None = None,
-    human: object = None,
 ) -> Estimate | Estimates:
     """Score a system and say how sure the score is.
+
+    Options are, in this order, of the data (up to `human`), of the design (`groups` to
+    `aggregate`), of the interval and of the work (from `n_resamples`).
 
     Parameters
     ----------
@@ -111,15 +114,11 @@ def estimate(
     metric : str or Metric, or a list of them, optional
         Names, as they are written or printed, or configured objects; `metrics` is understood too.
         By default BLEU of texts, and of statistics, or a `Shard`, the metrics that they have.
-    method : {"bootstrap", "percentile", "bca", "t"}
-        Interval: the middle of the replicates, widened for few units (expanded percentile;
-        Hesterberg, 2015), and of 0/1 scores Wilson's (1927), which counts; their plain quantiles
-        (Efron, 1979); BCa (Efron, 1987); or t from the influence values, which resamples nothing,
-        and which several runs of a system have whatever is asked for.
-    confidence_level : float
-        In (0, 1).
-    n_resamples : int, optional
-        B, at least 2; by default 9,999, or those of a `Shard`.
+    human : mapping of str to sequence, or sequence, optional
+        People's labels of a random sample of the segments, where the scores, or the references, are
+        those of a judge: for each system its scores by people, or, of a metric with references, one
+        list of references by people; `None` where there is none. The result is prediction-powered
+        (`Judged`): the judge's bias cancels.
     groups : sequence, optional
         One label (a document, a speaker) per segment, or the name that statistics have for them in
         their `labels`: resamples (and swaps) whole groups.
@@ -131,6 +130,15 @@ def estimate(
         The score of all segments together; or the mean of the scores of all strata; or their mean
         with a weight for each stratum, ``{label: weight}``; or any smooth function of the scores of
         the T strata, in order of first appearance, that maps `(..., T)` to `(...)`.
+    method : {"bootstrap", "percentile", "bca", "t"}
+        Interval: the middle of the replicates, widened for few units (expanded percentile;
+        Hesterberg, 2015), and of 0/1 scores Wilson's (1927), which counts; their plain quantiles
+        (Efron, 1979); BCa (Efron, 1987); or t from the influence values, which resamples nothing,
+        and which several runs of a system have whatever is asked for.
+    confidence_level : float
+        In (0, 1).
+    n_resamples : int, optional
+        B, at least 2; by default 9,999, or those of a `Shard`.
     rng : int or numpy.random.Generator, optional
         Seed or generator; `None` asks for fresh entropy. `seed` is understood too. By default
         12345, or the seed of a `Shard`.
@@ -139,11 +147,6 @@ def estimate(
         or all its cores. Changes no bit of the result.
     progress : callable, optional
         Called as ``progress(done, total, label)`` before each extraction and while resampling.
-    human : mapping of str to sequence, or sequence, optional
-        People's labels of a random sample of the segments, where the scores, or the references, are
-        those of a judge: for each system its scores by people, or, of a metric with references, one
-        list of references by people; `None` where there is none. The result is prediction-powered
-        (`Judged`): the judge's bias cancels.
 
     Returns
     -------

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 from math import comb
 from pathlib import Path
 from typing import Any
 
 import evalstats
+from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Suite
 from evalstats.cli.flags import COMMANDS, flag_of, names_of
@@ -54,7 +57,7 @@ def compare(options: argparse.Namespace, progress: Progress) -> Result:
     result: Any = _suite(inputs, asked).compare(executor=Reporting(None, progress), **asked)
     for question, value in values.items():
         if value is not None:
-            ask = getattr(result, question)
+            ask = _asking(result, question)
             result = ask() if value is True else ask(value)
             # Some results have no notes, and some those of their comparison.
             known = getattr(result, "notes", inputs.notes)
@@ -99,8 +102,13 @@ def answer(options: argparse.Namespace, progress: Progress) -> Result:
     else:
         inputs, asked = _asked(options, progress, 2)
     comparison = _suite(inputs, asked).compare(executor=Reporting(None, progress), **asked)
-    found: Result = getattr(comparison.noting(*notes), COMMANDS[options.command].asks)()
-    return found
+    return _asking(comparison.noting(*notes), COMMANDS[options.command].asks)()
+
+
+def _asking(comparison: Comparison, question: str) -> Callable[..., Result]:
+    """Return the method of this name, or the public function that takes a comparison."""
+    ask: Callable[..., Result] | None = getattr(comparison, question, None)
+    return ask or partial(getattr(evalstats, question), comparison)
 
 
 def gate(options: argparse.Namespace, progress: Progress) -> Result:

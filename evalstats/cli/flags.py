@@ -1,10 +1,10 @@
 """What can be typed: one table of commands, and one of options, in which each stands once.
 
-A question of a comparison is one entry. A command that asks it names the method,
-``"cases": Command(..., asks="cases")``: what `Comparison.cases` returns is printed, written and
-drawn. A flag that asks it is an `Option` whose use is "question": ``--over LABEL`` prints what
-`Comparison.over` returns of the value. A command that asks nothing of a comparison is the function
-of its name in `commands`.
+A question of a comparison is one entry. A command that asks it names the method, or a public
+function of evalstats that takes a comparison: ``"cases": Command(..., asks="cases")`` prints,
+writes and draws what `Comparison.cases` returns. A flag that asks it is an `Option` whose use is
+"question": ``--over LABEL`` prints what `Comparison.over` returns of the value. A command that asks
+nothing of a comparison is the function of its name in `commands`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Command(NamedTuple):
 
     These are the options of its name, and those of the groups that are named here: of "texts" and
     "logs", "scored" with intervals, in "units", "drawn" by resamples, "printed" in a form. `asks`
-    is the method of a comparison that answers it.
+    is the method of a comparison, or the function of one, that answers it.
     """
 
     about: str

@@ -21,6 +21,7 @@ from evalstats.designs.arenas.arena import win_rates
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, both_bad_notes, simple
 from evalstats.designs.arenas.strengths import linked
 from evalstats.designs.judges.judged import Judged, joined_rows
+from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import InputError
 from evalstats.logs.formats import arenas
 from evalstats.logs.formats.columns import as_columns
@@ -48,7 +49,7 @@ from evalstats.logs.rows import Key, natural
 from evalstats.logs.settings import allowed_changes, change_notes
 from evalstats.logs.sources import without_suffix
 from evalstats.logs.words import as_directions, first_few, matches
-from evalstats.metrics import ICC, FlipRate, Mean, PassAll, PassAny, Ratio
+from evalstats.metrics import Mean, Ratio
 from evalstats.results.estimates import Estimates
 from evalstats.results.records import counted, distinct
 from evalstats.statistics.segments import SegmentStatistics
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 #: Metrics that can be called otherwise.
-_RENAMED = (Mean, Ratio, PassAll, PassAny, FlipRate, ICC)
+_RENAMED = (Mean, Ratio, Trials)
 
 
 @also_called(metrics="metric", seed="rng")
@@ -125,6 +126,16 @@ def compare_logs(
     ------
     InputError
         For what cannot be read or joined, and for options that do not go with several tasks.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> path, rows = Path(mkdtemp(), "judge.csv"), "id,system,score a,A,3 a,B,4 b,A,4 b,B,5"
+    >>> _ = path.write_text(rows.replace(" ", chr(10)))
+    >>> (d,) = compare_logs(path)
+    >>> print(f"{d.system} - {d.baseline}: {d.difference:.2f}")
+    B - A: 1.00
     """
     together = joined(
         logs,
@@ -174,6 +185,15 @@ def estimate_logs(
     """Score one system, or several, on one task or several, and say how sure the scores are.
 
     Parameters are those of `compare_logs`; options those of `Suite.estimate`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> path, rows = Path(mkdtemp(), "judge.csv"), "id,system,score a,A,3 a,B,4 b,A,4 b,B,5"
+    >>> _ = path.write_text(rows.replace(" ", chr(10)))
+    >>> [f"{e.system} {e.score:.2f}" for e in estimate_logs(path)]
+    ['A 3.50', 'B 4.50']
     """
     together = joined(
         logs,
@@ -334,9 +354,9 @@ def _by_task(
         if not is_shared and not (are_metrics and n_parts[key.task] == 1):
             tasks.setdefault(key.part, {})[key] = table
             continue
-        has_filter = key.part != key.task
-        if has_filter and isinstance(table.metric, _RENAMED):
-            metric = replace(table.metric, name=f"{table.metric.name} ({key.filter})")
+        if key.part != key.task and isinstance(table.metric, _RENAMED):
+            plain: Any = table.metric
+            metric = replace(plain, name=f"{plain.name} ({key.filter})")
             table = replace(table, metric=metric, metric_signature="")
         tasks.setdefault(key.task, {})[key] = table
     for name, of_task in tasks.items():

@@ -160,6 +160,16 @@ class Log(Result):
         The scores of groups that the log states, by group, metric and filter, and system.
     skipped : tuple of str
         What was left out, and why.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> path, rows = Path(mkdtemp(), "judge.csv"), "id,system,score a,A,3 a,B,4 b,A,4 b,B,5"
+    >>> _ = path.write_text(rows.replace(" ", chr(10)))
+    >>> [rows.system for rows in es.read_log(path).rows]
+    ['A', 'B']
     """
 
     path: str

@@ -5,7 +5,6 @@ Several answers to an item become their mean, runs of the system, or trials of a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import shown
-from evalstats.designs.trials.metrics import ICC, FlipRate, PassAll, PassAny
+from evalstats.designs.trials.metrics import OF_TRIALS, Trials, trials_named
 from evalstats.errors import Argument, InputError
 from evalstats.logs.rows import Key, Rows, natural_order, taken
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
@@ -23,41 +22,24 @@ from evalstats.metrics.averages import MeanOfRuns
 from evalstats.statistics.segments import SegmentStatistics
 
 #: What `epochs` can be; K is a number.
-EPOCHS = ("mean", "runs", "pass^K", "pass@K", "flips", "icc")
-#: Metrics that answers are trials of.
-OfTrials = PassAll | PassAny | FlipRate | ICC
-_NUMBERED: dict[str, type[PassAll | PassAny | FlipRate]] = {
-    "pass^": PassAll,
-    "pass@": PassAny,
-    "flips@": FlipRate,
-}
-_NAME = re.compile(r"(pass\^|pass@|flips@)(\d{1,9})", re.ASCII)
+EPOCHS = ("mean", "runs", *(word for word in OF_TRIALS if word != "flips@K"))
 
 
 def as_epochs(epochs: object) -> str:
     """Return what answers become, if it is one of the words above, or "flips@2"."""
-    of_trials(epochs)
+    _of_trials(epochs)
     return str(epochs)
 
 
-def of_trials(epochs: object, score: str = "") -> OfTrials | None:
+def _of_trials(epochs: object, score: str = "") -> Trials | None:
     """Return the metric that answers are trials of, called after the score: "acc pass^4".
 
     It is `None` of "mean" and "runs".
-
-    >>> of_trials("pass^4", "acc")
-    PassAll(k=4, name='acc pass^4')
     """
     if epochs in ("mean", "runs"):
         return None
-    name = f"{score} {epochs}".strip()
-    match = _NAME.fullmatch(epochs) if isinstance(epochs, str) else None
-    if match is not None:
-        return _NUMBERED[match[1]](int(match[2]), name=name)
-    if epochs == "flips":
-        return FlipRate(name=name)
-    if epochs == "icc":
-        return ICC(f"{score} ICC".strip())
+    if (metric := trials_named(epochs, score)) is not None:
+        return metric
     raise InputError(
         f"must be one of {', '.join(EPOCHS)}, where K is a number as in pass^4; got "
         f"{shown(epochs, 60)}",
@@ -106,7 +88,7 @@ def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
     if isinstance(rows.metric, Mean):
         scored &= rows.values[:, 1] != 0
     items = ItemScores(rows, ids, rows.values, rows.items.labels, prompts=rows.items.prompts)
-    kept, trials = scored | gone, of_trials(epochs, rows.metric.name)
+    kept, trials = scored | gone, _of_trials(epochs, rows.metric.name)
     if len(rows.items.epochs):
         first = np.flatnonzero([i == 0 or ids[i] != ids[i - 1] for i in range(len(ids))])
         counts = np.diff([*first, len(ids)])
@@ -159,7 +141,7 @@ def _averaged(
     return values, repeats
 
 
-def _counted(items: ItemScores, metric: OfTrials) -> ItemScores:
+def _counted(items: ItemScores, metric: Trials) -> ItemScores:
     """Return items with the statistics of a metric of trials, NaN where no answer has a score."""
     repeats = items.repeats
     if repeats is None:
@@ -243,7 +225,7 @@ def pivoted(rows: Sequence[Rows], epochs: str = "mean", metric: Metric | None = 
     """
     rows = [one.without_absent(keep_items=True) for one in rows]
     metric = _shared_metric(rows) if metric is None else metric
-    key, trials = rows[0].key, of_trials(epochs, metric.name)
+    key, trials = rows[0].key, _of_trials(epochs, metric.name)
     for one in rows if trials is not None else ():
         if not isinstance(metric, Mean):
             why = f"{metric.name} is no mean of scores"

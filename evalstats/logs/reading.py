@@ -92,6 +92,15 @@ def read_log(
     InputError
         For what cannot be read, is cut short, has an item twice, or is none of the formats; and
         for a task, metric, filter or label that is not there, with what there is.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> path, rows = Path(mkdtemp(), "judge.csv"), "id,system,score a,A,3 a,B,4 b,A,4 b,B,5"
+    >>> _ = path.write_text(rows.replace(" ", chr(10)))
+    >>> len(read_log(path).rows)
+    2
     """
     paths = [labels] if isinstance(labels, str) else listed(labels, "labels", "paths of keys")
     wanted = Wanted.of(task, metric, filter)

@@ -90,6 +90,13 @@ class Estimate(_Scores):
         As of a `Difference`.
     replicates : ndarray, shape (B,)
         Corpus scores of the resamples; empty for t, of several tasks, and after `from_json`.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> found = es.estimate([3.0, 4, 5, 4, 3, 5], metric=es.Mean("marks"))
+    >>> print(f"{found.score:.2f} [{found.low:.2f}, {found.high:.2f}]")
+    4.00 [3.17, 4.83]
     """
 
     metric: str
@@ -224,6 +231,13 @@ class Estimates(_Scores, Listed[Estimate]):
         Task by task, in each metric by metric and system by system, and then the totals.
     notes : tuple of str
         What a careful reader should know of all of them.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> found = es.estimate({"A": [3.0, 4, 5], "B": [4.0, 4, 5]}, metric=es.Mean("marks"))
+    >>> [f"{e.system}: {e.score:.2f}" for e in found], f"{found['marks', 'B'].score:.2f}"
+    (['A: 4.00', 'B: 4.33'], '4.33')
     """
 
     estimates: tuple[Estimate, ...]

@@ -327,6 +327,14 @@ class Listed(Several[R], Sequence[R]):
         some, names = named(self._rows(), index)
         return self._named(some, *names)
 
+    def _ipython_key_completions_(self) -> list[tuple[str, ...]]:
+        """Return the names that stand in brackets, for the TAB key of a notebook."""
+        found: list[tuple[str, ...]] = []
+        for row in self._rows():
+            pair = tuple(filter(None, (row.system, getattr(row, "baseline", ""))))
+            found += [(row.metric, *pair), *([(row.task, row.metric, *pair)] if row.task else [])]
+        return list(dict.fromkeys(found))
+
     @property
     def tasks(self) -> tuple[str, ...]:
         """Names of the tasks; none where there is one without a name."""

@@ -31,7 +31,16 @@ _MOST_UNITS = 10**12
 
 
 class Interval(NamedTuple):
-    """Two bounds, both inside."""
+    """Two bounds, both inside.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> found = es.estimate([3.0, 4, 5, 4, 3, 5], metric=es.Mean("marks"))
+    >>> low, high = found.prediction(60)
+    >>> low < found.score < high
+    True
+    """
 
     low: float
     high: float
@@ -156,6 +165,14 @@ class MarginTest:
     pvalue_not_worse_adjusted, pvalue_equivalence_adjusted : float or None
         What claims are made by: adjusted for all pairs and tasks under the metric, the claims of
         each kind apart. `None` in files of earlier versions, which claimed for each pair alone.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.1, 4.1, 5, 4.1, 2.9, 5]}
+    >>> (d,) = es.compare(marks, metrics=es.Mean("marks"), margin=0.5)
+    >>> d.margin_test.claim(0.05)
+    'equivalent'
     """
 
     pvalue_not_worse: Share
@@ -205,6 +222,13 @@ class UnitCounts:
 
     `n_units` is `None` where the error is not of units alone, as of several runs of each system,
     and in files of earlier versions.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> (d,) = es.compare({"A": [3.0, 4, 5, 4], "B": [3.5, 4.5, 5, 4.4]}, metrics=es.Mean("marks"))
+    >>> d.units
+    UnitCounts(n_differing=3, n_units=4)
     """
 
     n_differing: Whole
@@ -245,6 +269,13 @@ class Difference(Record):
     margin_test : MarginTest or None
         Where a margin or a recovery was asked for; `None` also where there is none, which
         `unanswered` explains.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> (d,) = es.compare({"A": [3.0, 4, 5, 4], "B": [3.5, 4.5, 5, 4.4]}, metrics=es.Mean("marks"))
+    >>> print(f"{d.system} - {d.baseline} = {d.difference:.2f}, p = {d.pvalue:.3f}: {d.winner}")
+    B - A = 0.35, p = 0.250: B
     """
 
     task: str

@@ -46,9 +46,9 @@ _BLOCK_BYTES = 1 << 20
 _BLOCK_LINES = 1 << 15
 
 
-@also_called(metrics="metric")
+@also_called(systems="hypotheses", metrics="metric")
 def extract(
-    systems: Mapping[str, Any],
+    hypotheses: Mapping[str, Any],
     references: Any = None,
     metric: str | Metric = "bleu",
     *,
@@ -63,7 +63,7 @@ def extract(
 
     Parameters
     ----------
-    systems : mapping of str to sequence
+    hypotheses : mapping of str to sequence
         Outputs of each system, one a segment (numbers for `Mean` and `Ratio`); or a frame of
         pandas, polars or pyarrow with one system a column.
     references
@@ -92,7 +92,7 @@ def extract(
     """
     workers = as_workers(executor)
     (table,) = extract_all(
-        systems, references, as_metric(metric), progress, workers, segment_ids=segment_ids
+        hypotheses, references, as_metric(metric), progress, workers, segment_ids=segment_ids
     )
     return table
 
@@ -287,9 +287,9 @@ def _is_vectorised(metric: Metric) -> bool:
     return isinstance(metric, CHRF)
 
 
-@also_called(metrics="metric")
+@also_called(systems="hypotheses", metrics="metric")
 def extract_runs(
-    systems: Mapping[str, Any],
+    hypotheses: Mapping[str, Any],
     references: Any = None,
     metric: str | Metric = "bleu",
     *,
@@ -304,7 +304,7 @@ def extract_runs(
 
     Parameters
     ----------
-    systems : mapping of str to sequence
+    hypotheses : mapping of str to sequence
         R lists of N outputs each, or an array `(R, N)` of scores, the same R >= 2 for all systems.
     references, metric, segment_ids, executor, progress
         As in `extract`.
@@ -324,7 +324,7 @@ def extract_runs(
     """
     workers = as_workers(executor)
     (table,) = extract_all_runs(
-        systems, references, metric, progress, workers, segment_ids=segment_ids
+        hypotheses, references, metric, progress, workers, segment_ids=segment_ids
     )
     return table
 

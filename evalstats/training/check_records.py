@@ -104,6 +104,14 @@ class Checkpoint(Record):
         Coverage that the intervals aim at.
     basis : Basis
         Which interval and test these are, and on how many segments the test rests.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> monitor = es.Monitor(metric=es.Mean("acc"))
+    >>> check = monitor.check(100, [1, 0, 1, 1, 0, 1])
+    >>> check.step, round(check.score, 2)
+    (100, 0.67)
     """
 
     step: _Number
@@ -190,6 +198,15 @@ class Selected(Record):
         Among how many it was chosen.
     confidence_level : float
         Coverage that the interval aims at.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> monitor = es.Monitor(metric=es.Mean("acc"))
+    >>> for step, marks in enumerate(([1, 0, 1, 1, 0, 1], [1, 1, 1, 1, 0, 1])):
+    ...     _ = monitor.check(step, marks)
+    >>> monitor.selected.step, monitor.selected.n_checks
+    (1, 2)
     """
 
     step: int

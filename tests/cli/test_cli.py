@@ -284,6 +284,10 @@ def test_a_question_is_one_entry(typed, monkeypatch):
                          "logs drawn printed", asks="influence")  # fmt: skip
     monkeypatch.setitem(COMMANDS, "influence", asks)
     assert json.loads(typed("influence", *logs, *few)) == expected.influence().to_dict()
+    # A public function of a comparison is asked like a method.
+    monkeypatch.setattr(es, "drivers", es.Comparison.influence, raising=False)
+    monkeypatch.setitem(COMMANDS, "drivers", asks._replace(asks="drivers"))
+    assert json.loads(typed("drivers", *logs, *few)) == expected.influence().to_dict()
     option = flags.Option("--influence", "compare", "which items drive it", "question")
     monkeypatch.setitem(OPTIONS, "test", [*OPTIONS["test"], option])
     for module in (flags, parser):

@@ -257,8 +257,8 @@ several summaries are of one maker
 + return maker if isinstance(value, maker.kind) else None
 @ designs/shards/sharded.py: shards
 a shard says what is missing
-- lacking=shard.missing[i] if shard.missing else None,
-+ lacking=None,
+- n_missing=shard.missing[i] if shard.missing else None,
++ n_missing=None,
 @ analysis/design.py: strata
 labels that print alike are refused
 - if other is not label:

@@ -445,3 +445,14 @@ def test_the_correlation_is_that_of_the_scores_and_gives_the_error_of_the_differ
     same = es.compare({"a": [1.0, 1, 1], "b": [2.0, 3, 4]}, metrics=es.Mean("m"), n_resamples=9)
     assert same.correlation(same[0]) is None
     assert "  -  " in same.to_text(verbose=True)
+
+
+def test_a_notebook_completes_the_names_in_brackets():
+    scores = {"A": [3.0, 4, 5], "B": [3.5, 4.5, 5]}
+    result = es.compare(scores, metrics=[es.Mean("x"), es.Mean("y")], n_resamples=99)
+    for found in (result, result.estimates):
+        keys = found._ipython_key_completions_()
+        assert [found[key] for key in keys] == list(found)
+    tasks = {name: es.extract(scores, metric=es.Mean("x")) for name in ("law", "art")}
+    keys = es.Suite(tasks).compare(n_resamples=99)._ipython_key_completions_()
+    assert {("x", "B", "A"), ("law", "x", "B", "A"), ("macro", "x", "B", "A")} <= set(keys)

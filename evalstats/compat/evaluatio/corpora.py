@@ -81,6 +81,14 @@ def bleu_bootstrap_test(
     what this is**: it is one-sided, in the direction that the data chose, so under a true null
     hypothesis it falls below 0.05 about 10 % of the time. `compare` gives the two-sided p-value
     that holds what it promises; doubling this one comes close to it.
+
+    Examples
+    --------
+    >>> from evalstats.data import load_sample
+    >>> sample = load_sample()
+    >>> worse, better = sample.systems["baseline"], sample.systems["clearly-better"]
+    >>> bleu_bootstrap_test(sample.references, worse, better, 99) < 0.05
+    True
     """
     check_same_index({"references": references, "hyp1": hyp1, "hyp2": hyp2})
     first, second = as_texts(hyp1, "hyp1"), as_texts(hyp2, "hyp2")

@@ -25,7 +25,16 @@ Array = NDArray[Any]
 
 
 class ConfidenceInterval(NamedTuple):
-    """A confidence interval around an observed score, which evaluatio calls `mean`."""
+    """A confidence interval around an observed score, which evaluatio calls `mean`.
+
+    Examples
+    --------
+    >>> from evalstats import bleu_ci
+    >>> references = [["a cat sat", "a cat"], ["it is so"]]
+    >>> found = bleu_ci(references, ["a cat sat", "it was so"], 99, 0.05)
+    >>> found.lower <= found.mean <= found.upper
+    True
+    """
 
     mean: float
     lower: float

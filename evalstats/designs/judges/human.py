@@ -43,7 +43,27 @@ def with_people(
             f"have no effect: {inner[0].name} does not use any; leave them out",
             argument="references",
         )
-    return _of_systems(named, human), None, judged
+    frame = columns_of(human)
+    labels = dict(frame) if frame is not None else human
+    if not isinstance(labels, Mapping):
+        if len(named) > 1:
+            raise InputError(
+                f"must be a mapping with people's scores of each system "
+                f"({', '.join(named)}), got {type(human).__name__}",
+                argument="human",
+            )
+        labels = dict.fromkeys(named, human)
+    if set(labels) != set(named):
+        odd = sorted(map(str, set(labels) ^ set(named)))[0]
+        raise InputError(
+            f"must have the systems {', '.join(named)}, got {', '.join(map(str, labels))} "
+            f"({odd!r} is in one only)",
+            argument="human",
+        )
+    pairs = {
+        name: _pairs(scores, labels[name], f"system {name!r}") for name, scores in named.items()
+    }
+    return pairs, None, judged
 
 
 def with_pairs(
@@ -77,30 +97,6 @@ def by_role(human: object, names: Mapping[str, str]) -> object:
             argument="human",
         )
     return {names[role]: scores for role, scores in labels.items()}
-
-
-def _of_systems(named: Mapping[str, Any], human: object) -> dict[str, list[tuple[Any, Any]]]:
-    """Return (the judge's score, people's) of each segment, by the name of the system."""
-    frame = columns_of(human)
-    labels = dict(frame) if frame is not None else human
-    if not isinstance(labels, Mapping):
-        if len(named) > 1:
-            raise InputError(
-                f"must be a mapping with people's scores of each system "
-                f"({', '.join(named)}), got {type(human).__name__}",
-                argument="human",
-            )
-        labels = dict.fromkeys(named, human)
-    if set(labels) != set(named):
-        odd = sorted(map(str, set(labels) ^ set(named)))[0]
-        raise InputError(
-            f"must have the systems {', '.join(named)}, got {', '.join(map(str, labels))} "
-            f"({odd!r} is in one only)",
-            argument="human",
-        )
-    return {
-        name: _pairs(scores, labels[name], f"system {name!r}") for name, scores in named.items()
-    }
 
 
 def _pairs(judge: object, people: object, where: str) -> list[tuple[Any, Any]]:

@@ -55,6 +55,14 @@ class Look(Record):
         `None` without a plan, and at the end.
     significance_level, signature : float, str
         Of the test, and of these numbers.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> test = es.SequentialTest(of=400, metric=es.Mean("acc"))
+    >>> look = test.look([1, 0, 1, 1] * 50, [1, 0, 0, 1] * 50)
+    >>> look.n_items, look.verdict
+    (200, 'passed')
     """
 
     number: Count
@@ -131,6 +139,14 @@ class Looks(Several[Look]):
         At how many units the next planned look is; `None` where there is none.
     notes : tuple of str
         What a careful reader should know.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> test = es.SequentialTest(of=400, metric=es.Mean("acc"))
+    >>> _ = test.look([1, 0, 1, 1] * 50, [1, 0, 0, 1] * 50)
+    >>> [(look.n_items, look.verdict) for look in test.result]
+    [(200, 'passed')]
     """
 
     looks: tuple[Look, ...]

@@ -74,6 +74,14 @@ class Shard:
     missing : tuple of ndarray of int64, shape (S,)
         How many segments have no score, under each metric; empty where a file of an earlier version
         was added up, which does not say.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> table = es.extract({"A": [3, 4, 5], "B": [3, 5, 5]}, metric=es.Mean("marks"))
+    >>> shard = es.resample_shard(table, range(3), n_resamples=99)
+    >>> shard.systems, shard.n_segments
+    (('A', 'B'), 3)
     """
 
     #: The module of its `evalstats.analysis.drawn.Maker`.

@@ -53,6 +53,14 @@ class Case(Record):
         How many trials there are.
     pvalue, pvalue_adjusted : float
         Of the two-sided test of this item alone, and adjusted over all items.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> old, new = [[1] * 5, [0, 1, 1, 1, 1]], [[0] * 5, [1] * 5]
+    >>> result = es.compare({"old": old, "new": new}, metrics=es.PassAll(1), n_resamples=99)
+    >>> print(result.cases()[0])
+    0 5/5 → 0/5
     """
 
     item: FreeText
@@ -98,6 +106,14 @@ class Cases(Several[Case]):
     item changed, one was named in at most .044 of them, and one that went from 5/5 to 0/5 was named
     in all. Fisher's test named it in .67 where all rates were 0.5, the worst case. Of 30 items it
     is Fisher's test that decides: .26 in that case, and .95 to 1 in the others.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> old, new = [[1] * 5, [0, 1, 1, 1, 1]], [[0] * 5, [1] * 5]
+    >>> result = es.compare({"old": old, "new": new}, metrics=es.PassAll(1), n_resamples=99)
+    >>> [case.item for case in result.cases().worse]
+    ['0']
     """
 
     cases: tuple[Case, ...]

@@ -5,8 +5,9 @@ pass^k, pass@k, the flip rate and the intraclass correlation are functions of su
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -145,13 +146,30 @@ class MeanOverItems(Trials):
         return 3, 0, 1.0
 
 
-def _named(metric: Trials, name: str) -> None:
-    """Give a metric its name where the caller gave none; the class is frozen."""
-    keep(metric, name=label(metric.name or name, "name"))
+@dataclass(frozen=True)
+class _Passes(MeanOverItems):
+    """A mean share of subsets of k trials that pass."""
+
+    k: int
+    name: str = ""
+
+    own = ("passes",)
+    #: Which trials of a subset have to be right, and how the metric is printed.
+    passing: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        k = integer(self.k, "k", 1)
+        keep(self, k=k, fewest=k, name=label(self.name or f"{self.title}{k}", "name"))
+
+    @property
+    def signature(self) -> str:
+        """Identity: k."""
+        return signature_of(trials=self.passing, k=self.k)
 
 
 @dataclass(frozen=True)
-class PassAll(MeanOverItems):
+class PassAll(_Passes):
     r"""pass^k: the chance that all of k trials of an item are right (Yao et al., 2024).
 
     .. math:: \frac{1}{N} \sum_i \binom{c_i}{k} \Big/ \binom{K_i}{k}
@@ -174,20 +192,8 @@ class PassAll(MeanOverItems):
     0.6667
     """
 
-    k: int
-    name: str = ""
-
-    own = ("passes",)
-
-    def __post_init__(self) -> None:
-        k = integer(self.k, "k", 1)
-        keep(self, k=k, fewest=k)
-        _named(self, f"pass^{k}")
-
-    @property
-    def signature(self) -> str:
-        """Identity: k."""
-        return signature_of(trials="all", k=self.k)
+    passing = "all"
+    title = "pass^"
 
     def of_items(self, trials: Floats, right: Floats) -> Floats:
         """Return the share of subsets of k trials that are all right, `(N, 1)`."""
@@ -195,7 +201,7 @@ class PassAll(MeanOverItems):
 
 
 @dataclass(frozen=True)
-class PassAny(MeanOverItems):
+class PassAny(_Passes):
     r"""pass@k: the chance that one of k trials of an item is right (Chen et al., 2021).
 
     .. math:: \frac{1}{N} \sum_i 1 - \binom{K_i - c_i}{k} \Big/ \binom{K_i}{k}
@@ -217,20 +223,8 @@ class PassAny(MeanOverItems):
     0.3333
     """
 
-    k: int
-    name: str = ""
-
-    own = ("passes",)
-
-    def __post_init__(self) -> None:
-        k = integer(self.k, "k", 1)
-        keep(self, k=k, fewest=k)
-        _named(self, f"pass@{k}")
-
-    @property
-    def signature(self) -> str:
-        """Identity: k."""
-        return signature_of(trials="any", k=self.k)
+    passing = "any"
+    title = "pass@"
 
     def of_items(self, trials: Floats, right: Floats) -> Floats:
         """Return the share of subsets of k trials with a right one, `(N, 1)`."""
@@ -273,8 +267,8 @@ class FlipRate(MeanOverItems):
 
     def __post_init__(self) -> None:
         k = None if self.k is None else integer(self.k, "k", 2)
-        keep(self, k=k, fewest=k or 2)
-        _named(self, "flips" if k is None else f"flips@{k}")
+        name = self.name or ("flips" if k is None else f"flips@{k}")
+        keep(self, k=k, fewest=k or 2, name=label(name, "name"))
 
     @property
     def signature(self) -> str:
@@ -329,7 +323,7 @@ class ICC(Trials):
     fewest = 2
 
     def __post_init__(self) -> None:
-        _named(self, "ICC")
+        keep(self, name=label(self.name or "ICC", "name"))
 
     @property
     def signature(self) -> str:
@@ -448,3 +442,29 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
     for i in np.flatnonzero((counts < 0) | (counts != np.rint(counts)))[:1]:
         raise InputError(f"{name}[{i}] must be a number of answers, got {counts[i]:g}")
     return counts
+
+
+#: The metrics of trials by the words of a log's `epochs`, where K is a number.
+OF_TRIALS: dict[str, Callable[..., Trials]] = {
+    "pass^K": PassAll,
+    "pass@K": PassAny,
+    "flips": FlipRate,
+    "flips@K": FlipRate,
+    "icc": ICC,
+}
+
+
+def trials_named(word: object, score: str = "") -> Trials | None:
+    """Return the metric of a word above, called after a score, or nothing.
+
+    >>> trials_named("pass^4", "acc")
+    PassAll(k=4, name='acc pass^4')
+    """
+    if not isinstance(word, str):
+        return None
+    for pattern, kind in OF_TRIALS.items():
+        match = re.fullmatch(re.escape(pattern).replace("K", r"(\d{1,9})"), word, re.ASCII)
+        if match is not None:
+            name = f"{score} {'ICC' if kind is ICC else word}".strip()
+            return kind(*map(int, match.groups()), name=name)
+    return None

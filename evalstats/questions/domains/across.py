@@ -47,6 +47,14 @@ class MeanDifference(Record):
         Where the difference in one more stratum lies, m ± t·s·√(1 + 1/k).
     higher_is_better : bool
         Direction of the metric.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.5, 5, 4.4, 3.2, 5.1]}
+    >>> (d,) = es.compare(marks, metrics=es.Mean("marks")).over(["x", "x", "y", "y", "z", "z"])
+    >>> [round(x, 2) for x in d.differences], round(d.difference, 2), d.n_same_sign
+    ([0.5, 0.2, 0.15], 0.28, 3)
     """
 
     metric: str
@@ -92,6 +100,14 @@ class OverStrata(Several[MeanDifference]):
         Of both intervals.
     signatures, notes : tuple of str
         As of the comparison.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.5, 5, 4.4, 3.2, 5.1]}
+    >>> over = es.compare(marks, metrics=es.Mean("marks")).over(["x", "x", "y", "y", "z", "z"])
+    >>> over.by, len(over), over.means[0].strata
+    ('stratum', 1, ('x', 'y', 'z'))
     """
 
     by: str

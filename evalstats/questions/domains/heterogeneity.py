@@ -41,6 +41,14 @@ class TaskTest(Record):
         F with its degrees of freedom, k - 1 and those of the errors.
     pvalue : float
         Of this pair and metric alone.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.2, 5, 4.4, 3.2, 4.1]}
+    >>> by = es.compare(marks, metrics=es.Mean("marks")).by(["x", "x", "x", "y", "y", "y"])
+    >>> print(by.heterogeneity()[0])
+    B - A (marks) on 2 tasks: F(1, 2.5) = 0.60, p = 0.5042
     """
 
     metric: str
@@ -63,7 +71,16 @@ class TaskTest(Record):
 
 @dataclass(frozen=True, repr=False)
 class Heterogeneity(Several[TaskTest]):
-    """Whether differences differ between tasks; iterating gives a `TaskTest` a pair and metric."""
+    """Whether differences differ between tasks; iterating gives a `TaskTest` a pair and metric.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.2, 5, 4.4, 3.2, 4.1]}
+    >>> by = es.compare(marks, metrics=es.Mean("marks")).by(["x", "x", "x", "y", "y", "y"])
+    >>> [test.system for test in by.heterogeneity()]
+    ['B']
+    """
 
     tests: tuple[TaskTest, ...]
 

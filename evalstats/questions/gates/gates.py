@@ -62,6 +62,14 @@ class GateCheck(Record):
         `None` where that cannot be said.
     significance_level, signature : float, str
         Of the gate, and of these numbers.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> old, new = [3.0, 4, 5, 4, 3, 5], [3.1, 4.1, 5, 4.1, 2.9, 5]
+    >>> (check,) = es.gate(new, old, metrics=es.Mean("marks"), margin=0.5)
+    >>> check.name, check.verdict, check.n_items
+    ('marks', 'passed', 6)
     """
 
     difference: Difference
@@ -153,6 +161,14 @@ class Gate(Several[GateCheck]):
         What was left out of the logs, and what a careful reader should know.
     undecided : {"pass", "fail"} or None
         What an undecided gate counts as; by default as neither.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> old, new = [3.0, 4, 5, 4, 3, 5], [3.1, 4.1, 5, 4.1, 2.9, 5]
+    >>> gate = es.gate(new, old, metrics=es.Mean("marks"), margin=0.5)
+    >>> gate.verdict, gate.exit_code
+    ('passed', 0)
     """
 
     checks: tuple[GateCheck, ...]

@@ -66,6 +66,13 @@ class Influence(Result):
         Where there are strata: two of each always stay.
     significance_level, higher_is_better, signature, task
         As of the comparison.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 1]}
+    >>> print(es.compare(marks, metrics=es.Mean("marks")).influence()._notes()[0])
+    Without the 1 segment (20 %) that speak most for A, the other is better.
     """
 
     metric: str

@@ -32,6 +32,14 @@ class JointClaim(Result):
         one or two of them). Identical systems have 1.
     significance_level : float
         Of the comparison.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [4.0, 5, 6, 4.9, 4, 6]}
+    >>> result = es.compare(marks, metrics=es.Mean("marks"))
+    >>> result.joint("B", "A").significant
+    True
     """
 
     system: str

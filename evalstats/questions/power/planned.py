@@ -145,6 +145,14 @@ class PairPower(Record):
         Where there are several runs of each system.
     of_trials : TrialPower or None
         Where trials of items are planned.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.5, 5, 4.4, 3.2, 5.1]}
+    >>> (pair,) = es.power(marks, metrics=es.Mean("marks"), difference=0.2)
+    >>> print(f"{pair.system} - {pair.baseline}: {pair.minimum:.2f}, {pair.power:.2f}")
+    B - A: 0.33, 0.42
     """
 
     metric: str
@@ -206,6 +214,14 @@ class Power(Several[PairPower]):
         Trials of an item that are planned.
     price : (float, float) or None
         Of an item, and of a trial of both systems on it.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.5, 5, 4.4, 3.2, 5.1]}
+    >>> plan = es.power(marks, metrics=es.Mean("marks"), difference=0.2)
+    >>> plan.n_pilot, plan.target, plan.pairs[0].needed
+    (6, 0.8, 12)
     """
 
     pairs: tuple[PairPower, ...]

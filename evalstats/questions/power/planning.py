@@ -418,15 +418,18 @@ def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
 def _label_notes(pairs: Sequence[tuple[Drawn, Pair]], asked: Question) -> Iterator[str]:
     """Say how many labels of people find a difference, of pairs where they correct a judge's."""
     for drawn, pair in pairs:
-        if drawn.labelled is not None and asked.difference is not None:
+        if drawn.of.corrections and asked.difference is not None:
             yield from _labels_needed(drawn, pair, asked, asked.difference)
 
 
 def _labels_needed(drawn: Drawn, pair: Pair, asked: Question, size: float) -> Iterator[str]:
     """Say how many labels find a difference of a size between two systems."""
-    labelled, influence = drawn.labelled, drawn.difference(*pair).influence
-    if labelled is None or influence is None:
+    influence = drawn.difference(*pair).influence
+    if influence is None or not drawn.has_segments or len(drawn.segments.blocks) > 1:
         return
+    # Where a system has labels.
+    (block,) = drawn.segments.blocks
+    labelled = np.any(block.metric.labelled(block.plain), axis=0)
     units = drawn.units
     squares = student.unbiased(influence, units.sizes, units.codes) ** 2
     of_labels, of_others = float(np.sum(squares[labelled])), float(np.sum(squares[~labelled]))

@@ -74,6 +74,14 @@ class Ranked(Record):
     probability_first : float or None
         Share of the resamples in which it scores best; `None` where scores were not resampled
         (``method="t"``).
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [4.0, 5, 6, 4.9, 4, 6]}
+    >>> first = es.compare(marks, metrics=es.Mean("marks")).ranking()["B"]
+    >>> first.rank, (first.low, first.high), first.tier
+    (1.0, (1, 1), 'a')
     """
 
     metric: str
@@ -113,6 +121,14 @@ class Ranking(Several[Ranked]):
         Of the intervals.
     higher_is_better, n_segments, unit, signature, notes, task
         As of an `Estimate`.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [4.0, 5, 6, 4.9, 4, 6]}
+    >>> ranking = es.compare(marks, metrics=es.Mean("marks")).ranking("marks")
+    >>> [(ranked.rank, ranked.system) for ranked in ranking], ranking.tied
+    ([(1.0, 'B'), (2.0, 'A')], ())
     """
 
     metric: str
@@ -236,7 +252,16 @@ class Ranking(Several[Ranked]):
 
 @dataclass(frozen=True, repr=False)
 class Rankings(Several[Ranking]):
-    """Rankings, one a metric; iterating gives `Ranking`."""
+    """Rankings, one a metric; iterating gives `Ranking`.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> texts = {"A": ["a cat sat", "it is so"], "B": ["the cat sat", "it was so"]}
+    >>> result = es.compare(texts, ["the cat sat", "it is so"], ["chrf", "ter"], n_resamples=99)
+    >>> [ranking.metric for ranking in result.ranking()]
+    ['chrF2', 'TER']
+    """
 
     rankings: tuple[Ranking, ...]
 
