@@ -664,11 +664,11 @@ a look spends what is due beyond the looks before it
 - due = spent - self.spent
 + due = spent
 what has crossed a bound does not go on
-- nodes, weights = _panels(min(self.bound, _FAR), narrow)
-+ nodes, weights = _panels(_FAR, narrow)
+- upper = max(min(self.bound, _FAR), 1.0 - _FAR)
++ upper = _FAR
 at the end the whole level is spent
-- if fraction < 1 else alpha
-+ if fraction < 1 else alpha / 2
+- if fraction >= 1:
++ if fraction > 1:
 a sequence allows for one side at twice the level
 - log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
 + log = float(np.log1p((ratio + 1) ** 0.5 / alpha))

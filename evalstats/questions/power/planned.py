@@ -364,13 +364,10 @@ class Power(Several[PairPower]):
             if self.difference is None and key in _ASKED:
                 continue
             side, places = "<" if key in _NAMES else ">", 2 if key == "power" else decimals
-            write = partial(_written, places)
-            columns.append((name.format(self), side, lambda row, w=write, k=key: w(row[k])))
+            columns.append((name.format(self), side, partial(_cell, places, (key,))))
             if (low := f"{key}_low") in rows[0]:
-                level, ends = f"[{tabular.level(self.confidence_level)}]", (low, f"{key}_high")
-                columns.append(
-                    (level, ">", lambda r, w=write, e=ends: f"[{w(r[e[0]])}, {w(r[e[1]])}]")
-                )
+                level = f"[{tabular.level(self.confidence_level)}]"
+                columns.append((level, ">", partial(_cell, places, (low, f"{key}_high"))))
         return table_of(title, rows, columns, (notes,) if notes else ())
 
 
@@ -378,6 +375,12 @@ def _written(decimals: int, value: Any) -> str:
     if isinstance(value, float):
         return tabular.number(value, decimals)
     return "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _cell(decimals: int, keys: Sequence[str], row: dict[str, Any]) -> str:
+    """Return what a row has under a key, or an interval under two of them."""
+    written = [_written(decimals, row[key]) for key in keys]
+    return written[0] if len(written) == 1 else f"[{', '.join(written)}]"
 
 
 def assumptions(
