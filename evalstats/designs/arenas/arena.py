@@ -5,7 +5,7 @@ A system's strength depends on all wins of all systems, so that scores are drawn
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -354,34 +354,32 @@ def decide(table: BattleTable, options: Options, asked: Mapping[str, int]) -> Op
 
 def design(table: BattleTable, groups: Labels, strata: Labels) -> BattleTable:
     """Return battles with groups and strata, which may be named by labels of theirs."""
-    labels = [_labelled(table, *x) for x in ((groups, "groups"), (strata, "strata"))]
-    unit = table.unit if groups is None else unit_name(groups)
-    return replace(table, groups=labels[0], strata=labels[1], unit=unit)
-
-
-def _labelled(table: BattleTable, given: Labels, name: str) -> list[Hashable] | None:
-    """Return a label for each battle, from a list of them or the name of labels in the table."""
-    if given is None:
-        return None
-    if isinstance(given, str):
-        if given not in table.labels:
-            said = meant(given, table.labels) if table.labels else "they have no labels"
-            raise InputError(Argument(name, given), f" is no label of the battles; {said}")
-        n, given = given, table.labels[given]
-        if n_without := sum(label == "" for label in given):
+    n = len(table.points)
+    of_battles: dict[str, list[Hashable]] = {}
+    for argument, given in (("groups", groups), ("strata", strata)):
+        if given is None:
+            continue
+        values: Iterable[Hashable] = given
+        if isinstance(given, str):
+            if given not in table.labels:
+                said = meant(given, table.labels) if table.labels else "they have no labels"
+                raise InputError(Argument(argument, given), f" is no label of the battles; {said}")
+            values = table.labels[given]
+            if n_without := sum(label == "" for label in values):
+                raise InputError(
+                    Argument(argument, given),
+                    f": {n_without:,} of {n:,} battles have none; give each one, or leave them out",
+                )
+        labels = listed(values, argument, "labels, one a battle")
+        if len(labels) != n:
             raise InputError(
-                Argument(name, n),
-                f": {n_without:,} of {len(given):,} battles have none; give each one, or leave "
-                f"them out",
+                f"must have one label a battle, got {len(labels):,} for {n:,}", argument=argument
             )
-    labels = listed(given, name, "labels, one a battle")
-    if len(labels) != len(table.points):
-        raise InputError(
-            f"must have one label a battle, got {len(labels):,} for {len(table.points):,}",
-            argument=name,
-        )
-    group_codes(labels, len(table.points), name)
-    return labels
+        group_codes(labels, n, argument)
+        of_battles[argument] = labels
+    unit = table.unit if groups is None else unit_name(groups)
+    of_groups, of_strata = of_battles.get("groups"), of_battles.get("strata")
+    return replace(table, groups=of_groups, strata=of_strata, unit=unit)
 
 
 MAKER = Maker(BattleTable, "who won", from_battles, decide, design=design)
@@ -518,15 +516,6 @@ def linked(table: BattleTable) -> BattleTable:
             result = f"{result} all of {n:,}" if n else "has none with those left"
             gone.append(f"{table.systems[left[i]]} ({result})")
         left = [i for i, is_kept in zip(left, bounded, strict=True) if is_kept]
-    _check_linked(table, here, left, gone)
-    if not gone:
-        return table
-    note = f"Left out, with their battles, since no strength of theirs is finite: {_few(gone)}."
-    return replace(table.part(left), notes=(note, *table.notes))
-
-
-def _check_linked(table: BattleTable, wins: Floats, left: Sequence[int], gone: list[str]) -> None:
-    """Refuse systems `left`, with wins `(s, s)`, that are not linked in both directions."""
     if not len(table.points):
         raise InputError(
             f"have none between two of these systems: {_few(table.systems)}",
@@ -538,7 +527,7 @@ def _check_linked(table: BattleTable, wins: Floats, left: Sequence[int], gone: l
             f"{_few(gone)}; give more battles",
             argument="battles",
         )
-    sets = bradley_terry.unlinked(wins)
+    sets = bradley_terry.unlinked(here)
     if len(sets) > 1:
         names = [_few([table.systems[left[i]] for i in one]) for one in sets[:2]]
         raise InputError(
@@ -547,3 +536,7 @@ def _check_linked(table: BattleTable, wins: Floats, left: Sequence[int], gone: l
             f"one set",
             argument="battles",
         )
+    if not gone:
+        return table
+    note = f"Left out, with their battles, since no strength of theirs is finite: {_few(gone)}."
+    return replace(table.part(left), notes=(note, *table.notes))
