@@ -36,6 +36,13 @@ from evalstats.results.records import distinct
 from evalstats.results.signatures import Signature
 
 Floats = NDArray[np.float64]
+Pair = tuple[int, int]
+#: Sizes of scores of several runs, whose variances are added up.
+_SMALLEST, _LARGEST = 1e-130, 1e130
+#: What is made of totals, `(R, K)` a block, `(R, W)`; it may have to travel to other processes.
+Then = Callable[[Sequence[Floats]], Floats]
+#: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`.
+Joint = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,15 +186,6 @@ class Quotient(Effect):
         return fieller.Pair(
             base.value, new.value, base.spread.error, new.spread.error, both.spread.error
         )
-
-
-Pair = tuple[int, int]
-#: Sizes of scores of several runs, whose variances are added up.
-_SMALLEST, _LARGEST = 1e-130, 1e130
-#: What is made of totals, `(R, K)` a block, `(R, W)`; it may have to travel to other processes.
-Then = Callable[[Sequence[Floats]], Floats]
-#: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`.
-Joint = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,8 +71,8 @@ an item without people's label has no row of people
 - there = labelled * judge
 + there = judge
 the weight is that of the smallest variance
-- return min(max(best, 0.0), 1.0)
-+ return min(max(1 - best, 0.0), 1.0)
+- weight = min(max(best, 0.0), 1.0)
++ weight = min(max(1 - best, 0.0), 1.0)
 @ analysis/design.py: judged
 groups of labelled and other segments are drawn as they are
 - if np.any(codes != codes[first][self.members]):
