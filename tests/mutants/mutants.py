@@ -525,7 +525,7 @@ a gate's limit is on the side of the loss
 of a ratio the error is that of new - r·base
 - base = ratio * base_error
 + base = base_error
-@ results/lookup.py: result_values
+@ results/records.py: result_values
 a metric is found by the name that was asked for
 - if written(name) == written(metric)
 + if name.lower() == metric.lower()
