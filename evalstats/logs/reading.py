@@ -244,7 +244,7 @@ def distinguished(logs: list[Log]) -> list[Log]:
 def places_of(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
     """Return the systems that are wanted, in the order of the patterns, with their places."""
     names = list(dict.fromkeys(name for log in logs for name in log.systems))
-    check_patterns(patterns, names, "systems")
+    check_patterns(patterns, names, "system")
     chosen = [name for pattern in patterns for name in names if matches(name, [pattern])]
     return {name: i for i, name in enumerate(dict.fromkeys(chosen if patterns else names))}
 

@@ -204,7 +204,7 @@ CALLS = [
         ("a.csv b.csv --names new old", [{"new": "a.csv", "old": "b.csv"}], {}),
         ("tasks.csv --aggregate macro", ["tasks.csv"], {"aggregate": "macro"}),
         ("tasks.csv --task x", ["tasks.csv"], {"task": ["x"]}),
-        ("scores.csv --systems B A", ["scores.csv"], {"systems": ["B", "A"]}),
+        ("scores.csv --systems B A", ["scores.csv"], {"system": ["B", "A"]}),
         ("gap.csv --missing available", ["gap.csv"], {"missing": "available"}),
         ("judge.csv --lower-is-better judge", ["judge.csv"], {"directions": {"judge": "lower"}}),
     ]],
