@@ -889,7 +889,7 @@ the end of several paths names none of their systems
 + if alike:
 @ cli/parser.py: cli
 a metric is the option -m
-- name = "metrics" if argument.name == "metric" else argument.name
+- name = {"metric": "metrics", "system": "systems"}.get(argument.name, argument.name)
 + name = argument.name
 @ metrics/bleu.py: metrics
 the brevity penalty
