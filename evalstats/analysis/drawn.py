@@ -23,9 +23,8 @@ from evalstats.analysis.units import Units
 from evalstats.designs.unpaired.apart import Apart
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
-from evalstats.resampling.strata import Stratified, stratum_totals
-from evalstats.resampling.weighted import recipe, weighted_totals
-from evalstats.resampling.weights import Weights
+from evalstats.resampling.weighted import recipe, stratum_totals, weighted_totals
+from evalstats.resampling.weights import Stratified, Weights
 from evalstats.results.records import distinct
 from evalstats.results.signatures import Signature
 

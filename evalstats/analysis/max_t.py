@@ -18,8 +18,8 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import Compared, logarithms
 from evalstats.inference import bootstrap, families, student
 from evalstats.inference.bootstrap import Bounds
-from evalstats.resampling.strata import places_of, stratum_totals
-from evalstats.resampling.weighted import weighted_totals
+from evalstats.resampling.weighted import stratum_totals, weighted_totals
+from evalstats.resampling.weights import places_of
 
 Floats = NDArray[np.float64]
 

@@ -30,7 +30,7 @@ from evalstats.statistics.extraction import (
 )
 from evalstats.statistics.runs import extract_all_runs, has_runs
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
-from evalstats.text.frames import columns_of
+from evalstats.text.references import columns_of
 
 Statistics = SegmentStatistics | Sequence[SegmentStatistics]
 

@@ -22,8 +22,8 @@ from evalstats.analysis.tasks import Task, labels_of
 from evalstats.analysis.units import Labels, design
 from evalstats.designs.judges.judged import Judged
 from evalstats.errors import InputError
-from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.identity import MetricSignature, merged
+from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import distinct
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics

@@ -16,7 +16,7 @@ from evalstats.logs.epochs import OfTrials, of_trials
 from evalstats.logs.rows import Key, Rows, natural_order
 from evalstats.logs.words import ask_direction
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
-from evalstats.metrics.averages import MeanOfRuns
+from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.statistics.segments import SegmentStatistics
 
 

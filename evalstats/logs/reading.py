@@ -19,7 +19,7 @@ from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.rows import Rows
 from evalstats.logs.sources import Source, check_readable
 from evalstats.logs.words import as_directions, first_few
-from evalstats.text.frames import table_columns
+from evalstats.text.references import table_columns
 
 
 class Format(Protocol):

@@ -1,24 +1,21 @@
 """What a user names, one file a family: statistics of every segment, a score of their sums.
 
-- `base`: what a metric is
-- `identity`: the signature of a metric as a record
+- `base`, `identity`: what a metric is; its signature as a record
 - `bleu`, `smoothing`: corpus BLEU and its smoothing methods
-- `sentence_bleu`, `token_lists`: BLEU of single sentences, of text or of lists of tokens
+- `sentence_bleu`: BLEU of single sentences, of text or of lists of tokens
 - `chrf`: chrF and chrF++
-- `ter`, `error_rates`: TER; WER, CER and edits of any tokens
+- `error_rates`: WER, CER and edits of any tokens; TER
+- `alignment`: which token stands for which
 - `rouge`: ROUGE-N, -L and -Lsum
-- `ratios`: means and ratios of scores that come from elsewhere
+- `ratios`: means and ratios of scores that come from elsewhere; the mean score of several runs
 - `perplexity`: perplexity and bits per unit, from log-likelihoods
-- `confusion`, `labels`: scores of predicted classes; pairs of predicted and gold values
-- `agreement`: Pearson's correlation and RMSE of predicted numbers
-- `raters`: weighted kappa, AC1 and alpha of raters
-- `rogan_gladen`: the rate of yes under a judge who errs
 - `calibration`: Brier score and ECE of probabilities
+- `labels`, `confusion`: pairs of predicted and gold values; scores of predicted classes
+- `agreement`: kappa, AC1 and alpha of raters; Pearson's correlation and RMSE of predicted numbers
+- `rogan_gladen`: the rate of yes under a judge who errs
 - `pass_at_k`: scores of problems with several answers each, for `Mean`
 - `trials`: pass^k, pass@k, flip rate and ICC of items with several trials
-- `averages`: the mean score of several runs
 - `judged`: scores by a judge, corrected by people's labels of some segments
-- `alignment`: which token stands for which
 
 May import `text`, `checks` and `errors`.
 """
@@ -33,19 +30,17 @@ from evalstats.designs.judges.rogan_gladen import RoganGladen
 from evalstats.designs.trials.metrics import ICC, FlipRate, PassAll, PassAny, Trials
 from evalstats.designs.trials.pass_at_k import pass_at_k
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.agreement import RMSE, Correlation
+from evalstats.metrics.agreement import RMSE, Agreement, Correlation, ratings_by_item
 from evalstats.metrics.base import Metric, check_metric, scores_of
 from evalstats.metrics.bleu import BLEU
 from evalstats.metrics.calibration import ECE, Brier
 from evalstats.metrics.chrf import CHRF
 from evalstats.metrics.confusion import Confusion
-from evalstats.metrics.error_rates import CER, WER
+from evalstats.metrics.error_rates import CER, TER, WER
 from evalstats.metrics.perplexity import BitsPerUnit, Perplexity
-from evalstats.metrics.raters import Agreement, ratings_by_item
 from evalstats.metrics.ratios import Mean, Ratio
 from evalstats.metrics.rouge import ROUGE
 from evalstats.metrics.sentence_bleu import SentenceBLEU
-from evalstats.metrics.ter import TER
 
 #: The metrics of this library. Files can rebuild them, and those that read text have their fields
 #: as options on the command line.

@@ -22,13 +22,14 @@ from evalstats.statistics.files import Lines
 from evalstats.statistics.interchange import narrowest
 from evalstats.statistics.names import as_names, as_segment_ids
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.text.frames import as_rows, columns_of
 from evalstats.text.ragged import blocks
-from evalstats.text.reference_layout import callers_level
 from evalstats.text.references import (
     Encoded,
     References,
     as_references,
+    as_rows,
+    callers_level,
+    columns_of,
     encoded,
     fingerprint_of,
 )

@@ -11,7 +11,7 @@ import numpy as np
 from evalstats.checks import also_called
 from evalstats.errors import InputError
 from evalstats.metrics import BUILT_IN, Metric
-from evalstats.metrics.averages import MeanOfRuns
+from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, as_systems, extract_all
 from evalstats.statistics.segments import SegmentStatistics

@@ -16,7 +16,7 @@ from evalstats.cli.parser import parsed
 from evalstats.logs import epochs, joining
 from evalstats.questions.ranking import ranking
 from evalstats.results import contrasts
-from evalstats.text import sacrebleu
+from evalstats.text import tokenization
 from tests.conftest import SYSTEMS
 
 REFS = ("-r", "ref.A.txt", "ref.B.txt")
@@ -452,7 +452,7 @@ def test_what_cannot_be_is_one_line(refused, words, message):
 
 
 def test_every_help_is_a_screen_that_begins_with_two_examples(typed):
-    assert set(TOKENIZERS) >= set(sacrebleu.tokenizer_names())
+    assert set(TOKENIZERS) >= set(tokenization.tokenizer_names())
     for name in COMMANDS:
         lines = typed(name, "--help").splitlines()
         assert len(lines) <= 40

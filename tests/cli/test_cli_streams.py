@@ -15,7 +15,7 @@ from sacrebleu.dataset import DATASETS
 from evalstats import cli
 from evalstats.cli.output import destination
 from evalstats.results import signatures
-from evalstats.text import sacrebleu
+from evalstats.text import tokenization
 from tests.conftest import SYSTEMS
 
 REFS = ("-r", "ref.A.txt", "ref.B.txt")
@@ -222,7 +222,7 @@ def test_without_metadata_the_version_says_so(monkeypatch):
     def version(name):
         raise metadata.PackageNotFoundError(name)
 
-    known = sacrebleu.version()
+    known = tokenization.sacrebleu_version()
     monkeypatch.setattr(metadata, "version", version)
     assert signatures.version.__wrapped__() == f"{signatures.VERSION}+uninstalled"
-    assert sacrebleu.version.__wrapped__() == known
+    assert tokenization.sacrebleu_version.__wrapped__() == known

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.resampling.multinomial_rows import multinomial_rows
-from evalstats.resampling.streams import generator
+from evalstats.resampling.streams import generator, multinomial_rows
 
 #: First words of the keys of random streams, apart from those of `resampling`.
 _STAGE_ONE, _STAGE_TWO = 16, 17

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.designs.shards.philox import philox4x32, seed_key
-from evalstats.resampling.poisson import LEFT_OVER, byte_table
+from evalstats.resampling.streams import LEFT_OVER, byte_table
 
 #: Resamples that one block of Philox, 16 bytes, serves.
 GROUP = 16

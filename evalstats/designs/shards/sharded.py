@@ -20,8 +20,8 @@ from evalstats.analysis.units import Units
 from evalstats.designs.shards.shard import Shard
 from evalstats.errors import InputError
 from evalstats.metrics import Metric, scores_of
-from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.ratios import MeanOfRuns
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evalstats.checks import as_floats
 from evalstats.errors import InputError
 from evalstats.metrics import Mean, Metric, Trials
-from evalstats.metrics.averages import MeanOfRuns
+from evalstats.metrics.ratios import MeanOfRuns
 
 Floats = NDArray[np.float64]
 

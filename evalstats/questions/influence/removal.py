@@ -16,7 +16,7 @@ from evalstats.analysis.blocks import Block, Segments
 from evalstats.analysis.drawn import Drawn
 from evalstats.inference.randomisation import tie_tolerance
 from evalstats.questions.influence.influence import SHOWN, Influence
-from evalstats.resampling.strata import places_of
+from evalstats.resampling.weights import places_of
 from evalstats.results.records import Difference
 
 Floats = NDArray[np.float64]
