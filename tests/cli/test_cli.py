@@ -27,7 +27,6 @@ from evalstats.cli.parser import TOKENIZERS, parsed
 from evalstats.logs import joining, pivot
 from evalstats.questions.ranking import rankings
 from evalstats.results import records, signatures
-from evalstats.text import sacrebleu
 from tests.conftest import SYSTEMS
 
 REFS = ("-r", "ref.A.txt", "ref.B.txt")
