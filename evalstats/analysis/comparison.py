@@ -16,11 +16,18 @@ from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimates
 from evalstats.results.forms import Finding, Listed, as_digits, is_paper
 from evalstats.results.layout import comparison_tables, title
-from evalstats.results.lookup import of_metric, of_pair, of_task
-from evalstats.results.marks import Panel, difference_panels, score_panels
-from evalstats.results.notes import Limits
-from evalstats.results.records import Adjustment, ContrastName, Difference, check_pairs, distinct
-from evalstats.results.sentences import comparison_findings, describe_comparison
+from evalstats.results.marks import Panel
+from evalstats.results.notes import Limits, describe_comparison
+from evalstats.results.records import (
+    Adjustment,
+    ContrastName,
+    Difference,
+    check_pairs,
+    distinct,
+    of_metric,
+    of_pair,
+    of_task,
+)
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Progress
 
@@ -694,17 +701,21 @@ class Comparison(Listed[Difference]):
         return of if self.baseline is None else f"{of} against {self.baseline}"
 
     def _findings(self) -> list[Finding]:
+        from evalstats.pictures.findings import comparison_findings
+
         return comparison_findings(self)
 
     def _panels(self) -> dict[str, list[Panel]]:
+        from evalstats.pictures.findings import difference_panels
+
         ranks: list[Panel] = []
         if len(distinct(d.system for d in self.differences)) > 1:
             for metric in distinct(d.metric for d in self.differences):
                 # With a baseline, one-sided or not adjusted there are no ranks, nor from a file.
                 with suppress(InputError):
                     ranks += self.ranking(metric)._panels()["Ranks"]
-        differences, scores = difference_panels(self), score_panels(self.estimates)
-        return {"Ranks": ranks, "Differences": list(differences), "Scores": list(scores)}
+        differences = list(difference_panels(self))
+        return {"Ranks": ranks, "Differences": differences, **self.estimates._panels()}
 
     def _sections(self, texts: Texts) -> dict[str, str]:
         if self.source is None:

@@ -35,6 +35,13 @@ from evalstats.results.records import distinct
 from evalstats.results.signatures import Signature
 
 Floats = NDArray[np.float64]
+Pair = tuple[int, int]
+#: Sizes of scores of several runs, whose variances are added up.
+_SMALLEST, _LARGEST = 1e-130, 1e130
+#: What is made of totals, `(R, K)` a block, `(R, W)`; it may have to travel to other processes.
+Then = Callable[[Sequence[Floats]], Floats]
+#: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`.
+Joint = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,15 +187,6 @@ class Quotient(Effect):
         )
 
 
-Pair = tuple[int, int]
-#: Sizes of scores of several runs, whose variances are added up.
-_SMALLEST, _LARGEST = 1e-130, 1e130
-#: What is made of totals, `(R, K)` a block, `(R, W)`; it may have to travel to other processes.
-Then = Callable[[Sequence[Floats]], Floats]
-#: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`.
-Joint = Callable[[Floats], Floats]
-
-
 @dataclass(frozen=True, eq=False)
 class Drawn:
     """Scores of S systems, how they vary with each unit, and what they are in B resamples."""
@@ -199,7 +197,7 @@ class Drawn:
     influence: Floats | None = None  # (S, N), or coordinates (S, C) of `SummedUnits`
     differing: NDArray[np.int64] | None = None  # (S, S) units, where no segments are here to count
     worth: Floats | None = None  # (S, S) what these are worth, where that is not their number
-    lacking: NDArray[np.int64] | None = None  # (S,) missing scores, where no segments are here
+    n_missing: NDArray[np.int64] | None = None  # (S,) scores, where no segments are here to count
     runs: tuple[tuple[RunScores, ...], ...] = ()  # of each system, where there are several
     weights: str = "multinomial"
     resolution: float = 1.0
@@ -254,7 +252,7 @@ class Drawn:
     def missing(self) -> tuple[NDArray[np.int64], int]:
         """How many scores each system lacks, `(S,)`, and how many all would have."""
         counts, n_scores = self.of.missing
-        return counts if self.lacking is None else self.lacking, n_scores
+        return counts if self.n_missing is None else self.n_missing, n_scores
 
     def signature(self, analysis: Mapping[str, str | None]) -> Signature:
         """Return what identifies the numbers that an analysis makes of it."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
@@ -48,38 +48,12 @@ from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
 from evalstats.text.references import columns_of
 
+if TYPE_CHECKING:
+    from evalstats.designs.unpaired.independent import Unpaired
+
 Statistics = SegmentStatistics | Sequence[SegmentStatistics]
-
-
-class Part(Protocol):
-    """What is scored: a task, or a total over several; of systems with the same segments or not."""
-
-    @property
-    def name(self) -> str:
-        """Name of the task, or total."""
-
-    @property
-    def total(self) -> str | None:
-        """What a total is, "macro" for one; a task is none."""
-
-    @property
-    def metric(self) -> str:
-        """The name of the metric, or metrics, of a total."""
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """Names of the systems."""
-
-    @property
-    def is_paired(self) -> bool:
-        """Whether all systems have the same segments."""
-
-    @property
-    def outputs(self) -> Mapping[str, Sequence[str]]:
-        """Texts of the systems, where that is what came."""
-
-    def drawn(self, options: Options) -> list[Drawn]:
-        """Return what is drawn, one a metric."""
+#: What is scored, of systems with the same segments or not.
+Part: TypeAlias = "Task | Total | Unpaired"
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,10 +48,10 @@ from evalstats.logs.reading import (
 from evalstats.logs.rows import Key, natural
 from evalstats.logs.settings import allowed_changes, change_notes
 from evalstats.logs.sources import without_suffix
-from evalstats.logs.words import as_directions, first_few, matches
+from evalstats.logs.words import as_directions, matches
 from evalstats.metrics import Mean, Ratio
 from evalstats.results.estimates import Estimates
-from evalstats.results.records import counted, distinct
+from evalstats.results.records import counted, distinct, first_few
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:

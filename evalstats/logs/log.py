@@ -18,6 +18,7 @@ from evalstats.logs.sources import without_suffix
 from evalstats.logs.words import matches
 from evalstats.metrics import Mean, Metric, Ratio
 from evalstats.results.forms import Result
+from evalstats.results.records import first_few
 from evalstats.results.tabular import Table
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -465,8 +466,8 @@ def incompleteness(rows: Sequence[Rows]) -> str:
     gone = [(int(np.sum(one.is_gone)), one.system) for one in rows]
     n, whose = sum(n for n, _ in gone), [f"{n:,} of {name}" for n, name in gone if n]
     if n:
-        more = f" and others of {len(whose) - _NAMED} more" if len(whose) > _NAMED else ""
-        who = f" ({', '.join(whose[:_NAMED])}{more})" if len(rows) > 1 else ""
+        some = first_few(whose, ", ", _NAMED, " and others of {} more")
+        who = f" ({some})" if len(rows) > 1 else ""
         total = sum(len(one.values) for one in rows)
         lines.append(f"{n:,} of {total:,} scores {'is' if n == 1 else 'are'} missing{who}")
     return "; ".join(lines)

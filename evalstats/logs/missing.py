@@ -16,9 +16,8 @@ from evalstats.errors import Argument, InputError
 from evalstats.logs.log import Log, by_key, incompleteness
 from evalstats.logs.pivot import Pivot
 from evalstats.logs.rows import Key, Rows, natural
-from evalstats.logs.words import first_few
 from evalstats.metrics import Mean, Trials
-from evalstats.results.records import counted
+from evalstats.results.records import counted, first_few
 from evalstats.statistics.segments import SegmentStatistics
 
 MISSING = ("error", "intersect", "available")

@@ -19,7 +19,8 @@ from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.pivot import as_epochs
 from evalstats.logs.rows import Key
 from evalstats.logs.sources import Source, differing, readable, without_suffix
-from evalstats.logs.words import as_directions, first_few, matches
+from evalstats.logs.words import as_directions, matches
+from evalstats.results.records import first_few
 from evalstats.text.references import table_columns
 
 #: A log, or where to read one; a frame (pandas, polars, pyarrow) is a table of scores.

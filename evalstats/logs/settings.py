@@ -13,7 +13,8 @@ from evalstats.errors import Argument, InputError
 from evalstats.logs.log import Patterns, as_patterns
 from evalstats.logs.pivot import ItemScores, Pivot, items_of
 from evalstats.logs.rows import Key
-from evalstats.logs.words import first_few, matches
+from evalstats.logs.words import matches
+from evalstats.results.records import first_few
 
 #: What a log says of how a task was asked, with how a value is written.
 _WRITTEN = {"shots": "{}-shot", "version": "version {}", "dataset": "dataset {}"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from evalstats.checks import choice, label, shown
@@ -96,10 +96,3 @@ def as_directions(directions: object) -> dict[str, bool]:
 def matches(value: str, patterns: Iterable[str]) -> bool:
     """Return whether a name is one of the patterns, or matches it as file names do in a shell."""
     return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)
-
-
-def first_few(lines: Sequence[str], between: str = "; ", most: int = 3) -> str:
-    """Return the first of several lines, and how many more there are: "a; b; c; and 2 more"."""
-    lines = list(dict.fromkeys(lines))
-    more = [f"and {len(lines) - most:,} more"] if len(lines) > most else []
-    return between.join([*lines[:most], *more])

@@ -2,6 +2,7 @@
 
 - `plots`: figures of results
 - `figures`: what all figures share
+- `findings`: what is found in scores and comparisons, in sentences and marks
 - `report`: the page, with figures in SVG
 
 May import the core.

@@ -32,15 +32,12 @@ from evalstats.pictures.figures import (
     rows_axes,
     wrapped,
 )
-from evalstats.results.lookup import of_metric, of_task
+from evalstats.pictures.findings import difference_panel, score_panel, significance
 from evalstats.results.marks import (
     Limit,
     Panel,
-    difference_panel,
     metric_groups,
     metric_of,
-    score_panel,
-    significance,
 )
 from evalstats.results.records import (
     Difference,
@@ -49,6 +46,8 @@ from evalstats.results.records import (
     distinct,
     has_tasks,
     metric_name,
+    of_metric,
+    of_task,
     oriented,
     plural,
     ranked,

@@ -14,9 +14,9 @@ from evalstats.errors import InputError
 from evalstats.results import layout
 from evalstats.results.convert import Count, Level, NotNegative, check_bounds
 from evalstats.results.forms import Finding, Listed, Result
-from evalstats.results.marks import Panel, score_panels
+from evalstats.results.marks import Panel
+from evalstats.results.notes import describe_scores
 from evalstats.results.records import Interval, distinct, stretch
-from evalstats.results.sentences import describe_scores, score_finding
 from evalstats.results.tabular import Table
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class _Scores(Result):
         return self.describe()
 
     def _panels(self) -> dict[str, list[Panel]]:
+        from evalstats.pictures.findings import score_panels
+
         return {"Scores": list(score_panels(self._rows()))}
 
     def _tables(self, digits: int | None = None) -> list[Table]:
@@ -185,6 +187,8 @@ class Estimate(_Scores):
         check_bounds(self)
 
     def _findings(self) -> list[Finding]:
+        from evalstats.pictures.findings import score_finding
+
         return [score_finding(self)]
 
     def to_every_eval_ever(self) -> dict[str, Any]:
@@ -245,7 +249,7 @@ class Estimates(_Scores, Listed[Estimate]):
         return self.estimates
 
     def _finding(self, row: Estimate) -> Finding:
-        return score_finding(row)
+        return row._findings()[0]
 
     def _named(self, some: Sequence[Estimate], *names: str) -> Estimate:
         for estimate in some:

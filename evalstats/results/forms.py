@@ -23,8 +23,7 @@ from evalstats.checks import choice, integer, shown
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.results import convert, tabular
 from evalstats.results.layout import paper_records, paper_table
-from evalstats.results.lookup import named
-from evalstats.results.records import Record, distinct
+from evalstats.results.records import Record, distinct, named
 from evalstats.results.signatures import Signature, together
 from evalstats.results.tabular import Page, Table
 

@@ -71,8 +71,8 @@ an item without people's label has no row of people
 - there = labelled * judge
 + there = judge
 the weight is that of the smallest variance
-- return min(max(best, 0.0), 1.0)
-+ return min(max(1 - best, 0.0), 1.0)
+- weight = min(max(best, 0.0), 1.0)
++ weight = min(max(1 - best, 0.0), 1.0)
 @ analysis/design.py: judged
 groups of labelled and other segments are drawn as they are
 - if np.any(codes != codes[first][self.members]):
@@ -257,8 +257,8 @@ several summaries are of one maker
 + return maker if isinstance(value, maker.kind) else None
 @ designs/shards/sharded.py: shards
 a shard says what is missing
-- lacking=shard.missing[i] if shard.missing else None,
-+ lacking=None,
+- n_missing=shard.missing[i] if shard.missing else None,
++ n_missing=None,
 @ analysis/design.py: strata
 labels that print alike are refused
 - if other is not label:
@@ -525,7 +525,7 @@ a gate's limit is on the side of the loss
 of a ratio the error is that of new - r·base
 - base = ratio * base_error
 + base = base_error
-@ results/lookup.py: result_values
+@ results/records.py: result_values
 a metric is found by the name that was asked for
 - if written(name) == written(metric)
 + if name.lower() == metric.lower()

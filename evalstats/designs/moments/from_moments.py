@@ -138,7 +138,7 @@ def _of_strata(
         differing=counted,
         worth=worth,
         notes=notes,
-        lacking=np.sum([_missing(one) for one in parts], axis=0),
+        n_missing=np.sum([_missing(one) for one in parts], axis=0),
     )
 
 

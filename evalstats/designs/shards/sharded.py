@@ -104,7 +104,7 @@ def _drawn(shard: Shard, i: int, name: str) -> Drawn:
         scores,
         frozen(replicates),
         differing=shard.differing[i],
-        lacking=shard.missing[i] if shard.missing else None,
+        n_missing=shard.missing[i] if shard.missing else None,
         weights=shard.weights,
         resolution=shard.resolution,
     )

@@ -18,9 +18,7 @@ from evalstats.inference.families import tarone_holm
 from evalstats.results import tabular
 from evalstats.results.convert import Count, FreeText, Level, Share
 from evalstats.results.forms import Finding, Several
-from evalstats.results.lookup import of_metric, of_task
-from evalstats.results.records import Record, first_few
-from evalstats.results.sentences import in_words
+from evalstats.results.records import Record, first_few, of_metric, of_task
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -215,6 +213,8 @@ def cases_of(
     task: str | None,
 ) -> Cases:
     """Return the test of each item, smallest p-value first; names as `Comparison.difference`."""
+    from evalstats.pictures.findings import in_words
+
     rows = comparison.rows if task is None else of_task(comparison.differences, task)
     rows = rows if metric is None else of_metric(rows, metric)
     of = [
@@ -275,7 +275,9 @@ def _items_of(evaluation: Evaluation, of: Sequence[Difference]) -> Items:
                 "cases are of items with several trials each, and these have one; give lists of "
                 "trials with metrics=evalstats.PassAll(1), or logs with several answers"
             )
-        if not answers.are_outcomes:
+        # Only of 0 and 1 are sums and sums of squares the same.
+        is_whole = np.all(answers.sums == np.rint(answers.sums))
+        if not is_whole or np.any(answers.sums != answers.squares):
             raise InputError("cases are of answers that are right or wrong, with scores of 1 and 0")
         pair = [systems.index(d.baseline), systems.index(d.system)]
         trials, right = (x[pair].astype(np.int64) for x in (answers.counts, answers.sums))

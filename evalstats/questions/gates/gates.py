@@ -20,7 +20,6 @@ from evalstats.results.records import (
     metric_name,
     plural,
 )
-from evalstats.results.sentences import points
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -255,8 +254,10 @@ class Gate(Several[GateCheck]):
             loss, ends, word = -loss, [-ends[1], -ends[0]], "gained"
         places = tabular.decimals([abs(d.high - d.low) / 4])
         value, low, high = (tabular.number(x, places) for x in (loss, *ends))
-        limit = "" if self.margin is None else points(self.margin)
-        if self.recovery is not None:
+        limit = ""
+        if self.margin is not None:
+            limit = f"{self.margin:g} {'point' if self.margin == 1 else 'points'}"
+        elif self.recovery is not None:
             limit = f"{100 * (1 - self.recovery):.6g} % of the baseline"
         against = {
             "passed": f"a loss of {limit} is ruled out",

@@ -11,8 +11,7 @@ from evalstats.errors import Argument, InputError
 from evalstats.results import tabular
 from evalstats.results.convert import Level, Share
 from evalstats.results.forms import Result
-from evalstats.results.lookup import of_metric, of_pair, of_task
-from evalstats.results.records import Difference, distinct, has_tasks
+from evalstats.results.records import Difference, distinct, has_tasks, of_metric, of_pair, of_task
 from evalstats.results.tabular import Table, table_of
 
 

@@ -1,28 +1,32 @@
-"""Sentences of scores and comparisons: a paper's section on methods, and what was found."""
+"""What is found in scores and comparisons: sentences that open a report, and panels of marks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from evalstats.errors import InputError
 from evalstats.results import tabular
 from evalstats.results.forms import Finding
+from evalstats.results.marks import Limit, Mark, Panel, metric_of, size_of
 from evalstats.results.records import (
     Difference,
+    by_metric,
     by_pair,
+    contrast_of,
     decimals_of,
     distinct,
+    has_tasks,
     kind_of,
     listed,
     mark_of,
+    metric_name,
+    oriented,
     plural,
     ranked,
-    whole_sizes,
 )
-from evalstats.results.signatures import DISTRIBUTION, Signature, version
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
@@ -37,157 +41,8 @@ _ASKED = {
     "greater": "scores higher than",
     "less": "scores lower than",
 }
-_BOOTSTRAP = "the bootstrap (expanded percentile interval; Hesterberg, 2015)"
-_INTERVALS = {
-    "bootstrap": _BOOTSTRAP,
-    "percentile": "the percentile bootstrap (Efron, 1979)",
-    "bca": "the BCa bootstrap (Efron, 1987)",
-    "t": "Student's t from influence values",
-    "wilson": "Wilson's score interval (1927)",
-    "tango": "Tango's score interval (1998)",
-    "miettinen-nurminen": "the score interval of Miettinen and Nurminen (1985)",
-    "simultaneous": "simultaneous intervals from the largest bootstrap difference (max-T)",
-}
-_TESTS = {
-    "bootstrap": "the paired bootstrap (resamples as in Koehn, 2004), as the smallest level at "
-    "which its interval leaves the null value out",
-    "t": "a paired t test on influence values",
-    "ar": "approximate randomisation (Noreen, 1989)",
-    "mcnemar": "McNemar's test (1947; Tango, 1998)",
-    "miettinen-nurminen": "the score test of Miettinen and Nurminen (1985)",
-}
-_DRAWN = {"bootstrap", "percentile", "bca", "simultaneous", "ar"}
-_ADJUSTMENTS = {
-    "max-t": "step-down max-T (Romano and Wolf, 2005)",
-    "holm": "Holm's method (1979)",
-    "benjamini-hochberg": "the method of Benjamini and Hochberg (1995)",
-}
-#: What systems share, by the signature, where that is not their segments alone.
-_PAIRED = {
-    "no": "Each system has segments of its own, drawn within it (Welch, 1947).",
-    "runs": "Run 1, 2, ... of all systems share a prompt or seed, and are taken together.",
-}
-#: Before the weight of a judge, in settings of metrics.
-_JUDGED = "judged:ppi"
-#: What totals are, by name.
-TOTALS = {
-    "macro": "the mean of the tasks' scores",
-    "micro": "the score of all segments together",
-    "weighted": "a weighted mean of the tasks' scores",
-}
-
-
-def describe_scores(estimates: Sequence[Estimate]) -> str:
-    """Say what was scored, on what, and how its intervals were made."""
-    return " ".join(["Systems were scored by", *_scored(estimates), *_drawn(estimates)])
-
-
-def describe_comparison(c: Comparison) -> str:
-    """Say what was compared, on what, by which test, adjusted how, with which intervals."""
-    tests = listed(distinct(_TESTS[d.test] for d in c.differences if d.test in _TESTS))
-    paired = dict(Signature.of(c.signatures[0]).analysis).get("paired")
-    if paired == "no":
-        tests = tests.replace("the paired bootstrap", "the bootstrap")
-        tests = tests.replace("a paired t", "Welch's t")
-    found = _scored(c.estimates)
-    if paired in _PAIRED:
-        found.append(_PAIRED[paired])
-    side = "Two-sided" if c.alternative == "two-sided" else f"One-sided ({c.alternative})"
-    found.append(f"{side} p-values are from {tests};")
-    claims = ""
-    if c.adjustment in _ADJUSTMENTS and any(c.adjusted.n_compared(d) > 1 for d in c.differences):
-        over = " within each task and Holm's method (1979) over tasks"
-        over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
-        each = "" if c.adjusted.is_over_metrics else " under each metric"
-        how = f"for all comparisons{each} by {_ADJUSTMENTS[c.adjustment]}{over}"
-        found.append(f"they are adjusted {how},")
-        # Max-T is about differences from 0.
-        how = "holm" if c.adjustment == "max-t" else c.adjustment
-        claims = f", adjusted for all comparisons by {_ADJUSTMENTS[how]}"
-    else:
-        found.append("they are not adjusted for several comparisons,")
-    found.append(f"and significant up to {c.significance_level:g}.")
-    for name, limit in (("margin", c.margin), ("recovery", c.recovery)):
-        if limit is not None:
-            said = f"Non-inferiority within a {name} of {limit:g} is tested one-sided (Schuirmann, "
-            found.append(f"{said}1987; Blackwelder, 1982){claims}.")
-    return " ".join(["Systems were compared by", *found, *_drawn(c.estimates, c)])
-
-
-def _scored(estimates: Sequence[Estimate]) -> list[str]:
-    """Say which metrics there are, and on what, and what is drawn where that is not segments."""
-    rows = [e for e in estimates if e.aggregate is None]
-    signatures = {e.metric: Signature.of(e.signature) for e in rows}
-    names = []
-    for name, signature in signatures.items():
-        # What a judge weighs has a sentence of its own.
-        own = ", ".join(x for x in signature.settings if not x.startswith(_JUDGED))
-        names.append(f"{name} ({own})" if own else name)
-    tasks, first = distinct(e.task for e in rows), rows[0]
-    if len(tasks) < 2:
-        found, analysis = [f"{listed(names)} on {whole_sizes(rows)}."], signatures[first.metric]
-        strata = dict(analysis.analysis).get("strata")
-        within = f" within {strata} strata" if strata else ""
-        if first.unit != "segment" or within:
-            what = "Segments" if first.unit == "segment" else f"Whole {plural(first.unit)}"
-            found.append(f"{what} are drawn{within}.")
-        runs = [x.removeprefix("runs:") for x in analysis.settings if x.startswith("runs:")]
-        if first.run_error is not None and runs:
-            found.append(
-                f"Scores are means over {runs[0]} runs of each system, whose variance is part of "
-                f"every error."
-            )
-        return [*found, *_judged(rows)]
-    units = listed(distinct(plural(e.unit) for e in rows))
-    n = sum({e.task: e.n_segments for e in rows}.values())
-    found = [f"{listed(names)} on {len(tasks)} tasks with {n:,} {units} in all.", *_judged(rows)]
-    totals = distinct(e.aggregate for e in estimates if e.aggregate is not None)
-    if totals:
-        what = TOTALS.get(totals[0], f"{totals[0]} of the tasks' scores")
-        found.append(f"Totals are {what}; {units} are drawn within each task.")
-    return found
-
-
-def _judged(estimates: Sequence[Estimate]) -> list[str]:
-    """Say that people's labels correct a judge's scores, of how many segments, with which λ."""
-    signatures = [Signature.of(e.signature) for e in estimates]
-    weights = [x for s in signatures for x in s.settings if x.startswith(_JUDGED)]
-    if not weights:
-        return []
-    labels = [x for s in signatures for x in dict(s.analysis).get("labels", "").split(",") if x]
-    people = f"people's labels of {_span(labels, ',.0f')} segments" if labels else "people's labels"
-    # One that is not tuned is 1.
-    shares = _span(re.findall(rf"{_JUDGED}:?([^,]*)", ",".join(weights)), ".2f")
-    return [
-        f"A judge's scores of all segments are corrected by {people} (prediction-powered "
-        f"inference; Angelopoulos, Duchi and Zrnic, 2023), with λ = {shares}."
-    ]
-
-
-def _span(numbers: Sequence[str], form: str) -> str:
-    """Return the only number, or the smallest and the largest.
-
-    >>> _span(["120", "1000"], ",.0f"), _span(["0.348", "0.348"], ".2f")
-    ('120 to 1,000', '0.35')
-    """
-    found = sorted(float(x or 1) for x in numbers)
-    return " to ".join(distinct(format(x, form) for x in (found[0], found[-1])))
-
-
-def _drawn(estimates: Sequence[Estimate], c: Comparison | None = None) -> list[str]:
-    """Say how intervals were made, with how many resamples, by which version."""
-    rows: list[Estimate | Difference] = [*estimates, *(c.differences if c else ())]
-    level = tabular.level(estimates[0].confidence_level).removesuffix(" interval")
-    intervals = listed(distinct(_INTERVALS.get(row.method, row.method) for row in rows))
-    if c is None:
-        drawn = dict(pair for e in estimates for pair in Signature.of(e.signature).analysis)
-    else:
-        drawn = {"n": str(c.n_resamples), "seed": str(c.seed)}
-    # Counts and t are not drawn, whatever a signature says.
-    ways = {row.method for row in rows} | {d.test for d in (c.differences if c else ())}
-    is_drawn = bool(ways & _DRAWN) and {"n", "seed"} <= drawn.keys()
-    resamples = f" ({drawn['n']} resamples, seed {drawn['seed']})" if is_drawn else ""
-    return [f"Intervals ({level}) are from {intervals}{resamples};", f"{DISTRIBUTION} {version()}."]
+#: What stands below marks that are open though their intervals leave the null value out.
+_APART = "open beside the line: p is adjusted, the interval is not"
 
 
 def score_finding(e: Estimate) -> Finding:
@@ -277,7 +132,7 @@ def _claimed(c: Comparison, main: Sequence[Difference], kind: str) -> Finding:
         by[c.claim(d)].append(f"{d.metric} ({d.task})" if d.task else d.metric)
     within, what = "", f"keeps at least {c.recovery:g} of {baseline}" if c.recovery else ""
     if c.margin is not None:
-        within = points(c.margin)
+        within = f"{c.margin:g} {'point' if c.margin == 1 else 'points'}"
         what = f"loses less than {within} against {baseline}"
     words = {
         "equivalent": f"{system} and {baseline} are equivalent within {within} in",
@@ -288,11 +143,6 @@ def _claimed(c: Comparison, main: Sequence[Difference], kind: str) -> Finding:
     # Names of systems stay as they are.
     said = re.sub("^it is", "It is", said)
     return Finding(said, kind if by["not shown"] else "better")
-
-
-def points(margin: float) -> str:
-    """Return ``2.5 points``."""
-    return f"{margin:g} {'point' if margin == 1 else 'points'}"
 
 
 def _places(c: Comparison, d: Difference) -> int:
@@ -378,3 +228,82 @@ def _best(c: Comparison, task: str, metric: str) -> Finding:
     sure += mark_of(c, scores[0].unit) if len(tied) < len(own) else ""
     sure += f"; no evidence that it differs from {listed(tied, _SAID)}." if tied else "."
     return Finding(said, "open" if len(tied) == len(own) else "better", [sure])
+
+
+def significance(comparison: Comparison, found: Sequence[Difference]) -> str:
+    """Return what is significant: ``p (max-t) ≤ 0.05``."""
+    several = any(comparison.adjusted.n_compared(d) > 1 for d in found)
+    return f"{comparison.adjusted.pvalue_name(several)} ≤ {comparison.significance_level:g}"
+
+
+def score_panel(rows: Sequence[Estimate], system: str = "") -> Panel:
+    """Return scores with their intervals: a row a system, or of one system a row a task."""
+    marks = [
+        Mark(
+            e.task if system else e.system,
+            e.score,
+            e.low,
+            e.high,
+            is_total=e.aggregate is not None,
+            replicates=e.replicates,
+        )
+        for e in rows
+    ]
+    level = tabular.level(rows[0].confidence_level)
+    above = "; above: scores of the resamples" if len(rows[0].replicates) else ""
+    title = f"{f'{system}, ' if system else ''}{metric_name(rows[0])}"
+    below = [f"{metric_of(rows)}, {level}"]
+    heading = f"Scores, {size_of(rows)}"
+    return Panel(marks, title, f"{level}{above}", heading, below, folded=title)
+
+
+def score_panels(estimates: Sequence[Estimate]) -> Iterator[Panel]:
+    """Yield a panel a metric with the best system first, or of tasks one a system."""
+    for rows in by_metric(estimates).values():
+        if has_tasks(rows):
+            for system in distinct(e.system for e in rows):
+                yield score_panel([e for e in rows if e.system == system], system)
+        else:
+            yield score_panel(ranked(rows))
+
+
+def difference_panel(comparison: Comparison, found: Sequence[Difference]) -> Panel:
+    """Return differences with their intervals: a row a pair, or of one pair a row a task."""
+    c, by_task, first = comparison, has_tasks(found), found[0]
+    contrast, limit = contrast_of(c.contrast), Limit(c.margin, c.recovery)
+    pairs = [f"{d.system} {contrast.sign} {d.baseline}" for d in found]
+    names = [d.task if by_task else d.system for d in found] if by_task or c.baseline else pairs
+    marks = [
+        Mark(name, d.value, d.low, d.high, kind_of(c, d), d.aggregate is not None, limit.bounds(d))
+        for name, d in zip(names, found, strict=True)
+    ]
+    level = tabular.level(c.confidence_level)
+    more = [limit.label] if limit.label else []
+    more += [_APART] if any(map(c.adjusted.is_apart, found)) else []
+    of = pairs[0] if by_task else f"{contrast.column}s"
+    of += f" {contrast.to} {c.baseline}" if c.baseline and not by_task else ""
+    heading = of if by_task else f"{of[0].upper()}{of[1:]}"
+    rows = found if by_task else [e for e in c.estimates if e.metric == first.metric]
+    axis = f"{contrast.column} {contrast.within} {metric_of(found)}, {level}"
+    return Panel(
+        marks,
+        title=metric_name(first),
+        about="; ".join([f"{of}, {level}", "filled: significant", *more]),
+        heading=f"{heading}, {size_of(rows)}",
+        below=[axis, f"filled: {significance(c, found)}", *more],
+        null=contrast.null,
+        folded=f"{metric_name(first)}: {of}",
+    )
+
+
+def difference_panels(comparison: Comparison) -> Iterator[Panel]:
+    """Yield a panel a metric with the largest difference first, or of tasks one a pair."""
+    for found in by_metric(comparison.differences).values():
+        pairs = by_pair(found)
+        if has_tasks(found):
+            for rows in pairs.values():
+                yield difference_panel(comparison, rows)
+        else:
+            yield difference_panel(
+                comparison, found if len(pairs) == 1 else oriented(comparison, found)
+            )
