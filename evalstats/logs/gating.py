@@ -20,7 +20,7 @@ from evalstats.resampling.executors import Workers
 from evalstats.statistics.extraction import Metrics
 from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.text.frames import table_columns
+from evalstats.text.references import table_columns
 
 
 class GateInput(NamedTuple):

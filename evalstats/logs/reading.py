@@ -21,7 +21,7 @@ from evalstats.logs.rows import Key
 from evalstats.logs.sources import Source, differing, readable, without_suffix
 from evalstats.logs.words import as_directions, matches
 from evalstats.results.records import first_few
-from evalstats.text.frames import table_columns
+from evalstats.text.references import table_columns
 
 #: A log, or where to read one; a frame (pandas, polars, pyarrow) is a table of scores.
 OneLog = Log | str | os.PathLike[str] | Any
