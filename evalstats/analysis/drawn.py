@@ -27,9 +27,8 @@ from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.inference.randomisation import tie_tolerance
 from evalstats.inference.student import Runs, Spread
-from evalstats.resampling.strata import Stratified, stratum_totals
-from evalstats.resampling.weighted import recipe, weighted_totals
-from evalstats.resampling.weights import Weights
+from evalstats.resampling.weighted import recipe, stratum_totals, weighted_totals
+from evalstats.resampling.weights import Stratified, Weights
 from evalstats.results.records import distinct
 from evalstats.results.signatures import Signature
 

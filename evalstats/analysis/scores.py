@@ -17,11 +17,11 @@ from evalstats.errors import InputError
 from evalstats.inference import counts, student
 from evalstats.inference.student import Spread
 from evalstats.metrics import Mean, Metric, scores_of
-from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.base import Correction
 from evalstats.metrics.identity import MetricSignature
-from evalstats.resampling.grid import on_grid
-from evalstats.resampling.strata import places_of
+from evalstats.metrics.ratios import MeanOfRuns
+from evalstats.resampling.products import on_grid
+from evalstats.resampling.weights import places_of
 from evalstats.results.records import plural
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.statistics.values import missing_scores
