@@ -21,7 +21,7 @@ _MODULES = {
     "BitsPerUnit Confusion Correlation RMSE Brier ECE pass_at_k SentenceBLEU "
     "Trials PassAll PassAny FlipRate ICC Agreement ratings_by_item RoganGladen",
     "metrics.error_rates": "token_edits",
-    "metrics.averages": "MeanOfRuns",
+    "metrics.ratios": "MeanOfRuns",
     "designs.judges.judged": "Judged",
     "statistics.extraction": "extract extract_runs",
     "statistics.segments": "SegmentStatistics",
@@ -126,8 +126,8 @@ if TYPE_CHECKING:
     from evalstats.metrics import Trials as Trials
     from evalstats.metrics import pass_at_k as pass_at_k
     from evalstats.metrics import ratings_by_item as ratings_by_item
-    from evalstats.metrics.averages import MeanOfRuns as MeanOfRuns
     from evalstats.metrics.error_rates import token_edits as token_edits
+    from evalstats.metrics.ratios import MeanOfRuns as MeanOfRuns
     from evalstats.questions.domains.across import MeanDifference as MeanDifference
     from evalstats.questions.domains.across import OverStrata as OverStrata
     from evalstats.questions.domains.heterogeneity import Heterogeneity as Heterogeneity

@@ -357,6 +357,26 @@ def check_arguments(
             raise InputTypeError(f"{called} has no argument {name!r}; {there}")
 
 
+def taking(options: type) -> Callable[[F], F]:
+    """Let the signature of a function name the options, a `TypedDict`, that it takes by ``**``.
+
+    Editors know them by `Unpack`; notebooks, and who refuses an unknown name, ask the signature.
+    """
+
+    def decorated(function: F) -> F:
+        signature = inspect.signature(function)
+        known = {n: p for n, p in signature.parameters.items() if p.kind is not p.VAR_KEYWORD}
+        for name, hint in options.__annotations__.items():
+            kind = getattr(hint, "__forward_arg__", hint)
+            known[name] = inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=kind
+            )
+        vars(function)["__signature__"] = signature.replace(parameters=list(known.values()))
+        return function
+
+    return decorated
+
+
 def also_called(unknown: str = "", /, **names: str) -> Callable[[F], F]:
     """Let arguments be given under other names as well: ``@also_called(seed="rng")``.
 

@@ -219,13 +219,14 @@ def compare(
     )
     options = as_decided(hypotheses, options, n_resamples, rng)
     # What costs nothing is checked before what costs seconds.
-    names: Callable[[Any], tuple[str, ...]] = systems_of
     make: Callable[..., Part] = as_task
-    if not flag(paired, "paired"):
-        from evalstats.designs.unpaired.independent import as_unpaired, unpaired_names
+    if flag(paired, "paired"):
+        systems = systems_of(hypotheses)
+    else:
+        from evalstats.designs.unpaired.independent import as_unpaired, inputs_by_system
 
-        names, make = unpaired_names, as_unpaired
-    pairs = as_pairs(names(hypotheses), baseline)
+        make, systems = as_unpaired, tuple(inputs_by_system(hypotheses))
+    pairs = as_pairs(systems, baseline)
     task = make(
         hypotheses,
         references,

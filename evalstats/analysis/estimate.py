@@ -32,7 +32,7 @@ from evalstats.results.notes import design_notes
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.text.frames import columns_of
+from evalstats.text.references import columns_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

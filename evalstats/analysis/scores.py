@@ -17,11 +17,11 @@ from evalstats.errors import InputError
 from evalstats.inference import counts, student
 from evalstats.inference.student import Spread
 from evalstats.metrics import Mean, Metric, scores_of
-from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.base import Correction
 from evalstats.metrics.identity import MetricSignature
-from evalstats.resampling.grid import on_grid
-from evalstats.resampling.strata import places_of
+from evalstats.metrics.ratios import MeanOfRuns
+from evalstats.resampling.products import on_grid
+from evalstats.resampling.weights import places_of
 from evalstats.results.records import plural
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.statistics.values import missing_scores
@@ -357,24 +357,6 @@ class Segments(Resampled):
                 counts += missing_scores(block.metric, block.segments)
                 n_scores += block.segments[..., 0].size
         return counts, n_scores
-
-    def by_stratum(self) -> list[tuple[str, int, Floats]]:
-        """Return the label of each stratum, how many units it has, and all scores in it, `(S,)`."""
-        if self.units.strata is None:
-            return []
-        scores: dict[int, Floats] = {}
-        for block in self.blocks:
-            if isinstance(block.metric, ScoreSum):
-                continue
-            # A stratum lies in one block.
-            strata = self.units.strata[block.places]
-            order = np.argsort(strata, kind="stable")
-            numbers, starts = np.unique(strata[order], return_index=True)
-            for number, places in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
-                totals = np.asarray(np.sum(block.rows[:, places], axis=1, dtype=np.float64))
-                scores[number] = block.score(totals)
-        sizes, labels = np.bincount(self.units.strata).tolist(), self.units.labels
-        return [(str(labels[t]), sizes[t], scores[t]) for t in sorted(scores)]
 
     def influence(self, of_segments: bool = False) -> Floats:
         """Return influence values of units on every score, `(S, N)`, or of their segments."""

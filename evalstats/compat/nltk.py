@@ -23,10 +23,17 @@ import numpy as np
 from evalstats.checks import integer, listed
 from evalstats.compat import add_modules
 from evalstats.errors import InputError
-from evalstats.metrics import smoothing, token_lists
+from evalstats.metrics import smoothing
+from evalstats.metrics.sentence_bleu import (
+    TokenList,
+    as_token_list,
+    clipped_counts,
+    closest_length,
+    corpus_statistics,
+    segment_statistics,
+)
 from evalstats.metrics.smoothing import Floats
-from evalstats.metrics.token_lists import TokenList, as_token_list
-from evalstats.text.reference_layout import callers_level
+from evalstats.text.references import callers_level
 
 __all__ = [
     "SmoothingFunction",
@@ -99,9 +106,9 @@ def corpus_bleu(
     rows = _weights(weights)
     order = max(map(len, rows))
     if len(outputs) == 1:
-        statistics = token_lists.segment_statistics(outputs[0], by_segment[0], order)[None]
+        statistics = segment_statistics(outputs[0], by_segment[0], order)[None]
     else:
-        statistics = token_lists.corpus_statistics(outputs, by_segment, order)
+        statistics = corpus_statistics(outputs, by_segment, order)
     hyp_len, ref_len, *correct = statistics[:, : 2 + order].sum(axis=0).tolist()
     total = np.maximum(statistics[:, 2 + order :], 1).sum(axis=0).tolist()
     if correct[0] == 0:
@@ -127,13 +134,13 @@ def modified_precision(references: Sequence[TokenList], hypothesis: TokenList, n
     """Return clipped matches over n-grams (at least 1) of one sentence, an unreduced fraction."""
     n = integer(n, "n", 1)
     tokens, known = _segment(references, hypothesis, ("references", "hypothesis"))
-    correct, total = token_lists.clipped_counts(tokens, known, n)
+    correct, total = clipped_counts(tokens, known, n)
     return Precision(correct, max(total, 1))
 
 
 def closest_ref_length(references: Iterable[TokenList], hyp_len: int) -> int:
     """Return the reference length closest to `hyp_len`, the shorter of two equally close."""
-    return token_lists.closest_length(list(references), hyp_len)
+    return closest_length(list(references), hyp_len)
 
 
 def brevity_penalty(closest_ref_len: int, hyp_len: int) -> float:

@@ -185,7 +185,7 @@ def _common_places(hyp: Tokens, ref: Tokens) -> Iterator[int]:
 
 
 def _levels(hyp: Tokens, ref: Tokens) -> list[int]:
-    """Return the rows of `evalstats.text.lcs` for the first 0, 1, ... tokens of a reference."""
+    """Return rows, as `evalstats.text.levenshtein` has them, for the first 0, 1, ... tokens."""
     places: dict[str, int] = {}
     for j, token in enumerate(hyp):
         places[token] = places.get(token, 0) | 1 << j

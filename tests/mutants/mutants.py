@@ -71,8 +71,8 @@ an item without people's label has no row of people
 - there = labelled * judge
 + there = judge
 the weight is that of the smallest variance
-- return min(max(best, 0.0), 1.0)
-+ return min(max(1 - best, 0.0), 1.0)
+- weight = min(max(best, 0.0), 1.0)
++ weight = min(max(1 - best, 0.0), 1.0)
 @ analysis/design.py: judged
 groups of labelled and other segments are drawn as they are
 - if np.any(codes != codes[first][self.members]):
@@ -134,14 +134,14 @@ Wilson's interval
 - (share * (1 - share) + square / 4)
 + (share * (1 - share) + square / 2)
 the order of two systems changes no bit of their interval
-- return -_upper(lost, gained, n, quantile), _upper(gained, lost, n, quantile)
-+ return -_upper(lost, gained, n, quantile), _upper(gained, lost, n, quantile) * (1 + 1e-15)
+- return -low, high
++ return -low, high * (1 + 1e-15)
 Tango's share of lost items
 - 8 * n * lost * difference
 + 8 * n * gained * difference
 beyond every share an interval ends
-- if observed == 1 or beyond(end) >= 0:
-+ if observed == 1:
+- if observed >= end or distance(end) + quantile >= 0:
++ if observed >= end:
 @ inference/counts.py: notes
 the exact p of McNemar's test has two sides
 - return min(1.0, 2.0 * float(
@@ -570,14 +570,14 @@ where threads cannot start there is one worker
 two threads are refused where none can start
 - if int(executor) > 1 and not threads_start():
 + if False:
-@ resampling/strata.py: strata
+@ resampling/weights.py: strata
 each stratum is drawn as often as it has units
 - multinomial_rows(rng, np.full(len(rows), n), n)
 + multinomial_rows(rng, np.full(len(rows), n + 1), n)
-@ resampling/multinomial_rows.py: rows
+@ resampling/streams.py: rows
 a row of weights sums to the number of draws
-- missing = sums - _row_sums(rows)
-+ missing = sums - _row_sums(rows) + (sums > 3)
+- missing = sums - rows.sum(axis=1, dtype=wide)
++ missing = sums - rows.sum(axis=1, dtype=wide) + (sums > 3)
 @ resampling/weights.py: resampling
 swaps are of another stream than the bootstrap
 - stream = 1
@@ -586,7 +586,7 @@ swaps are of another stream than the bootstrap
 batches of resamples are independent
 - words = np.random.SeedSequence(seed, spawn_key=(*key, number))
 + words = np.random.SeedSequence(seed, spawn_key=(*key, 0))
-@ resampling/grid.py: careless_input
+@ resampling/products.py: careless_input
 numbers whose spread is lost in their size are refused
 - _MOST_MOVED = 0.01
 + _MOST_MOVED = 1e9
@@ -889,7 +889,7 @@ the end of several paths names none of their systems
 + if alike:
 @ cli/parser.py: cli
 a metric is the option -m
-- name = "metrics" if argument.name == "metric" else argument.name
+- name = {"metric": "metrics", "system": "systems"}.get(argument.name, argument.name)
 + name = argument.name
 @ metrics/bleu.py: metrics
 the brevity penalty
@@ -915,14 +915,14 @@ more matches than n-grams of the reference are refused
 beta weighs recall
 - (1 + factor) * precision * recall, factor * precision + recall
 + (1 + factor) * precision * recall, precision + factor * recall
-@ metrics/ter.py: tercom
+@ metrics/error_rates.py: tercom
 the length is the mean of references
-- np.add.reduceat(ref_ids.lengths, refs.first) / refs.counts
-+ np.add.reduceat(ref_ids.lengths, refs.first)
+- np.add.reduceat(ids.lengths, refs.first) / refs.counts
++ np.add.reduceat(ids.lengths, refs.first)
 @ metrics/error_rates.py: levenshtein tokens
 edits against nothing are 100
-- return np.where(top > 0, self.scale, 0.0)
-+ return 0.0
+- return np.where((length == 0) & (edits > 0), 100.0, super().score(totals))
++ return super().score(totals)
 @ metrics/confusion.py: number_metrics
 classes that never occur count as 0, or not at all
 - (average != "balanced" and not omit)
@@ -979,19 +979,19 @@ orders that the reference lacks do not count
 the best reference counts
 - ranked = np.lexsort((-score(pairs), prepared.owner))
 + ranked = np.lexsort((score(pairs), prepared.owner))
-@ text/ngram_index.py: ngrams
+@ text/ngrams.py: ngrams
 a count is clipped by one reference, not by their sum
-- limit = _largest_count(number[window], source)
-+ limit = np.bincount(number[window])
+- limit = np.maximum.reduceat(counts, begins_ngram)
++ limit = np.add.reduceat(counts, begins_ngram)
 @ text/levenshtein.py: levenshtein
 what leaves one word of bits enters the next
 - _TOP = np.uint64(63)
 + _TOP = np.uint64(62)
-@ text/bit_rows.py: levenshtein
+@ text/levenshtein.py: levenshtein
 tokens of different pairs have different numbers
 - base = offsets_of(highest + 1)
 + base = offsets_of(highest)
-@ text/lcs.py: rouge
+@ text/levenshtein.py: rouge
 what a word of a row carries enters the next
 - enter[1:] = second[1:]
 + enter[1:] = 0
@@ -1013,7 +1013,7 @@ words of three letters are not stemmed
 the first of equally good references counts
 - np.lexsort((-best, refs.owner))[refs.first]
 + np.lexsort((np.arange(len(best))[::-1], -best, refs.owner))[refs.first]
-@ metrics/raters.py: raters
+@ metrics/agreement.py: raters
 a rating without another says nothing of agreement
 - counts = np.where(several, counts, 0)
 + counts = counts
@@ -1031,7 +1031,7 @@ without yes or no among labels these are the rate
 a judge who hardly tells yes from no is a note
 - if doubtful]
 + if not doubtful]
-@ text/tercom/shifts.py: tercom
+@ text/tercom.py: tercom
 shifts of ten words
 - MAX_SHIFT_SIZE = 10
 + MAX_SHIFT_SIZE = 9
@@ -1041,7 +1041,7 @@ shifts over fifty words
 a thousand candidates
 - MAX_CANDIDATES = 1000
 + MAX_CANDIDATES = 1001
-@ text/tercom/beam.py: tercom
+@ text/tercom.py: tercom
 a beam of 25
 - BEAM = 25
 + BEAM = 24

@@ -19,7 +19,7 @@ from evalstats.checks import also_called, as_paired_scores, flag, integer, share
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, randomisation, student
 from evalstats.inference.student import Spread
-from evalstats.resampling.grid import on_grid
+from evalstats.resampling.products import on_grid
 from evalstats.resampling.weighted import (
     MOST_RESAMPLES,
     all_swap_totals,

@@ -10,7 +10,7 @@ from evalstats.errors import InputError
 from evalstats.metrics.base import Metric
 from evalstats.metrics.bleu import BLEU
 from evalstats.metrics.chrf import CHRF
-from evalstats.metrics.ter import TER
+from evalstats.metrics.error_rates import TER
 
 #: Our metrics by the names of sacreBLEU's classes.
 OURS: dict[str, type[Metric]] = {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}
