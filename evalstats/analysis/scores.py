@@ -210,6 +210,7 @@ class Scored:
     units: Units
     outcomes: Outcomes | None = None  # where scores are shares of segments
     corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
+    undefined: str = Metric.undefined  # what a score is that is no number
     has_few_values: bool = False  # whether a unit has one of few, as who won, where it is elsewhere
 
     #: Whether all systems have the same units, drawn together.
@@ -242,18 +243,11 @@ class Scored:
         """Return scores whose last axis is that of the systems, or which are all of one system."""
         if not np.all(np.isfinite(scores)):
             column = int(np.argwhere(~np.isfinite(scores))[0][-1]) if system is None else system
-            what = f"{self.metric_name} of {where} of system {self.systems[column]!r}"
-            if any(setting.startswith("judged:") for setting in self.signature.settings):
-                units = plural(self.units.unit)
-                more = "more segments" if units == "segments" else f"segments of more {units}"
-                raise InputError(
-                    f"{what} is not known: it has none of people's labels, or nothing else, since "
-                    f"few of {self.units.n:,} {units} have labels; label {more}, or, unless shards "
-                    f"are given, take method='t' and test='t'"
-                )
+            units = plural(self.units.unit)
+            more = "more segments" if units == "segments" else f"segments of more {units}"
             raise InputError(
-                f"{what} is not finite; define the score for every total, for example where a "
-                f"denominator is 0"
+                f"{self.metric_name} of {where} of system {self.systems[column]!r} "
+                + self.undefined.format(n=self.units.n, units=units, more=more)
             )
         return scores
 
@@ -422,6 +416,7 @@ def segments_of(
         reference_label=table.reference_label,
         units=units,
         outcomes=as_outcomes(table, units, aggregate),
+        undefined=metric.undefined,
         blocks=blocks,
         aggregate=applied,
         answers=table.answers,

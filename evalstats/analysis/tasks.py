@@ -494,6 +494,7 @@ class Total:
             reference_label=references.pop() if len(references) == 1 else None,
             units=units,
             outcomes=joined(outcomes, list(shares), units),
+            undefined=parts[0].undefined,
             blocks=tuple(blocks),
             aggregate=aggregate,
         )

@@ -487,7 +487,7 @@ a name of the baseline is no path where there are names of systems
 outputs have the metrics of the statistics that they stand against
 - metrics = [table.metric for tables in known.values() for table in tables]
 + metrics = None
-@ analysis/caveats.py: notes
+@ analysis/estimate.py: notes
 few segments are a tenth of them, ten at most
 - largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))
 + largest = _LARGEST
@@ -1026,7 +1026,7 @@ a rate is clipped
 without yes or no among labels these are the rate
 - defined = (items > 0) & (people > 0) & (nobody > 0) & (np.abs(bottom) > 1e-12)
 + defined = np.abs(bottom) > 1e-12
-@ analysis/caveats.py: raters
+@ analysis/estimate.py: raters
 a judge who hardly tells yes from no is a note
 - if doubtful]
 + if not doubtful]

@@ -74,6 +74,10 @@ class Judged(Metric):
     columns: tuple[str, ...] = field(init=False)
     #: Pairs of labels come as they were given.
     reads_text: ClassVar[bool] = False
+    undefined: ClassVar[str] = (
+        "is not known: it has none of people's labels, or nothing else, since few of {n:,} {units} "
+        "have labels; label {more}, or, unless shards are given, take method='t' and test='t'"
+    )
 
     def __post_init__(self) -> None:
         inner = self.metric

@@ -94,6 +94,7 @@ def _drawn(shard: Shard, i: int, name: str) -> Drawn:
         signature=MetricSignature.of(metric.signature),
         reference_label=shard.reference_labels[i],
         units=Units(shard.n_segments, shard.unit),
+        undefined=metric.undefined,
     )
     replicates = scored.check_finite(scores_of(metric, resampled), "a resample")
     scores = scored.check_finite(scores_of(metric, totals), "the corpus")

@@ -173,6 +173,7 @@ def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:
             for of in each
             for one in of.corrections
         ),
+        undefined=first.undefined,
         blocks=tuple(blocks),
         each=tuple(each),
         places=places,
