@@ -21,7 +21,7 @@ _MODULES = {
     "BitsPerUnit Confusion Correlation RMSE Brier ECE pass_at_k SentenceBLEU "
     "Trials PassAll PassAny FlipRate ICC Agreement ratings_by_item RoganGladen",
     "metrics.error_rates": "token_edits",
-    "metrics.averages": "MeanOfRuns",
+    "metrics.ratios": "MeanOfRuns",
     "designs.judges.judged": "Judged",
     "statistics.extraction": "extract extract_runs",
     "statistics.segments": "SegmentStatistics",
@@ -53,7 +53,7 @@ _MODULES = {
     "questions.power.planned": "Power PairPower",
     "questions.ranking.rankings": "Ranked Ranking Rankings",
     "questions.domains.heterogeneity": "Heterogeneity TaskTest",
-    "compat.evaluatio.corpora": "bleu_ci bleu_bootstrap_test ConfidenceInterval",
+    "compat.evaluatio.scores": "bleu_ci bleu_bootstrap_test ConfidenceInterval",
     "training.accumulator": "Accumulator",
     "training.monitor": "Monitor",
     "training.check_records": "Checkpoint Selected",
@@ -77,9 +77,9 @@ if TYPE_CHECKING:
     from evalstats.auditing import Audit as Audit
     from evalstats.auditing import AuditedTest as AuditedTest
     from evalstats.auditing import audit as audit
-    from evalstats.compat.evaluatio.corpora import ConfidenceInterval as ConfidenceInterval
-    from evalstats.compat.evaluatio.corpora import bleu_bootstrap_test as bleu_bootstrap_test
-    from evalstats.compat.evaluatio.corpora import bleu_ci as bleu_ci
+    from evalstats.compat.evaluatio.scores import ConfidenceInterval as ConfidenceInterval
+    from evalstats.compat.evaluatio.scores import bleu_bootstrap_test as bleu_bootstrap_test
+    from evalstats.compat.evaluatio.scores import bleu_ci as bleu_ci
     from evalstats.designs.arenas.arena import arena as arena
     from evalstats.designs.arenas.arena import wins as wins
     from evalstats.designs.judges.judged import Judged as Judged
@@ -126,8 +126,8 @@ if TYPE_CHECKING:
     from evalstats.metrics import Trials as Trials
     from evalstats.metrics import pass_at_k as pass_at_k
     from evalstats.metrics import ratings_by_item as ratings_by_item
-    from evalstats.metrics.averages import MeanOfRuns as MeanOfRuns
     from evalstats.metrics.error_rates import token_edits as token_edits
+    from evalstats.metrics.ratios import MeanOfRuns as MeanOfRuns
     from evalstats.questions.domains.across import MeanDifference as MeanDifference
     from evalstats.questions.domains.across import OverStrata as OverStrata
     from evalstats.questions.domains.heterogeneity import Heterogeneity as Heterogeneity

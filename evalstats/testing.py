@@ -20,43 +20,44 @@ Scores of two versions nearly always differ; a gate that compares two numbers go
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.options import as_limits
 from evalstats.analysis.suite import Groups
-from evalstats.checks import also_called, flag, meant
-from evalstats.errors import InputError, InputTypeError
+from evalstats.checks import also_called, flag, taking
+from evalstats.errors import InputError
 from evalstats.logs.gating import GateInput, gate_tables
 from evalstats.logs.log import Patterns
 from evalstats.questions.gates.gate import gated
 from evalstats.questions.gates.gates import Gate
-from evalstats.resampling.executors import Workers, as_workers
+from evalstats.resampling.executors import Reporting, Workers, as_workers
 from evalstats.resampling.weights import Rng
-from evalstats.statistics.extraction import Metrics
+from evalstats.statistics.extraction import Metrics, Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 #: What may be said in other words: `assert_not_worse` and `gate` are called alike.
-_ALSO = {"new": "hypotheses", "base": "baseline", "metric": "metrics", "seed": "rng"}
+_ALSO = {"new": "hypotheses", "systems": "hypotheses", "metric": "metrics", "seed": "rng"}
 _OF_LOGS = ("task", "filter", "missing", "epochs", "directions", "allow_changes", "human")
 
 
 class GateOptions(TypedDict, total=False):
     """Options of `gate`."""
 
+    baseline: str | None
     margin: float | None
     recovery: float | None
     significance_level: float
-    on: str
-    undecided: str | None
+    on: Literal["all", "total"]
+    undecided: Literal["pass", "fail"] | None
     task: Patterns
     filter: Patterns
     groups: Groups
     strata: Labels
     aggregate: Aggregated | None
-    missing: str
+    missing: Literal["error", "intersect", "available"]
     epochs: str | None
     directions: Mapping[str, str] | None
     allow_changes: Patterns
@@ -64,14 +65,16 @@ class GateOptions(TypedDict, total=False):
     n_resamples: int
     rng: Rng
     executor: Workers
+    progress: Progress | None
     paired: bool
     paired_runs: bool
 
 
 @also_called(**_ALSO)
+@taking(GateOptions)
 def gate(
     hypotheses: Any,
-    baseline: Any,
+    base: Any = None,
     references: Any = None,
     metrics: Metrics | None = None,
     **options: Unpack[GateOptions],
@@ -90,10 +93,12 @@ def gate(
         ``.txt`` is that of outputs, and in ``.npz`` of statistics. Or both systems in one argument,
         as `compare` takes them: a mapping from names to outputs, statistics of two systems, or a
         mapping from tasks to such statistics.
-    baseline
+    base
         The same of the baseline. Outputs and statistics go together; these may have been saved when
         the baseline was released, choose the metrics, and must be of the same references. Items of
-        logs are joined by their ids. Where `hypotheses` has both systems, the name of the baseline.
+        logs are joined by their ids.
+    baseline : str, optional
+        In place of `base`, where `hypotheses` has both systems: the name of the baseline.
     references
         One entry per segment, or the path of a ``.txt``; left out when statistics or logs are
         given, or no metric needs them.
@@ -116,6 +121,8 @@ def gate(
         by default it is neither. The verdict stays what it is.
     groups, strata, n_resamples, rng, executor, paired, paired_runs
         As in `compare`; of logs names of labels.
+    progress
+        As in `estimate`.
     aggregate
         Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
     task, filter, missing, epochs, directions
@@ -151,16 +158,16 @@ def gate(
     >>> [(check.metric, check.verdict) for check in found]
     [('BLEU', 'passed')]
     """
-    _check_names("gate", options)
     if as_limits(options.get("margin"), options.get("recovery")) == (None, None):
         raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
-    return _judged(hypotheses, baseline, references, metrics, **options)
+    return _judged(hypotheses, base, references, metrics, **options)
 
 
 @also_called(**_ALSO)
+@taking(GateOptions)
 def assert_not_worse(
     hypotheses: Any,
-    baseline: Any,
+    base: Any = None,
     references: Any = None,
     metrics: Metrics | None = None,
     **options: Unpack[GateOptions],
@@ -175,7 +182,7 @@ def assert_not_worse(
 
     Parameters
     ----------
-    hypotheses, baseline, references, metrics
+    hypotheses, base, references, metrics
         As in `gate`.
     **options
         As in `gate`; `margin` and `recovery` may both be left out. Several gates, and gates that
@@ -220,8 +227,7 @@ def assert_not_worse(
     """
     # pytest then shows the line of the test, not ours.
     __tracebackhide__ = True
-    _check_names("assert_not_worse", options)
-    found = _judged(hypotheses, baseline, references, metrics, **options)
+    found = _judged(hypotheses, base, references, metrics, **options)
     for check in found if found.verdict == "undecided" else ():
         if check.verdict == "undecided" and check.pvalue_failed is None:
             raise InputError(f"{check.name}: {check.reason}")
@@ -232,7 +238,7 @@ def assert_not_worse(
 
 def _judged(
     hypotheses: Any,
-    baseline: Any,
+    base: Any,
     references: Any,
     metrics: Metrics | None,
     **options: Unpack[GateOptions],
@@ -240,24 +246,24 @@ def _judged(
     """Return the verdict, with or without a limit."""
     asked: dict[str, Any] = dict(options)
     as_limits(asked.get("margin"), asked.get("recovery"))
-    of_logs = {name: asked.pop(name) for name in _OF_LOGS if name in asked}
-    labels = {name: asked.pop(name, None) for name in ("groups", "strata")}
+    name, progress = asked.pop("baseline", None), asked.pop("progress", None)
+    if (base is None) == (name is None):
+        raise InputError(
+            "give base, the outputs, statistics or log of the baseline, or its name as baseline, "
+            "where hypotheses has both systems"
+        )
+    of_logs = {key: asked.pop(key) for key in _OF_LOGS if key in asked}
+    labels = {key: asked.pop(key, None) for key in ("groups", "strata")}
     paired = flag(asked.get("paired", True), "paired")
     workers = as_workers(asked.get("executor"))
+    if progress is not None:
+        asked["executor"] = workers = Reporting(workers, progress)
     given = GateInput(hypotheses, references, metrics, **labels, paired=paired, executor=workers)
-    arguments = gate_tables(given, baseline, of_logs)._asdict()
+    arguments = gate_tables(given, base, name, of_logs)._asdict()
     totals = arguments.pop("totals")
     if asked.get("aggregate") is None and totals:
         asked["aggregate"] = totals
     return gated(**arguments, **asked)
-
-
-def _check_names(called: str, options: GateOptions) -> None:
-    """Refuse options that a gate does not have, and say which was probably meant."""
-    for name in options:
-        if name not in GateOptions.__annotations__:
-            there = meant(name, [*GateOptions.__annotations__, *_ALSO, *_ALSO.values()])
-            raise InputTypeError(f"{called} has no argument {name!r}; {there}")
 
 
 def _claimable(found: Gate) -> Iterator[str]:

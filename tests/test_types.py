@@ -146,6 +146,23 @@ def test_systems_are_hypotheses_wherever_they_are_given():
     texts = {"A": ["a b", "c d", "e f"], "B": ["a b", "c", "e g"]}
     for function in (es.compare, es.estimate, es.extract, es.power):
         assert next(iter(inspect.signature(function).parameters)) == "hypotheses"
-        options = {"n_resamples": 99} if function in (es.compare, es.estimate) else {}
+        options = {"metric": "chrf"}
+        options |= {"n_resamples": 99} if function in (es.compare, es.estimate) else {}
         found = function(systems=texts, references=["a b", "c d", "e f"], **options)
         assert str(found) == str(function(texts, ["a b", "c d", "e f"], **options))
+
+
+def test_notebooks_know_the_options_that_others_pass_on():
+    known = inspect.signature(es.Suite.compare).parameters
+    for function, more in ((es.compare_logs, "adjust_over"), (es.gate, "margin")):
+        own = inspect.signature(function).parameters
+        assert {more, "progress", "executor", "n_resamples", "baseline"} <= set(own)
+        assert own["executor"].annotation == known["executor"].annotation
+    marks = {"A": [3.0, 4, 5], "B": [3.5, 4.5, 5]}
+    options = {"metrics": es.Mean("marks"), "margin": 1.0}
+    gates = [es.gate(marks, baseline="A", **options), es.gate(marks["B"], marks["A"], **options)]
+    assert gates[0].checks[0].pvalue_passed == gates[1].checks[0].pvalue_passed
+    with pytest.raises(es.InputError, match="baseline must be the name of a system in hypotheses"):
+        es.gate(marks["B"], baseline="a.json", **options)
+    with pytest.raises(es.InputError, match="give base, the outputs, statistics or log of"):
+        es.gate(marks["B"], **options)

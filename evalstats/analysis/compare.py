@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn
-from evalstats.analysis.estimate import estimates_of, result_signature
+from evalstats.analysis.estimate import estimates_of, limits_of, result_signature
 from evalstats.analysis.max_t import (
     Tested,
     adjusted,
@@ -219,13 +218,14 @@ def compare(
     )
     options = as_decided(hypotheses, options, n_resamples, rng)
     # What costs nothing is checked before what costs seconds.
-    names: Callable[[Any], tuple[str, ...]] = systems_of
     make: Callable[..., Part] = as_task
-    if not flag(paired, "paired"):
-        from evalstats.designs.unpaired.independent import as_unpaired, unpaired_names
+    if flag(paired, "paired"):
+        systems = systems_of(hypotheses)
+    else:
+        from evalstats.designs.unpaired.independent import as_unpaired, inputs_by_system
 
-        names, make = unpaired_names, as_unpaired
-    pairs = as_pairs(names(hypotheses), baseline)
+        make, systems = as_unpaired, tuple(inputs_by_system(hypotheses))
+    pairs = as_pairs(systems, baseline)
     task = make(
         hypotheses,
         references,
@@ -271,7 +271,7 @@ def compared(
             signature = _signature(one, options, of_metric, scores[0].method, adjustment)
             evaluation.signatures[part.name, one.of.name] = signature
             estimates += scores
-        evaluation.limits.append(limits_of(part, drawn, evaluation.pairs))
+        evaluation.limits.append(limits_of(drawn, evaluation.pairs, part))
     # Tasks of different kinds have the adjustment that was asked for.
     adjustment = applied.pop() if len(applied) == 1 else options.adjustment
     test = "t" if all(has_runs) else options.test

@@ -3,10 +3,9 @@
 An `Effect` is a score, or a difference or ratio of scores: what is done to the number is done to
 its replicates, and by the chain rule to its influence values.
 
-Makers of `Drawn` are `from_segments`; `from_scores`, of what is computed of other scores; and each
-`Maker`, where only sums are known (a `Summary`, whose class names the module of its maker). Each
-says by `None`, or by no replicates, what it does not know. All systems and metrics of a call have
-the same resamples.
+`from_segments` makes `Drawn`, and so does each `Maker`, where only sums are known (a `Summary`,
+whose class names the module of its maker). Each says by `None`, or by no replicates, what it does
+not know. All systems and metrics of a call have the same resamples.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib import import_module
-from itertools import combinations
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -29,13 +27,17 @@ from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.inference.randomisation import tie_tolerance
 from evalstats.inference.student import Runs, Spread
-from evalstats.resampling.strata import Stratified, stratum_totals
-from evalstats.resampling.weighted import recipe, weighted_totals
-from evalstats.resampling.weights import Weights
+from evalstats.resampling.weighted import recipe, stratum_totals, weighted_totals
+from evalstats.resampling.weights import Stratified, Weights
 from evalstats.results.records import distinct
 from evalstats.results.signatures import Signature
 
 Floats = NDArray[np.float64]
+Pair = tuple[int, int]
+#: Sizes of scores of several runs, whose variances are added up.
+_SMALLEST, _LARGEST = 1e-130, 1e130
+#: What is made of totals, `(R, K)` a block, `(R, W)`; it may have to travel to other processes.
+Then = Callable[[Sequence[Floats]], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,15 +183,6 @@ class Quotient(Effect):
         )
 
 
-Pair = tuple[int, int]
-#: Sizes of scores of several runs, whose variances are added up.
-_SMALLEST, _LARGEST = 1e-130, 1e130
-#: What is made of totals, `(R, K)` a block, `(R, W)`; it may have to travel to other processes.
-Then = Callable[[Sequence[Floats]], Floats]
-#: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`.
-Joint = Callable[[Floats], Floats]
-
-
 @dataclass(frozen=True, eq=False)
 class Drawn:
     """Scores of S systems, how they vary with each unit, and what they are in B resamples."""
@@ -316,59 +309,6 @@ def from_segments(segments: Sequence[Resampled], options: Options) -> list[Drawn
         influence = values if np.all(np.isfinite(values)) else None
         drawn.append(Drawn(s, of_systems, frozen(resampled), influence, runs=runs))
     return drawn
-
-
-def from_scores(
-    drawn: Sequence[Drawn], name: str, function: Joint, higher_is_better: bool
-) -> Drawn:
-    """Return the joint score that a function makes of the scores under several metrics.
-
-    `(..., S, M) -> (..., S)`; it may let systems depend on one another. How it varies with each
-    unit is not known, and replicates of the metrics are needed.
-    """
-    first, n = drawn[0], len(drawn[0].scores)
-    if not first.replicates.size and not first.units.has_values:
-        raise InputError(
-            "a composite needs resampled scores, and of moments nothing is drawn; give "
-            "SegmentStatistics, or a Shard"
-        )
-    if not first.replicates.size:
-        raise InputError("a composite needs resampled scores: leave method out")
-    scores = np.stack([one.scores for one in drawn], axis=-1)
-    replicates = np.stack([one.replicates.T for one in drawn], axis=-1)
-    differing = np.zeros((n, n), dtype=np.int64)
-    for i, j in combinations(range(n), 2):
-        differing[i, j] = differing[j, i] = max(one.differ(i, j)[0] for one in drawn)
-    scored = Scored(
-        name=name,
-        metric_name=first.of.metric_name,
-        systems=first.of.systems,
-        higher_is_better=higher_is_better,
-        signature=first.of.signature,
-        reference_label=first.of.reference_label,
-        units=first.units,
-    )
-    return Drawn(
-        scored,
-        _joint(function, scores),
-        frozen(_joint(function, replicates)),
-        differing=differing,
-    )
-
-
-def _joint(function: Joint, scores: Floats) -> Floats:
-    """Return the joint scores, `(..., S, M) -> (..., S)`, which must be finite numbers."""
-    joint = np.asarray(function(scores), dtype=np.float64)
-    wanted = "composite must make finite numbers of scores (..., S, M), one a system"
-    if joint.shape != scores.shape[:-1]:
-        raise InputError(
-            f"{wanted}: of {scores.shape} it made {joint.shape}, {scores.shape[-2]} systems; take "
-            f"means over axis=-1"
-        )
-    bad = joint[~np.isfinite(joint)]
-    if bad.size:
-        raise InputError(f"{wanted}: {bad.size:,} of {joint.size:,} that it made are {bad[0]}")
-    return joint
 
 
 def _runs_of(segments: Resampled, are_paired: bool) -> tuple[tuple[RunScores, ...], ...]:

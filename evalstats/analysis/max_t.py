@@ -19,8 +19,8 @@ from evalstats.analysis.drawn import Drawn, rows_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import Studentised
 from evalstats.inference import bootstrap, families, student
-from evalstats.resampling.strata import places_of, stratum_totals
-from evalstats.resampling.weighted import weighted_totals
+from evalstats.resampling.weighted import stratum_totals, weighted_totals
+from evalstats.resampling.weights import places_of
 from evalstats.results.records import MarginTest, is_mixed, part_of
 
 Floats = NDArray[np.float64]

@@ -17,11 +17,11 @@ from evalstats.errors import InputError
 from evalstats.inference import counts, student
 from evalstats.inference.student import Spread
 from evalstats.metrics import Mean, Metric, scores_of
-from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.base import Correction
 from evalstats.metrics.identity import MetricSignature
-from evalstats.resampling.grid import on_grid
-from evalstats.resampling.strata import places_of
+from evalstats.metrics.ratios import MeanOfRuns
+from evalstats.resampling.products import on_grid
+from evalstats.resampling.weights import places_of
 from evalstats.results.records import plural
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.statistics.values import missing_scores
@@ -210,6 +210,7 @@ class Scored:
     units: Units
     outcomes: Outcomes | None = None  # where scores are shares of segments
     corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
+    undefined: str = Metric.undefined  # what a score is that is no number
     has_few_values: bool = False  # whether a unit has one of few, as who won, where it is elsewhere
 
     #: Whether all systems have the same units, drawn together.
@@ -242,18 +243,11 @@ class Scored:
         """Return scores whose last axis is that of the systems, or which are all of one system."""
         if not np.all(np.isfinite(scores)):
             column = int(np.argwhere(~np.isfinite(scores))[0][-1]) if system is None else system
-            what = f"{self.metric_name} of {where} of system {self.systems[column]!r}"
-            if any(setting.startswith("judged:") for setting in self.signature.settings):
-                units = plural(self.units.unit)
-                more = "more segments" if units == "segments" else f"segments of more {units}"
-                raise InputError(
-                    f"{what} is not known: it has none of people's labels, or nothing else, since "
-                    f"few of {self.units.n:,} {units} have labels; label {more}, or, unless shards "
-                    f"are given, take method='t' and test='t'"
-                )
+            units = plural(self.units.unit)
+            more = "more segments" if units == "segments" else f"segments of more {units}"
             raise InputError(
-                f"{what} is not finite; define the score for every total, for example where a "
-                f"denominator is 0"
+                f"{self.metric_name} of {where} of system {self.systems[column]!r} "
+                + self.undefined.format(n=self.units.n, units=units, more=more)
             )
         return scores
 
@@ -358,24 +352,6 @@ class Segments(Resampled):
                 n_scores += block.segments[..., 0].size
         return counts, n_scores
 
-    def by_stratum(self) -> list[tuple[str, int, Floats]]:
-        """Return the label of each stratum, how many units it has, and all scores in it, `(S,)`."""
-        if self.units.strata is None:
-            return []
-        scores: dict[int, Floats] = {}
-        for block in self.blocks:
-            if isinstance(block.metric, ScoreSum):
-                continue
-            # A stratum lies in one block.
-            strata = self.units.strata[block.places]
-            order = np.argsort(strata, kind="stable")
-            numbers, starts = np.unique(strata[order], return_index=True)
-            for number, places in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
-                totals = np.asarray(np.sum(block.rows[:, places], axis=1, dtype=np.float64))
-                scores[number] = block.score(totals)
-        sizes, labels = np.bincount(self.units.strata).tolist(), self.units.labels
-        return [(str(labels[t]), sizes[t], scores[t]) for t in sorted(scores)]
-
     def influence(self, of_segments: bool = False) -> Floats:
         """Return influence values of units on every score, `(S, N)`, or of their segments."""
         scores = [block.score(block.totals) for block in self.blocks]
@@ -440,6 +416,7 @@ def segments_of(
         reference_label=table.reference_label,
         units=units,
         outcomes=as_outcomes(table, units, aggregate),
+        undefined=metric.undefined,
         blocks=blocks,
         aggregate=applied,
         answers=table.answers,

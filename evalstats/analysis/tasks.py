@@ -29,8 +29,8 @@ from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.scores import Block, Segments, distinct_names, joined, segments_of
 from evalstats.checks import listed, shown
 from evalstats.errors import Argument, InputError
-from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.identity import MetricSignature, merged
+from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import distinct
@@ -46,7 +46,7 @@ from evalstats.statistics.extraction import (
 )
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
-from evalstats.text.frames import columns_of
+from evalstats.text.references import columns_of
 
 if TYPE_CHECKING:
     from evalstats.designs.unpaired.independent import Unpaired
@@ -494,6 +494,7 @@ class Total:
             reference_label=references.pop() if len(references) == 1 else None,
             units=units,
             outcomes=joined(outcomes, list(shares), units),
+            undefined=parts[0].undefined,
             blocks=tuple(blocks),
             aggregate=aggregate,
         )

@@ -100,7 +100,7 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
         return " ".join(f"--{better}-is-better {name}" for name, better in argument.value.items())
     if argument.name == "paired":
         return "--unpaired"
-    name = "metrics" if argument.name == "metric" else argument.name
+    name = {"metric": "metrics", "system": "systems"}.get(argument.name, argument.name)
     if not hasattr(options, name):
         return str(argument)
     value = argument.value if argument.has_value else ()

@@ -23,10 +23,17 @@ import numpy as np
 from evalstats.checks import integer, listed
 from evalstats.compat import add_modules
 from evalstats.errors import InputError
-from evalstats.metrics import smoothing, token_lists
+from evalstats.metrics import smoothing
+from evalstats.metrics.sentence_bleu import (
+    TokenList,
+    as_token_list,
+    clipped_counts,
+    closest_length,
+    corpus_statistics,
+    segment_statistics,
+)
 from evalstats.metrics.smoothing import Floats
-from evalstats.metrics.token_lists import TokenList, as_token_list
-from evalstats.text.reference_layout import callers_level
+from evalstats.text.references import callers_level
 
 __all__ = [
     "SmoothingFunction",
@@ -95,13 +102,28 @@ def corpus_bleu(
     ``f(p_n, references=..., hypothesis=..., hyp_len=...)`` with a list of fractions, the last
     sentence's references and tokens, and the length of all hypotheses.
     """
-    outputs, by_segment = _checked(list_of_references, hypotheses)
-    rows = _weights(weights)
+    by_segment = listed(list_of_references, "list_of_references", "lists of references")
+    outputs = listed(hypotheses, "hypotheses", "token lists")
+    if len(by_segment) != len(outputs):
+        raise UnusableError(
+            f"list_of_references has {len(by_segment)} entries but hypotheses has "
+            f"{len(outputs)}; give one list of references per hypothesis"
+        )
+    if not outputs:
+        raise UnusableError("hypotheses is empty; give at least one sentence")
+    for i, row in enumerate(zip(by_segment, outputs, strict=True)):
+        names = f"list_of_references[{i}]", f"hypotheses[{i}]"
+        outputs[i], by_segment[i] = _segment(*row, names)
+    if not len(weights):
+        raise InputError("weights is empty; give one for each order")
+    # A single row of weights gives a number in place of a list.
+    given = weights if np.ndim(weights[0]) > 0 else [weights]
+    rows: list[Any] = [row if isinstance(row, tuple) else list(row) for row in given]
     order = max(map(len, rows))
     if len(outputs) == 1:
-        statistics = token_lists.segment_statistics(outputs[0], by_segment[0], order)[None]
+        statistics = segment_statistics(outputs[0], by_segment[0], order)[None]
     else:
-        statistics = token_lists.corpus_statistics(outputs, by_segment, order)
+        statistics = corpus_statistics(outputs, by_segment, order)
     hyp_len, ref_len, *correct = statistics[:, : 2 + order].sum(axis=0).tolist()
     total = np.maximum(statistics[:, 2 + order :], 1).sum(axis=0).tolist()
     if correct[0] == 0:
@@ -127,13 +149,13 @@ def modified_precision(references: Sequence[TokenList], hypothesis: TokenList, n
     """Return clipped matches over n-grams (at least 1) of one sentence, an unreduced fraction."""
     n = integer(n, "n", 1)
     tokens, known = _segment(references, hypothesis, ("references", "hypothesis"))
-    correct, total = token_lists.clipped_counts(tokens, known, n)
+    correct, total = clipped_counts(tokens, known, n)
     return Precision(correct, max(total, 1))
 
 
 def closest_ref_length(references: Iterable[TokenList], hyp_len: int) -> int:
     """Return the reference length closest to `hyp_len`, the shorter of two equally close."""
-    return token_lists.closest_length(list(references), hyp_len)
+    return closest_length(list(references), hyp_len)
 
 
 def brevity_penalty(closest_ref_len: int, hyp_len: int) -> float:
@@ -222,31 +244,6 @@ def _counts(p_n: Precisions) -> tuple[Floats, Floats]:
     return counts[:, 0], counts[:, 1]
 
 
-def _weights(weights: Any) -> list[Any]:
-    """Return the rows of weights; a single one gives a number in place of a list, as in NLTK."""
-    if not len(weights):
-        raise InputError("weights is empty; give one for each order")
-    given = weights if np.ndim(weights[0]) > 0 else [weights]
-    return [row if isinstance(row, tuple) else list(row) for row in given]
-
-
-def _checked(
-    list_of_references: Iterable[Sequence[TokenList]], hypotheses: Iterable[TokenList]
-) -> tuple[list[TokenList], list[list[TokenList]]]:
-    by_segment = listed(list_of_references, "list_of_references", "lists of references")
-    outputs = listed(hypotheses, "hypotheses", "token lists")
-    if len(by_segment) != len(outputs):
-        raise UnusableError(
-            f"list_of_references has {len(by_segment)} entries but hypotheses has "
-            f"{len(outputs)}; give one list of references per hypothesis"
-        )
-    if not outputs:
-        raise UnusableError("hypotheses is empty; give at least one sentence")
-    names = [(f"list_of_references[{i}]", f"hypotheses[{i}]") for i in range(len(outputs))]
-    pairs = [_segment(*row) for row in zip(by_segment, outputs, names, strict=True)]
-    return [tokens for tokens, _ in pairs], [references for _, references in pairs]
-
-
 def _segment(
     references: Any, hypothesis: Any, names: tuple[str, str]
 ) -> tuple[TokenList, list[TokenList]]:
@@ -254,14 +251,13 @@ def _segment(
     known = listed(references, names[0], "token lists")
     if not known:
         raise InputError(f"{names[0]} is empty; give at least one token list")
-    tokens = [_tokens(reference, f"{names[0]}[{j}]") for j, reference in enumerate(known)]
-    return _tokens(hypothesis, names[1]), tokens
-
-
-def _tokens(value: Any, name: str) -> TokenList:
-    if not isinstance(value, (str, bytes, list, tuple)):
-        value = listed(value, name, "tokens")
-    return as_token_list(value, name)
+    labels = [*(f"{names[0]}[{j}]" for j in range(len(known))), names[1]]
+    split = []
+    for label, value in zip(labels, [*known, hypothesis], strict=True):
+        if not isinstance(value, (str, bytes, list, tuple)):
+            value = listed(value, label, "tokens")
+        split.append(as_token_list(value, label))
+    return split[-1], split[:-1]
 
 
 # As NLTK has it: ``from evalstats.compat.nltk.translate.bleu_score import sentence_bleu``.

@@ -7,6 +7,9 @@ t (Kott and Carr, 1997; Dean and Pagano, 2015).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from evalstats.inference.student import standardised
@@ -45,19 +48,19 @@ def tango(gained: float, lost: float, n: float, quantile: float) -> tuple[float,
     [-0.037, 0.037]
     """
     # By the same steps, so that the order of the two systems changes no bit.
-    return -_upper(lost, gained, n, quantile), _upper(gained, lost, n, quantile)
+    low = _upper(partial(tango_distance, lost, gained, n), (lost - gained) / n, quantile)
+    high = _upper(partial(tango_distance, gained, lost, n), (gained - lost) / n, quantile)
+    return -low, high
 
 
-def _upper(gained: float, lost: float, n: float, quantile: float) -> float:
+def _upper(distance: Callable[[float], float], observed: float, quantile: float) -> float:
+    """Return the largest difference that the score test does not reject, 1 at most."""
     from scipy.optimize import brentq
 
-    def beyond(difference: float) -> float:
-        return tango_distance(gained, lost, n, difference) + quantile
-
-    observed, end = (gained - lost) / n, 1 - 1e-12  # at 1 nothing varies
-    if observed == 1 or beyond(end) >= 0:
+    end = 1 - 1e-12  # at 1 nothing varies
+    if observed >= end or distance(end) + quantile >= 0:
         return 1.0
-    return float(brentq(beyond, observed, end))
+    return float(brentq(lambda difference: distance(difference) + quantile, observed, end))
 
 
 def tango_distance(gained: float, lost: float, n: float, difference: float) -> float:
@@ -107,19 +110,9 @@ def miettinen_nurminen(
     [0.0528, 0.3382]
     """
     # By the same steps, so that the order of the two systems changes no bit.
-    return -_upper_apart(base, new, sizes[::-1], quantile), _upper_apart(new, base, sizes, quantile)
-
-
-def _upper_apart(new: float, base: float, sizes: tuple[float, float], quantile: float) -> float:
-    from scipy.optimize import brentq
-
-    def beyond(difference: float) -> float:
-        return miettinen_nurminen_distance(new, base, sizes, difference) + quantile
-
-    observed, end = new - base, 1 - 1e-12  # at 1 nothing varies
-    if observed >= end or beyond(end) >= 0:
-        return 1.0
-    return float(brentq(beyond, observed, end))
+    distance = miettinen_nurminen_distance
+    low = _upper(partial(distance, base, new, sizes[::-1]), base - new, quantile)
+    return -low, _upper(partial(distance, new, base, sizes), new - base, quantile)
 
 
 def miettinen_nurminen_distance(

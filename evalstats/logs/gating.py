@@ -20,7 +20,7 @@ from evalstats.resampling.executors import Workers
 from evalstats.statistics.extraction import Metrics
 from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.text.frames import table_columns
+from evalstats.text.references import table_columns
 
 
 class GateInput(NamedTuple):
@@ -46,11 +46,14 @@ class GateTables(NamedTuple):
     totals: tuple[NamedTotal, ...] = ()
 
 
-def gate_tables(given: GateInput, baseline: object, of_logs: Mapping[str, Any]) -> GateTables:
+def gate_tables(
+    given: GateInput, base: object, name: object, of_logs: Mapping[str, Any]
+) -> GateTables:
     """Return the tables of a system and its baseline, one argument for both or for each.
 
-    `of_logs` are arguments of `joined`.
+    The baseline is what `base` is, or is called by a name; `of_logs` are arguments of `joined`.
     """
+    baseline = base if name is None else name
     maker = maker_of(given.hypotheses) or maker_of(baseline)
     if maker is not None and maker.total is None:
         raise InputTypeError(
@@ -71,6 +74,11 @@ def gate_tables(given: GateInput, baseline: object, of_logs: Mapping[str, Any]) 
         # Beside statistics the baseline may be a file.
         if is_statistics(hypotheses) and baseline.endswith((".npz", ".txt", ".txt.gz")):
             is_name = False
+    if name is not None and not is_name:
+        raise InputTypeError(
+            "must be the name of a system in hypotheses, which has both; what is no name is base",
+            argument="baseline",
+        )
     if not is_name:
         baseline = _opened(baseline)
         are_logs = [

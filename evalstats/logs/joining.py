@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.design import Aggregated, NamedTotal
 from evalstats.analysis.options import PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
-from evalstats.checks import also_called, choice, flag, shown
+from evalstats.checks import also_called, choice, flag, shown, taking
 from evalstats.designs.arenas.arena import linked, win_rates
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, both_bad_notes, simple
 from evalstats.designs.judges.judged import Judged, joined_rows
@@ -60,18 +60,19 @@ if TYPE_CHECKING:
 _RENAMED = (Mean, Ratio, Trials)
 
 
-@also_called(metrics="metric", seed="rng")
+@also_called(systems="logs", metrics="metric", seed="rng")
+@taking(PairOptions)
 def compare_logs(
     logs: Logs,
     *,
     task: Patterns = None,
     metric: Patterns = None,
     filter: Patterns = None,
-    systems: Patterns = None,
+    system: Patterns = None,
     groups: str | None = None,
     strata: str | None = None,
     aggregate: Aggregated | None = None,
-    missing: str = "error",
+    missing: Literal["error", "intersect", "available"] = "error",
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
@@ -88,7 +89,7 @@ def compare_logs(
         one system are joined. A mapping gives names to logs of one system each.
     task, metric, filter : str or sequence of str, optional
         What to compare, as shells match file names; by default all there is.
-    systems : str or sequence of str, optional
+    system : str or sequence of str, optional
         Which systems, by patterns as well, and in which order.
     groups, strata : str, optional
         Labels of the items, by name: a column of a table, or a path of keys in the log
@@ -141,7 +142,7 @@ def compare_logs(
         task=task,
         metric=metric,
         filter=filter,
-        systems=systems,
+        systems=system,
         missing=missing,
         labels=(groups, strata),
         epochs=epochs,
@@ -163,18 +164,19 @@ def compare_logs(
     return suite.compare(**options)
 
 
-@also_called(metrics="metric", seed="rng")
+@also_called(systems="logs", metrics="metric", seed="rng")
+@taking(ScoreOptions)
 def estimate_logs(
     logs: Logs,
     *,
     task: Patterns = None,
     metric: Patterns = None,
     filter: Patterns = None,
-    systems: Patterns = None,
+    system: Patterns = None,
     groups: str | None = None,
     strata: str | None = None,
     aggregate: Aggregated | None = None,
-    missing: str = "error",
+    missing: Literal["error", "intersect", "available"] = "error",
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
@@ -199,7 +201,7 @@ def estimate_logs(
         task=task,
         metric=metric,
         filter=filter,
-        systems=systems,
+        systems=system,
         missing=missing,
         labels=(groups, strata),
         epochs=epochs,
@@ -277,14 +279,14 @@ def joined(
                 raise InputError(
                     "is for scores of items, and these are battles; leave it out", argument=name
                 )
-        places = places_of(read, as_patterns(systems, "systems"))
+        places = places_of(read, as_patterns(systems, "system"))
         return _of_arena(read, places, wanted.labels, unread, strengths)
     every, is_higher = distinguished(read), as_directions(directions)
     metrics = [one.key.metric for log in every for one in log.rows]
     check_patterns(is_higher, metrics, "directions", "metric ")
     every = [log.directed(is_higher) for log in every]
     epochs = every[0].epochs if epochs is None else as_epochs(epochs)
-    places = places_of(every, as_patterns(systems, "systems"))
+    places = places_of(every, as_patterns(systems, "system"))
     chosen = [
         replace(log, rows=tuple(one for one in log.rows if one.system in places)) for log in every
     ]

@@ -18,7 +18,7 @@ from evalstats.designs.trials.metrics import OF_TRIALS, Trials, trials_named
 from evalstats.errors import Argument, InputError
 from evalstats.logs.rows import Key, Rows, natural_order, taken
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
-from evalstats.metrics.averages import MeanOfRuns
+from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.statistics.segments import SegmentStatistics
 
 #: What `epochs` can be; K is a number.

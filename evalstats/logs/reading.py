@@ -21,7 +21,7 @@ from evalstats.logs.rows import Key
 from evalstats.logs.sources import Source, differing, readable, without_suffix
 from evalstats.logs.words import as_directions, matches
 from evalstats.results.records import first_few
-from evalstats.text.frames import table_columns
+from evalstats.text.references import table_columns
 
 #: A log, or where to read one; a frame (pandas, polars, pyarrow) is a table of scores.
 OneLog = Log | str | os.PathLike[str] | Any
@@ -245,7 +245,7 @@ def distinguished(logs: list[Log]) -> list[Log]:
 def places_of(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
     """Return the systems that are wanted, in the order of the patterns, with their places."""
     names = list(dict.fromkeys(name for log in logs for name in log.systems))
-    check_patterns(patterns, names, "systems")
+    check_patterns(patterns, names, "system")
     chosen = [name for pattern in patterns for name in names if matches(name, [pattern])]
     return {name: i for i, name in enumerate(dict.fromkeys(chosen if patterns else names))}
 

@@ -1,20 +1,17 @@
 """What a user names, one file a family: statistics of every segment, a score of their sums.
 
-- `base`: what a metric is
-- `identity`: the signature of a metric as a record
+- `base`, `identity`: what a metric is; its signature as a record
 - `bleu`, `smoothing`: corpus BLEU and its smoothing methods
-- `sentence_bleu`, `token_lists`: BLEU of single sentences, of text or of lists of tokens
+- `sentence_bleu`: BLEU of single sentences, of text or of lists of tokens
 - `chrf`: chrF and chrF++
-- `ter`, `error_rates`: TER; WER, CER and edits of any tokens
-- `rouge`: ROUGE-N, -L and -Lsum
-- `ratios`: means and ratios of scores that come from elsewhere
-- `perplexity`: perplexity and bits per unit, from log-likelihoods
-- `confusion`, `labels`: scores of predicted classes; pairs of predicted and gold values
-- `agreement`: Pearson's correlation and RMSE of predicted numbers
-- `raters`: weighted kappa, AC1 and alpha of raters
-- `calibration`: Brier score and ECE of probabilities
-- `averages`: the mean score of several runs
+- `error_rates`: WER, CER and edits of any tokens; TER
 - `alignment`: which token stands for which
+- `rouge`: ROUGE-N, -L and -Lsum
+- `ratios`: means and ratios of scores that come from elsewhere; the mean score of several runs
+- `perplexity`: perplexity and bits per unit, from log-likelihoods
+- `calibration`: Brier score and ECE of probabilities
+- `labels`, `confusion`: pairs of predicted and gold values; scores of predicted classes
+- `agreement`: kappa, AC1 and alpha of raters; Pearson's correlation and RMSE of predicted numbers
 
 May import `text`, `checks` and `errors`.
 """
@@ -27,19 +24,17 @@ from typing import TYPE_CHECKING, Any
 
 from evalstats.checks import required, shown
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.agreement import RMSE, Correlation
+from evalstats.metrics.agreement import RMSE, Agreement, Correlation, ratings_by_item
 from evalstats.metrics.base import Metric, check_metric, scores_of
 from evalstats.metrics.bleu import BLEU
 from evalstats.metrics.calibration import ECE, Brier
 from evalstats.metrics.chrf import CHRF
 from evalstats.metrics.confusion import Confusion
-from evalstats.metrics.error_rates import CER, WER
+from evalstats.metrics.error_rates import CER, TER, WER
 from evalstats.metrics.perplexity import BitsPerUnit, Perplexity
-from evalstats.metrics.raters import Agreement, ratings_by_item
 from evalstats.metrics.ratios import Mean, Ratio
 from evalstats.metrics.rouge import ROUGE
 from evalstats.metrics.sentence_bleu import SentenceBLEU
-from evalstats.metrics.ter import TER
 
 if TYPE_CHECKING:
     from evalstats.designs.judges.rogan_gladen import RoganGladen

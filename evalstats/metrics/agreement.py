@@ -1,26 +1,355 @@
-"""How well predicted numbers agree with gold numbers: Pearson's correlation, RMSE.
+"""Agreement of raters beyond chance, and of predicted numbers with gold numbers.
 
-The mean absolute error is the `Mean` of the errors' sizes.
+Raters: weighted kappa, Gwet's AC1, Krippendorff's alpha. Numbers: Pearson's correlation and RMSE;
+their mean absolute error is the `Mean` of the errors' sizes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import as_scores, real
+from evalstats.checks import as_scores, check_same_length, choice, flag, is_missing, listed, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep, signature_of
-from evalstats.metrics.labels import checked_pair
+from evalstats.metrics.labels import Label, as_labels, checked_pair, codes_of
 from evalstats.metrics.ratios import Quotient, ratio
 
+#: Measures by name, and what tables call them.
+RATERS_MEASURES = {
+    "kappa": "kappa",
+    "linear-kappa": "linear kappa",
+    "quadratic-kappa": "quadratic kappa",
+    "ac1": "AC1",
+    "alpha": "alpha",
+    "ordinal-alpha": "ordinal alpha",
+    "interval-alpha": "interval alpha",
+}
 #: The share of a mean square that the variance must be: what is below is lost in rounding.
 _LEAST_SPREAD = 1e-8
 #: The share below which a variance is none.
 _NO_SPREAD = 1e-12
+
+
+@dataclass(frozen=True)
+class Agreement(Metric):
+    r"""Agreement of raters beyond chance, 1 where they always agree.
+
+    - ``"kappa"``, ``"linear-kappa"``, ``"quadratic-kappa"``: :math:`1 - N \sum d / \sum_{kl} w_{kl}
+      A_k B_l` of two raters, with :math:`w_{kl}` 1 for different labels, :math:`|k - l|` or
+      :math:`(k - l)^2` by their places in `labels`, d that of the two labels of an item, and
+      :math:`A_k`, :math:`B_l` how often each rater gives a label (Cohen, 1960 and 1968);
+    - ``"ac1"``: :math:`(p - e) / (1 - e)` with p the mean share of the pairs of ratings of an item
+      that agree, :math:`e = \sum_k \pi_k (1 - \pi_k) / (K - 1)`, and :math:`\pi_k` the mean share
+      of the ratings of an item that are k (Gwet, 2008);
+    - ``"alpha"``, ``"ordinal-alpha"``, ``"interval-alpha"``: :math:`1 - (n - 1) \sum_{ck} o_{ck}
+      \delta_{ck} / \sum_{ck} n_c n_k \delta_{ck}`, with coincidences :math:`o_{ck}` of n ratings of
+      items with m, at least 2, each pair of an item counting :math:`1/(m - 1)`, and
+      :math:`\delta_{ck}` 1 for different labels, the square of how many ratings lie between them
+      (half of those at both ends included), or :math:`(c - k)^2` of numbers (Krippendorff, 2011).
+
+    0 where nothing defines it, as where all ratings are the same. kappa and its kin are of two
+    raters, AC1 and alpha of two or more, who may leave items out.
+
+    Parameters
+    ----------
+    labels : sequence of str or int, optional
+        All K labels, at least 2, in their order; left out for ``"interval-alpha"``, whose ratings
+        are numbers.
+    measure : str
+        One of these.
+    ratings : bool
+        Whether an item is a row of ratings, one a rater, `None` where there is none, and there are
+        no references. Otherwise one rater's ratings are the outputs, the other's the references.
+
+    Labels that repeat or are lacking, and an unknown measure, raise an `InputError`; in
+    `statistics` so do other ratings, and rows of different lengths.
+
+    Examples
+    --------
+    >>> kappa = Agreement(["bad", "fair", "good"], "quadratic-kappa")
+    >>> rows = kappa.statistics(["good", "bad", "fair", "bad"], ["good", "fair", "fair", "bad"])
+    >>> print(kappa.score(rows.sum(axis=0)).round(4))
+    0.8
+    >>> alpha = Agreement(measure="interval-alpha", ratings=True)
+    >>> rows = alpha.statistics([[1, 2, None], [3, 3, 3], [5, None, 4], [None, 2, None]])
+    >>> print(alpha.score(rows.sum(axis=0)).round(4))
+    0.8286
+    """
+
+    labels: tuple[Label, ...] | None = None
+    measure: str = field(default="alpha", metadata={"choices": tuple(RATERS_MEASURES)})
+    ratings: bool = False
+
+    reads_text: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        measure = choice(self.measure, tuple(RATERS_MEASURES), "measure")
+        ratings = flag(self.ratings, "ratings")
+        numbers = measure == "interval-alpha"
+        if numbers != (self.labels is None):
+            raise InputError(
+                "must be left out: ratings of 'interval-alpha' are numbers"
+                if numbers
+                else f"must be all labels for measure {measure!r}, got None",
+                argument="labels",
+            )
+        if ratings and measure.endswith("kappa"):
+            raise InputError(
+                f"ratings=True is for any number of raters, and {measure!r} is of two: give one "
+                f"rater as outputs and the other as references, or take 'ac1' or 'alpha'"
+            )
+        labels = None if self.labels is None else as_labels(self.labels)
+        keep(
+            self,
+            labels=labels,
+            measure=measure,
+            ratings=ratings,
+            name=RATERS_MEASURES[measure],
+            columns=_columns(measure, labels or ()),
+            entry_depth=int(ratings),
+            uses_references=not ratings,
+        )
+
+    @property
+    def signature(self) -> str:
+        """Identity: the measure, the number of labels, and how ratings come."""
+        labels = {} if self.labels is None else {"labels": len(self.labels)}
+        rows = {"ratings": True} if self.ratings else {}
+        return signature_of(agreement=self.measure, **labels, **rows)
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return `(N, k)`, the `columns` of each of N items."""
+        if self.ratings:
+            rows = _rows(hypotheses)
+        else:
+            first, second = checked_pair(hypotheses, references, "ratings of the other rater")
+            if self.labels is None:
+                first = as_scores(first, "hypotheses").tolist()
+                second = as_scores(second, "references").tolist()
+            rows = [list(pair) for pair in zip(first, second, strict=True)]
+        if self.labels is None:
+            return _interval_columns(rows)
+        codes = self._codes(rows)
+        n_labels = len(self.labels)
+        if self.measure.endswith("kappa"):
+            pairs = np.eye(n_labels)[codes]
+            apart = self._weights[codes[:, 0], codes[:, 1]]
+            return np.column_stack([apart, pairs[:, 0], pairs[:, 1]])
+        marks = codes[:, :, None] == np.arange(n_labels)
+        counts = np.asarray(np.sum(marks, axis=1, dtype=np.float64))
+        return _count_columns(self.measure, counts)
+
+    def _codes(self, rows: list[list[Any]]) -> NDArray[np.intp]:
+        """Return the place of each rating in `labels`, -1 where there is none, `(N, R)`."""
+        assert self.labels is not None
+        if not self.ratings:
+            sides = zip(("hypotheses", "references"), zip(*rows, strict=True), strict=True)
+            return np.stack([codes_of(side, self.labels, name) for name, side in sides], axis=-1)
+        gone = np.array([[is_missing(rating) for rating in row] for row in rows])
+        filled = [
+            codes_of([self.labels[0] if is_missing(v) else v for v in row], self.labels, name)
+            for name, row in ((f"hypotheses[{i}]", row) for i, row in enumerate(rows))
+        ]
+        return np.where(gone, -1, np.stack(filled))
+
+    @property
+    def _weights(self) -> Floats:
+        """How far apart labels are for kappa, `(K, K)`."""
+        assert self.labels is not None
+        places = np.arange(len(self.labels))
+        apart = np.abs(np.subtract.outer(places, places))
+        power = {"kappa": 0, "linear-kappa": 1, "quadratic-kappa": 2}[self.measure]
+        return np.where(apart > 0, apart.astype(np.float64) ** power, 0.0)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse what is negative; a sum of numbers may be."""
+        checked = [0, 1, 3] if self.labels is None else slice(None)
+        self._refuse(np.any(statistics[..., checked] < 0, axis=-1), "is negative, but counts")
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the agreement, `(..., k) -> (...)`; 0 where nothing defines it."""
+        sums = np.ascontiguousarray(totals, dtype=np.float64)
+        if self.labels is None:
+            apart, n, linear, square = (sums[..., j] for j in range(4))
+            spread = n * square - linear**2
+            # Rounding is no spread.
+            spread = np.where(spread > _NO_SPREAD * n * square, spread, 0.0)
+            return _beyond_chance((n - 1) * apart, 2 * spread)
+        n_labels = len(self.labels)
+        if self.measure.endswith("kappa"):
+            first, second = sums[..., 1 : 1 + n_labels], sums[..., 1 + n_labels :]
+            products = first[..., :, None] * second[..., None, :] * self._weights
+            expected = np.sum(products.reshape(*first.shape[:-1], -1), axis=-1)
+            return _beyond_chance(sums[..., 0] * np.sum(first, axis=-1), expected)
+        if self.measure == "ac1":
+            agreed, shares = ratio(sums[..., 0], sums[..., 1], 0.0), sums[..., 2:]
+            items = np.sum(shares, axis=-1, keepdims=True)
+            shares = ratio(shares, np.broadcast_to(items, shares.shape), 0.0)
+            by_chance = np.sum(shares * (1 - shares), axis=-1) / (n_labels - 1)
+            return np.where(sums[..., 1] > 0, (agreed - by_chance) / (1 - by_chance), 0.0)
+        if self.measure == "alpha":
+            counts, apart = sums[..., 1:], sums[..., 0]
+            n = np.sum(counts, axis=-1)
+            return _beyond_chance((n - 1) * apart, n**2 - np.sum(counts**2, axis=-1))
+        return _beyond_chance(*_ordinal_sums(sums, n_labels))
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient by central differences, `(..., k) -> (..., k)`; 0 of no items."""
+        there = np.any(np.asarray(totals) != 0, axis=-1, keepdims=True)
+        return np.where(there, super().gradient(totals), 0.0)
+
+
+def ratings_by_item(items: object, raters: object, ratings: object) -> list[list[Any]]:
+    """Return a row of ratings for each item, from a table with one rating a line.
+
+    Give the result to `Agreement(labels, "alpha", ratings=True)`.
+
+    Parameters
+    ----------
+    items, raters : sequence
+        Who was rated, and by whom, on each of L lines.
+    ratings : sequence
+        The ratings; any values, `None` for an absent one.
+
+    Returns
+    -------
+    list of list
+        N rows of R ratings, `None` where a rater has none of an item; items and raters in the order
+        in which they first occur.
+
+    Columns of different lengths, and two ratings of one item by one rater, raise an `InputError`.
+
+    Examples
+    --------
+    >>> ratings_by_item(["a", "a", "b", "b"], ["Ann", "Bo", "Bo", "Cy"], [1, 2, 2, 3])
+    [[1, 2, None], [None, 2, 3]]
+    """
+    of, by, values = (
+        listed(column, name, "one value a line")
+        for column, name in ((items, "items"), (raters, "raters"), (ratings, "ratings"))
+    )
+    check_same_length(items=of, raters=by, ratings=values)
+    if not of:
+        raise InputError("is empty; give at least one line", argument="items")
+    place = {rater: j for j, rater in enumerate(dict.fromkeys(by))}
+    rows: dict[Any, list[Any]] = {}
+    seen = set()
+    for line, (item, rater, value) in enumerate(zip(of, by, values, strict=True)):
+        if (item, rater) in seen:
+            raise InputError(
+                f"ratings[{line}] is a second rating of item {item!r} by {rater!r}; keep one"
+            )
+        seen.add((item, rater))
+        rows.setdefault(item, [None] * len(place))[place[rater]] = value
+    return list(rows.values())
+
+
+def _rows(ratings: object) -> list[list[Any]]:
+    """Return rows of ratings of one length, one an item."""
+    rows = [
+        listed(row, f"hypotheses[{i}]", "ratings")
+        for i, row in enumerate(listed(ratings, "hypotheses", "rows of ratings"))
+    ]
+    if not rows:
+        raise InputError("hypotheses is empty; give at least one item")
+    for i, row in enumerate(rows):
+        if len(row) != len(rows[0]) or len(row) < 2:
+            raise InputError(
+                f"hypotheses[{i}] has {len(row)} ratings and hypotheses[0] {len(rows[0])}; give "
+                f"one of each rater, at least 2, and None where there is none"
+            )
+    return rows
+
+
+def _columns(measure: str, labels: tuple[Label, ...]) -> tuple[str, ...]:
+    """Return the names of the statistics of a measure."""
+    if measure == "interval-alpha":
+        return ("disagreement", "ratings", "sum", "squares")
+    if measure == "ordinal-alpha":
+        pairs = combinations_with_replacement(labels, 2)
+        return tuple(f"{first} with {second}" for first, second in pairs)
+    if measure.endswith("kappa"):
+        return ("disagreement", *(f"{who} {k}" for who in ("first", "second") for k in labels))
+    if measure == "ac1":
+        return ("agreement", "compared", *(f"share {k}" for k in labels))
+    return ("disagreement", *(f"ratings {k}" for k in labels))
+
+
+def _count_columns(measure: str, counts: Floats) -> Floats:
+    """Return the statistics of N items that K labels were given so often, `(N, K)`."""
+    n_ratings = np.sum(counts, axis=1, keepdims=True)
+    others = np.maximum(n_ratings - 1, 1)
+    several = n_ratings > 1
+    if measure == "ac1":
+        pairs = np.sum(counts * (counts - 1), axis=1, keepdims=True)
+        agree = pairs / np.maximum(n_ratings * others, 1)
+        return np.hstack([agree, several, counts / np.maximum(n_ratings, 1)])
+    # A rating without another says nothing of agreement.
+    counts = np.where(several, counts, 0)
+    if measure == "alpha":
+        apart = np.sum(counts * (n_ratings - counts), axis=1, keepdims=True) / others
+        return np.hstack([apart, counts])
+    places = combinations_with_replacement(range(counts.shape[1]), 2)
+    return np.stack(
+        [
+            (counts[:, c] * (counts[:, c] - 1) if c == k else 2 * counts[:, c] * counts[:, k])
+            / others[:, 0]
+            for c, k in places
+        ],
+        axis=-1,
+    )
+
+
+def _interval_columns(rows: list[list[Any]]) -> Floats:
+    """Return the statistics of N rows of numbers."""
+    gone = np.array([[is_missing(v) for v in row] for row in rows])
+    filled = [[0.0 if is_missing(v) else v for v in row] for row in rows]
+    values = np.stack([as_scores(row, f"hypotheses[{i}]") for i, row in enumerate(filled)])
+    there = ~gone & (np.sum(~gone, axis=1, keepdims=True) > 1)
+    used = values[there]
+    spread, mean = (float(np.var(used)), float(np.mean(used))) if used.size else (0.0, 0.0)
+    if spread > 0 and spread < _LEAST_SPREAD * mean**2:
+        raise InputError(
+            f"hypotheses lie around {mean:g} and vary by {np.sqrt(spread):g} only, which sums of "
+            f"squares cannot show; subtract {mean:g} from all ratings, which changes no alpha"
+        )
+    values = np.where(there, values, 0.0)
+    n = np.sum(there, axis=1, dtype=np.float64)
+    # Of the ratings of an item the mean is taken off first: its square would hide them.
+    means = np.sum(values, axis=1) / np.maximum(n, 1)
+    apart = np.where(there, values - means[:, None], 0.0)
+    squares = 2 * n * np.sum(apart**2, axis=1) / np.maximum(n - 1, 1)
+    return np.stack([squares, n, np.sum(values, axis=1), np.sum(values**2, axis=1)], axis=-1)
+
+
+def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
+    """Return 1 less the quotient of what is and what chance would give, 0 where that is none."""
+    return np.where(expected > 0, 1 - ratio(observed, expected, 0.0), 0.0)
+
+
+def _ordinal_sums(sums: Floats, n_labels: int) -> tuple[Floats, Floats]:
+    """Return the observed and the expected side of alpha of ranks, `(..., K (K + 1) / 2)`."""
+    places = list(combinations_with_replacement(range(n_labels), 2))
+    counts = np.zeros((*sums.shape[:-1], n_labels))
+    for j, (c, k) in enumerate(places):
+        half = sums[..., j] / 2
+        counts[..., c] += half
+        counts[..., k] += half
+    up_to = np.cumsum(counts, axis=-1)
+    # Ratings below a label, and half of those with it: so that differences are those of ranks.
+    middle = up_to - counts / 2
+    n = up_to[..., -1]
+    observed, expected = np.zeros_like(n), np.zeros_like(n)
+    for j, (c, k) in enumerate(places):
+        apart = (middle[..., k] - middle[..., c]) ** 2
+        observed += sums[..., j] * apart
+        expected += 2 * counts[..., c] * counts[..., k] * apart
+    return (n - 1) * observed, expected
 
 
 def _numbers(hypotheses: object, references: object) -> tuple[Floats, Floats]:
@@ -144,12 +473,8 @@ class RMSE(Quotient):
     name = "RMSE"
     columns = ("squared error", "count")
     unsigned = "squares are not"
+    signature = "rmse"
     higher_is_better = False
-
-    @property
-    def signature(self) -> str:
-        """Identity: there is one."""
-        return "rmse"
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, squared error and 1, of N predicted and N gold numbers."""

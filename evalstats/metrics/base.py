@@ -125,6 +125,10 @@ class Metric(Configured, ABC):
     entry_depth: int = 0
     counts: ClassVar[bool] = False
     doubt: ClassVar[str] = ""
+    #: What errors say of a score that is no number; it may name {n} {units}, and {more} of them.
+    undefined: ClassVar[str] = (
+        "is not finite; define the score for every total, for example where a denominator is 0"
+    )
 
     @abstractmethod
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[Any]:

@@ -14,10 +14,9 @@ from evalstats.errors import InputTypeError
 from evalstats.metrics import smoothing
 from evalstats.metrics.base import MOST_ORDER, Floats, Metric, keep, signature_of
 from evalstats.metrics.smoothing import Smoothing
-from evalstats.text import sacrebleu
 from evalstats.text.ngrams import bleu_statistics, shared_ngrams
 from evalstats.text.references import as_pairs
-from evalstats.text.tokenization import tokenize_blocks
+from evalstats.text.tokenization import check_tokenizer, sacrebleu_version, tokenize_blocks
 
 SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
 #: Tokenisers that need nothing beyond sacreBLEU: checking one imports nothing.
@@ -90,7 +89,7 @@ class BLEU(Metric):
         if self.smooth_value is not None:
             keep(self, smooth_value=number(self.smooth_value, "smooth_value", 0.0))
         if self.tokenizer not in BUNDLED_TOKENIZERS:
-            sacrebleu.check_tokenizer(self.tokenizer)
+            check_tokenizer(self.tokenizer)
         orders = range(1, self.max_ngram_order + 1)
         counts = [f"{kind}_{n}" for kind in ("correct", "total") for n in orders]
         keep(self, columns=("sys_len", "ref_len", *counts))
@@ -115,7 +114,7 @@ class BLEU(Metric):
             tok=self.tokenizer,
             smooth=smooth,
             **order,
-            sacrebleu=sacrebleu.version(),
+            sacrebleu=sacrebleu_version(),
         )
 
     @cached_property

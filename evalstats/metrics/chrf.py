@@ -12,10 +12,9 @@ from evalstats.checks import flag, integer, number
 from evalstats.errors import InputError
 from evalstats.metrics.base import MOST_ORDER, Floats, Metric, keep, signature_of
 from evalstats.metrics.ratios import ratio
-from evalstats.text import sacrebleu
 from evalstats.text.ngrams import best_reference, chrf_pair_statistics, shared_ngrams
 from evalstats.text.references import as_pairs
-from evalstats.text.tokenization import character_blocks, chrf_word_blocks
+from evalstats.text.tokenization import character_blocks, chrf_word_blocks, sacrebleu_version
 
 #: Stands in for an undefined precision or recall (chrF++.py, Moses, NLTK, sacreBLEU).
 _EPS = 1e-16
@@ -99,7 +98,7 @@ class CHRF(Metric):
             nc=self.char_order,
             nw=self.word_order,
             space=self.whitespace,
-            sacrebleu=sacrebleu.version(),
+            sacrebleu=sacrebleu_version(),
         )
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:

@@ -13,17 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import choice, flag
+from evalstats.checks import choice, flag, listed, refuse_masked, shown
 from evalstats.errors import InputError
 from evalstats.metrics.base import Floats, Metric, keep, signature_of
-from evalstats.metrics.labels import (
-    Label,
-    as_labels,
-    checked_pair,
-    codes_of,
-    counts_of,
-    members_of,
-)
+from evalstats.metrics.labels import Label, as_labels, checked_pair, codes_of
 from evalstats.metrics.ratios import ratio, ratio_gradient
 
 #: Rates of a class are its hits over a sum with these coefficients of hits, predicted and gold.
@@ -117,7 +110,18 @@ class Confusion(Metric):
                 f"measure {measure!r} is of items with one label each, got multilabel=True; use "
                 f"a macro, micro or weighted rate"
             )
-        positive = _positive(self.positive, measure, labels)
+        positive = self.positive.item() if isinstance(self.positive, np.generic) else self.positive
+        if measure in RATES:
+            positive = 1 if positive is None and 1 in labels else positive
+            if positive not in labels:
+                raise InputError(
+                    f"positive must be one of the labels for measure {measure!r}, got "
+                    f"{self.positive!r}; say which class counts, or take 'macro-{measure}'"
+                )
+        elif positive is not None:
+            raise InputError(
+                f"positive must be left out for measure {measure!r}, which is of all classes"
+            )
         kept: tuple[object, ...] = (positive,) if measure in RATES else labels
         kept = ("any class",) if measure.startswith("micro") else kept
         columns = tuple(f"{part} {k}" for k in kept for part in ("hit", "predicted", "gold"))
@@ -153,11 +157,11 @@ class Confusion(Metric):
         N predicted and gold labels; with `multilabel` collections of labels; or `(N, K, K)` counts.
         """
         if self.matrices:
-            return self._columns(*counts_of(hypotheses, len(self.labels)))
+            return self._columns(*_counts_of(hypotheses, len(self.labels)))
         predicted, gold = checked_pair(hypotheses, references, "gold labels")
         named = (("hypotheses", predicted), ("references", gold))
         if self.multilabel:
-            first, second = (members_of(rows, self.labels, name) for name, rows in named)
+            first, second = (_members_of(rows, self.labels, name) for name, rows in named)
             right = np.all(first == second, axis=1)
         else:
             codes = [codes_of(values, self.labels, name) for name, values in named]
@@ -235,25 +239,46 @@ class Confusion(Metric):
         return sums, sums.reshape(*sums.shape[:-1], -1, 3)
 
 
-# Functions of sums `(..., K, 3)`: the items that each class is hit in, is predicted, is gold.
+def _members_of(rows: Sequence[Any], labels: Sequence[Label], name: str) -> NDArray[np.bool_]:
+    """Return which labels each row, a collection of labels, has: `(N, K)`."""
+    held = [
+        list(row) if isinstance(row, (set, frozenset)) else listed(row, f"{name}[{i}]", "labels")
+        for i, row in enumerate(rows)
+    ]
+    found = np.zeros((len(rows), len(labels)), dtype=np.bool_)
+    for i, row in enumerate(held):
+        found[i, codes_of(row, labels, f"{name}[{i}]")] = True
+        if np.count_nonzero(found[i]) < len(row):
+            raise InputError(f"{name}[{i}] has a label twice: {shown(row)}; name each label once")
+    return found
 
 
-def _positive(positive: Any, measure: str, labels: Sequence[Label]) -> Any:
-    """Return the class that counts, for rates of one class; None for measures of all classes."""
-    label = positive.item() if isinstance(positive, np.generic) else positive
-    if measure not in RATES:
-        if label is not None:
-            raise InputError(
-                f"positive must be left out for measure {measure!r}, which is of all classes"
-            )
-        return None
-    label = 1 if label is None and 1 in labels else label
-    if label not in labels:
+def _counts_of(matrices: object, n_labels: int) -> Sequence[NDArray[Any]]:
+    """Return hits, predicted and gold `(N, K)`, correct and items `(N,)`, of matrices of counts."""
+    refuse_masked(matrices, "hypotheses")
+    try:
+        array = np.asarray(matrices)
+    except ValueError:  # rows of several lengths
+        array = np.empty(0, dtype=object)
+    expected = f"(N, {n_labels}, {n_labels}), one confusion matrix of counts an item"
+    if array.dtype.kind not in "iuf" or array.ndim != 3 or array.shape[1:] != (n_labels,) * 2:
         raise InputError(
-            f"positive must be one of the labels for measure {measure!r}, got {positive!r}; say "
-            f"which class counts, or take 'macro-{measure}'"
+            f"hypotheses must have shape {expected}, got {array.dtype} values of shape "
+            f"{array.shape}"
         )
-    return label
+    if not len(array):
+        raise InputError("hypotheses is empty; give at least one segment")
+    # Narrow numbers of counts, as pixels of a large image, cannot hold their sums.
+    array = array.astype(np.float64) if array.dtype.kind == "f" else array
+    countable = (array >= 0) & (array == np.rint(array)) & (array < np.float64(2**53))
+    for place in np.argwhere(~countable)[:1].tolist():
+        raise InputError(f"hypotheses{place} is {array[tuple(place)]}; counts are 0, 1, 2, ...")
+    array = array.astype(np.int64)
+    hits = np.diagonal(array, axis1=1, axis2=2)
+    return hits, array.sum(axis=1), array.sum(axis=2), hits.sum(axis=1), array.sum(axis=(1, 2))
+
+
+# Functions of sums `(..., K, 3)`: the items that each class is hit in, is predicted, is gold.
 
 
 def _over(top: Floats, bottom: Floats) -> Floats:

@@ -1,4 +1,7 @@
-"""Word and character error rates: Levenshtein (1966) edits per word or character of reference."""
+"""Error rates: edits per word or character of reference, WER and CER (Levenshtein, 1966) and TER.
+
+The counts of TER (Snover et al., 2006) are those of sacreBLEU's Tercom implementation.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,22 @@ from evalstats.metrics.ratios import Quotient
 from evalstats.text.ids import (
     edit_table,
     is_plain,
+    learn_ids,
+    look_up_ids,
     matches,
     shared_ids,
     shared_numbers,
     token_segments,
 )
 from evalstats.text.levenshtein import levenshtein
-from evalstats.text.ragged import Ragged
-from evalstats.text.references import References, as_pairs
-from evalstats.text.tokenization import character_blocks
+from evalstats.text.references import as_pairs
+from evalstats.text.tercom import translation_edits
+from evalstats.text.tokenization import (
+    character_blocks,
+    sacrebleu_version,
+    tercom_tokens,
+    tokenize_blocks,
+)
 
 
 class ErrorRate(Quotient):
@@ -38,8 +48,10 @@ class ErrorRate(Quotient):
     reads_text = True
     counts = True
 
-    def _empty(self, top: Floats) -> ArrayLike:
-        return np.where(top > 0, self.scale, 0.0)
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return edits per token in percent, `(..., 2) -> (...)`."""
+        edits, length = self._sums(totals)
+        return np.where((length == 0) & (edits > 0), 100.0, super().score(totals))
 
 
 @dataclass(frozen=True)
@@ -84,20 +96,21 @@ class WER(ErrorRate):
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
         """Return `(N, 2)`: edits, and tokens of the reference that needs the fewest edits."""
         texts, refs = as_pairs(hypotheses, references)
-        hyps, ids = self._ids(texts, refs)
+        if self.tokens == "char":
+            hyps, ids = shared_ids(refs, texts, character_blocks, self.lowercase, True)
+            hyps = hyps.take(refs.owner)
+        else:
+            # The hypothesis of every reference, and the reference.
+            own = (texts[segment] for segment in refs.owner.tolist())
+            words = [
+                (text.lower().split() if self.lowercase else text.split() for text in side)
+                for side in (own, refs.texts)
+            ]
+            hyps, ids = shared_numbers(*words)
         edits = levenshtein(hyps, ids)
         # Ordered by edits, then by length: lengths are below 2**31.
         best = np.minimum.reduceat(edits << 32 | ids.lengths, refs.first)
         return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
-
-    def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
-        """Return the tokens of every reference's hypothesis, and of the reference."""
-        hyps = (texts[segment] for segment in refs.owner.tolist())
-        hyp_words, ref_words = (
-            (text.lower().split() if self.lowercase else text.split() for text in side)
-            for side in (hyps, refs.texts)
-        )
-        return shared_numbers(hyp_words, ref_words)
 
 
 @dataclass(frozen=True)
@@ -116,9 +129,84 @@ class CER(WER):
     name = "CER"
     tokens = "char"
 
-    def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
-        hyps, ids = shared_ids(refs, texts, character_blocks, self.lowercase, True)
-        return hyps.take(refs.owner), ids
+
+@dataclass(frozen=True)
+class TER(ErrorRate):
+    r"""Translation edit rate: edits, shifts of whole phrases included, per reference word.
+
+    .. math:: 100 \cdot \sum \mathrm{edits} \,/\, \sum \mathrm{ref\_len}
+
+    with the edits against the reference that needs fewest and the average length of the references
+    (Snover, Dorr, Schwartz, Micciulla and Makhoul, 2006). Lower is better; above 100 is possible.
+    Parameters, defaults and numbers are sacreBLEU's (Post, 2018).
+
+    Parameters
+    ----------
+    normalized : bool
+        Tokenise punctuation and undo XML entities.
+    no_punct : bool
+        Remove punctuation.
+    asian_support : bool
+        With `normalized`, split CJK text into characters; with `no_punct`, remove its punctuation.
+    case_sensitive : bool
+        Keep case; by default everything is lowercased.
+
+    Examples
+    --------
+    >>> ter = TER()
+    >>> rows = ter.statistics(["on the mat sat the cat"], ["the cat sat on the mat"])
+    >>> rows.tolist()
+    [[2.0, 6.0]]
+    >>> print(ter.score(rows.sum(axis=0)).round(2))
+    33.33
+    """
+
+    normalized: bool = False
+    no_punct: bool = False
+    asian_support: bool = False
+    case_sensitive: bool = False
+
+    name = "TER"
+
+    def __post_init__(self) -> None:
+        for name in ("normalized", "no_punct", "asian_support", "case_sensitive"):
+            keep(self, **{name: flag(getattr(self, name), name)})
+
+    @property
+    def signature(self) -> str:
+        """Identity in the form of sacreBLEU's signatures."""
+        return signature_of(
+            case="mixed" if self.case_sensitive else "lc",
+            tok="tercom",
+            norm=self.normalized,
+            punct=not self.no_punct,
+            asian=self.asian_support,
+            sacrebleu=sacrebleu_version(),
+        )
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return `(N, 2)`: edits, and the average reference length, which may be a fraction."""
+        texts, refs = as_pairs(hypotheses, references)
+        if self.normalized or self.no_punct:
+            options = (self.normalized, self.no_punct, self.asian_support, self.case_sensitive)
+            # sacreBLEU tokenises references twice, and that is not always the same as once
+            # ("Squire's," becomes three tokens, then four).
+            ids, vocabulary = refs.prepared(
+                ("tercom", *options),
+                lambda refs: learn_ids([tercom_tokens(refs.texts, *options, twice=True)]),
+            )
+            hyps = look_up_ids([tercom_tokens(texts, *options)], vocabulary)
+        else:
+            # The tokeniser only lowercases and splits at whitespace.
+            hyps, ids = shared_ids(refs, texts, tokenize_blocks, "none", not self.case_sensitive)
+        edits = translation_edits(hyps.take(refs.owner), ids)
+        fewest = np.minimum.reduceat(edits, refs.first)
+        lengths = np.add.reduceat(ids.lengths, refs.first) / refs.counts
+        return np.stack([fewest, lengths], axis=1)
+
+    def _refuse_fractions(self, statistics: NDArray[Any]) -> None:
+        """Refuse parts of edits; the average length of several references may have some."""
+        super()._refuse_fractions(statistics[..., :1])
 
 
 def token_edits(

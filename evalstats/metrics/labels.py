@@ -1,4 +1,4 @@
-"""Predicted and gold values: pairs of one length, class labels, confusion matrices of items."""
+"""Predicted and gold values: pairs of one length, and the places of class labels."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import (
-    check_same_index,
-    check_same_length,
-    label,
-    listed,
-    refuse_masked,
-    shown,
-)
+from evalstats.checks import check_same_index, check_same_length, label, listed, shown
 from evalstats.errors import InputError, InputTypeError
 
 #: Names and numbers; a file can hold them.
@@ -67,42 +60,3 @@ def codes_of(values: Iterable[Any], labels: Sequence[Label], name: str) -> NDArr
                 f"{known}; add it to labels, or map it to one of them"
             ) from None
     return np.array(codes, dtype=np.intp)
-
-
-def members_of(rows: Sequence[Any], labels: Sequence[Label], name: str) -> NDArray[np.bool_]:
-    """Return which labels each row, a collection of labels, has: `(N, K)`."""
-    held = [
-        list(row) if isinstance(row, (set, frozenset)) else listed(row, f"{name}[{i}]", "labels")
-        for i, row in enumerate(rows)
-    ]
-    found = np.zeros((len(rows), len(labels)), dtype=np.bool_)
-    for i, row in enumerate(held):
-        found[i, codes_of(row, labels, f"{name}[{i}]")] = True
-        if np.count_nonzero(found[i]) < len(row):
-            raise InputError(f"{name}[{i}] has a label twice: {shown(row)}; name each label once")
-    return found
-
-
-def counts_of(matrices: object, n_labels: int) -> Sequence[NDArray[Any]]:
-    """Return hits, predicted and gold `(N, K)`, correct and items `(N,)`, of matrices of counts."""
-    refuse_masked(matrices, "hypotheses")
-    try:
-        array = np.asarray(matrices)
-    except ValueError:  # rows of several lengths
-        array = np.empty(0, dtype=object)
-    expected = f"(N, {n_labels}, {n_labels}), one confusion matrix of counts an item"
-    if array.dtype.kind not in "iuf" or array.ndim != 3 or array.shape[1:] != (n_labels,) * 2:
-        raise InputError(
-            f"hypotheses must have shape {expected}, got {array.dtype} values of shape "
-            f"{array.shape}"
-        )
-    if not len(array):
-        raise InputError("hypotheses is empty; give at least one segment")
-    # Narrow numbers of counts, as pixels of a large image, cannot hold their sums.
-    array = array.astype(np.float64) if array.dtype.kind == "f" else array
-    countable = (array >= 0) & (array == np.rint(array)) & (array < np.float64(2**53))
-    for place in np.argwhere(~countable)[:1].tolist():
-        raise InputError(f"hypotheses{place} is {array[tuple(place)]}; counts are 0, 1, 2, ...")
-    array = array.astype(np.int64)
-    hits = np.diagonal(array, axis1=1, axis2=2)
-    return hits, array.sum(axis=1), array.sum(axis=2), hits.sum(axis=1), array.sum(axis=(1, 2))

@@ -1,20 +1,23 @@
-"""Scores that come from elsewhere: means of segment scores, and ratios of sums.
+"""Scores that come from elsewhere: means of segment scores, ratios of sums, means over runs.
 
 COMET, a judge's marks, accuracy: `Mean`. Micro-averaged F1, any quotient of sums: `Ratio`. They
-take per-segment numbers in the place of hypotheses and need no references.
+take per-segment numbers in the place of hypotheses and need no references. The mean score of
+several runs, `MeanOfRuns`, is a function of more sums: those of every run side by side.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import as_numbers, flag, label, listed, number
-from evalstats.errors import InputError
+from evalstats.checks import as_numbers, flag, integer, label, listed, number
+from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep
+from evalstats.metrics.identity import MetricSignature
 
 
 def ratio(numerator: Floats, denominator: Floats, empty: ArrayLike) -> Floats:
@@ -35,6 +38,8 @@ class Quotient(Metric):
     """A score of two sums: `scale` times the first over the second, or a function of that."""
 
     scale: float = 1.0
+    #: The score where the second sum is 0.
+    zero_division: float = 0.0
     reads_text: ClassVar[bool] = False
     #: Why the first is not negative either; empty where it may be.
     unsigned: ClassVar[str] = ""
@@ -44,14 +49,10 @@ class Quotient(Metric):
         sums = np.asarray(totals, dtype=np.float64)
         return sums[..., 0], sums[..., 1]
 
-    def _empty(self, top: Floats) -> ArrayLike:
-        """Return what the score is where the second sum is 0."""
-        return 0.0
-
     def score(self, totals: ArrayLike) -> Floats:
         """Return the quotient of the sums, `(..., k) -> (...)`."""
         top, bottom = self._sums(totals)
-        return np.where(bottom != 0, self.scale * ratio(top, bottom, 0.0), self._empty(top))
+        return np.where(bottom != 0, self.scale * ratio(top, bottom, 0.0), self.zero_division)
 
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score, `(..., k) -> (..., k)`; 0 where it is undefined."""
@@ -90,16 +91,12 @@ class Mean(Quotient):
     higher_is_better: bool = True
 
     columns = ("sum", "count")
+    signature = "mean"
     uses_references: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         label(self.name, "name")
         keep(self, higher_is_better=flag(self.higher_is_better, "higher_is_better"))
-
-    @property
-    def signature(self) -> str:
-        """Identity: a mean over segments."""
-        return "mean"
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, score and 1, of N finite scores; references are not used."""
@@ -164,16 +161,16 @@ class Ratio(Quotient):
         # Lists are welcome, and become tuples that can be hashed.
         columns = tuple(label(c, "columns") for c in listed(self.columns, "columns", "names"))
         keep(self, columns=columns)
-        for field in ("numerator", "denominator"):
-            coefficients = as_numbers(getattr(self, field), field, None)
+        for side in ("numerator", "denominator"):
+            coefficients = as_numbers(getattr(self, side), side, None)
             if len(coefficients) != len(columns):
                 raise InputError(
-                    f"{field} needs one coefficient for each of the {len(columns)} columns, "
+                    f"{side} needs one coefficient for each of the {len(columns)} columns, "
                     f"got {len(coefficients)}"
                 )
-            keep(self, **{field: tuple(coefficients.tolist())})
-        for field in ("scale", "zero_division"):
-            keep(self, **{field: number(getattr(self, field), field, -np.inf)})
+            keep(self, **{side: tuple(coefficients.tolist())})
+        for option in ("scale", "zero_division"):
+            keep(self, **{option: number(getattr(self, option), option, -np.inf)})
 
     @property
     def signature(self) -> str:
@@ -193,9 +190,6 @@ class Ratio(Quotient):
         top, bottom = (sums @ np.array(side) for side in (self.numerator, self.denominator))
         return np.asarray(top), np.asarray(bottom)
 
-    def _empty(self, top: Floats) -> ArrayLike:
-        return float(self.zero_division)
-
     def outcome_columns(self) -> tuple[int, int, float] | None:
         """Return the columns of a numerator and a denominator of one each, of no subclass."""
         above, below = np.array(self.numerator), np.array(self.denominator)
@@ -213,3 +207,90 @@ class Ratio(Quotient):
         by_top, by_bottom = ratio_gradient(*self._sums(totals), self.scale)
         top, bottom = np.array(self.numerator), np.array(self.denominator)
         return np.asarray(by_top[..., None] * top + by_bottom[..., None] * bottom)
+
+
+@dataclass(frozen=True)
+class MeanOfRuns(Metric):
+    """The mean score of several runs of a system: training seeds, sampled answers.
+
+    The score that one more run can be expected to have, and what papers report (Clark et al.,
+    2011): the mean of the runs' corpus scores, not the score of all outputs put together.
+
+    `metric` is that of one run, `n_runs` is R, at least 2.
+
+    Examples
+    --------
+    >>> from evalstats import Mean
+    >>> accuracy = MeanOfRuns(Mean("accuracy"), n_runs=2)
+    >>> rows = accuracy.statistics([[1, 0, 1], [1, 1, 1]])
+    >>> rows.shape, round(float(accuracy.score(rows.sum(axis=0))), 4)
+    ((3, 4), 0.8333)
+    """
+
+    metric: Metric
+    n_runs: int
+    name: str = field(init=False)
+    higher_is_better: bool = field(init=False)
+    columns: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        inner = self.metric
+        if not isinstance(inner, Metric) or isinstance(inner, MeanOfRuns):
+            raise InputTypeError(f"metric must be that of one run, got {inner!r}")
+        runs = integer(self.n_runs, "n_runs", 2)
+        columns = tuple(f"{column}[{run}]" for run in range(runs) for column in inner.columns)
+        better = inner.higher_is_better
+        keep(self, n_runs=runs, name=inner.name, columns=columns, higher_is_better=better)
+
+    @property
+    def signature(self) -> str:
+        """Identity: that of the metric, and the number of runs."""
+        return str(MetricSignature.of(self.metric.signature).tagged(f"runs:{self.n_runs}"))
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[Any]:
+        """Return the statistics of every run side by side, `(N, R k)`, of R lists of N outputs."""
+        runs: Sequence[Any] = listed(hypotheses, "hypotheses", "runs")
+        if len(runs) != self.n_runs:
+            raise InputError(f"hypotheses must have {self.n_runs} runs, got {len(runs)}")
+        rows = [self.metric.statistics(run, references) for run in runs]
+        if len({len(found) for found in rows}) > 1:
+            lengths = ", ".join(str(len(found)) for found in rows)
+            raise InputError(f"runs must have the same number of segments, got {lengths}")
+        return np.concatenate(rows, axis=1)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse what cannot be of one run, `(..., R k)`."""
+        self.metric.check_statistics(self._apart(statistics))
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the mean of the scores of the runs, `(..., R k) -> (...)`."""
+        scores = self.metric.score(self._apart(totals))
+        # One after the other: in a product of matrices, sums depend on the number of rows.
+        return np.asarray(sum(1 / self.n_runs * scores[..., run] for run in range(self.n_runs)))
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient of the mean, `(..., R k) -> (..., R k)`."""
+        gradient = self.metric.gradient(self._apart(totals)) * (1 / self.n_runs)
+        return np.asarray(gradient.reshape(np.shape(totals)))
+
+    def _apart(self, totals: ArrayLike) -> Floats:
+        """Return the totals of each run, `(..., R k) -> (..., R, k)`."""
+        wide = np.asarray(totals, dtype=np.float64)
+        return wide.reshape(*wide.shape[:-1], self.n_runs, len(self.metric.columns))
+
+    def answers(self, statistics: NDArray[Any]) -> Floats | None:
+        """Return number, sum and sum of squares of the runs' scores of an item, where it has such.
+
+        Squares of very large scores are no numbers, and say nothing of any spread.
+        """
+        wide = np.asarray(statistics, np.float64)
+        scores, there = wide[..., 0::2], wide[..., 1::2]
+        if not isinstance(self.metric, Mean) or not np.all((there == 0) | (there == 1)):
+            return None
+        with np.errstate(over="ignore"):
+            return np.stack([there.sum(-1), scores.sum(-1), (scores**2).sum(-1)], axis=-1)
+
+    def of_runs(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the statistics of each run, `(..., N, R k) -> (..., R, N, k)`."""
+        apart = values.reshape(*values.shape[:-1], self.n_runs, len(self.metric.columns))
+        return np.moveaxis(apart, -2, -3)

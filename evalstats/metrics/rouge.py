@@ -15,7 +15,7 @@ from evalstats.errors import InputError
 from evalstats.metrics.base import Floats, keep, signature_of
 from evalstats.metrics.ratios import Quotient, ratio
 from evalstats.text.ids import Vocabulary, learn_ids, look_up_ids, shared_ids
-from evalstats.text.lcs import common_lengths, summary_hits
+from evalstats.text.levenshtein import common_lengths, summary_hits
 from evalstats.text.ngrams import clipped_matches, shared_ngrams
 from evalstats.text.ragged import Index, Lines, Ragged, offsets_of
 from evalstats.text.references import References, as_pairs
@@ -100,7 +100,23 @@ class ROUGE(Quotient):
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, score and 1, of N outputs, each against its best reference."""
         texts, refs = as_pairs(hypotheses, references)
-        hits, *sizes = self._counts(texts, refs)
+        how = (alphanumeric_blocks, self.stemmer)
+        # Hits, and what output and reference have, of each of the R references.
+        if self.variant == "Lsum":
+            hyp_lines, ref_lines = _shared_lines(refs, texts, self.stemmer)
+            pairs = hyp_lines.take(refs.owner)
+            hits = summary_hits(pairs, ref_lines)
+            sizes = [pairs.texts.lengths, ref_lines.texts.lengths]
+        elif self.variant == "L":
+            hyps, ids = shared_ids(refs, texts, *how)
+            hyps = hyps.take(refs.owner)
+            hits, sizes = common_lengths(hyps, ids), [hyps.lengths, ids.lengths]
+        else:
+            order = int(self.variant)
+            hyps, prepared = shared_ngrams(refs, texts, order, False, *how)
+            hits = clipped_matches(hyps, prepared)[:, -1]
+            lengths = hyps.lengths[refs.owner], prepared.references.lengths
+            sizes = [np.maximum(length - order + 1, 0) for length in lengths]
         precision, recall = (hits / np.maximum(size, 1) for size in sizes)
         # In the order of rouge_score, to the last bit: which reference is best hangs on it.
         best = ratio(2 * precision * recall, precision + recall, 0.0)
@@ -114,24 +130,6 @@ class ROUGE(Quotient):
         super().check_statistics(statistics)
         more = statistics[..., 0] > statistics[..., 1] * (1 + 1e-9)
         self._refuse(more, "has a score above 1")
-
-    def _counts(self, texts: Sequence[str], refs: References) -> tuple[Index, Index, Index]:
-        """Return hits, and what output and reference have, of each of the R references, (R,)."""
-        how = (alphanumeric_blocks, self.stemmer)
-        if self.variant == "Lsum":
-            hyp_lines, ref_lines = _shared_lines(refs, texts, self.stemmer)
-            pairs = hyp_lines.take(refs.owner)
-            return summary_hits(pairs, ref_lines), pairs.texts.lengths, ref_lines.texts.lengths
-        if self.variant == "L":
-            hyps, ids = shared_ids(refs, texts, *how)
-            hyps = hyps.take(refs.owner)
-            return common_lengths(hyps, ids), hyps.lengths, ids.lengths
-        order = int(self.variant)
-        hyps, prepared = shared_ngrams(refs, texts, order, False, *how)
-        hits = clipped_matches(hyps, prepared)[:, -1]
-        sizes = hyps.lengths[refs.owner], prepared.references.lengths
-        n_hyp, n_ref = (np.maximum(size - order + 1, 0) for size in sizes)
-        return hits, n_hyp, n_ref
 
 
 def _shared_lines(refs: References, texts: Sequence[str], stemmer: bool) -> tuple[Lines, Lines]:

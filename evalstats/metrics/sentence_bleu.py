@@ -1,10 +1,17 @@
-"""BLEU of single segments, between 0 and 1, for every smoothing method in use."""
+"""BLEU of single segments, between 0 and 1, for every smoothing method in use.
+
+Segments are text or lists of tokens, which may be anything hashable; equal tokens match. Lists are
+counted all at once with the arrays of `BLEU`, or by hand where there is one segment only, which is
+faster.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,16 +22,12 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import MOST_ORDER, Configured, Floats, signature_of
 from evalstats.metrics.bleu import BLEU, brevity_penalty
 from evalstats.metrics.smoothing import Smoothing, as_smoothing, name_of
-from evalstats.metrics.token_lists import (
-    TokenList,
-    as_token_list,
-    as_token_lists,
-    corpus_statistics,
-    segment_statistics,
-)
-from evalstats.text import sacrebleu
+from evalstats.text.ids import learn_ids, look_up_ids
+from evalstats.text.ngrams import PreparedReferences, bleu_statistics
 from evalstats.text.references import References, as_references, as_texts, check_segments
-from evalstats.text.tokenization import tokenize_blocks
+from evalstats.text.tokenization import from_lists, sacrebleu_version, tokenize_blocks
+
+TokenList = Sequence[Hashable]
 
 #: Weights may miss 1 by this much: (0.333, 0.333, 0.334) and the like.
 WEIGHT_TOLERANCE = 1e-6
@@ -166,7 +169,7 @@ class SentenceBLEU(Configured):
             tok=self._bleu.tokenizer if named else f"custom:{name_of(self.tokenize)}",
             smooth=smooth,
             **({} if self.weights is None else {"weights": ",".join(rows)}),
-            sacrebleu=sacrebleu.version(),
+            sacrebleu=sacrebleu_version(),
         )
 
     def score(self, hypothesis: str | TokenList, references: Any) -> float | Floats:
@@ -204,7 +207,15 @@ class SentenceBLEU(Configured):
         outputs = listed(hypotheses, "hypotheses", "strings or token lists")
         if outputs and not isinstance(outputs[0], (str, type(None))):
             lists = [as_token_list(entry, f"hypotheses[{i}]") for i, entry in enumerate(outputs)]
-            return self._token_statistics(lists, references)
+            if isinstance(references, References):
+                raise InputTypeError("references holds text but hypotheses holds token lists")
+            entries = listed(references, "references", "one entry per segment")
+            check_segments(len(entries), len(lists))
+            known = [
+                self._cased(as_token_lists(entry, f"references[{i}]"))
+                for i, entry in enumerate(entries)
+            ]
+            return corpus_statistics(self._cased(lists), known, self._order)
         texts = as_texts(outputs)
         refs = as_references(references, len(texts))
         if isinstance(self.tokenize, str):
@@ -254,14 +265,6 @@ class SentenceBLEU(Configured):
         cased = texts if self.case_sensitive else [text.lower() for text in texts]
         return [as_token_list(self.tokenize(t), "the result of tokenize") for t in cased]
 
-    def _token_statistics(self, lists: list[TokenList], references: Any) -> NDArray[np.int64]:
-        if isinstance(references, References):
-            raise InputTypeError("references holds text but hypotheses holds token lists")
-        entries = listed(references, "references", "one entry per segment")
-        check_segments(len(entries), len(lists))
-        checked = (as_token_lists(entry, f"references[{i}]") for i, entry in enumerate(entries))
-        return corpus_statistics(self._cased(lists), list(map(self._cased, checked)), self._order)
-
     def _cased(self, lists: list[TokenList]) -> list[TokenList]:
         if self.case_sensitive:
             return lists
@@ -308,3 +311,87 @@ def weight_matrix(weights: object, max_order: int) -> Floats:
             raise InputError(f"{name} must sum to 1, got {sum(numbers):.6g}; divide by the sum")
         matrix[i, : len(numbers)] = numbers
     return matrix
+
+
+def clipped_counts(
+    hypothesis: TokenList, references: Sequence[TokenList], n: int
+) -> tuple[int, int]:
+    """Count the n-grams of a hypothesis: those that match, clipped, and all of them.
+
+    An n-gram matches at most as often as in the reference that has it most often.
+    """
+    counts = _ngrams(hypothesis, n)
+    most: Counter[Any] = Counter()
+    for reference in references:
+        most |= _ngrams(reference, n)
+    return (counts & most).total(), max(len(hypothesis) - n + 1, 0)
+
+
+def _ngrams(tokens: TokenList, n: int) -> Counter[tuple[Hashable, ...]]:
+    return Counter(zip(*(tokens[i:] for i in range(n)), strict=False))
+
+
+def closest_length(references: Sequence[TokenList], length: int) -> int:
+    """Return the reference length closest to `length`, the shorter of two equally close."""
+    return min((abs(len(reference) - length), len(reference)) for reference in references)[1]
+
+
+def segment_statistics(
+    hypothesis: TokenList, references: Sequence[TokenList], order: int
+) -> NDArray[np.int64]:
+    """Count one segment, `(2·order + 2,)` in the layout of `BLEU`."""
+    counts = [clipped_counts(hypothesis, references, n) for n in range(1, order + 1)]
+    correct, total = zip(*counts, strict=True)
+    lengths = len(hypothesis), closest_length(references, len(hypothesis))
+    return np.array([*lengths, *correct, *total], dtype=np.int64)
+
+
+def corpus_statistics(
+    hypotheses: Sequence[TokenList], references: Sequence[Sequence[TokenList]], order: int
+) -> NDArray[np.int64]:
+    """Count N segments at once, `(N, 2·order + 2)` in the layout of `BLEU`."""
+    counts = np.fromiter(map(len, references), dtype=np.int64, count=len(references))
+    ids, vocabulary = learn_ids([from_lists(chain.from_iterable(references))])
+    owner = np.repeat(np.arange(len(references)), counts)
+    prepared = PreparedReferences(ids, owner, order, merged=True)
+    return bleu_statistics(look_up_ids([from_lists(hypotheses)], vocabulary), prepared)
+
+
+def as_token_list(value: object, name: str) -> TokenList:
+    """Return a list of hashable tokens as it is; text that was not split is refused."""
+    if isinstance(value, (str, bytes)):
+        raise InputTypeError(
+            f"{name} must be a list of tokens, got a bare {type(value).__name__}; "
+            f"split it into words, or write list(text) for characters"
+        )
+    if not isinstance(value, (list, tuple)):
+        raise InputTypeError(f"{name} must be a list of tokens, got {type(value).__name__}")
+    try:
+        set(value)
+    except TypeError:
+        bad = next(token for token in value if getattr(token, "__hash__", None) is None)
+        raise InputTypeError(
+            f"{name} must hold hashable tokens such as strings, got a {type(bad).__name__} in it"
+        ) from None
+    return value
+
+
+def as_token_lists(value: object, name: str) -> list[TokenList]:
+    """Return the references of one segment as token lists; one list of tokens is one reference."""
+    if not isinstance(value, (list, tuple)):
+        raise InputTypeError(
+            f"{name} must be a list of token lists, since the hypothesis is a token list; "
+            f"got {type(value).__name__}"
+        )
+    present = [entry for entry in value if entry is not None]
+    if not present:
+        raise InputError(f"{name} is {value!r}: the segment has no reference at all")
+    if any(isinstance(entry, (list, tuple)) for entry in present):
+        return [as_token_list(entry, f"{name}[{j}]") for j, entry in enumerate(present)]
+    spaced = [token for token in present if isinstance(token, str) and len(token.split()) != 1]
+    if spaced:
+        raise InputTypeError(
+            f"{name} holds {spaced[0]!r}, which is not one token, but the hypothesis is a token "
+            f"list; split every reference into tokens"
+        )
+    return [as_token_list(present, name)]

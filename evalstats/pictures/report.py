@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evalstats.analysis.scores import ScoreSum, Segments
 from evalstats.analysis.tasks import Task
 from evalstats.checks import label, listed
 from evalstats.errors import InputError, InputTypeError
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison, Evaluation
     from evalstats.results.forms import Result
 
+Floats = NDArray[np.float64]
 #: Outputs, references or sources by name: one a segment, or by the ids of segments.
 Texts = Mapping[str, Sequence[str] | Mapping[str, str]]
 #: Differences whose segments are shown, and how many of each.
@@ -288,8 +290,28 @@ def _beside(evaluation: Evaluation, d: Difference) -> _Beside:
         return _Beside()
     _, drawn = evaluation.with_segments(d, "influence")
     references = tuple(part.references) if part.outputs else ()
-    names, strata = tuple(part.unit_names()), drawn.segments.by_stratum()
+    names, strata = tuple(part.unit_names()), scores_by_stratum(drawn.segments)
     return _Beside(names, dict(part.outputs), strata, references)
+
+
+def scores_by_stratum(of: Segments) -> list[tuple[str, int, Floats]]:
+    """Return the label of each stratum, how many units it has, and all scores in it, `(S,)`."""
+    units = of.units
+    if units.strata is None:
+        return []
+    scores: dict[int, Floats] = {}
+    for block in of.blocks:
+        # Strata of one unit have no scores of their own. Others lie in one block.
+        if isinstance(block.metric, ScoreSum):
+            continue
+        strata = units.strata[block.places]
+        order = np.argsort(strata, kind="stable")
+        numbers, starts = np.unique(strata[order], return_index=True)
+        for number, places in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
+            totals = np.asarray(np.sum(block.rows[:, places], axis=1, dtype=np.float64))
+            scores[number] = block.score(totals)
+    sizes = np.bincount(units.strata).tolist()
+    return [(str(units.labels[t]), sizes[t], scores[t]) for t in sorted(scores)]
 
 
 def of_segments(c: Comparison, evaluation: Evaluation, texts: Texts) -> dict[str, str]:

@@ -39,10 +39,6 @@ class Reporting:
     executor: Workers
     progress: Callable[[int, int, str], object]
 
-    def tell(self, done: int, total: int) -> None:
-        """Say how many pieces are done."""
-        self.progress(done, total, "resampling")
-
 
 def usable_cores() -> int:
     """Return how many cores this process may use: one where threads cannot start."""
@@ -107,7 +103,9 @@ def run_all(
     `RuntimeWarning`. When anything else goes wrong, pieces that have not begun are cancelled.
     """
     if isinstance(workers, Reporting):
-        return run_all(work, pieces, workers.executor, tell or workers.tell)
+        progress = workers.progress
+        saying = tell or (lambda done, total: progress(done, total, "resampling"))
+        return run_all(work, pieces, workers.executor, saying)
     if not isinstance(workers, int):
         return _gather(work, pieces, workers, tell)
     if workers == 1 or len(pieces) == 1:

@@ -1,9 +1,44 @@
-"""Random streams: each batch of rows has one of its own, all of them from one seed."""
+"""Random streams, and rows of counts drawn from them, exactly.
+
+*Streams.* Each batch of rows has a stream of its own, all of them from one seed.
+
+*Poisson counts from one random byte each.* Of the 256 values of a byte, each count k owns as many
+as fit into its probability p_k, which is floor(256 p_k), the smaller counts the smaller values: a
+count is the number of edges that a byte reaches. About 1.5 % of the values are left over. A byte
+that has one of these is replaced with a draw from what the other values leave of the distribution,
+by 64 random bits: the number of thresholds that they reach. Probabilities are worked out in
+integers, so that no machine's exponential function has a say in the counts.
+
+*Multinomial rows from Poisson counts.* Independent Poisson counts of one mean are multinomial given
+their sum m. Adding ``draws - m`` uniform draws makes them multinomial(draws), whatever rule chose
+m, as long as it looks at the sum alone. So: draw Poisson counts of a mean a little too small, draw
+rows whose sum is too large again, and top the others up. Few indices are drawn, and no row depends
+on another.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from math import floor, sqrt
+
 import numpy as np
 from numpy.typing import NDArray
+
+#: Counts beyond this are left out: their probability is below 10**-89 for a mean of at most 1.
+LARGEST = 63
+#: What `ByteTable.counts` has for a value that is left over.
+LEFT_OVER = 255
+#: Probabilities are multiples of 2**-192.
+_ONE = 1 << 192
+#: Counts drawn at a time: what is done with them stays within a core's own cache.
+_BLOCK = 1 << 18
+#: How far below the draws the sum of a row is on average, in standard deviations: 8 % of the rows
+#: are drawn again then. Drawing more of them costs what topping up more often would.
+_DEVIATIONS = 1.4
+#: Means are multiples of 1/1024, so that few tables of bytes are made.
+_MEANS = 1 << 10
 
 
 def generator(seed: int, key: tuple[int, ...], number: int) -> np.random.Generator:
@@ -20,13 +55,101 @@ def generator(seed: int, key: tuple[int, ...], number: int) -> np.random.Generat
     return np.random.Generator(np.random.PCG64(words))
 
 
-def random_words(rng: np.random.Generator, size: int) -> NDArray[np.uint64]:
-    """Draw 64 random bits each, which is what PCG64 returns at every step."""
-    words: NDArray[np.uint64] = rng.bit_generator.random_raw(size)
-    return words
-
-
 def random_bytes(rng: np.random.Generator, size: int) -> NDArray[np.uint8]:
     """Draw random bytes, the same on machines of either byte order."""
-    words = random_words(rng, -(-size // 8))
+    words: NDArray[np.uint64] = rng.bit_generator.random_raw(-(-size // 8))
     return words.astype("<u8", copy=False).view(np.uint8)[:size]
+
+
+@dataclass(frozen=True)
+class ByteTable:
+    """What the 256 values of a byte stand for.
+
+    Values from the k-th edge on mean a count of k or more, and those from `n_owned` on are left
+    over; the thresholds are those of 64 random bits.
+    """
+
+    edges: tuple[int, ...]
+    n_owned: int
+    thresholds: NDArray[np.uint64]
+
+    @property
+    def counts(self) -> bytes:
+        """Return the count of each of the 256 values, or `LEFT_OVER`."""
+        counts = np.searchsorted(self.edges, np.arange(self.n_owned), side="right")
+        return bytes(counts.tolist()).ljust(256, bytes([LEFT_OVER]))
+
+    def left_over(self, bits: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        """Return the counts of bytes that are left over, by 64 random bits each."""
+        return np.searchsorted(self.thresholds, bits, side="right").astype(np.uint8)
+
+
+@lru_cache(maxsize=256)
+def byte_table(mean: float) -> ByteTable:
+    """Return how bytes map to Poisson counts of a mean in [0, 1].
+
+    >>> byte_table(1.0).edges, byte_table(1.0).n_owned
+    ((94, 188, 235, 250), 253)
+    """
+    numerator, denominator = mean.as_integer_ratio()
+    # λ^k/k!, to which the probabilities are proportional.
+    terms = [_ONE]
+    for k in range(1, LARGEST + 1):
+        terms.append(terms[-1] * numerator // (denominator * k))
+    whole = sum(terms)
+    owned = [256 * term // whole for term in terms]
+    edges = list(accumulate(owned))
+    n_edges = max(1, sum(n > 0 for n in owned) - 1)
+    # How many 64-bit numbers mean at most 0, 1, 2, ..., in proportion to what is left of each. That
+    # of the last one is 2**64, which no 64 bits reach.
+    rest = [256 * term % whole for term in terms]
+    last = max((k for k, part in enumerate(rest) if part), default=0)
+    left = max(sum(rest), 1)
+    thresholds = [(s << 64) // left for s in accumulate(rest[:last])]
+    return ByteTable(tuple(edges[:n_edges]), edges[-1], np.array(thresholds, dtype=np.uint64))
+
+
+def poisson_counts(
+    mean: float, rng: np.random.Generator, shape: tuple[int, ...]
+) -> NDArray[np.uint8]:
+    """Draw independent Poisson counts of a mean in [0, 1]."""
+    table = byte_table(mean)
+    counts = np.empty(shape, dtype=np.uint8)
+    cells = counts.reshape(-1)
+    for start in range(0, cells.size, _BLOCK):
+        block = cells[start : start + _BLOCK]
+        uniform = random_bytes(rng, block.size)
+        np.greater_equal(uniform, table.edges[0], out=block.view(np.bool_))
+        for edge in table.edges[1:]:
+            block += uniform >= edge
+        again = np.flatnonzero(uniform >= table.n_owned)
+        block[again] = table.left_over(rng.bit_generator.random_raw(len(again)))
+    return counts
+
+
+def multinomial_rows(
+    rng: np.random.Generator, sums: NDArray[np.int64], n_segments: int
+) -> NDArray[np.uint8]:
+    """Draw independent multinomial(m; 1/n, ..., 1/n) rows, `(R, n)`, with sums m of `(R,)`.
+
+    A count above 255 would not fit. A count is binomial(m, 1/n); where m is n, or the share of n
+    of N segments in N draws, it exceeds 255 with probability below 10^-490.
+    """
+    fewest = int(np.min(sums))
+    most = (fewest - _DEVIATIONS * sqrt(fewest)) / n_segments
+    mean = min(1.0, max(0.0, floor(_MEANS * most) / _MEANS))
+    # The narrowest accumulator that holds the sum is the fastest. A sum of 2n has probability below
+    # 10^-5000 where it is beyond 2^16.
+    wide = np.uint16 if n_segments < 1 << 15 else np.uint32
+    rows = poisson_counts(mean, rng, (len(sums), n_segments))
+    missing = sums - rows.sum(axis=1, dtype=wide)
+    while len(waiting := np.flatnonzero(missing < 0)):
+        rows[waiting] = poisson_counts(mean, rng, (len(waiting), n_segments))
+        missing[waiting] = sums[waiting] - rows[waiting].sum(axis=1, dtype=wide)
+    cells = np.repeat(n_segments * np.arange(len(rows)), missing)
+    # NumPy draws small integers from fewer bits.
+    narrow = np.uint16 if n_segments <= 1 << 16 else np.int64
+    cells += rng.integers(n_segments, size=len(cells), dtype=narrow)
+    # A uint8 increment keeps NumPy on its fast path; a Python int is ten times slower.
+    np.add.at(rows.reshape(-1), cells, np.uint8(1))
+    return rows

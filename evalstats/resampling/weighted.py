@@ -7,8 +7,8 @@ where changes a bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ from evalstats.resampling.weights import (
     batches,
 )
 
+Floats = NDArray[np.float64]
+
 #: More resamples than this settle nothing that fewer would not.
 MOST_RESAMPLES = 10_000_000
 KINDS = ("multinomial", "bayesian")
@@ -36,10 +38,18 @@ KINDS = ("multinomial", "bayesian")
 def recipe(
     n_segments: int, seed: int, kind: str = "multinomial", n_draws: int | None = None
 ) -> Weights:
-    """Return how the rows of a bootstrap are drawn; `n_draws` only where they are multinomial."""
+    """Return how the rows of a bootstrap are drawn, or say what no row can be."""
+    if kind not in KINDS:
+        raise InputError(f"kind of weights must be one of {', '.join(KINDS)}; got {shown(kind)}")
+    if n_draws is None:
+        n_draws = n_segments
+    elif kind == "multinomial":
+        n_draws = integer(n_draws, "n_draws", 1, n_segments)
+    else:
+        raise InputError(f"n_draws is for multinomial weights, and these are {kind}")
     if kind == "bayesian":
         return Bayesian(n_segments, seed)
-    return Multinomial(n_segments, seed, n_segments if n_draws is None else n_draws)
+    return Multinomial(n_segments, seed, n_draws)
 
 
 @also_called(seed="rng")
@@ -91,7 +101,7 @@ def bootstrap_weights(
     """
     n_segments = integer(n_segments, "n_segments", 1)
     n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
-    weights = recipe(n_segments, as_seed(rng), *as_kind(kind, n_draws, n_segments))
+    weights = recipe(n_segments, as_seed(rng), kind, n_draws)
     try:
         rows = np.empty((n_resamples, n_segments), dtype=np.int64)
     except (MemoryError, ValueError):
@@ -104,17 +114,6 @@ def bootstrap_weights(
     return rows if weights.scale == 1 else rows * weights.scale
 
 
-def as_kind(kind: object, n_draws: object, n_segments: int | None) -> tuple[str, int | None]:
-    """Check what a row of weights is; `n_segments` bounds the draws where it is known."""
-    if kind not in KINDS:
-        raise InputError(f"kind of weights must be one of {', '.join(KINDS)}; got {shown(kind)}")
-    if n_draws is not None:
-        if kind != "multinomial":
-            raise InputError(f"n_draws is for multinomial weights, and these are {kind}")
-        n_draws = integer(n_draws, "n_draws", 1, n_segments)
-    return str(kind), n_draws
-
-
 @also_called(seed="rng")
 def bootstrap_totals(
     statistics: ArrayLike,
@@ -124,7 +123,7 @@ def bootstrap_totals(
     kind: str = "multinomial",
     n_draws: int | None = None,
     executor: Workers = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Sum statistics over each of B bootstrap resamples, `(N, k) -> (B, k)`.
 
     What `bootstrap_weights(N, B, rng) @ statistics` gives, exact in every bit and without the
@@ -170,11 +169,11 @@ def bootstrap_totals(
     if table.dtype.kind == "f" and not np.all(np.isfinite(table)):
         raise InputError("statistics must be finite")
     n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
-    weights = recipe(len(table), as_seed(rng), *as_kind(kind, n_draws, len(table)))
+    weights = recipe(len(table), as_seed(rng), kind, n_draws)
     return weighted_totals(weights, table, n_resamples, executor)
 
 
-def swap_totals(statistics: NDArray[Any], n_resamples: int, seed: int) -> NDArray[np.float64]:
+def swap_totals(statistics: NDArray[Any], n_resamples: int, seed: int) -> Floats:
     """Sum statistics over B random halves of the segments, `(N, k) -> (B, k)`.
 
     With systems A and B stacked in the columns, `total_A - half_A + half_B` is the total of A after
@@ -183,7 +182,7 @@ def swap_totals(statistics: NDArray[Any], n_resamples: int, seed: int) -> NDArra
     return weighted_totals(Halves(len(statistics), seed), statistics, n_resamples)
 
 
-def all_swap_totals(statistics: NDArray[Any]) -> NDArray[np.float64]:
+def all_swap_totals(statistics: NDArray[Any]) -> Floats:
     """Sum statistics over all 2^n subsets of n segments, `(n, k) -> (2^n, k)`."""
     totals = np.zeros((1, statistics.shape[1]))
     for row in statistics:
@@ -194,7 +193,7 @@ def all_swap_totals(statistics: NDArray[Any]) -> NDArray[np.float64]:
 
 def weighted_totals(
     weights: Weights, statistics: NDArray[Any], n_resamples: int, executor: Workers = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """Sum statistics with each of B rows of weights, `(N, k) -> (B, k)`.
 
     The totals of one column are neighbours in memory, as scores go through them.
@@ -206,27 +205,55 @@ def weighted_totals(
     return np.asarray(columns.T)
 
 
+def stratum_totals(
+    weights: Weights,
+    parts: Sequence[tuple[NDArray[np.intp], NDArray[Any]]],
+    n_resamples: int,
+    executor: Workers,
+    then: Callable[[list[Floats]], Floats],
+) -> Floats:
+    """Sum statistics within each stratum, with each of B rows of weights, and score the sums.
+
+    A part has the places of the units of a stratum, `(n,)`, and their statistics, `(n, K)`. `then`
+    makes `(R, ...)` of the totals of R resamples, `(R, K)` a stratum: the scores of many strata
+    take less memory than their totals. Returns `(B, ...)`.
+    """
+    products = [
+        (places, ExactProduct(exact_grid(statistics, weights.total), weights.largest))
+        for places, statistics in parts
+    ]
+    return over_batches(partial(_scored, products, then), weights, n_resamples, executor)
+
+
+def _scored(
+    products: Sequence[tuple[NDArray[np.intp], ExactProduct]],
+    then: Callable[[list[Floats]], Floats],
+    rows: NDArray[Any],
+) -> Floats:
+    totals = (product(rows[:, places]) for places, product in products)
+    return then([np.ascontiguousarray(found.T) for found in totals])
+
+
 def over_batches(
-    work: Callable[[NDArray[Any]], NDArray[np.float64]],
+    work: Callable[[NDArray[Any]], Floats],
     weights: Weights,
     n_resamples: int,
     executor: Workers,
     axis: int = 0,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return what some work makes of all rows of weights `(R, N)`, joined along an axis."""
     workers = as_workers(executor)
     pieces = pieces_of(weights.n_batches(n_resamples), workers)
-    found = run_all(_OnBatches(work, weights, n_resamples, axis), pieces, workers)
-    return np.concatenate(found, axis=axis)
+    worked = partial(_on_batches, work, weights, n_resamples, axis)
+    return np.concatenate(run_all(worked, pieces, workers), axis=axis)
 
 
-@dataclass
-class _OnBatches:
-    work: Callable[[NDArray[Any]], NDArray[np.float64]]
-    weights: Weights
-    n_resamples: int
-    axis: int
-
-    def __call__(self, numbers: range) -> NDArray[np.float64]:
-        drawn = batches(self.weights, self.n_resamples, numbers)
-        return np.concatenate([self.work(rows) for _, rows in drawn], axis=self.axis)
+def _on_batches(
+    work: Callable[[NDArray[Any]], Floats],
+    weights: Weights,
+    n_resamples: int,
+    axis: int,
+    numbers: range,
+) -> Floats:
+    drawn = batches(weights, n_resamples, numbers)
+    return np.concatenate([work(rows) for _, rows in drawn], axis=axis)

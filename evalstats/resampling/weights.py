@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import shown
 from evalstats.errors import InputError, InputTypeError
-from evalstats.resampling.multinomial_rows import multinomial_rows
-from evalstats.resampling.streams import generator, random_bytes
+from evalstats.resampling.streams import generator, multinomial_rows, random_bytes
 
 # A string: NumPy loads its random numbers at the first mention, and importing us should not.
 Rng: TypeAlias = "int | np.random.Generator | None"
@@ -29,8 +28,9 @@ Rng: TypeAlias = "int | np.random.Generator | None"
 MOST_SEED = 2**128 - 1
 #: Rows of one BLAS call; a batch has so many, or a multiple of it, so that no call is half empty.
 ROW_GROUP = 24
-#: Segments, at most, of rows that are kept.
-_MOST_KEPT = 1 << 15
+#: Batches that are kept for the next product of the same rows, and their segments at most, which
+#: make a megabyte. Four systems take 1.4 times as long where max-T draws them anew.
+_MOST_KEPT, _LARGEST_KEPT = 32, 1 << 15
 #: Rows of a batch, at most, so that few resamples of few segments need not draw many.
 _MOST_ROWS = 85 * ROW_GROUP
 
@@ -87,10 +87,11 @@ class Weights:
 
     def batch(self, number: int) -> NDArray[Any]:
         """Return the rows of a batch, `(batch_rows, N)`."""
-        return self._draw(generator(self.seed, (self.stream,), number))
+        return self.draw(generator(self.seed, (self.stream,), number))
 
     @abstractmethod
-    def _draw(self, rng: np.random.Generator) -> NDArray[Any]: ...
+    def draw(self, rng: np.random.Generator) -> NDArray[Any]:
+        """Draw the rows of a batch."""
 
 
 @dataclass(frozen=True)
@@ -109,21 +110,36 @@ class Multinomial(Weights):
         """The sum of a row."""
         return self.draws
 
-    def batch(self, number: int) -> NDArray[Any]:
-        """Return the rows of a batch; small ones are kept for the next product of the same rows."""
-        drawn = Weights.batch if self.n_segments > _MOST_KEPT else _kept
-        return drawn(self, number)
-
-    def _draw(self, rng: np.random.Generator) -> NDArray[np.uint8]:
+    def draw(self, rng: np.random.Generator) -> NDArray[np.uint8]:
+        """Draw the rows of a batch."""
         return multinomial_rows(rng, np.full(self.batch_rows, self.draws), self.n_segments)
 
 
-@lru_cache(maxsize=32)
-def _kept(weights: Multinomial, number: int) -> NDArray[Any]:
-    """Return a batch, a megabyte at most; max-T takes half as long again if drawn anew."""
-    rows = Weights.batch(weights, number)
-    rows.setflags(write=False)
-    return rows
+def places_of(codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Return the segments of each stratum, T arrays, from the stratum of each segment, `(N,)`."""
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(codes))[:-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Stratified(Weights):
+    """The bootstrap within strata (domains, languages): each stratum keeps its own size.
+
+    A row is multinomial in each stratum, with as many draws as segments. `codes` `(N,)` are the
+    strata of the segments, from 0 on, none left out. One stratum gives the rows of `Multinomial`.
+    """
+
+    codes: NDArray[np.intp]
+
+    stream = 0
+
+    def draw(self, rng: np.random.Generator) -> NDArray[np.uint8]:
+        """Draw the rows of a batch."""
+        rows = np.empty((self.batch_rows, self.n_segments), dtype=np.uint8)
+        for places in places_of(self.codes):
+            n = len(places)
+            rows[:, places] = multinomial_rows(rng, np.full(len(rows), n), n)
+        return rows
 
 
 @dataclass(frozen=True)
@@ -133,7 +149,8 @@ class Halves(Weights):
     stream = 1
     largest = 1
 
-    def _draw(self, rng: np.random.Generator) -> NDArray[np.uint8]:
+    def draw(self, rng: np.random.Generator) -> NDArray[np.uint8]:
+        """Draw the rows of a batch."""
         width = -(-self.n_segments // 8)
         bits = random_bytes(rng, self.batch_rows * width).reshape(-1, width)
         return np.unpackbits(bits, axis=1, count=self.n_segments)
@@ -160,7 +177,8 @@ class Bayesian(Weights):
         """Weights have a mean of 1."""
         return self.n_segments / self.total
 
-    def _draw(self, rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw the rows of a batch."""
         cuts = np.empty((self.batch_rows, self.n_segments + 1), dtype=np.int64)
         cuts[:, 0], cuts[:, -1] = 0, self.total
         cuts[:, 1:-1] = rng.integers(self.total, size=(len(cuts), self.n_segments - 1))
@@ -168,11 +186,23 @@ class Bayesian(Weights):
         return np.diff(cuts, axis=1)
 
 
+@lru_cache(maxsize=_MOST_KEPT)
+def _kept(weights: Multinomial, number: int) -> NDArray[Any]:
+    rows = weights.batch(number)
+    rows.setflags(write=False)
+    return rows
+
+
 def batches(
     weights: Weights, n_resamples: int, numbers: range | None = None
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield rows of weights, `(R, N)`, with the resamples they belong to; some batches, or all."""
-    for number in range(weights.n_batches(n_resamples)) if numbers is None else numbers:
+    n_batches = weights.n_batches(n_resamples)
+    # All rows of a call are kept, or none: of more batches, none would be found again.
+    is_small = n_batches <= _MOST_KEPT and weights.n_segments <= _LARGEST_KEPT
+    keep = is_small and isinstance(weights, Multinomial)
+    for number in range(n_batches) if numbers is None else numbers:
         start = number * weights.batch_rows
         stop = min(start + weights.batch_rows, n_resamples)
-        yield slice(start, stop), weights.batch(number)[: stop - start]
+        rows = _kept(weights, number) if keep else weights.batch(number)
+        yield slice(start, stop), rows[: stop - start]

@@ -18,20 +18,21 @@ from numpy.typing import NDArray
 from evalstats.checks import also_called, check_same_index, listed, refuse_masked
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import BLEU, CHRF, Metric, as_metric, is_built_in
-from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
+from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.executors import Reporting, Workers, as_workers, run_all, usable_cores
 from evalstats.statistics.files import Lines
 from evalstats.statistics.interchange import narrowest
 from evalstats.statistics.names import as_names, as_segment_ids
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.text.frames import as_rows, columns_of
 from evalstats.text.ragged import blocks
-from evalstats.text.reference_layout import callers_level
 from evalstats.text.references import (
     Encoded,
     References,
     as_references,
+    as_rows,
+    callers_level,
+    columns_of,
     encoded,
     fingerprint_of,
 )

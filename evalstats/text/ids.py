@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import listed
-from evalstats.text.characters import UNICODE
-from evalstats.text.ragged import Index, Ragged, concatenate, offsets_of
+from evalstats.text.ragged import Index, Ragged, offsets_of
 from evalstats.text.references import References
-from evalstats.text.tokenization import Tokens
+from evalstats.text.tokenization import UNICODE, Tokens
 
 
 class Vocabulary(NamedTuple):
@@ -83,16 +82,16 @@ def _numbers(
     blocks: Iterable[Tokens], number: Callable[[list[str]], Iterable[int | None]]
 ) -> Ragged:
     """Return the code point of every token of one character, and the number of every other."""
-
-    def of_block(tokens: Tokens) -> Ragged:
-        if not tokens.words:
-            return Ragged(tokens.characters, tokens.offsets)
-        numbers = tokens.characters.copy()
-        longer = np.flatnonzero(numbers < 0)
-        numbers[longer] = np.fromiter(number(tokens.words), dtype=np.int32, count=len(longer))
-        return Ragged(numbers, tokens.offsets)
-
-    return concatenate([of_block(tokens) for tokens in blocks])
+    values, lengths = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)]
+    for tokens in blocks:
+        numbers = tokens.characters
+        if tokens.words:
+            longer = np.flatnonzero(numbers < 0)
+            numbers = numbers.copy()
+            numbers[longer] = np.fromiter(number(tokens.words), dtype=np.int32, count=len(longer))
+        values.append(numbers)
+        lengths.append(np.diff(tokens.offsets))
+    return Ragged(np.concatenate(values), offsets_of(np.concatenate(lengths)))
 
 
 def token_segments(value: object, name: str) -> list[list[Any]]:

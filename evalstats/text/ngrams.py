@@ -1,36 +1,67 @@
-"""Statistics of BLEU and chrF from token ids.
+"""Statistics of BLEU and chrF from token ids: lengths, and clipped n-gram matches.
 
-The references of a test set are prepared once and serve every system. Lengths determine all
-counts but the clipped matches, and those come from `ngram_index`.
+The references of a test set are prepared once and serve every system. Lengths determine all counts
+but the clipped matches; for these one sorted array of the references answers for all orders.
+
+A *window* is the `order` token ids that begin at one position, padded with 0 past the end of a
+text. It is packed into one 64-bit integer, the first id in the highest bits, and above it the
+*group*: the number of the segment, or of the reference, within which tokens may match. Take order
+3, ids of 4 bits, group 1, and the reference "a b a b" with a = 1, b = 2. In hexadecimal::
+
+    position   window   key       sorted keys   numbers of the 1-, 2-, 3-gram
+    0          a b a    0x1121    0x1120        0  0  0
+    1          b a b    0x1212    0x1121        0  0  1
+    2          a b -    0x1120    0x1200        1  1  2
+    3          b - -    0x1200    0x1212        1  2  3
+
+Windows that begin with the same k-gram have the same high bits, so in sorted order they are
+neighbours, and a k-gram is a run of them. The highest bit in which a key differs from the one
+before tells for which k a new run begins; counting the beginnings numbers the k-grams of every
+order. (That also numbers "b -", which no hypothesis can match.) How often a k-gram may be matched,
+its *limit*, is the largest count in one reference of its group: 2 for "a", 1 for "a b a".
+
+A hypothesis "a b b" has the windows a b b, b b ? and b ? ?, where ? is an id that no reference
+has, and the keys 0x1122, 0x122f and 0x12ff. If any reference window shares the first k ids with a
+key, so does one of the two neighbours of the place where the key would be inserted: for 0x1122 that
+is 0x1121, and the highest differing bit says that they share "a b" and not three ids. So one binary
+search finds the longest match, and with it the numbers of the 1- to k-grams that match. Counting
+the numbers and clipping each count at its limit gives the matches: 3 of order 1 (a once, b twice,
+which is its limit), 1 of order 2 and none of order 3.
+
+If the group and `order` ids do not fit into 64 bits, count in stages. Stage 1 counts orders 1 to a.
+Stage 2 replaces the a-gram by its number, which implies the group, and appends the following ids;
+it looks only at positions where the a-gram matched. The usual corpus needs one or two stages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.text.ids import shared_ids
-from evalstats.text.ngram_index import NgramIndex, build_index, count_matches
-from evalstats.text.ragged import IntArray, Ragged, blocks, offsets_of
+from evalstats.text.ragged import Index, IntArray, Ragged, blocks, offsets_of
 from evalstats.text.references import References
 from evalstats.text.tokenization import Tokens
 
 Statistics = NDArray[np.int64]
+Keys = NDArray[np.uint64]
 
-# None of these bounds changes a count. A chunk of the corpus holds about so many tokens of the
-# references (more of them leave the cache and gain nothing), at most so many segments (their
-# number takes bits of every key), and is matched with about so many tokens of hypotheses at once.
+#: None of these bounds changes a count. A chunk of the corpus holds about so many tokens of the
+#: references (more of them leave the cache and gain nothing), at most so many segments (their
+#: number takes bits of every key), and is matched with about so many tokens of hypotheses at once.
 CHUNK_TOKENS = 1 << 18
 CHUNK_SEGMENTS = 1 << 12
 HYPOTHESIS_TOKENS = 1 << 21
 
-# Indices are kept for the next system up to this size; a larger corpus keeps its ids only and
-# indexes one chunk at a time for every system, so that memory stays bounded.
+#: Indices are kept for the next system up to this size; a larger corpus keeps its ids only and
+#: indexes one chunk at a time for every system, so that memory stays bounded.
 KEPT_BYTES = 1 << 29
+#: Bits of a key.
+WORD = 64
 
 
 @dataclass(frozen=True)
@@ -46,6 +77,9 @@ class PreparedReferences:
     owner: NDArray[np.int64]
     order: int
     merged: bool
+    _kept: dict[int, NgramIndex] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:
@@ -68,31 +102,28 @@ class PreparedReferences:
         tokens = self.references.offsets[self.edges]
         return list(blocks(tokens, CHUNK_TOKENS, CHUNK_SEGMENTS))
 
-    def index(self, chunk: int) -> NgramIndex:
-        """Return the n-gram index of a chunk, from memory if all of them fit."""
-        # An index holds a key, and a number and a limit for each order.
-        if len(self.references.values) * (8 + 12 * self.order) <= KEPT_BYTES:
-            return self._kept[chunk]
-        return self._index(*self.chunks[chunk])
-
-    @cached_property
-    def _kept(self) -> list[NgramIndex]:
-        return [self._index(start, stop) for start, stop in self.chunks]
-
     @cached_property
     def _bits(self) -> int:
         # 0 is past the end of a reference, the largest number is what no reference has.
         return (int(self.references.values.max(initial=0)) + 1).bit_length()
 
-    def _index(self, start: int, stop: int) -> NgramIndex:
+    def index(self, chunk: int) -> NgramIndex:
+        """Return the n-gram index of a chunk, which is kept if all of them fit into memory."""
+        if chunk in self._kept:
+            return self._kept[chunk]
+        start, stop = self.chunks[chunk]
         low, high = self.edges[[start, stop]].tolist()
-        return build_index(
+        index = build_index(
             self.references.rows(low, high),
             self.owner[low:high] - start if self.merged else np.arange(high - low),
             groups=stop - start if self.merged else high - low,
             order=self.order,
             bits=self._bits,
         )
+        # An index holds a key, and a number and a limit for each order.
+        if len(self.references.values) * (8 + 12 * self.order) <= KEPT_BYTES:
+            self._kept[chunk] = index
+        return index
 
 
 def shared_ngrams(
@@ -133,10 +164,15 @@ def clipped_matches(hypotheses: Ragged, prepared: PreparedReferences) -> Statist
 def bleu_statistics(hypotheses: Ragged, prepared: PreparedReferences) -> Statistics:
     """Compute the statistics of BLEU against merged references, `(N, 2 + 2 * order)`.
 
-    The layout is sacreBLEU's: sys_len, ref_len, correct_1 ..., total_1 ...
+    The layout is sacreBLEU's: sys_len, ref_len, correct_1 ..., total_1 ... Of several references
+    the one with the closest length counts, the shorter of two equally close.
     """
-    lengths = hypotheses.lengths
-    closest = _closest_length(lengths, prepared)
+    lengths, closest = hypotheses.lengths, prepared.references.lengths
+    if not prepared.single:
+        distance = np.abs(lengths[prepared.owner] - closest)
+        # Ordered by distance, then by length: lengths are below 2**31.
+        ordered = np.minimum.reduceat(distance << 32 | closest, prepared.first)
+        closest = ordered & 0xFFFFFFFF
     matches = clipped_matches(hypotheses, prepared)
     return np.column_stack((lengths, closest, matches, _totals(lengths, prepared.order)))
 
@@ -176,12 +212,165 @@ def _totals(lengths: IntArray, order: int) -> Statistics:
     return np.asarray(np.maximum(lengths[:, None] - np.arange(order), 0))
 
 
-def _closest_length(lengths: NDArray[np.int64], prepared: PreparedReferences) -> Statistics:
-    """Return the reference length closest to each hypothesis, the shorter of two equals, (N,)."""
-    references = prepared.references.lengths
-    if prepared.single:
-        return references
-    distance = np.abs(lengths[prepared.owner] - references)
-    # Ordered by distance, then by length: lengths are below 2**31.
-    closest = np.minimum.reduceat(distance << 32 | references, prepared.first)
-    return np.asarray(closest & 0xFFFFFFFF)
+@dataclass(frozen=True)
+class _Stage:
+    """The reference n-grams of consecutive orders, M distinct windows in G groups."""
+
+    #: Length of the n-gram that the top of a key stands for; 0 if it is the group.
+    done: int
+    #: Distinct windows, sorted, (M,).
+    keys: Keys
+    #: For each order the number of the n-gram that a window begins with, (M,) ...
+    numbers: tuple[NDArray[np.int32], ...]
+    #: ... how often it may be matched, its largest count in one reference of the group, ...
+    limits: tuple[Index, ...]
+    #: ... and group g has n-grams ``splits[g]`` to ``splits[g + 1]``, (G + 1,).
+    splits: tuple[Index, ...]
+
+
+@dataclass(frozen=True)
+class NgramIndex:
+    """All n-grams of the references of G groups; made by `build_index`."""
+
+    order: int
+    bits: int
+    stages: tuple[_Stage, ...]
+
+
+def build_index(
+    references: Ragged, group: Index, *, groups: int, order: int, bits: int
+) -> NgramIndex:
+    """Index the n-grams of references, O(T log T) for T tokens and every order.
+
+    The references are R texts of ids of at most 32 bits, ``1 <= id < 2**bits - 1``. `group` is the
+    group that each belongs to, (R,), ascending, of `groups` groups.
+    """
+    ids, text = _padded(references, order, fill=0)
+    at = np.flatnonzero(ids[: len(text)])
+    source = text[at]  # a count is clipped by one reference, not by their sum
+    heads = group[source].astype(np.uint64)
+    several = bool(np.any(group[1:] == group[:-1]))
+    edges = np.arange(groups + 1)  # the heads with which the groups begin
+    stages: list[_Stage] = []
+    done = 0
+    while done < order:
+        # So many ids fit beside a head, one at least, of 31 and 32 bits. One bit is for a single
+        # head: shifting a uint64 by 64 bits is undefined.
+        fitting = (WORD - max(int(edges[-1]).bit_length(), 1)) // bits
+        width = min(order - done, fitting)
+        last = done + width == order
+        keys = _pack(heads, ids, at + done, width, bits)
+        if several or not last:
+            perm = np.argsort(keys)
+            keys, at, source = keys[perm], at[perm], source[perm]
+        else:
+            keys.sort()  # nobody asks for positions: three times as fast
+        stage, window = _stage(keys, source if several else None, edges, done, width, bits)
+        stages.append(stage)
+        done += width
+        if not last:
+            longer = np.flatnonzero(ids[at + done])  # the text goes on
+            at, source = at[longer], source[longer]
+            heads = stage.numbers[-1][window[longer]].astype(np.uint64)
+            edges = stage.splits[-1]
+    return NgramIndex(order, bits, tuple(stages))
+
+
+def count_matches(index: NgramIndex, hypotheses: Ragged, *, first: int = 0) -> Index:
+    """Count the n-grams of hypotheses that the references of their group have, clipped.
+
+    O(T log T) for T tokens of the hypotheses, plus a pass over the index. The n texts are those of
+    the groups ``first`` to ``first + n``; the id ``2**bits - 1`` stands for every token that no
+    reference has. The result is `(n, order)`.
+    """
+    n = len(hypotheses)
+    matches = np.zeros((n, index.order), dtype=np.int64)
+    # Past the end comes the id that no reference has (they have 0 there): nothing matches across.
+    ids, text = _padded(hypotheses, index.order, fill=(1 << index.bits) - 1)
+    heads = (text + first).astype(np.uint64)
+    at: Index | None = None  # None: every position, which spares the gathers
+    for stage in index.stages:
+        if not len(stage.keys) or not len(heads):
+            break
+        width = len(stage.numbers)
+        last = stage.done + width == index.order
+        keys = _pack(heads, ids, stage.done if at is None else at + stage.done, width, index.bits)
+        if last:
+            keys.sort()  # so that neighbouring look-ups share the cache
+        else:
+            perm = np.argsort(keys)
+            keys, at = keys[perm], perm if at is None else at[perm]
+        # The reference key with the longest common prefix is a neighbour; the XOR tells which.
+        right = np.searchsorted(stage.keys, keys)
+        left = np.maximum(right - 1, 0)
+        np.minimum(right, len(stage.keys) - 1, out=right)
+        differ_left, differ = stage.keys[left] ^ keys, stage.keys[right] ^ keys
+        near = np.where(differ_left < differ, left, right)
+        np.minimum(differ, differ_left, out=differ)
+        for j in range(width):
+            hit = np.flatnonzero(differ < np.uint64(1 << index.bits * (width - 1 - j)))
+            near, differ = near[hit], differ[hit]
+            at = None if last or at is None else at[hit]
+            number = stage.numbers[j][near]
+            counts = np.bincount(number, minlength=len(stage.limits[j]))
+            clipped = offsets_of(np.minimum(counts, stage.limits[j]))
+            matches[:, stage.done + j] = np.diff(clipped[stage.splits[j][first : first + n + 1]])
+        heads = number.astype(np.uint64)
+    return matches
+
+
+def _padded(texts: Ragged, order: int, *, fill: int) -> tuple[Keys, Index]:
+    """Lay texts out with ``order - 1`` fills after each: windows need no test for the end.
+
+    Returns the ids, (L + order,), and the text that a position belongs to, (L,): L counts the
+    tokens and the fills between them.
+    """
+    gap = max(order - 1, 0)
+    n = len(texts)
+    lengths = texts.lengths
+    ids = np.full(len(texts.values) + n * gap + order, fill, dtype=np.uint64)
+    shift = np.repeat(np.arange(n) * gap, lengths)
+    ids[shift + np.arange(len(shift))] = texts.values
+    return ids, np.repeat(np.arange(n), lengths + gap)
+
+
+def _pack(heads: Keys, ids: Keys, at: Index | int, width: int, bits: int) -> Keys:
+    """Pack heads and the ``width`` ids from ``at`` on; an integer means consecutive positions."""
+    keys: Keys = heads.copy()
+    for j in range(width):
+        keys <<= np.uint64(bits)
+        keys |= ids[at + j : at + j + len(keys)] if isinstance(at, int) else ids[at + j]
+    return keys
+
+
+def _stage(
+    keys: Keys, source: Index | None, edges: Index, done: int, width: int, bits: int
+) -> tuple[_Stage, Index]:
+    """Find the n-grams in sorted keys; also return the distinct window of every key."""
+    new = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    start = np.flatnonzero(new)
+    distinct = keys[start]
+    copies = np.diff(np.append(start, len(keys)))
+    window = np.cumsum(new) - 1
+    differ = distinct[1:] ^ distinct[:-1]
+    heads = (distinct >> np.uint64(bits * width)).astype(np.int64)
+    begins = np.searchsorted(heads, edges)
+    numbers, limits, splits = [], [], []
+    for j in range(width):
+        # The highest differing bit tells how long a prefix two windows share.
+        new = np.ones(len(distinct), dtype=np.bool_)
+        np.greater_equal(differ, np.uint64(1 << bits * (width - 1 - j)), out=new[1:])
+        number = (np.cumsum(new) - 1).astype(np.int32)
+        if source is not None and len(keys):
+            # Of each n-gram the largest count in one text.
+            n_texts = np.int64(source.max() + 1)
+            both, counts = np.unique(number[window] * n_texts + source, return_counts=True)
+            begins_ngram = np.flatnonzero(np.diff(both // n_texts, prepend=-1))
+            limit = np.maximum.reduceat(counts, begins_ngram)
+        else:
+            limit = np.add.reduceat(copies, np.flatnonzero(new)) if len(copies) else copies
+        numbers.append(number)
+        limits.append(limit)
+        splits.append(offsets_of(new)[begins])
+    return _Stage(done, distinct, tuple(numbers), tuple(limits), tuple(splits)), window

@@ -50,11 +50,24 @@ def stem(word: str) -> str:
         return _IRREGULAR[word]
     if len(word) <= 2:
         return word
-    word = _without_past(_without_plural(word))
+    # Take off an s; of short words "ies" becomes "ie".
+    is_short = len(word) == 4 and word.endswith("ies")
+    word = word[:-1] if is_short else _replaced(word, _PLURALS, -1)
+    word = _without_past(word)
     if word.endswith("y") and len(word) > 2 and _shape(word)[-2] == "c":
         word = word[:-1] + "i"
-    word = _replaced(_step_2(word), _STEP_3, 0)
-    return _without_end(_replaced(word, _STEP_4, 1))
+    # Shorten double suffixes; what was "alli" may be shortened again.
+    while word.endswith("alli") and _measure(word[:-4]) > 0:
+        word = word[:-2]
+    word = _replaced(word, _STEP_2, 0)
+    word = _replaced(word, _STEP_3, 0)
+    word = _replaced(word, _STEP_4, 1)
+    # Take off a last e, and one l of "ll".
+    if word.endswith("e"):
+        measure = _measure(word[:-1])
+        if measure > 1 or (measure == 1 and not _is_short(word[:-1])):
+            word = word[:-1]
+    return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word
 
 
 def _shape(word: str) -> str:
@@ -88,12 +101,6 @@ def _replaced(word: str, rules: list[tuple[str, str]], least: int) -> str:
     return word
 
 
-def _without_plural(word: str) -> str:
-    """Take off an s; of short words ``ies`` becomes ``ie``."""
-    is_short = len(word) == 4 and word.endswith("ies")
-    return word[:-1] if is_short else _replaced(word, _PLURALS, -1)
-
-
 def _without_past(word: str) -> str:
     """Take off ``ied``, ``eed``, ``ed`` and ``ing``, and mend what is left."""
     if word.endswith("ied"):
@@ -109,19 +116,3 @@ def _without_past(word: str) -> str:
     if before[-1:] == before[-2:-1] and _shape(before).endswith("c"):
         return before if before[-1] in "lsz" else before[:-1]
     return before + "e" if _measure(before) == 1 and _is_short(before) else before
-
-
-def _step_2(word: str) -> str:
-    """Shorten double suffixes; what was ``alli`` may be shortened again."""
-    while word.endswith("alli") and _measure(word[:-4]) > 0:
-        word = word[:-2]
-    return _replaced(word, _STEP_2, 0)
-
-
-def _without_end(word: str) -> str:
-    """Take off a last ``e``, and one l of ``ll``."""
-    if word.endswith("e"):
-        measure = _measure(word[:-1])
-        if measure > 1 or (measure == 1 and not _is_short(word[:-1])):
-            word = word[:-1]
-    return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word

@@ -6,7 +6,7 @@ corpus and not a Python call per segment.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,18 +84,6 @@ def expand(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.
     """Concatenate ``arange(starts[i], starts[i] + lengths[i])`` over i, (n,) -> (sum,)."""
     offsets = offsets_of(lengths)
     return np.asarray(np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths))
-
-
-def concatenate(parts: Sequence[Ragged]) -> Ragged:
-    """Join the texts of several containers into one; no parts give no texts."""
-    if len(parts) == 1:
-        return parts[0]
-    lengths = [part.lengths for part in parts]
-    values = [part.values for part in parts]
-    return Ragged(
-        np.concatenate(values) if values else np.zeros(0, dtype=np.int32),
-        offsets_of(np.concatenate(lengths) if lengths else np.zeros(0, dtype=np.int64)),
-    )
 
 
 def blocks(offsets: NDArray[np.int64], limit: int, most: int) -> Iterator[tuple[int, int]]:

@@ -33,6 +33,13 @@ spaces, so its edges act as non-digits.)
 
 Hence two tokens that touch always include one of a single character. Blanking those leaves the
 longer tokens delimited by whitespace, and one `str.split` of the corpus yields them.
+
+Texts are arrays of code points: UTF-32 has one integer a character, so a whole corpus is one array
+and a character class is one table look-up. Lone surrogates are characters of a Python string like
+any other: "surrogatepass" carries them through.
+
+sacreBLEU's private names are used here and nowhere else, and a contract test holds them over the
+oldest and the newest supported version. It is imported when first needed: that costs 100 ms.
 """
 
 from __future__ import annotations
@@ -41,32 +48,89 @@ import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.text import sacrebleu
-from evalstats.text.characters import (
-    UNICODE,
-    characters,
-    code_points,
-    string_of,
-    table_of,
-    text_blocks,
-    whitespace_table,
-)
+from evalstats.checks import shown
+from evalstats.errors import Argument, InputError, MissingExtraError
 from evalstats.text.porter import stem
-from evalstats.text.ragged import offsets_of
+from evalstats.text.ragged import Ragged, blocks, offsets_of
 
-# Character classes, one bit each.
+#: Number of code points.
+UNICODE = 0x110000
+#: Text is converted in blocks of about so many characters: a few temporaries of this size stay in
+#: a core's own cache, which keeps the cost of a character the same for small and large corpora.
+BLOCK_CHARACTERS = 1 << 17
+BLOCK_TEXTS = 1 << 16
+#: Character classes, one bit each.
 SPACE, ISOLATED, PUNCTUATION, DIGIT, DASH = 1, 2, 4, 8, 16
 _ALPHANUMERIC = re.compile("[a-z0-9]+")
+#: Where sacreBLEU's own tokenisers need a package, what to install for it.
+_EXTRAS = {
+    "ja-mecab": "sacrebleu[ja]",
+    "ko-mecab": "sacrebleu[ko]",
+    "spm": "sentencepiece",
+    "flores101": "sentencepiece",
+    "flores200": "sentencepiece",
+    "spBLEU-1K": "sentencepiece",
+}
 
 Classes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
+
+
+def code_points(text: str) -> NDArray[np.int32]:
+    """Return the code points of a string, (len(text),); the array is writable."""
+    encoded = bytearray(text.encode("utf-32-le", "surrogatepass"))
+    return np.frombuffer(encoded, dtype="<i4").astype(np.int32, copy=False)
+
+
+def string_of(codes: NDArray[np.int32]) -> str:
+    """Invert `code_points`."""
+    return codes.astype("<i4", copy=False).tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def table_of(pattern: re.Pattern[str]) -> NDArray[np.bool_]:
+    """Tabulate which code points are in a character class, (0x110000,).
+
+    Evaluating the pattern itself leaves no room for two Unicode versions.
+    """
+    table = np.zeros(UNICODE, dtype=np.bool_)
+    for match in pattern.finditer(string_of(np.arange(UNICODE, dtype=np.int32))):
+        table[match.start() : match.end()] = True
+    return table
+
+
+@cache
+def whitespace_table() -> NDArray[np.bool_]:
+    r"""Return the characters that `str.split` splits at; ``re`` tests ``\s`` by the same rule."""
+    table = table_of(re.compile(r"\s+"))
+    table.flags.writeable = False
+    return table
+
+
+def text_blocks(texts: Sequence[str], lowercase: bool = False) -> Iterator[Sequence[str]]:
+    """Cut a corpus into consecutive blocks of bounded size, in lower case if asked for."""
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    for start, stop in blocks(offsets_of(lengths), BLOCK_CHARACTERS, BLOCK_TEXTS):
+        block = texts[start:stop]
+        # Each text by itself: a final sigma depends on its neighbours.
+        yield [text.lower() for text in block] if lowercase else block
+
+
+def characters(texts: Sequence[str], *, whitespace: bool = False) -> Ragged:
+    """Return the code points of every text; those that `str.split` splits at only on request."""
+    codes = code_points("".join(texts))
+    offsets = offsets_of(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
+    if whitespace:
+        return Ragged(codes, offsets)
+    kept = ~whitespace_table()[codes]
+    # Taking positions is twice as fast as masking.
+    return Ragged(codes[np.flatnonzero(kept)], offsets_of(kept)[offsets])
 
 
 @dataclass(frozen=True)
@@ -105,8 +169,15 @@ def tokenize_blocks(texts: Sequence[str], tokenizer: str, lowercase: bool) -> It
 
     `tokenizer` is a name of sacreBLEU's ``BLEU.TOKENIZERS``; ``"none"`` splits at whitespace.
     """
-    tokenize = _block_tokenizer(tokenizer)
-    return map(tokenize, _lowercased(texts, lowercase))
+    if tokenizer == "char":
+        # sacreBLEU joins the characters with spaces and splits again: whitespace is lost.
+        return character_blocks(texts, lowercase, whitespace=False)
+    lines = text_blocks(texts, lowercase)
+    if tokenizer in _RULES:
+        rules = _RULES[tokenizer]()
+        return (_split(block, rules) for block in lines)
+    split = sacrebleu_tokenizer(tokenizer)
+    return (from_lists(split(text.rstrip()).split() for text in block) for block in lines)
 
 
 def chrf_word_blocks(texts: Sequence[str], lowercase: bool) -> Iterator[Tokens]:
@@ -115,8 +186,15 @@ def chrf_word_blocks(texts: Sequence[str], lowercase: bool) -> Iterator[Tokens]:
     A word of several characters loses one ASCII punctuation mark to a token of its own: the last
     character if it is one, otherwise the first (``(hi)`` gives ``(hi`` and ``)``).
     """
-    rules = _Rules(str, _chrf_classes(), SPACE, _chrf_cuts)
-    return (_split(block, rules) for block in _lowercased(texts, lowercase))
+    rules = _chrf_rules()
+    return (_split(block, rules) for block in text_blocks(texts, lowercase))
+
+
+def character_blocks(texts: Sequence[str], lowercase: bool, whitespace: bool) -> Iterator[Tokens]:
+    """Split texts into characters, with whitespace or without."""
+    for block in text_blocks(texts, lowercase):
+        found = characters(block, whitespace=whitespace)
+        yield Tokens(found.values, [], found.offsets)
 
 
 def alphanumeric_blocks(texts: Sequence[str], stemmed: bool) -> Iterator[Tokens]:
@@ -134,43 +212,19 @@ def alphanumeric(text: str, stemmed: bool) -> list[str]:
     return [stem(w) if len(w) > 3 else w for w in words] if stemmed else words
 
 
-def character_blocks(texts: Sequence[str], lowercase: bool, whitespace: bool) -> Iterator[Tokens]:
-    """Split texts into characters, with whitespace or without."""
-    return (_characters(block, whitespace) for block in _lowercased(texts, lowercase))
-
-
-def _lowercased(texts: Sequence[str], lowercase: bool) -> Iterator[Sequence[str]]:
-    # Each text by itself: a final sigma depends on its neighbours.
-    for block in text_blocks(texts):
-        yield [text.lower() for text in block] if lowercase else block
-
-
 def tercom_tokens(texts: Sequence[str], *options: bool, twice: bool = False) -> Tokens:
     """Tokenise texts line by line as sacreBLEU's TER does, or twice, as it does references.
 
     The options are `normalized`, `no_punct`, `asian_support` and `case_sensitive`.
     """
-    tokenizer = sacrebleu.tercom_tokenizer(*options)
+    from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
+
+    # Without the cache that it keeps of every line.
+    tokenizer = partial(TercomTokenizer.__call__.__wrapped__, TercomTokenizer(*options))
     lines = (tokenizer(text.rstrip()) for text in texts)
     if twice:
         lines = (tokenizer(line.rstrip()) for line in lines)
     return from_lists(line.split() for line in lines)
-
-
-def _block_tokenizer(name: str) -> Callable[[Sequence[str]], Tokens]:
-    if name == "char":
-        # sacreBLEU joins the characters with spaces and splits again: whitespace is lost.
-        return _characters
-    if name in _RULES:
-        rules = _RULES[name]()
-        return lambda texts: _split(texts, rules)
-    tokenizer = sacrebleu.tokenizer(name)
-    return lambda texts: from_lists(tokenizer(text.rstrip()).split() for text in texts)
-
-
-def _characters(texts: Sequence[str], whitespace: bool = False) -> Tokens:
-    ragged = characters(texts, whitespace=whitespace)
-    return Tokens(ragged.values, [], ragged.offsets)
 
 
 def from_lists(lists: Iterable[Sequence[Any]]) -> Tokens:
@@ -220,15 +274,8 @@ def _rule_cuts(codes: NDArray[np.int32], classes: Classes) -> Mask:
     cut[alone + 1] = True
 
     marks = np.flatnonzero(classes & PUNCTUATION > 0)
-    if len(marks):
-        before, after = _punctuation_cuts(marks, classes)
-        cut[marks[before]] = True
-        cut[marks[after] + 1] = True
-    return cut[:-1]
-
-
-def _punctuation_cuts(marks: NDArray[np.intp], classes: Classes) -> tuple[Mask, Mask]:
-    """Decide for every punctuation mark whether it is cut from its neighbours."""
+    if not len(marks):
+        return cut[:-1]
     first = np.concatenate(([True], np.diff(marks) > 1))
     run = np.cumsum(first) - 1  # the run that a mark belongs to
     start = marks[first]
@@ -237,9 +284,9 @@ def _punctuation_cuts(marks: NDArray[np.intp], classes: Classes) -> tuple[Mask, 
     digit_after = ((classes[start + size] & DIGIT) > 0)[run]
     place, size = marks - start[run], size[run]
     padded = (place + digit_before) % 2 == 0  # by rule 1
-    after = (place < size - 1) | padded | ~digit_after
-    before = (size > 1) | padded | ~digit_after
-    return before, after
+    cut[marks[(size > 1) | padded | ~digit_after]] = True
+    cut[marks[(place < size - 1) | padded | ~digit_after] + 1] = True
+    return cut[:-1]
 
 
 def _chrf_cuts(codes: NDArray[np.int32], classes: Classes) -> Mask:
@@ -255,10 +302,6 @@ def _chrf_cuts(codes: NDArray[np.int32], classes: Classes) -> Mask:
     cut[lasts[at_end]] = True
     cut[starts[at_start] + 1] = True
     return cut[:-1]
-
-
-def _no_cuts(codes: NDArray[np.int32], classes: Classes) -> Mask:
-    return np.zeros(len(classes), dtype=np.bool_)
 
 
 def _prepare_13a(line: str) -> str:
@@ -280,11 +323,6 @@ def _classes(members: dict[int, Any]) -> Classes:
     return table
 
 
-@cache
-def _chrf_classes() -> Classes:
-    return _classes({PUNCTUATION: code_points(string.punctuation)})
-
-
 def _western() -> dict[int, Any]:
     return {
         ISOLATED: code_points("".join(c for c in string.punctuation if c not in "',-.")),
@@ -295,9 +333,11 @@ def _western() -> dict[int, Any]:
 
 
 def _rules_zh() -> _Rules:
+    from sacrebleu.tokenizers.tokenizer_zh import _UCODE_RANGES
+
     members = _western()
     chinese = np.zeros(UNICODE, dtype=np.bool_)
-    for low, high in sacrebleu.chinese_ranges():
+    for low, high in _UCODE_RANGES:
         # sacreBLEU compares strings, and two of its bounds have two characters ("\u20000" is
         # U+2000, "0"): a single character is above such a bound from the next code point on.
         chinese[ord(low[0]) + (len(low) > 1) : ord(high[0]) + 1] = True
@@ -317,6 +357,67 @@ def _rules_intl() -> _Rules:
 _RULES: dict[str, Callable[[], _Rules]] = {
     "13a": cache(lambda: _Rules(_prepare_13a, _classes(_western()), SPACE, _rule_cuts)),
     "intl": cache(_rules_intl),
-    "none": cache(lambda: _Rules(str, _classes({}), SPACE, _no_cuts)),
+    "none": cache(lambda: _Rules(str, _classes({}), SPACE, _rule_cuts)),
     "zh": cache(_rules_zh),
 }
+_chrf_rules = cache(
+    lambda: _Rules(str, _classes({PUNCTUATION: code_points(string.punctuation)}), SPACE, _chrf_cuts)
+)
+
+
+@cache
+def sacrebleu_version() -> str:
+    """Return the installed sacreBLEU's version without importing it."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("sacrebleu")
+    except metadata.PackageNotFoundError:  # a frozen app
+        import sacrebleu
+
+        return str(sacrebleu.__version__)
+
+
+def tokenizer_names() -> tuple[str, ...]:
+    """Return the names of all tokenisers of the installed sacreBLEU."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    return tuple(BLEU.TOKENIZERS)
+
+
+def check_tokenizer(name: str) -> None:
+    """Raise where `sacrebleu_tokenizer` would, but download no model: a file may name any."""
+    from importlib import util
+
+    known = name in tokenizer_names() and _EXTRAS.get(name) == "sentencepiece"
+    if not (known and util.find_spec("sentencepiece")):
+        sacrebleu_tokenizer(name)
+
+
+@cache
+def sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
+    """Make sacreBLEU's tokeniser; raise for one it does not have, or whose extra is missing.
+
+    Kept, since some of them load a model.
+    """
+    from sacrebleu.metrics import bleu
+
+    names = tokenizer_names()
+    if name not in names:
+        raise InputError(
+            f"must be one of {', '.join(names)}; got {shown(name)}", argument="tokenize"
+        )
+    try:
+        made: Callable[[str], str] = bleu._get_tokenizer(name)()
+    except (ImportError, RuntimeError) as error:
+        extra = _EXTRAS.get(name, "sacrebleu's extra for it")
+        raise MissingExtraError(
+            Argument("tokenize", name),
+            f" needs a package that is not installed: pip install '{extra}' "
+            f"({str(error).strip().splitlines()[0]})",
+        ) from error
+    except OSError as error:
+        raise InputError(
+            Argument("tokenize", name), f" needs a model that could not be downloaded ({error})"
+        ) from error
+    return made

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats.resampling.strata import Stratified, stratum_totals
-from evalstats.resampling.weights import Halves, Multinomial, batches
+from evalstats.resampling.weighted import stratum_totals
+from evalstats.resampling.weights import Halves, Multinomial, Stratified, batches
 
 SCORE = es.Mean("marks")
 SIZES = {"news": 60, "social": 25, "speech": 15}

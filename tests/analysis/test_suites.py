@@ -211,7 +211,7 @@ def test_tasks_of_different_metrics_have_one_total_where_it_is_asked_for(transla
     expected = np.sqrt(sum(e.standard_error**2 for e in alone)) / 2
     assert total.standard_error == pytest.approx(expected)
     assert result.difference().metric == "BLEU + acc"
-    assert result.adjusted.is_mixed
+    assert result.adjusted.is_over_metrics
     assert [d.pvalue_adjusted for d in result.rows] == pytest.approx(
         holm_by_hand([d.pvalue for d in result.rows])
     )

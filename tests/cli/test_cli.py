@@ -27,7 +27,7 @@ from evalstats.cli.parser import TOKENIZERS, parsed
 from evalstats.logs import joining, pivot
 from evalstats.questions.ranking import rankings
 from evalstats.results import records, signatures
-from evalstats.text import sacrebleu
+from evalstats.text import tokenization
 from tests.conftest import SYSTEMS
 
 REFS = ("-r", "ref.A.txt", "ref.B.txt")
@@ -204,7 +204,7 @@ CALLS = [
         ("a.csv b.csv --names new old", [{"new": "a.csv", "old": "b.csv"}], {}),
         ("tasks.csv --aggregate macro", ["tasks.csv"], {"aggregate": "macro"}),
         ("tasks.csv --task x", ["tasks.csv"], {"task": ["x"]}),
-        ("scores.csv --systems B A", ["scores.csv"], {"systems": ["B", "A"]}),
+        ("scores.csv --systems B A", ["scores.csv"], {"system": ["B", "A"]}),
         ("gap.csv --missing available", ["gap.csv"], {"missing": "available"}),
         ("judge.csv --lower-is-better judge", ["judge.csv"], {"directions": {"judge": "lower"}}),
     ]],
@@ -488,7 +488,7 @@ def test_what_cannot_be_is_one_line(refused, words, message):
 
 
 def test_every_help_is_a_screen_that_begins_with_two_examples(typed):
-    assert set(TOKENIZERS) >= set(sacrebleu.tokenizer_names())
+    assert set(TOKENIZERS) >= set(tokenization.tokenizer_names())
     for name in COMMANDS:
         lines = typed(name, "--help").splitlines()
         assert len(lines) <= 40
@@ -765,7 +765,7 @@ def test_without_metadata_the_version_says_so(monkeypatch):
     def version(name):
         raise metadata.PackageNotFoundError(name)
 
-    known = sacrebleu.version()
+    known = tokenization.sacrebleu_version()
     monkeypatch.setattr(metadata, "version", version)
     assert signatures.version.__wrapped__() == f"{signatures.VERSION}+uninstalled"
-    assert sacrebleu.version.__wrapped__() == known
+    assert tokenization.sacrebleu_version.__wrapped__() == known

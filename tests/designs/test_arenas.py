@@ -431,7 +431,7 @@ def test_systems_without_a_battle_between_them_are_told(frame, tmp_path, capsys)
 
 def test_two_systems_of_a_file_have_win_rates(frame, tmp_path):
     frame.to_csv(tmp_path / "arena.csv", index=False)
-    found = es.compare_logs(tmp_path / "arena.csv", systems=["m0", "m2"], **fast)
+    found = es.compare_logs(tmp_path / "arena.csv", system=["m0", "m2"], **fast)
     rows = [row for row in fixed() if set(row[:2]) == {"m0", "m2"}]
     assert scores(found) == scores(es.wins(rows, **fast))
     assert {d.metric for d in found} == {"win rate"}

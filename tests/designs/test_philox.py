@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evalstats.designs.shards.keyed import poisson_weights, seed_key
-from evalstats.resampling.poisson import LEFT_OVER, byte_table
+from evalstats.resampling.streams import LEFT_OVER, byte_table
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden_shards.json").read_text(encoding="utf-8"))
 ONES = 0xFFFFFFFF

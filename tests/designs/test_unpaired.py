@@ -246,7 +246,7 @@ def test_suites_of_logs_have_totals_of_each_system_alone(tmp_path):
     assert list(result) == list(es.compare_logs(path, paired=False, missing="intersect"))
     assert [d.task for d in result] == ["law", "math", "macro"]
     total = result.differences[-1]
-    alone = [es.estimate_logs(path, systems=name, missing="intersect") for name in "AB"]
+    alone = [es.estimate_logs(path, system=name, missing="intersect") for name in "AB"]
     errors = [next(e.standard_error for e in some if e.task == "macro") for some in alone]
     assert total.standard_error == pytest.approx(np.hypot(*errors))
     assert total.test == "miettinen-nurminen"

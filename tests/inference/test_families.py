@@ -10,8 +10,7 @@ from scipy import stats
 
 import evalstats as es
 from evalstats.inference import families
-from evalstats.resampling.strata import Stratified
-from evalstats.resampling.weights import batches
+from evalstats.resampling.weights import Stratified, batches
 
 MEAN = es.Mean("judge")
 

@@ -284,7 +284,7 @@ def test_a_folder_of_several_models_is_several_systems(tmp_path):
     (runs,) = es.compare_logs(files, task="arc", epochs="runs", n_resamples=99)
     assert alone.difference == pytest.approx(runs.difference)
     assert runs.standard_error != alone.standard_error
-    (turned,) = es.compare_logs(folder, task="arc", systems=["*tuned", "*base"], n_resamples=99)
+    (turned,) = es.compare_logs(folder, task="arc", system=["*tuned", "*base"], n_resamples=99)
     assert (turned.baseline, turned.system) == ("mockllm/tuned", "mockllm/base")
 
 
@@ -370,7 +370,7 @@ def test_what_is_not_there_is_named_with_what_there_is(tmp_path):
         ({"task": "qa", "metric": "bleu"}, "there is nothing of task qa, metric bleu, but"),
         ({"metric": ["acc", "blue"]}, "there is no metric 'blue'; .*did you mean 'bleu'"),
         ({"directions": {"judge": "higher"}}, "directions: there is no metric 'judge'"),
-        ({"systems": "acme/smal"}, "systems: there is no 'acme/smal'.*did you mean 'acme/small'"),
+        ({"system": "acme/smal"}, "system: there is no 'acme/smal'.*did you mean 'acme/small'"),
     ):
         with pytest.raises(es.InputError, match=words):
             es.estimate_logs(tmp_path, **settings)

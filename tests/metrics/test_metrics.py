@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.metrics.agreement import RATERS_MEASURES
 from evalstats.metrics.base import Metric
 from evalstats.metrics.confusion import MEASURES, RATES
-from evalstats.metrics.raters import RATERS_MEASURES
 from tests import naive
 from tests.conftest import SACREBLEU_METRICS, TEXT_METRICS, metric_id
 

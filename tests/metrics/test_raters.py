@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.metrics.raters import RATERS_MEASURES
+from evalstats.metrics.agreement import RATERS_MEASURES
 
 #: Krippendorff (2011), "Computing Krippendorff's alpha-reliability", section D: 12 units, 4 raters.
 TABLE = [

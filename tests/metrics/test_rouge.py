@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import evalstats as es
 from evalstats.compat.rouge_score import rouge_scorer, scoring, tokenizers
 from evalstats.metrics.rouge import MEASURES, VARIANTS
-from evalstats.text import bit_rows, lcs, porter
+from evalstats.text import levenshtein, porter
 from tests.conftest import nasty_corpora
 from tests.pairs import pack, random_pairs
 
@@ -150,10 +150,10 @@ def plain_union(hyp, ref):
     return common
 
 
-@pytest.mark.parametrize("limits", [{}, {"_BLOCK_ENTRIES": 50, "_BLOCK_TOKENS": 20}], ids=str)
+@pytest.mark.parametrize("limits", [{}, {"_BLOCK_ENTRIES": 50, "_BLOCK_LINES": 20}], ids=str)
 def test_unions_of_lines_are_those_of_tables(monkeypatch, limits):
     for name, value in limits.items():
-        monkeypatch.setattr(lcs, name, value)
+        monkeypatch.setattr(levenshtein, name, value)
     rng = random.Random(4)
 
     def text():
@@ -177,13 +177,13 @@ def test_lengths_equal_rapidfuzz(monkeypatch, longest, limits):
     """Either way round, in blocks, and with the integers of very long pairs."""
     distance = pytest.importorskip("rapidfuzz.distance", reason="rapidfuzz is a test extra")
     for name, value in limits.items():
-        monkeypatch.setattr(bit_rows, name, value)
+        monkeypatch.setattr(levenshtein, name, value)
     pairs = random_pairs(longest, 50, longest)
     pairs += [([1] * longest, [1] * longest), ([1] * longest, [2] * longest), ([], [1] * longest)]
     expected = [distance.LCSseq.similarity(h, r) for h, r in pairs]
     sides = [pack([pair[side] for pair in pairs]) for side in (0, 1)]
-    assert lcs.common_lengths(*sides).tolist() == expected
-    assert lcs.common_lengths(*sides[::-1]).tolist() == expected
+    assert levenshtein.common_lengths(*sides).tolist() == expected
+    assert levenshtein.common_lengths(*sides[::-1]).tolist() == expected
 
 
 def test_stems_are_nltks(sample):

@@ -57,14 +57,14 @@ def test_means_over_domains_have_a_finding():
     sure = compared().over(domains)
     (d,) = sure
     (found,) = sure._findings()
-    assert found.said == f"B is better than A by {d.difference:.3f} marks over 4 strata"
+    assert f"B is better than A by {d.difference:.3f} marks" in found.said
     assert f"{d.low:+.3f} to {d.high:+.3f}, and {d.predicted_low:+.3f}" in found.lines[0]
     errors = {"A": np.arange(60.0) % 7, "B": np.arange(60.0)}
     worse = es.compare(errors, metrics=es.Mean("errors", higher_is_better=False))
     (found,) = worse.over(np.tile(["a", "b", "c", "d"], 15))._findings()
     assert (found.said[:23], found.kind) == ("B is worse than A by 26", "worse")
     (found,) = worse.over(domains)._findings()
-    assert found.said == "No evidence that B differs from A in errors over 4 strata"
+    assert found.said.startswith("No evidence that B differs from A")
 
 
 def test_domains_and_means_over_them_go_into_a_report(folder):
@@ -152,14 +152,12 @@ def test_looks_have_a_finding_and_a_figure():
     waits = test.look(new[:60], old[:60])
     assert waits.verdict == "go on"
     (found,) = test.result._findings()
-    assert found.said.startswith("system against baseline: go on, 340 items to go; if it goes")
+    assert "go on, 340 items to go" in found.said
     assert found.kind == "open"
     look = test.look(new[:200], old[:200])
     (found,) = test.result._findings()
-    assert (found.said, found.kind) == (
-        "system against baseline: passed, decided on 200 items, of 400 planned",
-        "better",
-    )
+    assert "passed, decided on 200 items" in found.said
+    assert found.kind == "better"
     assert f"{look.low:+.3f} to {look.high:+.3f}" in found.lines[0]
     page = document(test.result)
     assert re.findall('class="name">([^<]+)<', page) == ["60", "200"]

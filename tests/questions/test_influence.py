@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.pictures.report import scores_by_stratum
 
 MEAN = es.Mean("judge")
 
@@ -199,7 +200,7 @@ def test_a_report_takes_as_long_as_it_has_strata(tmp_path):
             sys.setprofile(None)
         calls.append(n)
         scored.append(Counted.scored - before)
-        found = result.source.with_segments(result[0], "strata")[1].segments.by_stratum()
+        found = scores_by_stratum(result.source.with_segments(result[0], "strata")[1].segments)
         assert [(name, size) for name, size, _ in found] == [(str(t), 4) for t in range(n_strata)]
         expected = [rows[:, strata == t, 0].mean(axis=1) for t in range(n_strata)]
         np.testing.assert_allclose([scores for *_, scores in found], expected)

@@ -7,9 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalstats.resampling.multinomial_rows import multinomial_rows
-from evalstats.resampling.poisson import LARGEST, LEFT_OVER, byte_table, poisson_counts
-from evalstats.resampling.streams import generator, random_bytes
+from evalstats.resampling.streams import (
+    LARGEST,
+    LEFT_OVER,
+    byte_table,
+    generator,
+    multinomial_rows,
+    poisson_counts,
+    random_bytes,
+)
 from evalstats.resampling.weighted import bootstrap_weights
 
 

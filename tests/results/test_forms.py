@@ -197,20 +197,19 @@ def test_a_paper_has_its_method(small):
 
 
 def test_methods_and_headers_say_segments_beside_documents_and_what_is_drawn(small):
-    n = len(small.references)
-    options = {"groups": small.documents, "n_resamples": 99}
-    result = es.compare(small.systems, small.references, **options)
-    n_documents = result.estimates[0].n_segments
-    assert f"on {n_documents} groups of {n} segments. Whole groups are drawn." in result.describe()
-    assert f", {n_documents} groups of {n} segments\n" in str(result)
-    stratified = es.compare(small.systems, small.references, strata=small.domains, n_resamples=99)
-    strata = len(set(small.domains))
-    assert f"on {n} segments. Segments are drawn within {strata} strata." in stratified.describe()
-    runs = {
-        name: list(np.random.default_rng(i).normal(size=(4, 30))) for i, name in enumerate("ab")
-    }
-    said = "Scores are means over 4 runs of each system, whose variance is part of every error."
-    assert said in es.compare(runs, metrics=es.Mean("m")).describe()
+    n, strata = len(small.references), len(set(small.domains))
+    texts = small.systems, small.references
+    grouped = es.compare(*texts, groups=small.documents, n_resamples=99)
+    size = f"{grouped.estimates[0].n_segments} groups of {n} segments"
+    assert f", {size}\n" in str(grouped)
+    rng = np.random.default_rng(0)
+    runs = {name: list(rng.normal(size=(4, 30))) for name in "ab"}
+    for result, parts in (
+        (grouped, (f"on {size}.", "Whole groups are drawn")),
+        (es.compare(*texts, strata=small.domains, n_resamples=99), (f"within {strata} strata",)),
+        (es.compare(runs, metrics=es.Mean("m")), ("means over 4 runs of each system",)),
+    ):
+        assert all(part in result.describe() for part in parts)
 
 
 @pytest.mark.parametrize("higher", [True, False])

@@ -34,62 +34,48 @@ def far(m, n=200):
 GROUPS = np.repeat(np.arange(8), [60, 20, 20, 20, 20, 20, 20, 20])
 
 
-@pytest.mark.parametrize(
-    "scores, options, notes",
-    [
-        (marks(), {}, []),
-        (marks(n=30), {}, ["Only 30 segments: below 100, intervals and p-values are rough; use"]),
-        (marks(), {"groups": np.arange(200) // 5}, ["judge: groups make standard errors"]),
-        (marks(), {"groups": np.arange(200) // 8}, ["Only 25 groups: below 30,", "judge: groups"]),
-        (marks(), {"groups": np.arange(200) // 40},
-         ["s1 and s0 (judge) differ on so few groups that no p-value can reach 0.05, whatever the",
-          "Only 5 groups: t decides in place of the bootstrap, and",
-          "s1 and s0 (judge) differ on fewer than 10 groups, so that the interval is rough and",
-          "judge: groups make standard errors"]),
-        (marks(), {"groups": GROUPS},
-         ["8 groups of 20 to 60 segments count as about 6.25 of one size: below 30",
-          "s1 and s0 (judge) differ on fewer than 10 groups", "judge: groups"]),
-        (marks(), {"groups": np.repeat(np.arange(12), [189, *[1] * 11])},
-         ["12 groups of 1 to 189 segments count as about 1.12 of one size: t decides",
-          "judge: gr"]),
-        (differ_on(3), {},
-         ["new and old (judge) differ on so few segments that no p-value can reach 0.05, whatever",
-          "new and old (judge) differ on fewer than 10 segments, so that the interval is rough and"]),
-        (differ_on(9), {}, ["new and old (judge) differ on fewer than 10 segments"]),
-        (differ_on(10), {}, []),
-        (differ_on(0), {}, ["new and old (judge) have identical statistics on every segment: p = 1"]),
-        ({s: x > 0 for s, x in marks().items()}, {},
-         ["judge: 0/1 scores, with McNemar's test, and"]),
-        (marks(), {"test": "ar", "n_resamples": 9},
-         ["With 9 resamples no p-value can reach 0.05 whatever the data: use n_resamples of at le"]),
-        (far(9), {},
-         ["judge: 10 of 200 segments hold 98 % of the variance of new - old: the interval may be"]),
-        (far(9), {"strata": np.arange(200) % 2},
-         ["judge: 10 of 200 segments hold 97 % of the variance of new - old: the interval may be"]),
-        (far(9, 30), {}, ["Only 30 segments"]),
-        (far(3, 30), {},
-         ["Only 30 segments", "judge: 3 of 30 segments hold 94 % of the variance of new - old"]),
-        (far(3), {"groups": np.arange(200) // 2}, ["judge: groups make"]),
-        ({**far(3), "newer": far(3)["new"] + np.arange(200) / 200}, {},
-         ['The interval of newer - old (judge) leaves 0 out though the verdict is "no evidence": each',
-          "judge: 10 of 200 segments hold 96 % of the variance of new - old, and few hold as much in"
-          " 1 more of these: the interval"]),
-        (marks(3), {"groups": np.arange(200) // 8},
-         ["† 3 pairs over so few groups: of such families of 9 to 37 systems (WMT25) one in five had",
-          "Only 25 groups: below 30,", "judge: groups"]),
-        (marks(3), {"groups": np.arange(200) // 8, "adjustment": "none"},
-         ["Only 25 groups: below 30,", "judge: groups"]),
-        (marks(3), {"groups": np.arange(200) // 5}, ["judge: groups"]),
-    ],
-)  # fmt: skip
+EIGHTHS, FIFTHS = np.arange(200) // 8, np.arange(200) // 5
+FEW_DIFFER, GROUPED = "differ on fewer than 10", "groups make standard errors"
+
+
+@pytest.mark.parametrize("scores, options, notes", [
+    (marks(), {}, []),
+    (marks(n=30), {}, ["Only 30 segments: below 100"]),
+    (marks(), {"groups": FIFTHS}, [GROUPED]),
+    (marks(), {"groups": EIGHTHS}, ["Only 25 groups: below 30", GROUPED]),
+    (marks(), {"groups": np.arange(200) // 40},
+     ["s1 and s0 (judge) differ on so few groups that no p-value can reach 0.05",
+      "Only 5 groups: t decides", FEW_DIFFER, GROUPED]),
+    (marks(), {"groups": GROUPS},
+     ["8 groups of 20 to 60 segments count as about 6.25 of one size: below 30", FEW_DIFFER,
+      GROUPED]),
+    (marks(), {"groups": np.repeat(np.arange(12), [189, *[1] * 11])},
+     ["12 groups of 1 to 189 segments count as about 1.12 of one size: t decides", GROUPED]),
+    (differ_on(3), {}, ["so few segments that no p-value can reach 0.05", FEW_DIFFER]),
+    (differ_on(9), {}, [FEW_DIFFER]),
+    (differ_on(10), {}, []),
+    (differ_on(0), {}, ["new and old (judge) have identical statistics"]),
+    ({s: x > 0 for s, x in marks().items()}, {}, ["judge: 0/1 scores, with McNemar's test"]),
+    (marks(), {"test": "ar", "n_resamples": 9}, ["With 9 resamples no p-value can reach 0.05"]),
+    (far(9), {}, ["10 of 200 segments hold 98 % of the variance of new - old"]),
+    (far(9), {"strata": np.arange(200) % 2}, ["10 of 200 segments hold 97 % of the variance"]),
+    (far(9, 30), {}, ["Only 30 segments"]),
+    (far(3, 30), {}, ["Only 30 segments", "3 of 30 segments hold 94 % of the variance"]),
+    (far(3), {"groups": np.arange(200) // 2}, [GROUPED]),
+    ({**far(3), "newer": far(3)["new"] + np.arange(200) / 200}, {},
+     ["The interval of newer - old (judge) leaves 0 out",
+      "96 % of the variance of new - old, and few hold as much in 1 more"]),
+    (marks(3), {"groups": EIGHTHS}, ["† 3 pairs over so few groups", "Only 25 groups", GROUPED]),
+    (marks(3), {"groups": EIGHTHS, "adjustment": "none"}, ["Only 25 groups", GROUPED]),
+    (marks(3), {"groups": FIFTHS}, [GROUPED]),
+])  # fmt: skip
 def test_each_limit_has_its_sentence(scores, options, notes):
     result = es.compare(scores, metrics=JUDGE, **options)
     assert len(result.notes) == len(notes), result.notes
-    for found, expected in zip(result.notes, notes, strict=True):
-        assert found.startswith(expected)
-        assert found in result.to_text(verbose=True)
+    assert all(part in note for part, note in zip(notes, result.notes, strict=True))
     shown = str(result).splitlines()
     assert all(note in shown for note in result.notes[:3])
+    assert all(note in result.to_text(verbose=True) for note in result.notes)
     assert ("1 more note: to_text(verbose=True), or --verbose." in shown) == (len(notes) == 4)
 
 
@@ -99,13 +85,12 @@ def test_an_interval_that_leaves_0_out_without_evidence_is_explained_everywhere(
     apart = [d for d in result if not d.low <= 0 <= d.high and d.pvalue_adjusted > 0.05]
     assert len(apart) > 1
     assert [d for d in result if result.adjusted.is_apart(d)] == apart
-    start = f'{len(apart)} of 6 intervals leave 0 out though the verdict is "no evidence": each'
-    assert result.notes[0].startswith(start)
-    assert result.notes[0].endswith("alone, and p (max-t) allows for 6 comparisons.")
+    assert result.notes[0].startswith(f"{len(apart)} of 6 intervals leave 0 out though")
+    assert "p (max-t) allows for 6 comparisons" in result.notes[0]
     caption = "open beside the line: p is adjusted, the interval is not"
     assert caption in result.plot().get_xlabel().replace("\n", " ")
     page = document(result)
-    assert page.count("The interval speaks of this difference alone, and p allows") == len(apart)
+    assert page.count("The interval speaks of this difference alone") == len(apart)
     assert caption in page
     # Neither where nothing is adjusted, nor where intervals hold together, nor of one side.
     for options in ({"adjustment": "none"}, {"method": "simultaneous"}, {"alternative": "less"}):
@@ -120,10 +105,7 @@ def test_an_interval_that_leaves_0_out_without_evidence_is_explained_everywhere(
         (d,) = result = es.compare(scores, metrics=JUDGE, test="t", n_resamples=99)
         if result.adjusted.is_apart(d):
             (note,) = [note for note in result.notes if "leaves" in note]
-            assert note.startswith("The interval leaves 0 out though the verdict is ")
-            assert note.endswith(
-                "intervals (bootstrap) and p-values (t) rest on different methods."
-            )
+            assert "intervals (bootstrap) and p-values (t)" in note
             break
     else:
         pytest.fail("no such pair")
@@ -137,8 +119,7 @@ def test_what_too_few_swaps_leave_is_not_shown_as_evidence():
         assert any(result.significant(d) for d in result) == found
         assert any("can reach" in note for note in result.notes) != found
     (note,) = [note for note in result.notes if "can reach" in note]
-    assert "With 99 resamples, times 7 comparisons" in note
-    assert "n_resamples of at least 139." in note
+    assert all(part in note for part in ("99 resamples, times 7", "at least 139."))
     rows = [line for line in str(result).split("\n") if line.startswith("s")][2:]
     assert all(line.split()[-3:] == ["-", "cannot", "tell"] for line in rows)
 
@@ -241,19 +222,15 @@ def test_few_counted_answers_are_told(n, is_told):
     told = [note for note in result.notes if "fewer than 10 segments" in note]
     exact = binomtest(n, n).pvalue
     assert result[0].discordant.exact_pvalue == pytest.approx(exact)
-    p = f"McNemar's p is smaller than that of its exact form (two-sided {exact:.4f})."
-    assert told == [f"B and A (acc) differ on fewer than 10 segments, where {p}"] * is_told
+    assert len(told) == is_told
+    assert all(f"exact form (two-sided {exact:.4f})" in note for note in told)
 
 
 def test_of_three_answers_no_bootstrap_is_said_to_be_replaced():
     # Defect: "t decides" stood above McNemar's test and Tango's interval.
     answers = {"A": [1, 0, 0], "B": [1, 1, 1]}
-    notes = es.compare(answers, metrics=es.Mean("acc"), n_resamples=99).notes
-    assert (
-        notes[0]
-        == "Only 3 segments: below 100, intervals and p-values are rough; use more segments."
-    )
     marks = {"A": [0.5, 0.1, 0.2], "B": [0.4, 0.3, 0.9]}
-    assert any(
-        "t decides" in note for note in es.compare(marks, metrics=JUDGE, n_resamples=99).notes
-    )
+    for scores, metric in ((answers, es.Mean("acc")), (marks, JUDGE)):
+        notes = es.compare(scores, metrics=metric, n_resamples=99).notes
+        assert any(note.startswith("Only 3 segments") for note in notes)
+        assert any("t decides" in note for note in notes) == (scores is marks)

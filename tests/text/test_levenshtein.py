@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 import evalstats as es
-from evalstats.text import bit_rows
-from evalstats.text.levenshtein import levenshtein
+from evalstats.text import levenshtein
 from tests.pairs import pack, random_pairs
 
 
 def measure(pairs):
     hyps, refs = (pack([pair[side] for pair in pairs]) for side in (0, 1))
-    return levenshtein(hyps, refs).tolist()
+    return levenshtein.levenshtein(hyps, refs).tolist()
 
 
 @pytest.mark.parametrize(
@@ -28,7 +27,7 @@ def measure(pairs):
 def test_equals_rapidfuzz(monkeypatch, longest, limits):
     """Either way round, in blocks, with the integers of very long pairs, and of sorted tokens."""
     for name, value in limits.items():
-        monkeypatch.setattr(bit_rows, name, value)
+        monkeypatch.setattr(levenshtein, name, value)
     pairs = random_pairs(longest, 50, longest)
     pairs += [([1] * longest, [1] * longest), ([1] * longest, [2] * longest), ([], [1] * longest)]
     expected = [Levenshtein.distance(h, r) for h, r in pairs]

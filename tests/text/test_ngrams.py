@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalstats as es
-from evalstats.text import characters, ngram_index, ngrams
+from evalstats.text import ngrams, tokenization
 from tests import fuzz
 from tests.fuzz import TOKENIZERS
 from tests.naive import sacrebleu_score, sacrebleu_statistics
@@ -51,8 +51,8 @@ def test_fuzzed_corpora_in_tiny_chunks_and_short_keys(monkeypatch, n):
         for name in ("CHUNK_TOKENS", "CHUNK_SEGMENTS", "HYPOTHESIS_TOKENS", "KEPT_BYTES"):
             monkeypatch.setattr(ngrams, name, rng.choice((1, 3, 10, 50, 1 << 20)))
         for name in ("BLOCK_CHARACTERS", "BLOCK_TEXTS"):
-            monkeypatch.setattr(characters, name, rng.choice((1, 3, 10, 50, 1 << 20)))
-        monkeypatch.setattr(ngram_index, "WORD", rng.choice((64, 48, 32)))
+            monkeypatch.setattr(tokenization, name, rng.choice((1, 3, 10, 50, 1 << 20)))
+        monkeypatch.setattr(ngrams, "WORD", rng.choice((64, 48, 32)))
         corpus = fuzz.corpus(rng)
         for metric in (any_bleu(rng), any_chrf(rng)):
             check(metric, *corpus)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import lib_ter
 
 import evalstats as es
-from evalstats.text.tercom import beam, counts, shifts
+from evalstats.text import tercom
 from tests.conftest import first
 from tests.naive import sacrebleu_statistics
 from tests.pairs import pack, random_pairs
@@ -19,7 +19,7 @@ from tests.pairs import pack, random_pairs
 
 def measure(pairs):
     hyps, refs = (pack([pair[side] for pair in pairs]) for side in (0, 1))
-    return list(map(int, counts.translation_edits(hyps, refs)))
+    return list(map(int, tercom.translation_edits(hyps, refs)))
 
 
 def expected(pairs):
@@ -49,35 +49,35 @@ def test_equals_sacrebleu(monkeypatch, longest):
     assert edits == expected(pairs)
     assert measure([]) == []
     # Neighbours and blocks do not matter.
-    monkeypatch.setattr(counts, "_BLOCK_CELLS", 3000)
-    monkeypatch.setattr(shifts, "_MATCHES", 50)
+    monkeypatch.setattr(tercom, "_BLOCK_CELLS", 3000)
+    monkeypatch.setattr(tercom, "_MATCHES", 50)
     assert measure(pairs) == edits
 
 
 #: sacreBLEU's limit, where ours is, and values to try.
 LIMITS = [
-    ("_BEAM_WIDTH", beam, "BEAM", range(2, 10, 2)),
-    ("_MAX_SHIFT_SIZE", shifts, "MAX_SHIFT_SIZE", range(1, 9, 2)),
-    ("_MAX_SHIFT_DIST", shifts, "MAX_SHIFT_DISTANCE", range(1, 21, 4)),
-    ("_MAX_SHIFT_CANDIDATES", shifts, "MAX_CANDIDATES", range(1, 22, 4)),
+    ("_BEAM_WIDTH", "BEAM", range(2, 10, 2)),
+    ("_MAX_SHIFT_SIZE", "MAX_SHIFT_SIZE", range(1, 9, 2)),
+    ("_MAX_SHIFT_DIST", "MAX_SHIFT_DISTANCE", range(1, 21, 4)),
+    ("_MAX_SHIFT_CANDIDATES", "MAX_CANDIDATES", range(1, 22, 4)),
 ]
 
 
 def test_limits_are_those_of_sacrebleu():
-    for name, module, other, _ in LIMITS:
-        assert getattr(module, other) == getattr(lib_ter, name)
+    for name, other, _ in LIMITS:
+        assert getattr(tercom, other) == getattr(lib_ter, name)
 
 
 @pytest.mark.parametrize("n", [6, pytest.param(18, marks=pytest.mark.thorough)])
-@pytest.mark.parametrize(("name", "module", "other", "limits"), LIMITS)
-def test_limits_bite_at_the_same_point(monkeypatch, name, module, other, limits, n):
+@pytest.mark.parametrize(("name", "other", "limits"), LIMITS)
+def test_limits_bite_at_the_same_point(monkeypatch, name, other, limits, n):
     pairs = [pair for pair in random_pairs(8, n, 18) if all(pair)] + displaced_pairs(1, 10, 12)
     # 23 * (52 / 46) is 26 less one bit: the pseudo-diagonal of row 23 is in column 25.
     pairs.append((list(range(46)), list(range(52))))
     results = set()
     for limit in limits:
         monkeypatch.setattr(lib_ter, name, limit)
-        monkeypatch.setattr(module, other, limit)
+        monkeypatch.setattr(tercom, other, limit)
         edits = measure(pairs)
         assert edits == expected(pairs)
         results.add(tuple(edits))

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import CHRF
 from sacrebleu.metrics.bleu import _get_tokenizer
 
-from evalstats.text import characters, tokenization
-from evalstats.text.characters import UNICODE, string_of, whitespace_table
+from evalstats.text import tokenization
 from evalstats.text.ids import learn_ids, look_up_ids
+from evalstats.text.tokenization import UNICODE, string_of, whitespace_table
 from tests.fuzz import CLASSES, PIECES, TOKENIZERS
 
 # st.text() leaves lone surrogates out.
@@ -88,7 +88,7 @@ def test_words_and_characters_of_chrf(texts, lowercase, whitespace):
 @pytest.mark.parametrize("limit", [1, 2, 7, 100])
 def test_blocks_change_nothing(monkeypatch, limit):
     texts = ["a.b c", "", "1.", "-1", "\n", "x" * 50, "", "ΟΔΟΣ", "Σ"]
-    monkeypatch.setattr(characters, "BLOCK_CHARACTERS", limit)
+    monkeypatch.setattr(tokenization, "BLOCK_CHARACTERS", limit)
     for name in TOKENIZERS:
         assert tokenized(texts, name, True) == expected(texts, name, True)
 

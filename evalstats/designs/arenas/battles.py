@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evalstats.checks import choice, label, listed, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import signature_of
-from evalstats.text.frames import columns_of, listed_texts
+from evalstats.text.references import columns_of, listed_texts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

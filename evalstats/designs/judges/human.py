@@ -10,7 +10,7 @@ from evalstats.designs.judges.judged import Judged
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.statistics.extraction import Metrics, as_metrics, as_systems
-from evalstats.text.frames import columns_of
+from evalstats.text.references import columns_of
 
 
 def with_people(

@@ -74,6 +74,10 @@ class Judged(Metric):
     columns: tuple[str, ...] = field(init=False)
     #: Pairs of labels come as they were given.
     reads_text: ClassVar[bool] = False
+    undefined: ClassVar[str] = (
+        "is not known: it has none of people's labels, or nothing else, since few of {n:,} {units} "
+        "have labels; label {more}, or, unless shards are given, take method='t' and test='t'"
+    )
 
     def __post_init__(self) -> None:
         inner = self.metric
@@ -216,8 +220,14 @@ class Judged(Metric):
         n_labelled = float(np.mean(np.sum(table.values[:, :, 0], axis=1)))
         weight = self.weight
         if weight is None:
+            # Cov(h, f)/((1 + n/N)·Var(f)) of n labelled segments and N others, from 0 to 1
+            # (Angelopoulos, Duchi and Zrnic, 2023).
             whole = student.influence_values(self.metric, parts[:, :, 1] + parts[:, :, 2])
-            weight = _best_weight(people, there, whole, n_labelled / table.n_segments)
+            h, f, every = map(_less_mean, (people, there, whole))
+            share = n_labelled / table.n_segments
+            variance = float(np.sum(every**2)) / (share * (1 - share))
+            best = float(np.sum(h * f)) / variance if variance > 0 else 0.0
+            weight = min(max(best, 0.0), 1.0)
         squares, left = (
             float(np.sum(student.unbiased(_less_mean(values), units.sizes, units.codes) ** 2))
             for values in (people, people + weight * (elsewhere - there))
@@ -325,18 +335,6 @@ def _check_strata(table: SegmentStatistics, units: Units) -> None:
                     f"segments, and not of all, in each stratum that has a score; {shown(label)} "
                     f"has {n:,} of {labelled.shape[1]:,} of {system!r}"
                 )
-
-
-def _best_weight(people: Floats, there: Floats, whole: Floats, share: float) -> float:
-    """Return λ of influence values of people, of the judge there, and of it everywhere, `(S, N)`.
-
-    Cov(h, f)/((1 + n/N)·Var(f)) of n labelled segments and N others, from 0 to 1 (Angelopoulos,
-    Duchi and Zrnic, 2023); `share` is n/(n + N).
-    """
-    people, there, whole = map(_less_mean, (people, there, whole))
-    variance = float(np.sum(whole**2)) / (share * (1 - share))
-    best = float(np.sum(people * there)) / variance if variance > 0 else 0.0
-    return min(max(best, 0.0), 1.0)
 
 
 def _less_mean(influence: Floats) -> Floats:

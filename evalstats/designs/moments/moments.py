@@ -14,7 +14,7 @@ from evalstats.designs.moments.query import as_rows
 from evalstats.designs.shards.shard import UNITS
 from evalstats.errors import InputError
 from evalstats.metrics import Metric, as_metric
-from evalstats.metrics.averages import MeanOfRuns
+from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import counted
 from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.names import as_names

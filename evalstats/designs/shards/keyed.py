@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.resampling.poisson import LEFT_OVER, byte_table
+from evalstats.resampling.streams import LEFT_OVER, byte_table
 
 #: Resamples that one block of Philox, 16 bytes, serves.
 GROUP = 16

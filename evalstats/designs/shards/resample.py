@@ -36,8 +36,7 @@ from evalstats.designs.shards.shard import (
     joined,
 )
 from evalstats.errors import InputError, InputTypeError
-from evalstats.resampling.multinomial_rows import multinomial_rows
-from evalstats.resampling.streams import generator
+from evalstats.resampling.streams import generator, multinomial_rows
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import MOST_SEED
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments

@@ -18,8 +18,8 @@ from evalstats.analysis.scores import Scored, distinct_names
 from evalstats.designs.shards.shard import Shard
 from evalstats.errors import InputError
 from evalstats.metrics import Metric, scores_of
-from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.ratios import MeanOfRuns
 
 Floats = NDArray[np.float64]
 
@@ -94,6 +94,7 @@ def _drawn(shard: Shard, i: int, name: str) -> Drawn:
         signature=MetricSignature.of(metric.signature),
         reference_label=shard.reference_labels[i],
         units=Units(shard.n_segments, shard.unit),
+        undefined=metric.undefined,
     )
     replicates = scored.check_finite(scores_of(metric, resampled), "a resample")
     scores = scored.check_finite(scores_of(metric, totals), "the corpus")

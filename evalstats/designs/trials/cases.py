@@ -275,7 +275,9 @@ def _items_of(evaluation: Evaluation, of: Sequence[Difference]) -> Items:
                 "cases are of items with several trials each, and these have one; give lists of "
                 "trials with metrics=evalstats.PassAll(1), or logs with several answers"
             )
-        if not answers.are_outcomes:
+        # Only of 0 and 1 are sums and sums of squares the same.
+        is_whole = np.all(answers.sums == np.rint(answers.sums))
+        if not is_whole or np.any(answers.sums != answers.squares):
             raise InputError("cases are of answers that are right or wrong, with scores of 1 and 0")
         pair = [systems.index(d.baseline), systems.index(d.system)]
         trials, right = (x[pair].astype(np.int64) for x in (answers.counts, answers.sums))

@@ -45,11 +45,6 @@ class Repeats(NamedTuple):
         return cls(*np.moveaxis(answers, -1, 0)) if np.all(np.isfinite(answers[..., 2])) else None
 
     @property
-    def are_outcomes(self) -> bool:
-        """Whether all answers are 0 or 1: only of such are sums and sums of squares the same."""
-        return bool(np.all(self.sums == self.squares) and np.all(self.sums == np.rint(self.sums)))
-
-    @property
     def within(self) -> Floats:
         """The variance of the answers to an item, of each system, `(S,)`: within items, pooled."""
         means = self.sums / np.maximum(self.counts, 1)

@@ -173,6 +173,7 @@ def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:
             for of in each
             for one in of.corrections
         ),
+        undefined=first.undefined,
         blocks=tuple(blocks),
         each=tuple(each),
         places=places,
@@ -266,7 +267,7 @@ def as_unpaired(
 
     References, people's labels, groups and strata are by system; statistics have one system each.
     """
-    inputs = _by_system(hypotheses)
+    inputs = inputs_by_system(hypotheses)
     if not is_statistics(hypotheses) and has_runs(inputs, "bleu" if metrics is None else metrics):
         raise InputError(RUNS, argument="paired")
     given = {"references": references, "human": human, "groups": groups, "strata": strata}
@@ -287,13 +288,8 @@ def as_unpaired(
     return Unpaired(tuple(each))
 
 
-def unpaired_names(hypotheses: Any) -> tuple[str, ...]:
-    """Return the names of systems that are not paired, before anything is read that takes time."""
-    return tuple(_by_system(hypotheses))
-
-
-def _by_system(hypotheses: Any) -> Mapping[str, Any]:
-    """Return outputs, or tables, by the name of their system."""
+def inputs_by_system(hypotheses: Any) -> Mapping[str, Any]:
+    """Return outputs, or tables, by the name of their system, before anything takes time."""
     _refuse_summaries(hypotheses)
     if not is_statistics(hypotheses):
         return as_systems(hypotheses)

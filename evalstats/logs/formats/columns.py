@@ -15,7 +15,7 @@ from evalstats.checks import choice, is_from, label, meant, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.sources import MOST_LINE, as_label, dotted, json_lines, text_blocks
 from evalstats.logs.words import plain
-from evalstats.text.frames import listed_texts, table_columns
+from evalstats.text.references import listed_texts, table_columns
 
 #: What stands for a score that is not there, and for yes and no.
 _NONE = frozenset(

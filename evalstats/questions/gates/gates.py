@@ -1,4 +1,4 @@
-"""The verdict of a gate, also as JUnit's XML: `Gate`, with a `GateCheck` of each task and metric."""
+"""The verdict of a gate, also as JUnit's XML: `Gate`, and a `GateCheck` of each task and metric."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.analysis.caveats import size_notes
 from evalstats.analysis.comparison import Evaluation
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair
+from evalstats.analysis.estimate import size_notes
 from evalstats.analysis.options import SEED, Alternative, Options
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, integer, real, share

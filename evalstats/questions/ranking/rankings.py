@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.caveats import gap_notes, size_notes
 from evalstats.analysis.comparison import Comparison, Evaluation
-from evalstats.analysis.drawn import Drawn, Pair, from_scores
+from evalstats.analysis.drawn import Drawn, Pair, frozen
+from evalstats.analysis.estimate import gap_notes, size_notes
 from evalstats.analysis.max_t import adjusted, errors_within
 from evalstats.analysis.options import Options, option
 from evalstats.analysis.pairs import PairTest, Studentised
+from evalstats.analysis.scores import Scored
 from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.questions.ranking import ranks
@@ -356,7 +357,7 @@ def _by_composite(
         def function(scores: Floats) -> Floats:
             return named(scores, up)
 
-    joint = from_scores(drawn, name, function, higher)
+    joint = _composed(drawn, name, function, higher)
     places = list(combinations(range(len(joint.scores)), 2))
     alone = np.empty(len(places))
     family = []
@@ -375,6 +376,59 @@ def _by_composite(
         signature=f"{name} of {' + '.join(signatures)}",
         notes=(*evaluation.notes, *size_notes(joint), *gap_notes(drawn)),
     )
+
+
+def _composed(
+    drawn: Sequence[Drawn], name: str, function: Composite, higher_is_better: bool
+) -> Drawn:
+    """Return the joint score that a function makes of the scores under several metrics.
+
+    `(..., S, M) -> (..., S)`; it may let systems depend on one another. How it varies with each
+    unit is not known, and replicates of the metrics are needed.
+    """
+    first, n = drawn[0], len(drawn[0].scores)
+    if not first.replicates.size and not first.units.has_values:
+        raise InputError(
+            "a composite needs resampled scores, and of moments nothing is drawn; give "
+            "SegmentStatistics, or a Shard"
+        )
+    if not first.replicates.size:
+        raise InputError("a composite needs resampled scores: leave method out")
+    scores = np.stack([one.scores for one in drawn], axis=-1)
+    replicates = np.stack([one.replicates.T for one in drawn], axis=-1)
+    differing = np.zeros((n, n), dtype=np.int64)
+    for i, j in combinations(range(n), 2):
+        differing[i, j] = differing[j, i] = max(one.differ(i, j)[0] for one in drawn)
+    scored = Scored(
+        name=name,
+        metric_name=first.of.metric_name,
+        systems=first.of.systems,
+        higher_is_better=higher_is_better,
+        signature=first.of.signature,
+        reference_label=first.of.reference_label,
+        units=first.units,
+    )
+    return Drawn(
+        scored,
+        _joint(function, scores),
+        frozen(_joint(function, replicates)),
+        differing=differing,
+    )
+
+
+def _joint(function: Composite, scores: Floats) -> Floats:
+    """Return the joint scores, `(..., S, M) -> (..., S)`, which must be finite numbers."""
+    joint = np.asarray(function(scores), dtype=np.float64)
+    wanted = "composite must make finite numbers of scores (..., S, M), one a system"
+    if joint.shape != scores.shape[:-1]:
+        raise InputError(
+            f"{wanted}: of {scores.shape} it made {joint.shape}, {scores.shape[-2]} systems; take "
+            f"means over axis=-1"
+        )
+    bad = joint[~np.isfinite(joint)]
+    if bad.size:
+        raise InputError(f"{wanted}: {bad.size:,} of {joint.size:,} that it made are {bad[0]}")
+    return joint
 
 
 def _ranking(
