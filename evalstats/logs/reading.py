@@ -5,36 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any
 
 from evalstats.checks import also_called, label, listed, meant
 from evalstats.errors import InputError, InputTypeError
-from evalstats.logs import formats
 from evalstats.logs.epochs import as_epochs
-from evalstats.logs.formats import arenas, tables
+from evalstats.logs.formats import FORMATS, arenas, tables
 from evalstats.logs.formats.columns import as_columns
+from evalstats.logs.formats.format import Format
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.rows import Rows
 from evalstats.logs.sources import Source, check_readable
 from evalstats.logs.words import as_directions, first_few
 from evalstats.text.frames import table_columns
-
-
-class Format(Protocol):
-    """What each module of `logs/formats` is."""
-
-    NAME: str
-
-    def is_ours(self, source: Source) -> bool:
-        """Return whether a file or folder is of this format."""
-
-    def read(self, source: Source, wanted: Wanted) -> Log:
-        """Return what is wanted of it."""
-
-
-FORMATS = tuple(cast(Format, import_module(f"{formats.__name__}.{x}")) for x in formats.NAMES)
 
 
 @also_called(metrics="metric")
@@ -161,7 +145,7 @@ def read_part(log: Any, wanted: Wanted) -> Log:
         if kind.is_ours(source):
             return _read_as(kind, source, str(log), wanted)
     check_readable(source.path)
-    names = ", ".join(kind.NAME for kind in FORMATS)
+    names = ", ".join(kind.name for kind in FORMATS)
     scores = [path for path in source.files if Source(path).suffix in (".csv", ".tsv", ".jsonl")]
     more = f"; a table is a file, give {scores[0]}" if scores else ""
     raise InputError(f"{log} is none of the formats that can be read: {names}{more}")
@@ -169,9 +153,9 @@ def read_part(log: Any, wanted: Wanted) -> Log:
 
 def _read_as(kind: Format, source: Source, path: str, wanted: Wanted) -> Log:
     """Return what is wanted of a file or folder of this format; messages call it `path`."""
-    if wanted.columns and kind.NAME != tables.NAME:
+    if wanted.columns and kind is not tables.TABLE:
         raise InputError(
-            f"is for tables of scores, but {path} is a log of {kind.NAME}", argument="columns"
+            f"is for tables of scores, but {path} is a log of {kind.name}", argument="columns"
         )
     try:
         log = kind.read(source, wanted)
@@ -182,10 +166,10 @@ def _read_as(kind: Format, source: Source, path: str, wanted: Wanted) -> Log:
     # What stands where another kind of value should be has no message of its own.
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(
-            f"{path} is not as logs of {kind.NAME} are ({type(error).__name__}: {error}); "
+            f"{path} is not as logs of {kind.name} are ({type(error).__name__}: {error}); "
             f"write it again, or report it if it is whole"
         ) from error
     if not log.rows and wanted.is_all:
         why = first_few(log.skipped) or "no item has a score"
-        raise InputError(f"{path} holds no scores that can be read as {kind.NAME}: {why}")
+        raise InputError(f"{path} holds no scores that can be read as {kind.name}: {why}")
     return log
