@@ -509,7 +509,7 @@ a limit that is not 0 shows on which side it is
 the order of gold labels counts
 - for gold in self:
 + for gold in sorted(map(str, self)):
-@ logs/formats/lm_eval_samples.py: logs_messages
+@ logs/formats/lm_eval.py: logs_messages
 of choices the answer is the likeliest
 - likelihoods.index(max(likelihoods))
 + likelihoods.index(min(likelihoods))
@@ -796,23 +796,21 @@ an error of promptfoo is no failure
 a case of DeepEval that failed for an error alone has not failed
 -     if first is not None and not has_failed:
 +     if False:
-@ logs/formats/tau_bench.py: logs_agents
+@ logs/formats/agents.py: logs_agents
 a trial of tau-bench that ended with an error is no failure
--             reward = None
-+             pass
-@ logs/formats/tau2_bench.py: logs_agents
+- value = None if is_gone else reward
++ value = reward
 simulations that tau2-bench does not evaluate are no failures
 -         if reward is None or ending in _UNSCORED:
 +         if reward is None:
-@ logs/formats/swe_bench.py: logs_agents
 an instance of SWE-bench that ended with an error is not unresolved
--     "error_ids": None,
+-     "error_ids": "ended with an error",
 +     "error_ids": 0.0,
-@ logs/formats/openai_evals.py: logs_agents
+@ logs/formats/harnesses.py: logs_agents
 a sample of OpenAI evals that was asked and has no score is missing
-- places = [*run.values, *((sample, 1) for sample in run.lines if sample not in scored)]
+- places = [*run.values, *((sample, 1) for sample in run.events if sample not in scored)]
 + places = [*run.values]
-@ logs/formats/alpaca_eval.py: logs_agents
+@ logs/formats/arenas.py: logs_agents
 ties that older versions of AlpacaEval wrote as 0 are ties
 -     preferences[preferences == 0] = 1.5
 +     preferences[preferences == 0] = 1.0
@@ -827,10 +825,9 @@ a column that is named is looked at under no other name
 beside columns of scores that are named none is guessed
 - if role in _OF_SCORES and are_scores_named:
 + if False:
-@ logs/formats/score_columns.py: logs_columns
 columns that are named as systems are systems
-- return ScoreColumns(chosen, bool(roles.named_systems), left_out)
-+ return ScoreColumns(chosen, False, left_out)
+- return ScoreColumns(roles.named, roles.are_systems, left_out)
++ return ScoreColumns(roles.named, False, left_out)
 @ data/examples.py: sample
 `demo --files` writes over no other file
 - path.read_bytes() != content.encode()
