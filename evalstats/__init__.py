@@ -35,12 +35,12 @@ _MODULES = {
     "analysis.suite": "Suite",
     "designs.arenas.arena": "arena wins",
     "questions.power.planning": "power",
-    "designs.looks.growing": "SequentialTest",
+    "designs.looks.sequential": "SequentialTest",
     "logs.reading": "read_log",
     "logs.log": "Log",
     "logs.joining": "compare_logs estimate_logs",
     "questions.gates.gates": "Gate GateCheck",
-    "designs.looks.sequential": "Look Looks",
+    "designs.looks.looks": "Look Looks",
     "auditing": "audit Audit AuditedTest",
     "testing": "gate assert_not_worse",
     "analysis.comparison": "Comparison",
@@ -83,9 +83,9 @@ if TYPE_CHECKING:
     from evalstats.designs.arenas.arena import arena as arena
     from evalstats.designs.arenas.arena import wins as wins
     from evalstats.designs.judges.judged import Judged as Judged
-    from evalstats.designs.looks.growing import SequentialTest as SequentialTest
-    from evalstats.designs.looks.sequential import Look as Look
-    from evalstats.designs.looks.sequential import Looks as Looks
+    from evalstats.designs.looks.looks import Look as Look
+    from evalstats.designs.looks.looks import Looks as Looks
+    from evalstats.designs.looks.sequential import SequentialTest as SequentialTest
     from evalstats.designs.moments.moments import Moments as Moments
     from evalstats.designs.moments.query import moments_query as moments_query
     from evalstats.designs.shards.resample import resample_shard as resample_shard

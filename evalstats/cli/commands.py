@@ -22,7 +22,7 @@ from evalstats.cli.flags import COMMANDS, flag_of, names_of
 from evalstats.cli.inputs import Input, Logs, log_at, read
 from evalstats.cli.output import FIGURES, outputs_of, to_stdout
 from evalstats.data import load_sample
-from evalstats.designs.looks.sequential import Looks
+from evalstats.designs.looks.looks import Looks
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.resampling.executors import Reporting

@@ -56,7 +56,7 @@ from evalstats.results.records import (
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
-    from evalstats.designs.looks.sequential import Looks
+    from evalstats.designs.looks.looks import Looks
     from evalstats.pictures.figures import Axes, Panels
     from evalstats.questions.influence.influence import Influence
     from evalstats.questions.power.planned import PairPower, Power

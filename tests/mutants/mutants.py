@@ -672,7 +672,7 @@ at the end the whole level is spent
 a sequence allows for one side at twice the level
 - log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
 + log = float(np.log1p((ratio + 1) ** 0.5 / alpha))
-@ designs/looks/growing.py: looks
+@ designs/looks/sequential.py: looks
 what is not shown at the last look has failed
 - verdict = "failed" if self.of is not None and n >= self.of else "go on"
 + verdict = "go on"

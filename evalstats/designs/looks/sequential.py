@@ -1,251 +1,454 @@
-"""An evaluation that grows: `Looks`, with a `Look` for each time that somebody looked."""
+"""A test that is looked at again and again: whether enough items are in to decide.
+
+Whoever looks at the results while items come in, and stops when a p-value is small, is wrong far
+more often than its level says. `SequentialTest` holds the p-value of each look against a level that
+allows for all looks (`evalstats.designs.looks.spending`); nothing else about it is new.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from evalstats.questions.gates.gates import JUNIT, JunitCase, junit, junit_text, limit_of
-from evalstats.results import tabular
-from evalstats.results.convert import Count, Level, Share, Size, one_of
-from evalstats.results.forms import Finding, Several
-from evalstats.results.marks import Limit, Mark, Panel
-from evalstats.results.records import KINDS, Difference, Record, counted, metric_name, plural
-from evalstats.results.tabular import Column, Table, table_of
+from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.drawn import maker_of
+from evalstats.analysis.estimate import result_signature
+from evalstats.analysis.max_t import CLAIMS
+from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
+from evalstats.analysis.pairs import PairTest, claims_of
+from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
+from evalstats.checks import also_called, choice, integer, share, shown
+from evalstats.designs.judges.human import by_role, with_pairs
+from evalstats.designs.looks.arrival import Arrivals, arrivals_of, order_notes
+from evalstats.designs.looks.looks import Look, Looks
+from evalstats.designs.looks.spending import (
+    LEAST_LEVEL,
+    Continuing,
+    Spending,
+    conditional_power,
+    sequence_level,
+    sequence_pvalue,
+    spent,
+)
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics import Metric, as_metric
+from evalstats.questions.gates.gate import decided, one_sided
+from evalstats.resampling.executors import Workers, as_workers
+from evalstats.resampling.weights import Rng, as_seed
+from evalstats.results.convert import record_of
+from evalstats.results.records import Difference, MarginTest, counted, plural
+from evalstats.statistics.interchange import identity, is_same_metric, parameters
+from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LOOK_VERDICTS = ("passed", "failed", "go on")
-#: What exits with it; 2 is bad input, and 3 an undecided gate.
-_CODES = {"passed": 0, "failed": 1, "go on": 4}
-#: Less chance to pass than this is none.
-_HOPELESS = 0.1
+_VERSION = 1
+#: Units near which a confidence sequence is narrowest.
+_TIGHTEST = 200
+_MOST_UNITS, _MOST_LOOKS = 10**9, 10_000
+#: Of spending functions that have no name a state keeps the shares at so many fractions.
+_TENTHS = [i / 10 for i in range(1, 11)]
 
 
-@dataclass(frozen=True)
-class Look(Record):
-    """What all items so far say, at a level that allows for looking again.
+class SequentialTest:
+    """Say at each look at a growing evaluation whether it is decided: passed, failed, or go on.
 
-    Attributes
+    Parameters
     ----------
-    number : int
-        1 for the first look.
-    n_items, n_units, unit, planned : int, int, str, int or None
-        Items so far; units (groups, or the same items), and what these are called; how many units
-        are planned, `None` without a plan.
-    difference : Difference
-        System minus baseline. Its interval is a repeated confidence interval (Jennison and
-        Turnbull, 1989): with probability 1 - 2·`significance_level` all of a test's hold, whenever
-        it stops.
-    verdict : {"passed", "failed", "go on"}
-        What was asked is shown; or its opposite, or all units are in and it is not; or neither.
-    level : float
-        How small a one-sided p-value must be to decide now.
-    pvalue, pvalue_failed : float or None
-        One-sided, that what was asked holds, and that the opposite does: that more is lost than the
-        limit or, where it was asked whether it is better, that it is worse. Those of `compare`,
-        which know nothing of other looks. `None` where there is no test of the limit.
-    pvalue_anytime : float or None
-        Without a plan the same for all looks together: the smallest `significance_level` at which
-        this look passes.
-    chance : float or None
-        How likely it passes at the last look, if the effect is as large as it has been so far;
-        `None` without a plan, and at the end.
-    significance_level, signature : float, str
-        Of the test, and of these numbers.
+    of : int, optional
+        How many units are planned at most: items, or groups of them. Without it there is no plan
+        and no last look, which costs power.
+    looks : int
+        How many looks are planned, in equal steps. Looks at other times, or more of them, are fine:
+        the level follows from how many units are in.
+    metric : str or Metric
+        Name or configured object.
+    margin, recovery : float, optional
+        The loss that is too much, or the share of the baseline's score to be kept, as in `gate`.
+        Without either it is asked whether the system is better.
+    significance_level : float
+        In (0, 0.5): at most how often *any* look passes what should not, and how often any fails
+        what should not.
+    spending : {"obrien-fleming", "pocock"} or callable
+        How the level is spent (`evalstats.designs.looks.spending.levels`): little early, or
+        evenly; a function of the fraction of the units that are in.
+    test : {"bootstrap", "t"}
+        Which p-values and intervals, as in `compare`; t takes a fraction of the time.
+    n_resamples, rng, executor
+        As in `compare`.
+
+    Raises
+    ------
+    InputError
+        For bad input; the message names the argument.
+
+    Notes
+    -----
+    Each look has the p-values and intervals of `compare` with all items so far, and its verdict is
+    that of `gate` at the look's own level, but that it fails at the last look what is not shown.
+    With a plan, levels are those of Lan and DeMets (1983), given the canonical joint distribution
+    of the looks (Jennison and Turnbull, 2000); without one they follow from an asymptotic
+    confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, 2024).
+
+    Items must come in an order that has nothing to do with how hard they are: shuffle them before
+    they run. Where looks differ in difficulty, or in a label of the items, a note says so.
 
     Examples
     --------
-    >>> import evalstats as es
-    >>> test = es.SequentialTest(of=400, metric=es.Mean("acc"))
-    >>> look = test.look([1, 0, 1, 1] * 50, [1, 0, 0, 1] * 50)
-    >>> look.n_items, look.verdict
-    (200, 'passed')
+    >>> import evalstats as es, numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> new, base = rng.random((2, 400)) < [[0.75], [0.6]]
+    >>> test = SequentialTest(of=400, looks=8, metric=es.Mean("acc"), margin=0.02)
+    >>> for n in range(50, 401, 50):
+    ...     look = test.look(new[:n], base[:n])
+    ...     print(f"{n} {look.pvalue:.4f} {look.level:.4f} {look.verdict}")
+    ...     if look.verdict != "go on":
+    ...         break
+    50 0.2403 0.0000 go on
+    100 0.0267 0.0001 go on
+    150 0.0041 0.0013 go on
+    200 0.0010 0.0051 passed
     """
 
-    number: Count
-    n_items: Count
-    n_units: Count
-    unit: str
-    planned: Count | None
-    difference: Difference
-    verdict: Annotated[str, one_of(LOOK_VERDICTS)]
-    level: Level
-    pvalue: Share | None
-    pvalue_failed: Share | None
-    pvalue_anytime: Share | None
-    chance: Share | None
-    significance_level: Level
-    signature: str
+    @also_called(metrics="metric", seed="rng")
+    def __init__(
+        self,
+        of: int | None = None,
+        looks: int = 8,
+        metric: str | Metric = "bleu",
+        *,
+        margin: float | None = None,
+        recovery: float | None = None,
+        significance_level: float = 0.05,
+        spending: Spending = "obrien-fleming",
+        test: str = "bootstrap",
+        n_resamples: int = N_RESAMPLES,
+        rng: Rng = SEED,
+        executor: Workers = None,
+    ) -> None:
+        self.of = None if of is None else integer(of, "of", 2, _MOST_UNITS)
+        self.n_looks = integer(looks, "looks", 1, _MOST_LOOKS)
+        self.metric = as_metric(metric)
+        self.margin, self.recovery = as_limits(margin, recovery)
+        self.significance_level = share(significance_level, "significance_level", 0.5)
+        self.spending = spending
+        spent(1.0, self.significance_level, spending)
+        self.test = choice(test, ("bootstrap", "t"), "test")
+        self.n_resamples = integer(n_resamples, "n_resamples", 2, 10**7)
+        self.seed = as_seed(rng)
+        self.executor = as_workers(executor)
+        self._arrivals: Arrivals | None = None
+        self._continuing = Continuing()
+        self._looks: tuple[Look, ...] = ()
+        self._notes: tuple[str, ...] = ()
 
-    derived = ("low", "high", "left")
+    def look(
+        self,
+        new: Any,
+        base: Any,
+        references: Any = None,
+        *,
+        groups: Labels = None,
+        strata: Labels = None,
+        aggregate: Aggregated = "micro",
+        human: object = None,
+    ) -> Look:
+        """Look at all items so far of both systems.
 
-    @property
-    def low(self) -> float:
-        """Lower bound of the repeated confidence interval of the difference."""
-        return self.difference.low
+        Parameters
+        ----------
+        new, base
+            N outputs or scores of each, or the `SegmentStatistics` of each; or both systems in
+            `new`, as `compare` takes them, and the name of the baseline. Those of earlier looks
+            come again, known by their `segment_ids`, or by their places.
+        references, groups, strata, aggregate
+            As in `compare`, of all items so far. Groups are what is counted.
+        human : sequence or mapping, optional
+            People's labels of part of the items so far, of a test whose metric is `es.Judged`, as
+            in `compare`: the systems `new` and `base` where these are outputs or scores, {"new":
+            [4, None, ...], "base": [...]}. An item has its label when it comes in, or never.
 
-    @property
-    def high(self) -> float:
-        """Its upper bound."""
-        return self.difference.high
+        Returns
+        -------
+        Look
+            The same again, if there is no new item.
 
-    @property
-    def left(self) -> int | None:
-        """How many planned units are not in yet."""
-        return None if self.planned is None else max(self.planned - self.n_units, 0)
-
-    @property
-    def hopeless(self) -> bool:
-        """Whether the chance to pass is below 10 %; nobody has to stop."""
-        return self.verdict == "go on" and self.chance is not None and self.chance < _HOPELESS
-
-    @property
-    def reason(self) -> str:
-        """What follows from the verdict, in a sentence."""
-        items = counted(self.n_units, self.unit)
-        if self.verdict == "passed":
-            of = f", of {self.planned:,} planned" if self.planned else ""
-            return f"decided on {items}{of}"
-        if self.verdict == "failed":
-            if self.pvalue_failed is not None and self.pvalue_failed <= self.level:
-                return f"the opposite is shown on {items} ({tabular.p_is(self.pvalue_failed)})"
-            return f"all {items} are in, and what was asked is not shown"
-        if self.left is None or self.chance is None:
-            return f"not decided on {items}; there is no last look"
-        said = (
-            f"{counted(self.left, self.unit)} to go; if it goes on like this, the last look passes "
-            f"with a probability of {self.chance:.2f}"
+        Raises
+        ------
+        InputError
+            For bad input, where an item is missing or has other scores than before, and after the
+            test is decided; the test stays as it was.
+        """
+        task, baseline = self._task(new, base, references, human)
+        task = replace(task, groups=groups, strata=strata, aggregate=aggregate)
+        (table,) = task.tables
+        ((a, b),) = as_pairs(table.systems, baseline)
+        ids, values = table.segment_ids, table.values[[a, b]]
+        before = self._arrivals or Arrivals(ids, values[:, :0])
+        arrivals, order = before.after(ids, values)
+        if self._looks and arrivals.counts[-1] == before.counts[-1]:
+            return self._looks[-1]
+        (segments,) = task.segments()
+        units = segments.units
+        self._check_goes_on(units.n, units.unit)
+        alpha, continuing = self.significance_level, self._continuing
+        if self.of is None:
+            level = sequence_level(units.n, alpha, _TIGHTEST)
+        else:
+            all_looks = spent(units.n / self.of, alpha, self.spending)
+            level, continuing = continuing.look(units.n / self.of, all_looks)
+            level = max(level, LEAST_LEVEL)
+        asked = Options(
+            margin=self.margin,
+            recovery=self.recovery,
+            test=self.test,
+            method=self.test,
+            n_resamples=self.n_resamples,
+            seed=self.seed,
+            executor=self.executor,
         )
-        return f"{said}. Stop: hopeless" if self.hopeless else said
-
-    def _title(self) -> str:
-        return f"look {self.number}"
-
-
-@dataclass(frozen=True, repr=False)
-class Looks(Several[Look]):
-    """All looks of a sequential test so far; iterating gives `Look`, the last one last.
-
-    Attributes
-    ----------
-    looks : tuple of Look
-        At least one.
-    margin, recovery : float or None
-        The limit, as of `Gate`; without either it is asked whether the system is better.
-    next_look : int or None
-        At how many units the next planned look is; `None` where there is none.
-    notes : tuple of str
-        What a careful reader should know.
-
-    Examples
-    --------
-    >>> import evalstats as es
-    >>> test = es.SequentialTest(of=400, metric=es.Mean("acc"))
-    >>> _ = test.look([1, 0, 1, 1] * 50, [1, 0, 0, 1] * 50)
-    >>> [(look.n_items, look.verdict) for look in test.result]
-    [(200, 'passed')]
-    """
-
-    looks: tuple[Look, ...]
-    margin: Size | None
-    recovery: Size | None
-    next_look: Count | None
-    notes: tuple[str, ...] = ()
-
-    derived = ("verdict",)
+        options = one_sided(asked, level)
+        (drawn,) = task.drawn(replace(options, test="t", method="t"))
+        if self.test == "bootstrap" and drawn.of.outcomes is None:
+            (drawn,) = task.drawn(options)
+        pair = PairTest(drawn, a, b, options)
+        look = self._look_of(pair, level, continuing, table.n_segments)
+        corrections = [note for one in drawn.of.corrections for note in one.notes()]
+        self._notes = (*order_notes(table, order, arrivals, drawn, a), *corrections)
+        self._looks, self._arrivals, self._continuing = (*self._looks, look), arrivals, continuing
+        return look
 
     @property
-    def last(self) -> Look:
-        """The last look."""
-        return self.looks[-1]
+    def looks(self) -> tuple[Look, ...]:
+        """All looks, in order."""
+        return self._looks
 
     @property
-    def verdict(self) -> str:
-        """That of the last look."""
-        return self.last.verdict
-
-    @property
-    def exit_code(self) -> int:
-        """0 for passed, 1 for failed, 4 for go on."""
-        return _CODES[self.verdict]
+    def result(self) -> Looks:
+        """All looks as a table, a figure, or in any other form; an error before the first."""
+        if not self._looks:
+            raise InputError("there is nothing to show yet; call look first")
+        last, planned = self._looks[-1], None
+        if self.of is not None and last.verdict == "go on":
+            steps = (-(-self.of * j // self.n_looks) for j in range(1, self.n_looks + 1))
+            planned = next(n for n in steps if n > last.n_units)
+        return Looks(self._looks, self.margin, self.recovery, planned, self._notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the difference as it grows with its repeated interval, and the limit, dashed."""
-        from evalstats.pictures import plots
+        return self.result.plot(ax)
 
-        return plots.growth(self, ax)
+    def __repr__(self) -> str:
+        return str(self.result) if self._looks else f"{self.metric.name}: no looks yet."
 
-    def _findings(self) -> list[Finding]:
-        """Say what the last look decides, its difference, and what follows."""
-        last, d = self.last, self.last.difference
-        places = tabular.decimals([abs(last.high - last.low) / 4])
-        value, low, high = (
-            tabular.number(x, places, True) for x in (d.difference, last.low, last.high)
-        )
-        said = f"{d.system} against {d.baseline}: {last.verdict}, {last.reason}"
-        line = f"{d.metric} {value}: repeated interval {low} to {high}."
-        return [Finding(said, KINDS.get(last.verdict, "open"), [line])]
+    def state_dict(self) -> dict[str, Any]:
+        """Return all that is needed to go on from here, as plain Python values for JSON.
 
-    def _panels(self) -> dict[str, list[Panel]]:
-        limit = Limit(self.margin, self.recovery, of_loss=True)
-        marks = [
-            Mark(
-                f"{x.n_units:,}",
-                x.difference.difference,
-                x.low,
-                x.high,
-                kind=KINDS.get(x.verdict, "open"),
-                limits=limit.bounds(x.difference),
+        The statistics of all items so far, and a record of each look.
+        """
+        arrivals = self._arrivals
+        return {
+            "version": _VERSION,
+            "test": self._options(),
+            "items": None if arrivals is None or arrivals.ids is None else list(arrivals.ids),
+            "values": None if arrivals is None else arrivals.values.tolist(),
+            "counts": [] if arrivals is None else list(arrivals.counts),
+            "looks": [look.to_dict() for look in self._looks],
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state_dict` returned, here or in another process.
+
+        Raises
+        ------
+        InputError
+            For a state of another test (another metric, limit, level or plan), or something that is
+            no state at all; this test stays as it was. Other scores of items that were seen are
+            refused at the next look.
+        """
+        try:
+            if state["version"] != _VERSION:
+                raise InputError(
+                    f"state has version {shown(state['version'])}, expected {_VERSION}: another "
+                    f"version of evalstats wrote it; begin with a new test"
+                )
+            for name, here in self._options().items():
+                there = state["test"][name]
+                if there == here:
+                    continue
+                if isinstance(there, Mapping) and isinstance(here, Mapping):
+                    # Of a metric its first part that differs.
+                    part = next((x for x in here if there.get(x) != here[x]), None)
+                    there, here = (of if part is None else of.get(part) for of in (there, here))
+                raise InputError(
+                    f"state is of a test with another {name}: {shown(there)} there, "
+                    f"{shown(here)} here"
+                )
+            looks = tuple(
+                record_of(Look, record, f"state.looks[{i}]")
+                for i, record in enumerate(state["looks"])
             )
-            for x in self.looks
-        ]
-        about = f"by number of {plural(self.last.unit)}, repeated interval; filled: decided"
-        about = "; ".join(filter(None, [about, limit.label]))
-        return {"Looks": [Panel(marks, metric_name(self.last.difference), about, null=0.0)]}
+            arrivals = arrivals_of(state, self.metric) if looks else None
+            # A planned test, where none of these looks crossed its bound.
+            continuing = Continuing()
+            for fraction in [look.n_units / self.of for look in looks] if self.of else ():
+                all_looks = spent(fraction, self.significance_level, self.spending)
+                _, continuing = continuing.look(fraction, all_looks)
+        except InputError:
+            raise
+        except Exception as error:  # whatever Python raises on something that is no state at all
+            raise InputError(f"state must be what state_dict returned: {shown(error)}") from None
+        if arrivals is not None and [look.n_items for look in looks] != list(arrivals.counts):
+            raise InputError("state.looks do not fit state.counts")
+        self._looks, self._arrivals, self._continuing = looks, arrivals, continuing
 
-    def to_junit(self) -> str:
-        """Return JUnit's XML with one test case: "go on" is an error, neither of the others."""
-        d, verdict = self.last.difference, self.verdict
-        kind, text = JUNIT.get(verdict, "error"), junit_text(d, self._limit())
-        return junit([JunitCase("evalstats", d.metric, verdict, kind, text, self.last.reason)])
+    def _task(self, new: Any, base: Any, references: Any, human: Any) -> tuple[Task, str]:
+        """Return both systems as a task, and the name of the baseline."""
+        for maker in filter(None, map(maker_of, (new, base))):
+            raise InputTypeError(f"a look needs the statistics of every segment, not {maker.name}")
+        if isinstance(base, str) and (is_statistics(new) or isinstance(new, Mapping)):
+            both, baseline = new, base
+        elif is_statistics(new) and is_statistics(base):
+            (first,), (second,) = _tables(base), _tables(new)
+            if first.systems == second.systems:
+                first = replace(first, systems=(f"{first.systems[0]} (baseline)",))
+            both, baseline = [first, second], first.systems[0]
+        elif is_statistics(new) or is_statistics(base):
+            raise InputTypeError(
+                "new and base must both be outputs, or scores, or both SegmentStatistics"
+            )
+        else:
+            both, baseline = {"baseline": base, "system": new}, "baseline"
+            human = by_role(human, {"new": "system", "base": "baseline"})
+        metric = None if is_statistics(both) else self.metric
+        if human is not None and metric is not None:
+            both, references = with_pairs(both, references, metric, human)
+            human = None
+        task = as_task(both, references, metric, human=human, executor=self.executor)
+        (table,) = task.tables
+        if not is_same_metric(table.metric, self.metric):
+            raise InputError(
+                f"must be {self.metric.signature}, that of the test, got "
+                f"{table.metric.signature}; of several runs give their means",
+                argument="metric",
+            )
+        if len(table.systems) != 2:
+            raise InputError(f"a look compares two systems, got {', '.join(table.systems)}")
+        return task, baseline
 
-    def _limit(self) -> str:
-        return limit_of(self.margin, self.recovery, "a better score")
-
-    def _tables(self, digits: int | None = None) -> list[Table]:
-        last = self.last
-        places = tabular.decimals([abs(last.high - last.low) / 4], digits)
-        columns: list[Column] = [
-            ("look", ">", lambda x: str(x.number)),
-            (plural(last.unit), ">", lambda x: f"{x.n_units:,}"),
-            ("base", ">", lambda x: tabular.number(x.difference.baseline_score, places)),
-            ("new", ">", lambda x: tabular.number(x.difference.system_score, places)),
-            ("difference", ">", lambda x: tabular.number(x.difference.difference, places, True)),
-            ("repeated interval", ">", lambda x: tabular.interval(x.low, x.high, places, True)),
-            ("p", ">", lambda x: "" if x.pvalue is None else tabular.pvalue(x.pvalue)),
-            ("level", ">", lambda x: tabular.pvalue(x.level)),
-            ("verdict", "<", lambda x: x.verdict),
-        ]
-        of = "" if last.planned is None else f" of {last.planned:,}"
-        title = (
-            f"{self.verdict.upper()}: {last.difference.system} against {last.difference.baseline} "
-            f"on {last.n_units:,}{of} {plural(last.unit)} ({metric_name(last.difference)}), asked: "
-            f"{self._limit()}, level {last.significance_level:g}"
+    def _look_of(self, pair: PairTest, level: float, continuing: Continuing, n_items: int) -> Look:
+        """Return the record of a look."""
+        passed, failed, difference = _claimed(pair)
+        units, n = pair.drawn.units, pair.drawn.units.n
+        verdict = decided(passed, failed, level)
+        if verdict == "undecided":
+            verdict = "failed" if self.of is not None and n >= self.of else "go on"
+        alpha, anytime, chance = self.significance_level, None, None
+        if self.of is None and passed is not None:
+            anytime = sequence_pvalue(passed, n, alpha, _TIGHTEST)
+        if self.of is not None and passed is not None and verdict == "go on":
+            last, _ = continuing.look(1.0, spent(1.0, alpha, self.spending))
+            chance = conditional_power(passed, n / self.of, last)
+        spending = self.spending if isinstance(self.spending, str) else "function"
+        limits = {"margin": self.margin, "recovery": self.recovery}
+        is_tango = pair.test == "mcnemar" and self.margin is not None
+        signature = result_signature(
+            pair.drawn,
+            pair.options,
+            pair.method,
+            test="tango" if is_tango else pair.test,
+            **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
+            alpha=f"{alpha:.10g}",
+            looks="sequence" if self.of is None else spending,
+            of=None if self.of is None else str(self.of),
         )
-        return [table_of(title, self.looks, columns)]
+        return Look(
+            number=len(self._looks) + 1,
+            n_items=n_items,
+            n_units=n,
+            unit="item" if units.unit == "segment" else units.unit,
+            planned=self.of,
+            difference=difference,
+            verdict=verdict,
+            level=level,
+            pvalue=passed,
+            pvalue_failed=failed,
+            pvalue_anytime=anytime,
+            chance=chance,
+            significance_level=alpha,
+            signature=str(signature),
+        )
 
-    def _rows(self) -> Sequence[Look]:
-        return self.looks
+    def _check_goes_on(self, n: int, unit: str) -> None:
+        """Refuse a look after the last, and one that is none."""
+        if not self._looks:
+            return
+        last = self._looks[-1]
+        if last.verdict != "go on":
+            raise InputError(
+                f"the test was decided at look {last.number}, on "
+                f"{counted(last.n_units, last.unit)}: {last.verdict}. More items do not change "
+                f"that; begin with a new SequentialTest, and another state, for another question"
+            )
+        if last.unit != ("item" if unit == "segment" else unit):
+            raise InputError(
+                f"earlier looks counted {plural(last.unit)}, and this one {plural(unit)}"
+            )
+        if n <= last.n_units:
+            raise InputError(
+                f"no new {last.unit}: there are {n:,}, and at the last look there were "
+                f"{last.n_units:,}"
+            )
 
-    def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
-        notes, signatures = super()._below(verbose)
-        said = f"{self.last.reason}."
-        if self.verdict == "go on" and self.next_look is not None:
-            said += f" The next planned look is at {counted(self.next_look, self.last.unit)}."
-        return [said[0].upper() + said[1:], *notes], signatures
+    def _options(self) -> dict[str, Any]:
+        """Return the settings by which a saved test is known, as JSON gives them back."""
+        spending: Any = self.spending
+        if not isinstance(spending, str):
+            spending = [float(f"{float(spending(t)):.6g}") for t in _TENTHS]
+        return {
+            "of": self.of,
+            "metric": _plain(identity(self.metric) | parameters(self.metric)),
+            "margin": self.margin,
+            "recovery": self.recovery,
+            "significance_level": self.significance_level,
+            "spending": spending if self.of is not None else None,
+            "test": self.test,
+            "n_resamples": self.n_resamples,
+            "rng": self.seed,
+        }
 
-    def _signatures(self) -> Sequence[str]:
-        return [self.last.signature]
+
+def _claimed(pair: PairTest) -> tuple[float | None, float | None, Difference]:
+    """Return the one-sided p-values that the claim holds, and its opposite; and the difference."""
+    options, p = pair.options, pair.pvalue()
+    fields = pair.fields(p, pair.interval(options.alpha), False)
+    claims = claims_of(pair)
+    # A pair alone needs no adjustment.
+    alone = {f"{x}_adjusted": claims[x] for x in CLAIMS if x in claims}
+    test = MarginTest(**claims, **alone) if claims else None
+    difference = Difference(task="", aggregate=None, pvalue_adjusted=p, margin_test=test, **fields)
+    if options.margin is not None or options.recovery is not None:
+        return claims.get("pvalue_not_worse"), claims.get("pvalue_worse"), difference
+    sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")
+    return pair.pvalue(0.0, sides[0]), pair.pvalue(0.0, sides[1]), difference
+
+
+def _tables(statistics: Any) -> list[SegmentStatistics]:
+    """Return the only table of statistics that must be of one system, in a list."""
+    tables = [statistics] if isinstance(statistics, SegmentStatistics) else list(statistics)
+    if len(tables) != 1 or len(tables[0].systems) != 1:
+        names = [name for table in tables for name in table.systems]
+        raise InputError(
+            f"new and base must each be the statistics of one system under one metric, got "
+            f"{', '.join(names)}"
+        )
+    return tables
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON would give it back: tuples become lists, at every depth."""
+    if isinstance(value, Mapping):
+        return {name: _plain(x) for name, x in value.items()}
+    return [_plain(x) for x in value] if isinstance(value, (list, tuple)) else value

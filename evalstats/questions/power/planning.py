@@ -170,13 +170,13 @@ def power(
 class Question:
     """What is asked: a size of difference, the units and runs of the plan, the test's power."""
 
-    difference: float | None
-    n_segments: int | None
-    runs: int | None
     level: float
     target: float
     confidence_level: float
     alternative: str
+    difference: float | None = None
+    n_segments: int | None = None
+    runs: int | None = None
     trials: int | None = None
     price: tuple[float, float] | None = None
 
@@ -427,15 +427,7 @@ def needed_within(
         return ceil(items) if items < ENDLESS else None
     if effect.spread.error == 0 or level < _LEAST_LEVEL:
         return None
-    asked = Question(
-        difference=None,
-        n_segments=None,
-        runs=None,
-        level=level,
-        target=target,
-        confidence_level=options.confidence_level,
-        alternative="greater",
-    )
+    asked = Question(level, target, options.confidence_level, alternative="greater")
     # Variances of large or small scores are no numbers; those of several runs are refused.
     unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
     replicates = effect.replicates / unit

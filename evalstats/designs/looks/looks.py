@@ -1,0 +1,251 @@
+"""An evaluation that grows: `Looks`, with a `Look` for each time that somebody looked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from evalstats.questions.gates.gates import JUNIT, JunitCase, junit, junit_text, limit_of
+from evalstats.results import tabular
+from evalstats.results.convert import Count, Level, Share, Size, one_of
+from evalstats.results.forms import Finding, Several
+from evalstats.results.marks import Limit, Mark, Panel
+from evalstats.results.records import KINDS, Difference, Record, counted, metric_name, plural
+from evalstats.results.tabular import Column, Table, table_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LOOK_VERDICTS = ("passed", "failed", "go on")
+#: What exits with it; 2 is bad input, and 3 an undecided gate.
+_CODES = {"passed": 0, "failed": 1, "go on": 4}
+#: Less chance to pass than this is none.
+_HOPELESS = 0.1
+
+
+@dataclass(frozen=True)
+class Look(Record):
+    """What all items so far say, at a level that allows for looking again.
+
+    Attributes
+    ----------
+    number : int
+        1 for the first look.
+    n_items, n_units, unit, planned : int, int, str, int or None
+        Items so far; units (groups, or the same items), and what these are called; how many units
+        are planned, `None` without a plan.
+    difference : Difference
+        System minus baseline. Its interval is a repeated confidence interval (Jennison and
+        Turnbull, 1989): with probability 1 - 2·`significance_level` all of a test's hold, whenever
+        it stops.
+    verdict : {"passed", "failed", "go on"}
+        What was asked is shown; or its opposite, or all units are in and it is not; or neither.
+    level : float
+        How small a one-sided p-value must be to decide now.
+    pvalue, pvalue_failed : float or None
+        One-sided, that what was asked holds, and that the opposite does: that more is lost than the
+        limit or, where it was asked whether it is better, that it is worse. Those of `compare`,
+        which know nothing of other looks. `None` where there is no test of the limit.
+    pvalue_anytime : float or None
+        Without a plan the same for all looks together: the smallest `significance_level` at which
+        this look passes.
+    chance : float or None
+        How likely it passes at the last look, if the effect is as large as it has been so far;
+        `None` without a plan, and at the end.
+    significance_level, signature : float, str
+        Of the test, and of these numbers.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> test = es.SequentialTest(of=400, metric=es.Mean("acc"))
+    >>> look = test.look([1, 0, 1, 1] * 50, [1, 0, 0, 1] * 50)
+    >>> look.n_items, look.verdict
+    (200, 'passed')
+    """
+
+    number: Count
+    n_items: Count
+    n_units: Count
+    unit: str
+    planned: Count | None
+    difference: Difference
+    verdict: Annotated[str, one_of(LOOK_VERDICTS)]
+    level: Level
+    pvalue: Share | None
+    pvalue_failed: Share | None
+    pvalue_anytime: Share | None
+    chance: Share | None
+    significance_level: Level
+    signature: str
+
+    derived = ("low", "high", "left")
+
+    @property
+    def low(self) -> float:
+        """Lower bound of the repeated confidence interval of the difference."""
+        return self.difference.low
+
+    @property
+    def high(self) -> float:
+        """Its upper bound."""
+        return self.difference.high
+
+    @property
+    def left(self) -> int | None:
+        """How many planned units are not in yet."""
+        return None if self.planned is None else max(self.planned - self.n_units, 0)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the chance to pass is below 10 %; nobody has to stop."""
+        return self.verdict == "go on" and self.chance is not None and self.chance < _HOPELESS
+
+    @property
+    def reason(self) -> str:
+        """What follows from the verdict, in a sentence."""
+        items = counted(self.n_units, self.unit)
+        if self.verdict == "passed":
+            of = f", of {self.planned:,} planned" if self.planned else ""
+            return f"decided on {items}{of}"
+        if self.verdict == "failed":
+            if self.pvalue_failed is not None and self.pvalue_failed <= self.level:
+                return f"the opposite is shown on {items} ({tabular.p_is(self.pvalue_failed)})"
+            return f"all {items} are in, and what was asked is not shown"
+        if self.left is None or self.chance is None:
+            return f"not decided on {items}; there is no last look"
+        said = (
+            f"{counted(self.left, self.unit)} to go; if it goes on like this, the last look passes "
+            f"with a probability of {self.chance:.2f}"
+        )
+        return f"{said}. Stop: hopeless" if self.hopeless else said
+
+    def _title(self) -> str:
+        return f"look {self.number}"
+
+
+@dataclass(frozen=True, repr=False)
+class Looks(Several[Look]):
+    """All looks of a sequential test so far; iterating gives `Look`, the last one last.
+
+    Attributes
+    ----------
+    looks : tuple of Look
+        At least one.
+    margin, recovery : float or None
+        The limit, as of `Gate`; without either it is asked whether the system is better.
+    next_look : int or None
+        At how many units the next planned look is; `None` where there is none.
+    notes : tuple of str
+        What a careful reader should know.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> test = es.SequentialTest(of=400, metric=es.Mean("acc"))
+    >>> _ = test.look([1, 0, 1, 1] * 50, [1, 0, 0, 1] * 50)
+    >>> [(look.n_items, look.verdict) for look in test.result]
+    [(200, 'passed')]
+    """
+
+    looks: tuple[Look, ...]
+    margin: Size | None
+    recovery: Size | None
+    next_look: Count | None
+    notes: tuple[str, ...] = ()
+
+    derived = ("verdict",)
+
+    @property
+    def last(self) -> Look:
+        """The last look."""
+        return self.looks[-1]
+
+    @property
+    def verdict(self) -> str:
+        """That of the last look."""
+        return self.last.verdict
+
+    @property
+    def exit_code(self) -> int:
+        """0 for passed, 1 for failed, 4 for go on."""
+        return _CODES[self.verdict]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the difference as it grows with its repeated interval, and the limit, dashed."""
+        from evalstats.pictures import plots
+
+        return plots.growth(self, ax)
+
+    def _findings(self) -> list[Finding]:
+        """Say what the last look decides, its difference, and what follows."""
+        last, d = self.last, self.last.difference
+        places = tabular.decimals([abs(last.high - last.low) / 4])
+        value, low, high = (
+            tabular.number(x, places, True) for x in (d.difference, last.low, last.high)
+        )
+        said = f"{d.system} against {d.baseline}: {last.verdict}, {last.reason}"
+        line = f"{d.metric} {value}: repeated interval {low} to {high}."
+        return [Finding(said, KINDS.get(last.verdict, "open"), [line])]
+
+    def _panels(self) -> dict[str, list[Panel]]:
+        limit = Limit(self.margin, self.recovery, of_loss=True)
+        marks = [
+            Mark(
+                f"{x.n_units:,}",
+                x.difference.difference,
+                x.low,
+                x.high,
+                kind=KINDS.get(x.verdict, "open"),
+                limits=limit.bounds(x.difference),
+            )
+            for x in self.looks
+        ]
+        about = f"by number of {plural(self.last.unit)}, repeated interval; filled: decided"
+        about = "; ".join(filter(None, [about, limit.label]))
+        return {"Looks": [Panel(marks, metric_name(self.last.difference), about, null=0.0)]}
+
+    def to_junit(self) -> str:
+        """Return JUnit's XML with one test case: "go on" is an error, neither of the others."""
+        d, verdict = self.last.difference, self.verdict
+        kind, text = JUNIT.get(verdict, "error"), junit_text(d, self._limit())
+        return junit([JunitCase("evalstats", d.metric, verdict, kind, text, self.last.reason)])
+
+    def _limit(self) -> str:
+        return limit_of(self.margin, self.recovery, "a better score")
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        last = self.last
+        places = tabular.decimals([abs(last.high - last.low) / 4], digits)
+        columns: list[Column] = [
+            ("look", ">", lambda x: str(x.number)),
+            (plural(last.unit), ">", lambda x: f"{x.n_units:,}"),
+            ("base", ">", lambda x: tabular.number(x.difference.baseline_score, places)),
+            ("new", ">", lambda x: tabular.number(x.difference.system_score, places)),
+            ("difference", ">", lambda x: tabular.number(x.difference.difference, places, True)),
+            ("repeated interval", ">", lambda x: tabular.interval(x.low, x.high, places, True)),
+            ("p", ">", lambda x: "" if x.pvalue is None else tabular.pvalue(x.pvalue)),
+            ("level", ">", lambda x: tabular.pvalue(x.level)),
+            ("verdict", "<", lambda x: x.verdict),
+        ]
+        of = "" if last.planned is None else f" of {last.planned:,}"
+        title = (
+            f"{self.verdict.upper()}: {last.difference.system} against {last.difference.baseline} "
+            f"on {last.n_units:,}{of} {plural(last.unit)} ({metric_name(last.difference)}), asked: "
+            f"{self._limit()}, level {last.significance_level:g}"
+        )
+        return [table_of(title, self.looks, columns)]
+
+    def _rows(self) -> Sequence[Look]:
+        return self.looks
+
+    def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
+        notes, signatures = super()._below(verbose)
+        said = f"{self.last.reason}."
+        if self.verdict == "go on" and self.next_look is not None:
+            said += f" The next planned look is at {counted(self.next_look, self.last.unit)}."
+        return [said[0].upper() + said[1:], *notes], signatures
+
+    def _signatures(self) -> Sequence[str]:
+        return [self.last.signature]
