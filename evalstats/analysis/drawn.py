@@ -200,7 +200,6 @@ class Drawn:
     notes: tuple[str, ...] = ()  # what its maker does not know of pairs
     origin: tuple[str, ...] = ()  # sentences on how scores came about
     _differing: dict[Pair, tuple[int, float]] = field(default_factory=dict, repr=False)
-    _last: dict[tuple[int, int, float], Effect] = field(default_factory=dict, repr=False)
 
     @property
     def units(self) -> Units:
@@ -280,14 +279,10 @@ class Drawn:
 
     def difference(self, a: int, b: int, share: float = 1.0) -> Effect:
         """Return the score of system b less this share of that of system a."""
-        if (a, b, share) not in self._last:
-            # The last one is asked for again; replicates of all pairs would take much room.
-            self._last.clear()
-            base = self.effects[a] if share == 1 else share * self.effects[a]
-            # Where nothing differs nothing says how much it could.
-            worth = self.differ(a, b)[1] or np.inf
-            self._last[a, b, share] = replace(self.effects[b] - base, worth=worth)
-        return self._last[a, b, share]
+        base = self.effects[a] if share == 1 else share * self.effects[a]
+        # Where nothing differs nothing says how much it could.
+        worth = self.differ(a, b)[1] or np.inf
+        return replace(self.effects[b] - base, worth=worth)
 
 
 def from_segments(segments: Sequence[Resampled], options: Options) -> list[Drawn]:
