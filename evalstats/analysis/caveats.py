@@ -69,8 +69,7 @@ def _limits(
         unit=units.unit,
         worth=worth,
         sizes=sizes,
-        by_t=degrees < LEAST_DEGREES
-        and not all(one.of.outcomes and not one.has_runs for one in drawn),
+        by_t=degrees < LEAST_DEGREES and not all(one.of.outcomes and not one.runs for one in drawn),
         gaps=gaps,
         held=tuple(held),
     )
@@ -93,7 +92,7 @@ def held_by_few(drawn: Drawn, pairs: Sequence[Pair] | None = None) -> list[Conce
     another source, and documents have a note of theirs.
     """
     of, influence, units = drawn.of, drawn.influence, drawn.units
-    is_other = of.outcomes is not None or drawn.has_runs or units.sizes is not None
+    is_other = of.outcomes is not None or drawn.runs or units.sizes is not None
     if influence is None or is_other or not units.has_values:
         return []
     concentrations = []
@@ -103,7 +102,7 @@ def held_by_few(drawn: Drawn, pairs: Sequence[Pair] | None = None) -> list[Conce
         if a is not None:
             values = values - influence[a]
             n_differing, worth = drawn.differ(a, b)
-            n = units.n if drawn.is_paired else n_differing
+            n = units.n if drawn.of.is_paired else n_differing
         # Of fewer that differ another note speaks.
         if a is None or n_differing >= FEW_DIFFERING:
             largest, share = _largest(Effect(0.0, values, np.empty(0), units, worth=worth))
@@ -145,7 +144,8 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
         yield from one.origin
         for correction in one.of.corrections:
             yield from correction.notes()
-        counts, n_scores = one.missing
+        counts, n_scores = one.of.missing
+        counts = counts if one.n_missing is None else one.n_missing
         lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
         if lacking:
             n, whose = int(np.sum(counts)), first_few(lacking, ", ", NAMED, _OTHERS)

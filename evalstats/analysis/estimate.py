@@ -276,7 +276,7 @@ def _without_each(drawn: Drawn, i: int) -> Floats:
 def _design(drawn: Drawn, i: int, effect: Effect) -> dict[str, float]:
     """Return what documents, and runs, add to the error of a score: the design effect."""
     units = drawn.units
-    if not drawn.has_segments or not (units.members is not None or drawn.has_runs):
+    if not drawn.has_segments or not (units.members is not None or drawn.runs):
         return {}
     segments = drawn.segments
     alone = student.spread(segments.segment_influence[i], None, units.segment_codes).error

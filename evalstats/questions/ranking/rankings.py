@@ -330,7 +330,7 @@ def _by_metric(
             *size_notes(drawn),
             *gap_notes([drawn]),
             *close_calls(adjustment, differences, f"{drawn.of.name}: the"),
-            *(() if drawn.is_paired else unpaired_notes(comparison.estimates.rows)),
+            *(() if drawn.of.is_paired else unpaired_notes(comparison.estimates.rows)),
         ),
     )
 
