@@ -53,7 +53,7 @@ _MODULES = {
     "questions.power.planned": "Power PairPower",
     "questions.ranking.rankings": "Ranked Ranking Rankings",
     "questions.domains.heterogeneity": "Heterogeneity TaskTest",
-    "compat.evaluatio.corpora": "bleu_ci bleu_bootstrap_test ConfidenceInterval",
+    "compat.evaluatio.scores": "bleu_ci bleu_bootstrap_test ConfidenceInterval",
     "training.accumulator": "Accumulator",
     "training.monitor": "Monitor",
     "training.check_records": "Checkpoint Selected",
@@ -77,9 +77,9 @@ if TYPE_CHECKING:
     from evalstats.auditing import Audit as Audit
     from evalstats.auditing import AuditedTest as AuditedTest
     from evalstats.auditing import audit as audit
-    from evalstats.compat.evaluatio.corpora import ConfidenceInterval as ConfidenceInterval
-    from evalstats.compat.evaluatio.corpora import bleu_bootstrap_test as bleu_bootstrap_test
-    from evalstats.compat.evaluatio.corpora import bleu_ci as bleu_ci
+    from evalstats.compat.evaluatio.scores import ConfidenceInterval as ConfidenceInterval
+    from evalstats.compat.evaluatio.scores import bleu_bootstrap_test as bleu_bootstrap_test
+    from evalstats.compat.evaluatio.scores import bleu_ci as bleu_ci
     from evalstats.designs.arenas.arena import arena as arena
     from evalstats.designs.arenas.arena import wins as wins
     from evalstats.designs.judges.judged import Judged as Judged

@@ -5,7 +5,6 @@
 - `scores`: statistics of segments that are here, how they are scored, shares that are counted
 - `drawn`: scores with influence values and replicates; arithmetic with them; sums from elsewhere
 - `tasks`: statistics with a design, from what a caller passes; totals over tasks
-- `caveats`: what a careful reader should know
 - `estimate`, `compare`, `suite`: scores and differences of one task, and of many
 - `pairs`: one pair of systems: interval, p-value of any null value, claims of likeness, swaps
 - `max_t`: p-values, claims and intervals of all pairs at once, and over tasks

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn
-from evalstats.analysis.estimate import estimates_of, result_signature
+from evalstats.analysis.estimate import estimates_of, limits_of, result_signature
 from evalstats.analysis.max_t import (
     Tested,
     adjusted,
@@ -272,7 +271,7 @@ def compared(
             signature = _signature(one, options, of_metric, scores[0].method, adjustment)
             evaluation.signatures[part.name, one.of.name] = signature
             estimates += scores
-        evaluation.limits.append(limits_of(part, drawn, evaluation.pairs))
+        evaluation.limits.append(limits_of(drawn, evaluation.pairs, part))
     # Tasks of different kinds have the adjustment that was asked for.
     adjustment = applied.pop() if len(applied) == 1 else options.adjustment
     test = "t" if all(has_runs) else options.test

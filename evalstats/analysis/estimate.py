@@ -1,16 +1,16 @@
-"""How sure is a score: texts or statistics in, estimates out."""
+"""How sure is a score, and what limits what is said of it: texts or statistics in, scores out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.caveats import held_by_few, size_notes
 from evalstats.analysis.design import Aggregated, Labels
-from evalstats.analysis.drawn import Drawn, Effect, maker_of
+from evalstats.analysis.drawn import Drawn, Effect, Pair, maker_of
 from evalstats.analysis.options import (
     SCORE_METHODS,
     SEED,
@@ -19,16 +19,26 @@ from evalstats.analysis.options import (
     ScoreMethod,
     option,
 )
-from evalstats.analysis.tasks import Part, as_decided, as_task, is_extracted, is_statistics
+from evalstats.analysis.tasks import Part, as_decided, as_task, is_statistics
 from evalstats.checks import also_called
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, student
 from evalstats.inference.bootstrap import Bounds
+from evalstats.inference.student import kish
 from evalstats.metrics import Metric
 from evalstats.resampling.executors import Reporting, Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.estimates import Estimate, Estimates
-from evalstats.results.notes import design_notes
+from evalstats.results.notes import (
+    FEW_DIFFERING,
+    NAMED,
+    Concentration,
+    Limits,
+    design_notes,
+    limit_notes,
+    uneven_notes,
+)
+from evalstats.results.records import first_few
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
 from evalstats.statistics.segments import SegmentStatistics
@@ -37,8 +47,16 @@ from evalstats.text.references import columns_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from evalstats.designs.trials.repeats import TrialShares
+
 
 Floats = NDArray[np.float64]
+#: The largest tenth of the units, ten at most, that hold so much of a variance are a note. Measured
+#: on samples of 20 to 2,000 segments: BLEU of systems that get few n-grams right at all is seen in
+#: .67 to 1.00 of the samples of up to 300, BLEU, chrF and TER of good systems in at most .05.
+_LARGEST, _MUCH = 10, 0.85
+#: Behind the first systems of a note.
+_OTHERS = " and others of {} more"
 #: Outputs of one system, or of its runs, or its scores, one a segment.
 _Outputs: TypeAlias = "Sequence[Any] | NDArray[Any]"
 
@@ -179,9 +197,15 @@ def estimate(
         seed=rng,
         executor=executor if progress is None else Reporting(executor, progress),
     )
-    single = _is_single(hypotheses, metric)
-    is_several = isinstance(hypotheses, Mapping) or columns_of(hypotheses) is not None
-    if not is_several and not is_extracted(hypotheses):
+    single = metric is None or isinstance(metric, (str, Metric))
+    if maker_of(hypotheses) is not None:
+        is_list = isinstance(hypotheses, (list, tuple))
+        single = not is_list and len(hypotheses.metrics) == len(hypotheses.systems) == 1
+    elif is_statistics(hypotheses):
+        single = isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1
+    elif isinstance(hypotheses, Mapping) or columns_of(hypotheses) is not None:
+        single = False
+    else:
         hypotheses = {"system": hypotheses}
     options = as_decided(hypotheses, options, n_resamples, rng)
     task = as_task(
@@ -199,17 +223,6 @@ def estimate(
     return estimates[0] if single else Estimates(tuple(estimates))
 
 
-def _is_single(hypotheses: Any, metric: Metrics | None) -> bool:
-    """Return whether one score is asked for: of one system under one metric."""
-    if maker_of(hypotheses) is not None:
-        is_list = isinstance(hypotheses, (list, tuple))
-        return not is_list and len(hypotheses.metrics) == len(hypotheses.systems) == 1
-    if is_statistics(hypotheses):
-        return isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1
-    is_systems = isinstance(hypotheses, Mapping) or columns_of(hypotheses) is not None
-    return not is_systems and (metric is None or isinstance(metric, (str, Metric)))
-
-
 def estimates_of(drawn: Drawn, options: Options, part: Part, single: bool = True) -> list[Estimate]:
     """Return the score of each system under one metric, with its interval.
 
@@ -221,8 +234,10 @@ def estimates_of(drawn: Drawn, options: Options, part: Part, single: bool = True
     designs = [_design(drawn, i, effect) for i, effect in enumerate(drawn.effects)]
     notes: tuple[str, ...] = ()
     if single:
-        of_sizes = size_notes(drawn, gaps=True, held=held_by_few(drawn))
-        notes = (*of_sizes, *design_notes({of.name: designs}, units.unit))
+        limits = [limits_of([drawn])]
+        of_designs = design_notes({of.name: designs}, units.unit)
+        notes = (*limit_notes(limits), *uneven_notes(limits), *of_designs)
+    signatures = {how: str(result_signature(drawn, options, how)) for how, _ in intervals}
     return [
         Estimate(
             metric=of.name,
@@ -237,7 +252,7 @@ def estimates_of(drawn: Drawn, options: Options, part: Part, single: bool = True
             n_segments=units.n,
             unit=units.unit,
             higher_is_better=of.higher_is_better,
-            signature=str(result_signature(drawn, options, method)),
+            signature=signatures[method],
             notes=notes,
             task=part.name,
             aggregate=part.total,
@@ -258,7 +273,7 @@ def _interval(drawn: Drawn, i: int, effect: Effect, options: Options) -> tuple[s
     else:
         if method == "bootstrap" and (effect.runs or spread.degrees < bootstrap.LEAST_DEGREES):
             method = "t"
-        bounds = effect.interval(method, alpha, lambda: _without_each(drawn, i))
+        bounds = effect.interval(method, alpha, lambda: drawn.segments.without_each(i)[0])
     if not np.all(np.isfinite((*bounds, spread.error))):
         raise InputError(
             f"there is no finite interval for {drawn.of.metric_name} of "
@@ -266,11 +281,6 @@ def _interval(drawn: Drawn, i: int, effect: Effect, options: Options) -> tuple[s
             f"define the score for every total"
         )
     return method, bounds
-
-
-def _without_each(drawn: Drawn, i: int) -> Floats:
-    """Return the scores of a system without each unit in turn, `(N,)`."""
-    return np.asarray(drawn.segments.without_each(i)[0])
 
 
 def _design(drawn: Drawn, i: int, effect: Effect) -> dict[str, float]:
@@ -306,3 +316,114 @@ def result_signature(drawn: Drawn, options: Options, method: str, **test: str | 
             "resolution": f"{drawn.resolution:g}" if drawn.resolution < 1 else None,
         }
     )
+
+
+def limits_of(
+    drawn: Sequence[Drawn], pairs: Sequence[Pair] | None = None, part: Part | None = None
+) -> Limits:
+    """Return what limits all that is said of a task, or of a total, under all its metrics.
+
+    Without pairs that is said of scores.
+    """
+    # What is said of the smallest sample limits what is said of all.
+    units = min((one.units for one in drawn[0].samples), key=lambda units: units.alike.degrees)
+    degrees = units.alike.degrees
+    sizes: tuple[int, ...] = ()
+    worth = degrees + 1
+    if units.sizes is not None and units.codes is None:
+        sizes, worth = (int(units.sizes.min()), int(units.sizes.max())), kish(units.sizes)
+    trials: tuple[TrialShares, ...] = ()
+    if any(one.has_segments and one.segments.answers is not None for one in drawn):
+        from evalstats.designs.trials.repeats import trial_shares
+
+        trials = tuple(trial_shares(drawn, pairs or ()))
+    of_pairs = {} if pairs is None else dict.fromkeys(note for one in drawn for note in one.notes)
+    are_counted = all(one.of.outcomes and not one.runs for one in drawn)
+    return Limits(
+        task="" if part is None else part.name,
+        aggregate=None if part is None else part.total,
+        n=units.n,
+        unit=units.unit,
+        worth=worth,
+        sizes=sizes,
+        by_t=degrees < bootstrap.LEAST_DEGREES and not are_counted,
+        gaps=(*of_pairs, *gap_notes(drawn)),
+        held=tuple(few for one in drawn for few in held_by_few(one, pairs)),
+        trials=trials,
+    )
+
+
+def size_notes(drawn: Drawn) -> tuple[str, ...]:
+    """Say when there are too few segments, or groups, to be sure of much."""
+    limits = [limits_of([drawn])._replace(gaps=(), held=(), trials=())]
+    return (*limit_notes(limits), *uneven_notes(limits))
+
+
+def held_by_few(drawn: Drawn, pairs: Sequence[Pair] | None = None) -> list[Concentration]:
+    """Return the pairs, or without pairs the systems, whose variance few units hold.
+
+    Shares are counted, and rest on no variance that was estimated; the error of several runs has
+    another source, and documents have a note of theirs.
+    """
+    of, influence, units = drawn.of, drawn.influence, drawn.units
+    is_other = of.outcomes is not None or drawn.runs or units.sizes is not None
+    if influence is None or is_other or not units.has_values:
+        return []
+    concentrations = []
+    systems: list[tuple[int | None, int]] = [(None, i) for i in range(len(of.systems))]
+    for a, b in systems if pairs is None else pairs:
+        values, n, n_differing, worth = influence[b], units.n, units.n, np.inf
+        if a is not None:
+            values = values - influence[a]
+            n_differing, worth = drawn.differ(a, b)
+            n = units.n if drawn.of.is_paired else n_differing
+        # Of fewer that differ another note speaks.
+        if a is None or n_differing >= FEW_DIFFERING:
+            largest, share = _largest(Effect(0.0, values, np.empty(0), units, worth=worth))
+            if share > _MUCH:
+                names = of.systems[b], None if a is None else of.systems[a]
+                concentrations.append(Concentration(of.name, *names, largest, n, share))
+    return concentrations
+
+
+def _largest(effect: Effect) -> tuple[int, float]:
+    """Return how many units are a tenth, at most ten, and which share of the variance they hold.
+
+    A tenth of as many as the degrees of freedom count: those that differ, and in strata fewer. Ten
+    of thirty hold much of any variance.
+    """
+    assert effect.influence is not None
+    units = effect.units
+    values = student.unbiased(effect.influence, units.sizes, units.codes)
+    # Squares of very large and very small scores are no numbers.
+    squares = (values / (np.max(np.abs(values)) or 1.0)) ** 2
+    largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))
+    total = float(np.sum(squares))
+    held = float(np.sum(np.partition(squares, -largest)[-largest:]))
+    return largest, held / total if total > 0 else 0.0
+
+
+def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
+    """Say how scores came about, how many are missing, what judges are worth, what is doubtful."""
+    for one in drawn:
+        yield from one.origin
+        for correction in one.of.corrections:
+            yield from correction.notes()
+        counts, n_scores = one.of.missing
+        counts = counts if one.n_missing is None else one.n_missing
+        lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
+        if lacking:
+            n, whose = int(np.sum(counts)), first_few(lacking, ", ", NAMED, _OTHERS)
+            yield (
+                f"{one.of.metric_name}: {n:,} of {n_scores:,} scores "
+                f"{'is' if n == 1 else 'are'} missing ({whose}); means "
+                f"are over those that there are."
+            )
+        blocks = one.segments.blocks if one.has_segments else ()
+        if blocks and (metric := blocks[0].metric).doubt:
+            totals = np.sum([block.totals for block in blocks], axis=0)
+            flags = zip(metric.doubtful(totals), one.of.systems, strict=True)
+            names = [system for doubtful, system in flags if doubtful]
+            if names:
+                whose = first_few(names, ", ", NAMED, _OTHERS)
+                yield f"{one.of.metric_name} of {whose}: {metric.doubt}."

@@ -7,12 +7,11 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, cast
 
-from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import maker_of, summaries_of
-from evalstats.analysis.estimate import estimates_of
+from evalstats.analysis.estimate import estimates_of, limits_of
 from evalstats.analysis.options import (
     SCORE_METHODS,
     SEED,
@@ -242,7 +241,7 @@ class Suite:
         for part, drawn in Evaluation(self.parts, [], options).drawn(progress):
             for one in (sample for of_metric in drawn for sample in of_metric.samples):
                 estimates += estimates_of(one, options, part, single=single)
-            limits.append(limits_of(part, drawn))
+            limits.append(limits_of(drawn, part=part))
         # Scores of one task have notes of their own.
         below = [] if single else score_notes(estimates, limits)
         return Estimates(tuple(estimates), (*self.notes, *below))

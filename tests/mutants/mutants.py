@@ -487,7 +487,7 @@ a name of the baseline is no path where there are names of systems
 outputs have the metrics of the statistics that they stand against
 - metrics = [table.metric for tables in known.values() for table in tables]
 + metrics = None
-@ analysis/caveats.py: notes
+@ analysis/estimate.py: notes
 few segments are a tenth of them, ten at most
 - largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))
 + largest = _LARGEST
@@ -734,7 +734,10 @@ steps increase
 statistics against other references are refused
 - not same or hypotheses.fingerprint not in (None, refs.fingerprint)
 + not same
-@ integrations/labels.py: training_loops
+@ integrations/transformers.py: training_loops
+a trainer says how many segments a set has
+- self._n_segments = len(data) if isinstance(data, Sized) else None
++ pass
 rows after the set stay where they do not repeat it
 - if marks[n_segments:] != list(again):
 + if False:
@@ -742,12 +745,8 @@ rows that fill batches begin again as often as it takes
 - again = islice(cycle(marks[:n_segments]), len(marks) - n_segments)
 + again = islice(marks[:n_segments], len(marks) - n_segments)
 where rows may fill batches a set that ends as it begins has no score
-- if may_be_filled and ends_as_it_begins(
-+ if False and ends_as_it_begins(
-@ integrations/transformers.py: training_loops
-a trainer says how many segments a set has
-- self._n_segments = len(data) if isinstance(data, Sized) else None
-+ pass
+- if any(marks[-n:] == marks[:n] for n in range(1, len(marks))):
++ if False:
 @ integrations/loop.py: training_loops
 checkpoints are kept by a value that is logged
 - if isinstance(key, str) and printed in key and
@@ -870,7 +869,7 @@ references may be one text a segment or several
 + for references in (Sequence(text),)
 @ integrations/pytest_plugin.py: pytest_plugin
 the table of a gate that has failed is printed as well
-- _keep(request, str(error))
+- request.node.user_properties.append((_PROPERTY, str(error)))
 + pass
 @ cli/commands.py: cli
 a baseline that is an input is not read twice
@@ -1027,7 +1026,7 @@ a rate is clipped
 without yes or no among labels these are the rate
 - defined = (items > 0) & (people > 0) & (nobody > 0) & (np.abs(bottom) > 1e-12)
 + defined = np.abs(bottom) > 1e-12
-@ analysis/caveats.py: raters
+@ analysis/estimate.py: raters
 a judge who hardly tells yes from no is a note
 - if doubtful]
 + if not doubtful]

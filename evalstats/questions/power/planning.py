@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.analysis.caveats import size_notes
 from evalstats.analysis.comparison import Evaluation
 from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair
+from evalstats.analysis.estimate import size_notes
 from evalstats.analysis.options import Options
 from evalstats.checks import integer, real, share
 from evalstats.designs.trials.repeats import (

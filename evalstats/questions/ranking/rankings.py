@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.caveats import gap_notes, size_notes
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.drawn import Drawn, Pair, frozen
+from evalstats.analysis.estimate import gap_notes, size_notes
 from evalstats.analysis.max_t import adjusted, errors_within
 from evalstats.analysis.options import Options, option
 from evalstats.analysis.pairs import PairTest, Studentised
