@@ -4,6 +4,9 @@ import pytest
 
 from evalstats.data import examples
 
+#: Programs that make the pages have no examples, and load what the default run does not need.
+collect_ignore_glob = ["*.py"]
+
 
 @pytest.fixture(scope="session")
 def folder_of_examples(tmp_path_factory):

@@ -34,7 +34,7 @@ _MODULES = {
     "analysis.compare": "compare",
     "analysis.suite": "Suite",
     "designs.arenas.arena": "arena wins",
-    "questions.power.power": "power",
+    "questions.power.planning": "power",
     "designs.looks.growing": "SequentialTest",
     "logs.reading": "read_log",
     "logs.log": "Log",
@@ -53,7 +53,7 @@ _MODULES = {
     "questions.power.planned": "Power PairPower",
     "questions.ranking.rankings": "Ranked Ranking Rankings",
     "questions.domains.heterogeneity": "Heterogeneity TaskTest",
-    "compat.evaluatio.corpora": "bleu_ci bleu_bootstrap_test ConfidenceInterval",
+    "compat.evaluatio.scores": "bleu_ci bleu_bootstrap_test ConfidenceInterval",
     "training.accumulator": "Accumulator",
     "training.monitor": "Monitor",
     "training.check_records": "Checkpoint Selected",
@@ -77,9 +77,9 @@ if TYPE_CHECKING:
     from evalstats.auditing import Audit as Audit
     from evalstats.auditing import AuditedTest as AuditedTest
     from evalstats.auditing import audit as audit
-    from evalstats.compat.evaluatio.corpora import ConfidenceInterval as ConfidenceInterval
-    from evalstats.compat.evaluatio.corpora import bleu_bootstrap_test as bleu_bootstrap_test
-    from evalstats.compat.evaluatio.corpora import bleu_ci as bleu_ci
+    from evalstats.compat.evaluatio.scores import ConfidenceInterval as ConfidenceInterval
+    from evalstats.compat.evaluatio.scores import bleu_bootstrap_test as bleu_bootstrap_test
+    from evalstats.compat.evaluatio.scores import bleu_ci as bleu_ci
     from evalstats.designs.arenas.arena import arena as arena
     from evalstats.designs.arenas.arena import wins as wins
     from evalstats.designs.judges.judged import Judged as Judged
@@ -138,7 +138,7 @@ if TYPE_CHECKING:
     from evalstats.questions.influence.joint import JointClaim as JointClaim
     from evalstats.questions.power.planned import PairPower as PairPower
     from evalstats.questions.power.planned import Power as Power
-    from evalstats.questions.power.power import power as power
+    from evalstats.questions.power.planning import power as power
     from evalstats.questions.ranking.rankings import Ranked as Ranked
     from evalstats.questions.ranking.rankings import Ranking as Ranking
     from evalstats.questions.ranking.rankings import Rankings as Rankings

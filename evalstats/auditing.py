@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from evalstats.analysis.compare import compare
 from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.tasks import is_statistics, tables_of
 from evalstats.checks import also_called, integer
-from evalstats.compat.evaluatio.corpora import reversal_pvalues
+from evalstats.compat.evaluatio.scores import reversal_pvalues
 from evalstats.inference.randomisation import monte_carlo_error
 from evalstats.metrics import BLEU
 from evalstats.resampling.weighted import MOST_RESAMPLES
@@ -21,7 +21,7 @@ from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Seed, Share
 from evalstats.results.forms import Finding, Several
-from evalstats.results.records import Difference, Record, distinct
+from evalstats.results.records import Record, distinct
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
 from evalstats.statistics.segments import SegmentStatistics
@@ -158,15 +158,13 @@ class Audit(Several[AuditedTest]):
             ("p calibrated", ">", lambda t: tabular.pvalue(t.calibrated)),
             (f"p <= {LEVEL:g}", "<", lambda t: t.verdict),
         ]
-        titles = distinct(f"{t.metric}, against {t.baseline}" for t in self)
+        by_title: dict[str, list[AuditedTest]] = {}
+        for test in self:
+            by_title.setdefault(f"{test.metric}, against {test.baseline}", []).append(test)
+        last = next(reversed(by_title))
         return [
-            table_of(
-                title,
-                [t for t in self if title == f"{t.metric}, against {t.baseline}"],
-                columns,
-                tuple(lines) if title == titles[-1] else (),
-            )
-            for title in titles
+            table_of(title, tests, columns, tuple(lines) if title == last else ())
+            for title, tests in by_title.items()
         ]
 
     def _signatures(self) -> Sequence[str]:
@@ -226,7 +224,6 @@ def audit(
     """
     # Loaded here: sacreBLEU takes longer to load than this library.
     from evalstats.compat.sacrebleu import draws
-    from evalstats.compat.sacrebleu.twins import to_sacrebleu
 
     n_bootstrap = integer(n_bootstrap, "n_bootstrap", 2, MOST_RESAMPLES)
     n_randomization = integer(n_randomization, "n_randomization", 2, MOST_RESAMPLES)
@@ -234,11 +231,11 @@ def audit(
     seed = as_seed(rng)
     if is_statistics(hypotheses):
         tables = tables_of(hypotheses, references, metrics)
-        twins = [to_sacrebleu(table.metric) for table in tables]
+        twins = [draws.to_sacrebleu(table.metric) for table in tables]
     else:
         # What costs nothing is checked before what costs seconds.
         asked = as_metrics("bleu" if metrics is None else metrics)
-        twins = [to_sacrebleu(metric) for metric in asked]
+        twins = [draws.to_sacrebleu(metric) for metric in asked]
         tables = extract_all(hypotheses, references, asked, progress)
     systems = tables[0].systems
     baseline = systems[0] if baseline is None else baseline
@@ -253,22 +250,35 @@ def audit(
         _AR: (n_randomization, draws.paired_randomization(counted, n_randomization, randomization)),
         _EVALUATIO: (n_resamples, [_reversals(t, order, n_resamples, seed) for t in tables]),
     }
+    tests = []
     places = product(range(len(tables)), range(len(order) - 1))
-    tests = [
-        _audited(d, name, pvalues[m][i], n, name != _EVALUATIO and bool(sacrebleu_seed))
-        for d, (m, i) in zip(comparison, places, strict=True)
-        for name, (n, pvalues) in printed.items()
-        if pvalues[m]
-    ]
-    notes = *_notes(tests, sacrebleu_seed, len(order) - 1), *comparison.notes
+    for d, (m, i) in zip(comparison, places, strict=True):
+        for name, (n, pvalues) in printed.items():
+            if pvalues[m]:
+                is_exact = name != _EVALUATIO and bool(sacrebleu_seed)
+                pvalue = pvalues[m][i]
+                error = 0.0 if is_exact else monte_carlo_error(pvalue, n)
+                what = d.metric, d.baseline, d.system, d.difference, name
+                tests.append(AuditedTest(*what, pvalue, error, d.pvalue, *MEANINGS[name]))
+    notes = []
+    if not sacrebleu_seed:
+        notes.append(
+            f"SACREBLEU_SEED is {sacrebleu_seed}: sacreBLEU draws anew in every run, and its "
+            f"p-values are within their Monte-Carlo error."
+        )
+    errors = [test.pvalue_error for test in tests if test.test == _EVALUATIO]
+    if errors:
+        notes.append(
+            f"evaluatio draws anew in every run: its p-value is within its Monte-Carlo error, "
+            f"at most {max(errors):.4f} here."
+        )
+    if len(order) > 2:
+        notes.append(
+            f"All p-values are of one comparison alone; compare adjusts them for all "
+            f"{len(order) - 1}."
+        )
     made = n_bootstrap, n_randomization, sacrebleu_seed
-    return Audit(tuple(tests), comparison, *made, notes)
-
-
-def _audited(d: Difference, name: str, pvalue: float, n: int, reproduced: bool) -> AuditedTest:
-    error = 0.0 if reproduced else monte_carlo_error(pvalue, n)
-    what = d.metric, d.baseline, d.system, d.difference, name
-    return AuditedTest(*what, pvalue, error, d.pvalue, *MEANINGS[name])
+    return Audit(tuple(tests), comparison, *made, (*notes, *comparison.notes))
 
 
 def _reversals(
@@ -276,25 +286,9 @@ def _reversals(
 ) -> list[float]:
     """Return evaluatio's p-values, none for a metric other than its BLEU."""
     # evaluatio always leaves out the orders longer than the output, whatever it is told.
-    its = BLEU(effective_order=True)
-    metric = table.metric
-    if not isinstance(metric, BLEU) or replace(metric, effective_order=True).signature != (
-        its.signature
-    ):
+    its, metric = BLEU(effective_order=True), table.metric
+    if not isinstance(metric, BLEU):
+        return []
+    if replace(metric, effective_order=True).signature != its.signature:
         return []
     return reversal_pvalues(its, table.values[order], n_resamples, seed)
-
-
-def _notes(tests: list[AuditedTest], seed: int | None, n_systems: int) -> Iterator[str]:
-    if not seed:
-        yield (
-            f"SACREBLEU_SEED is {seed}: sacreBLEU draws anew in every run, and its p-values are "
-            f"within their Monte-Carlo error."
-        )
-    if any(test.test == _EVALUATIO for test in tests):
-        yield (
-            "evaluatio draws anew in every run: its p-value is within its Monte-Carlo error, "
-            f"at most {max(t.pvalue_error for t in tests if t.test == _EVALUATIO):.4f} here."
-        )
-    if n_systems > 1:
-        yield f"All p-values are of one comparison alone; compare adjusts them for all {n_systems}."

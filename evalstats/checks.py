@@ -327,18 +327,13 @@ def share(value: object, name: str, most: float = 1.0) -> float:
     return found
 
 
-@cache
-def _arguments(function: Callable[..., Any]) -> tuple[str, ...] | None:
-    """Return the names by which arguments can be given; None where any name can be one."""
-    parameters = inspect.signature(function).parameters.values()
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        return None
-    return tuple(p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY)
+#: Signatures of the functions that were asked for.
+_signature = cache(inspect.signature)
 
 
 def required(function: Callable[..., Any]) -> list[str]:
     """Return the names of the arguments that a function, or a class, cannot do without."""
-    parameters = inspect.signature(function).parameters.values()
+    parameters = _signature(function).parameters.values()
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [p.name for p in parameters if p.default is p.empty and p.kind not in variadic]
 
@@ -350,9 +345,12 @@ def check_arguments(
 
     `others` are names that arguments have beside their first.
     """
-    known = _arguments(function)
+    parameters = _signature(function).parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return
+    known = [p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY]
     for name in names:
-        if known is not None and name not in known:
+        if name not in known:
             there = meant(name, [*(other for other in known if other != "self"), *others])
             raise InputTypeError(f"{called} has no argument {name!r}; {there}")
 
@@ -401,7 +399,7 @@ def also_called(unknown: str = "", /, **names: str) -> Callable[[F], F]:
                     )
                 kwargs[name] = kwargs.pop(other)
             for name in kwargs if unknown else ():
-                if name not in (_arguments(function) or kwargs):
+                if name not in _signature(function).parameters:
                     raise InputTypeError(unknown, argument=name)
             check_arguments(function, name_of_it, kwargs, names)
             return function(*args, **kwargs)

@@ -17,7 +17,7 @@ from evalstats.results.estimates import Estimates
 from evalstats.results.forms import Finding, Listed, as_digits, is_paper
 from evalstats.results.layout import comparison_tables, title
 from evalstats.results.marks import Panel
-from evalstats.results.notes import Limits, describe_comparison
+from evalstats.results.notes import Limits, methods_section
 from evalstats.results.records import (
     Adjustment,
     ContrastName,
@@ -626,7 +626,7 @@ class Comparison(Listed[Difference]):
 
     def describe(self) -> str:
         """Return the sentences for a paper's section on methods: what was compared, and how."""
-        return describe_comparison(self)
+        return methods_section(self.estimates, self)
 
     def to_text(
         self,

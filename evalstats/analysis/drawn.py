@@ -219,14 +219,9 @@ class Drawn:
         return self.of
 
     @property
-    def is_paired(self) -> bool:
-        """Whether all systems have the same units, drawn together."""
-        return self.of.is_paired
-
-    @property
     def samples(self) -> list[Drawn]:
         """The same of the systems that are drawn together; several where each has its own units."""
-        if self.is_paired:
+        if self.of.is_paired:
             return [self]
         return [
             Drawn(
@@ -237,17 +232,6 @@ class Drawn:
             )
             for i, (scored, here) in enumerate(self.of.samples)
         ]
-
-    @property
-    def has_runs(self) -> bool:
-        """Whether scores are means over several runs of each system."""
-        return bool(self.runs)
-
-    @property
-    def missing(self) -> tuple[NDArray[np.int64], int]:
-        """How many scores each system lacks, `(S,)`, and how many all would have."""
-        counts, n_scores = self.of.missing
-        return counts if self.n_missing is None else self.n_missing, n_scores
 
     def signature(self, analysis: Mapping[str, str | None]) -> Signature:
         """Return what identifies the numbers that an analysis makes of it."""

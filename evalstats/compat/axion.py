@@ -146,11 +146,9 @@ class AxionMetric(ABC):
 
     def is_called(self, name: str) -> bool:
         """Return whether this is the metric's name or class: `SentenceBleu`, `sentence_bleu`."""
-        return _plain(name) in (_plain(self.name), _plain(type(self).__name__))
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace(" ", "").replace("_", "")
+        names = (name, self.name, type(self).__name__)
+        asked, *own = (text.lower().replace(" ", "").replace("_", "") for text in names)
+        return asked in own
 
 
 class SentenceBLEU(AxionMetric):
@@ -187,10 +185,14 @@ class SentenceBLEU(AxionMetric):
         """Score candidates at once."""
         rows = self._bleu.statistics(*map(list, zip(*pairs, strict=True)))
         scores = self._bleu.from_statistics(rows).tolist()
-        return [
-            MetricEvaluationResult(round(score, DIGITS), _counts(row))
-            for score, row in zip(scores, rows.tolist(), strict=True)
-        ]
+        results = []
+        for score, (n_hyp, n_ref, *counts) in zip(scores, rows.tolist(), strict=True):
+            n = len(counts) // 2
+            matches = ", ".join(f"{c}/{t}" for c, t in zip(counts[:n], counts[n:], strict=True))
+            orders = f"1- to {n}-grams" if n > 1 else "single tokens"
+            explanation = f"{n_hyp} tokens against {n_ref}; matches of {orders}: {matches}"
+            results.append(MetricEvaluationResult(round(score, DIGITS), explanation))
+        return results
 
 
 #: axion's documentation spells it so, its code does not.
@@ -228,13 +230,6 @@ class LevenshteinRatio(AxionMetric):
             return difflib.SequenceMatcher(None, actual, expected).ratio()
         edits = int(CER().statistics([actual], [expected])[0, 0])
         return 1.0 - edits / max(len(actual), len(expected), 1)
-
-
-def _counts(row: list[int]) -> str:
-    n = (len(row) - 2) // 2
-    matches = (f"{c}/{t}" for c, t in zip(row[2 : 2 + n], row[2 + n :], strict=True))
-    orders = f"1- to {n}-grams" if n > 1 else "single tokens"
-    return f"{row[0]} tokens against {row[1]}; matches of {orders}: {', '.join(matches)}"
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,7 @@ class BLEUScore:
         if len(matrix) != 1:
             raise InputError("weights must be one list of numbers, got several")
         self.weights: list[float] = matrix[0]
+        self._how = f"BLEU-{n}, {self.smooth}, mode: {self.mode}"
 
     def evaluate(self, inputs: Sequence[Any]) -> BatchRunResult:
         """Score a sequence of `TestCase` or dict.
@@ -115,43 +116,35 @@ class BLEUScore:
         can be read; its reason names the others.
         """
         items = listed(inputs, "inputs", "test cases")
-        if self.mode == "sentence" or not items:
-            return BatchRunResult([self._one(item) for item in items])
-        return BatchRunResult([self._corpus(items)])
-
-    def compute_one(self, item: Any) -> dict[str, Any]:
-        """Score one item, ``{"output": float, "reason": str}``, or raise `InputError`."""
-        return {"output": self._score([_split(item)]), "reason": self._reason()}
-
-    def _one(self, item: Any) -> EvalResult:
-        try:
-            return EvalResult(**self.compute_one(item))
-        except InputError as error:
-            return EvalResult(math.nan, str(error))
-
-    def _corpus(self, items: Sequence[Any]) -> EvalResult:
-        pairs, problems = [], []
+        results, pairs, problems = [], [], []
         for i, item in enumerate(items):
             try:
-                pairs.append(_split(item))
+                if self.mode == "sentence":
+                    results.append(EvalResult(**self.compute_one(item)))
+                else:
+                    pairs.append(_split(item))
             except InputError as error:
+                results.append(EvalResult(math.nan, str(error)))
                 problems.append(f"item {i}: {error}")
+        if self.mode == "sentence" or not items:
+            return BatchRunResult(results)
         score, reason = math.nan, "no item can be scored"
         try:
             if pairs:
-                score, reason = self._score(pairs), f"{self._reason()}, {len(pairs)} items"
+                score, reason = self._score(pairs), f"{self._how}, {len(pairs)} items"
         except InputError as error:
             reason = str(error)
         left_out = f"; {len(problems)} left out: {'; '.join(problems)}" if problems else ""
-        return EvalResult(score, reason + left_out)
+        return BatchRunResult([EvalResult(score, reason + left_out)])
+
+    def compute_one(self, item: Any) -> dict[str, Any]:
+        """Score one item, ``{"output": float, "reason": str}``, or raise `InputError`."""
+        return {"output": self._score([_split(item)]), "reason": self._how}
 
     def _score(self, pairs: Sequence[tuple[list[str], list[list[str]]]]) -> float:
         hypotheses, references = zip(*pairs, strict=True)
         options = tuple(self.weights), getattr(nltk.SmoothingFunction(), self.smooth)
         return float(nltk.corpus_bleu(references, hypotheses, *options))
-
-    def _reason(self) -> str:
-        return f"BLEU-{self.max_n_gram}, {self.smooth}, mode: {self.mode}"
 
 
 def _split(item: Any) -> tuple[list[str], list[list[str]]]:

@@ -102,8 +102,23 @@ def corpus_bleu(
     ``f(p_n, references=..., hypothesis=..., hyp_len=...)`` with a list of fractions, the last
     sentence's references and tokens, and the length of all hypotheses.
     """
-    outputs, by_segment = _checked(list_of_references, hypotheses)
-    rows = _weights(weights)
+    by_segment = listed(list_of_references, "list_of_references", "lists of references")
+    outputs = listed(hypotheses, "hypotheses", "token lists")
+    if len(by_segment) != len(outputs):
+        raise UnusableError(
+            f"list_of_references has {len(by_segment)} entries but hypotheses has "
+            f"{len(outputs)}; give one list of references per hypothesis"
+        )
+    if not outputs:
+        raise UnusableError("hypotheses is empty; give at least one sentence")
+    for i, row in enumerate(zip(by_segment, outputs, strict=True)):
+        names = f"list_of_references[{i}]", f"hypotheses[{i}]"
+        outputs[i], by_segment[i] = _segment(*row, names)
+    if not len(weights):
+        raise InputError("weights is empty; give one for each order")
+    # A single row of weights gives a number in place of a list.
+    given = weights if np.ndim(weights[0]) > 0 else [weights]
+    rows: list[Any] = [row if isinstance(row, tuple) else list(row) for row in given]
     order = max(map(len, rows))
     if len(outputs) == 1:
         statistics = segment_statistics(outputs[0], by_segment[0], order)[None]
@@ -229,31 +244,6 @@ def _counts(p_n: Precisions) -> tuple[Floats, Floats]:
     return counts[:, 0], counts[:, 1]
 
 
-def _weights(weights: Any) -> list[Any]:
-    """Return the rows of weights; a single one gives a number in place of a list, as in NLTK."""
-    if not len(weights):
-        raise InputError("weights is empty; give one for each order")
-    given = weights if np.ndim(weights[0]) > 0 else [weights]
-    return [row if isinstance(row, tuple) else list(row) for row in given]
-
-
-def _checked(
-    list_of_references: Iterable[Sequence[TokenList]], hypotheses: Iterable[TokenList]
-) -> tuple[list[TokenList], list[list[TokenList]]]:
-    by_segment = listed(list_of_references, "list_of_references", "lists of references")
-    outputs = listed(hypotheses, "hypotheses", "token lists")
-    if len(by_segment) != len(outputs):
-        raise UnusableError(
-            f"list_of_references has {len(by_segment)} entries but hypotheses has "
-            f"{len(outputs)}; give one list of references per hypothesis"
-        )
-    if not outputs:
-        raise UnusableError("hypotheses is empty; give at least one sentence")
-    names = [(f"list_of_references[{i}]", f"hypotheses[{i}]") for i in range(len(outputs))]
-    pairs = [_segment(*row) for row in zip(by_segment, outputs, names, strict=True)]
-    return [tokens for tokens, _ in pairs], [references for _, references in pairs]
-
-
 def _segment(
     references: Any, hypothesis: Any, names: tuple[str, str]
 ) -> tuple[TokenList, list[TokenList]]:
@@ -261,14 +251,13 @@ def _segment(
     known = listed(references, names[0], "token lists")
     if not known:
         raise InputError(f"{names[0]} is empty; give at least one token list")
-    tokens = [_tokens(reference, f"{names[0]}[{j}]") for j, reference in enumerate(known)]
-    return _tokens(hypothesis, names[1]), tokens
-
-
-def _tokens(value: Any, name: str) -> TokenList:
-    if not isinstance(value, (str, bytes, list, tuple)):
-        value = listed(value, name, "tokens")
-    return as_token_list(value, name)
+    labels = [*(f"{names[0]}[{j}]" for j in range(len(known))), names[1]]
+    split = []
+    for label, value in zip(labels, [*known, hypothesis], strict=True):
+        if not isinstance(value, (str, bytes, list, tuple)):
+            value = listed(value, label, "tokens")
+        split.append(as_token_list(value, label))
+    return split[-1], split[:-1]
 
 
 # As NLTK has it: ``from evalstats.compat.nltk.translate.bleu_score import sentence_bleu``.

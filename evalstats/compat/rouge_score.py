@@ -20,6 +20,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,10 +95,10 @@ class RougeScorer(BaseScorer):
     ) -> None:
         self.rouge_types = listed(rouge_types, "rouge_types", "names of types")
         for name in self.rouge_types:
-            if name not in [f"rouge{variant}" for variant in VARIANTS]:
-                known = ", ".join(f"rouge{variant}" for variant in VARIANTS)
+            known = [f"rouge{variant}" for variant in VARIANTS]
+            if name not in known:
                 raise InputError(
-                    f"must be among {known}; got {shown(name)}", argument="rouge_types"
+                    f"must be among {', '.join(known)}; got {shown(name)}", argument="rouge_types"
                 )
         if flag(split_summaries, "split_summaries"):
             raise InputError(
@@ -110,24 +111,39 @@ class RougeScorer(BaseScorer):
     def score(self, target: str, prediction: str) -> dict[str, Score]:
         """Return the score of each type, of a prediction against one target."""
         texts = _text(prediction, "prediction"), _text(target, "target")
-        whole, lines = [], []
+        hyp: Tokens = []
+        ref: Tokens = []
         if set(self.rouge_types) - {"rougeLsum"}:
-            whole = [self._tokenizer.tokenize(text) for text in texts]
-        if "rougeLsum" in self.rouge_types:
-            lines = [
-                [self._tokenizer.tokenize(line) for line in text.split("\n") if line]
-                for text in texts
-            ]
+            hyp, ref = (self._tokenizer.tokenize(text) for text in texts)
         found = {}
         for name in self.rouge_types:
+            # Hits, and what output and reference have. One text is too little for arrays.
             if name == "rougeLsum":
-                counts = _summary_counts(*lines)
+                counts = self._summary_counts(texts)
             elif name == "rougeL":
-                counts = _sequence_counts(*whole)
+                counts = [_length(_levels(hyp, ref)[-1], len(hyp)), len(hyp), len(ref)]
             else:
-                counts = _ngram_counts(int(name.removeprefix("rouge")), *whole)
-            found[name] = _score_of(*counts)
+                n = int(name.removeprefix("rouge"))
+                windows = (zip(*(x[i:] for i in range(n)), strict=False) for x in (hyp, ref))
+                first, second = map(Counter, windows)
+                counts = [count.total() for count in (first & second, first, second)]
+            precision, recall = counts[0] / max(counts[1], 1), counts[0] / max(counts[2], 1)
+            both = precision + recall
+            fmeasure = 2 * precision * recall / both if both > 0 else 0.0
+            found[name] = Score(precision, recall, fmeasure)
         return found
+
+    def _summary_counts(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of the union of common subsequences of lines, as often as both have."""
+        hyp, ref = (
+            [self._tokenizer.tokenize(line) for line in text.split("\n") if line] for text in texts
+        )
+        common: Counter[str] = Counter()
+        for line in ref:
+            union = {i for other in hyp for i in _common_places(other, line)}
+            common.update(line[i] for i in union)
+        tokens = Counter(token for line in hyp for token in line)
+        return [(common & tokens).total(), tokens.total(), sum(map(len, ref))]
 
     def score_multi(self, targets: Sequence[str], prediction: str) -> dict[str, Score]:
         """Return the score of each type against the target with the best F."""
@@ -136,38 +152,8 @@ class RougeScorer(BaseScorer):
             raise InputError("is empty; give at least one target", argument="targets")
         scores = [self.score(target, prediction) for target in several]
         # Of equals the first.
-        return {n: max((s[n] for s in scores), key=_fmeasure) for n in self.rouge_types}
-
-
-def _score_of(hits: int, n_hyp: int, n_ref: int) -> Score:
-    precision, recall = hits / max(n_hyp, 1), hits / max(n_ref, 1)
-    both = precision + recall
-    return Score(precision, recall, 2 * precision * recall / both if both > 0 else 0.0)
-
-
-# Hits, and what output and reference have. One text is too little for arrays.
-
-
-def _ngram_counts(n: int, hyp: Tokens, ref: Tokens) -> list[int]:
-    """Count n-grams."""
-    windows = (zip(*(tokens[i:] for i in range(n)), strict=False) for tokens in (hyp, ref))
-    first, second = map(Counter, windows)
-    return [count.total() for count in (first & second, first, second)]
-
-
-def _sequence_counts(hyp: Tokens, ref: Tokens) -> list[int]:
-    """Count the tokens of a longest common subsequence."""
-    return [_length(_levels(hyp, ref)[-1], len(hyp)), len(hyp), len(ref)]
-
-
-def _summary_counts(hyp: Sequence[Tokens], ref: Sequence[Tokens]) -> list[int]:
-    """Count the tokens of the union of common subsequences of lines, as often as both have them."""
-    common: Counter[str] = Counter()
-    for line in ref:
-        union = {i for other in hyp for i in _common_places(other, line)}
-        common.update(line[i] for i in union)
-    tokens = Counter(token for line in hyp for token in line)
-    return [(common & tokens).total(), tokens.total(), sum(map(len, ref))]
+        fmeasure = attrgetter("fmeasure")
+        return {n: max((score[n] for score in scores), key=fmeasure) for n in self.rouge_types}
 
 
 def _common_places(hyp: Tokens, ref: Tokens) -> Iterator[int]:
@@ -229,19 +215,16 @@ class BootstrapAggregator:
 
     def aggregate(self) -> dict[str, AggregateScore]:
         """Return the mean and its interval of each type."""
-        return {name: self._of_type(scores) for name, scores in self._scores.items()}
-
-    def _of_type(self, scores: list[Any]) -> AggregateScore:
-        make = type(scores[0])
-        rows = as_numbers([list(score) for score in scores], "scores", len(scores[0]))
-        means = bootstrap_totals(rows, self._n_samples, self._rng) / len(rows)
-        tail = (1 - self._level) / 2
-        low, high = np.percentile(means, [100 * tail, 100 * (1 - tail)], axis=0).tolist()
-        return AggregateScore(make(*low), make(*rows.mean(axis=0).tolist()), make(*high))
-
-
-def _fmeasure(score: Score) -> float:
-    return score.fmeasure
+        found = {}
+        for name, scores in self._scores.items():
+            make = type(scores[0])
+            rows = as_numbers([list(score) for score in scores], "scores", len(scores[0]))
+            means = bootstrap_totals(rows, self._n_samples, self._rng) / len(rows)
+            tail = (1 - self._level) / 2
+            low, high = np.percentile(means, [100 * tail, 100 * (1 - tail)], axis=0).tolist()
+            mid = rows.mean(axis=0).tolist()
+            found[name] = AggregateScore(make(*low), make(*mid), make(*high))
+        return found
 
 
 def _text(value: object, name: str) -> str:

@@ -31,19 +31,26 @@ def write(folder: Path) -> None:
     texts |= {f"systems/{name}": outputs for name, outputs in participants().items()}
     for name, lines in texts.items():
         _text(folder / f"{name}.txt", "\n".join(lines) + "\n")
-    _text(folder / "comet.csv", _comet())
+    rng = random.Random(1)
+    lines = ["segment,metric,old,new"]
+    for i in range(480):
+        first = 0.7 + 0.1 * rng.gauss(0, 1)
+        lines.append(f"{i},COMET,{first:.4f},{first + 0.006 + 0.04 * rng.gauss(0, 1):.4f}")
+    _text(folder / "comet.csv", "\n".join(lines) + "\n")
     _text(folder / "judge.csv", _judge())
     answers, labels = _graded()
     _text(folder / "answers.csv", answers)
     _text(folder / "labels.csv", labels)
+    rows = [f"old,{task},{old}\nnew,{task},{new}\n" for task, old, new in agent_runs()]
     for n in (100, 200, 300):
-        _text(folder / f"agent-{n}.csv", _agent(n))
+        _text(folder / f"agent-{n}.csv", "system,item,success\n" + "".join(rows[:n]))
     for agent in ("old", "new"):
         _text(folder / "agents" / f"{agent}.csv", _trials(agent))
     _text(folder / "arena.csv", arena())
     for model, share in (("base", 0.6), ("tuned", 0.68)):
         for task, size in (("arc", 150), ("gsm8k", 200)):
-            _json(folder / "logs" / f"2026_{task}_{model}.json", _inspect(model, task, size, share))
+            log = _inspect(model, task, size, share)
+            _text(folder / "logs" / f"2026_{task}_{model}.json", json.dumps(log))
         _harness(folder / model, share)
 
 
@@ -62,15 +69,6 @@ def _answers(name: str, size: int, share: float) -> list[int]:
     """Return who is right: of two models mostly the same items, which are as hard for both."""
     hard, own = random.Random(name.rpartition(" ")[0]), random.Random(name)
     return [int(hard.random() + 0.5 * (own.random() - 0.5) < share) for _ in range(size)]
-
-
-def _comet() -> str:
-    rng = random.Random(1)
-    lines = ["segment,metric,old,new"]
-    for i in range(480):
-        first = 0.7 + 0.1 * rng.gauss(0, 1)
-        lines.append(f"{i},COMET,{first:.4f},{first + 0.006 + 0.04 * rng.gauss(0, 1):.4f}")
-    return "\n".join(lines) + "\n"
 
 
 def _judge() -> str:
@@ -111,14 +109,6 @@ def agent_runs() -> list[tuple[str, int, int]]:
         new = hard if own < 0.6 else rng.random()
         rows.append((f"task {i}", int(hard < 0.6), int(new < 0.7)))
     return rows
-
-
-def _agent(n: int) -> str:
-    """Return the first n tasks of the agents as a table."""
-    lines = ["system,item,success"]
-    for task, old, new in agent_runs()[:n]:
-        lines += [f"old,{task},{old}", f"new,{task},{new}"]
-    return "\n".join(lines) + "\n"
 
 
 def _trials(agent: str) -> str:
@@ -209,11 +199,8 @@ def _harness(folder: Path, share: float) -> None:
     counts |= {"mmlu_physics": {"original": 150, "effective": 150}}
     about = {"config": {"model": "hf", "limit": None}, "model_name": folder.name.replace("__", "/")}
     results = {"results": stated, "configs": kinds, "n-samples": counts, "group_subtasks": {}}
-    _json(folder / f"results_{stamp}.json", {**about, **results, "higher_is_better": {}})
-
-
-def _json(path: Path, content: Any) -> None:
-    _text(path, json.dumps(content))
+    content = json.dumps({**about, **results, "higher_is_better": {}})
+    _text(folder / f"results_{stamp}.json", content)
 
 
 def _text(path: Path, content: str) -> None:

@@ -67,7 +67,11 @@ def interval(
 
     def interval_of(scores: list[SampleScore]) -> Value:
         values = [to_float(score.score.value) for score in scores]
-        values, labels = _by_sample(values, _samples(scores), _labels(scores, cluster))
+        ids = [score.sample_id for score in scores]
+        # Samples without ids are called after their places.
+        samples = [str(place if None in ids else name) for place, name in enumerate(ids)]
+        labels = samples if cluster is None else _clusters(scores, cluster)
+        values, labels = _by_sample(values, samples, labels)
         n_units = len(set(labels))
         if n_units < 2:
             return {"low": math.nan, "high": math.nan}
@@ -83,16 +87,8 @@ def interval(
     return interval_of
 
 
-def _samples(scores: Sequence[SampleScore]) -> list[str]:
-    """Return what each score's sample is called; after its place where samples have no ids."""
-    ids = [score.sample_id for score in scores]
-    return [str(place if None in ids else name) for place, name in enumerate(ids)]
-
-
-def _labels(scores: Sequence[SampleScore], cluster: str | None) -> list[str]:
-    """Return what each score's unit is called: after its cluster, or its sample."""
-    if cluster is None:
-        return _samples(scores)
+def _clusters(scores: Sequence[SampleScore], cluster: str) -> list[str]:
+    """Return the value of every score's sample at this key of its metadata."""
     labels = [(score.sample_metadata or {}).get(cluster) for score in scores]
     for score, label in zip(scores, labels, strict=True):
         if is_missing(label):

@@ -8,9 +8,8 @@ from typing import Any
 
 from evalstats.checks import check_same_length, listed
 from evalstats.errors import InputError, MissingExtraError
-from evalstats.integrations.loop import check_kept_by, checked, estimated, scored
-from evalstats.text.references import References
-from evalstats.training.monitor import Gold, Monitor
+from evalstats.integrations import loop
+from evalstats.training.monitor import Monitor
 
 try:
     from lightning.pytorch import Callback
@@ -66,19 +65,6 @@ class Outputs(dict[str, list[Any]]):
         """The first position without an output; `None` if each up to the last has one."""
         return next((i for i, found in enumerate(self.get("ids", [])) if found != i), None)
 
-    def are_of(self, references: References | Gold) -> bool:
-        """Return whether these are outputs for all segments of these references, in order."""
-        if self.missing is not None or len(self["hypotheses"]) != len(references):
-            return False
-        own = self.get("references")
-        return own is None or type(references)(own).fingerprint == references.fingerprint
-
-    def within(self, references: References | Gold) -> list[Any] | None:
-        """Return the references of these segments, where ids say which they are."""
-        ids = self.get("ids", [-1])
-        known = all(0 <= i < len(references) for i in ids)
-        return [references[i] for i in ids] if known else None
-
 
 class MonitorCallback(Callback):
     """Check the outputs of every validation of a Lightning `Trainer`.
@@ -109,7 +95,7 @@ class MonitorCallback(Callback):
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
         """Refuse to keep checkpoints by a value that is logged under another name."""
         for callback in trainer.callbacks:
-            check_kept_by(getattr(callback, "monitor", None), self.monitor)
+            loop.check_kept_by(getattr(callback, "monitor", None), self.monitor)
 
     def on_validation_epoch_start(self, trainer: Any, pl_module: Any) -> None:
         """Forget the outputs of the last validation."""
@@ -142,8 +128,15 @@ class MonitorCallback(Callback):
         for index in indices:
             batches = [batch for part in parts for batch in part.get(index, [])]
             outputs = Outputs.together(batches, trainer.world_size)
-            suffix = f"/dataloader_idx_{index}" if len(indices) > 1 else ""
-            found |= self._judged(trainer, index, outputs, suffix)
+            if not self._are_of_the_set(trainer, index, outputs):
+                suffix = f"/dataloader_idx_{index}" if len(indices) > 1 else ""
+                aside = self._scored_aside(outputs, may_be_a_part=index == 0)
+                found |= {key + suffix: value for key, value in aside.items()}
+            elif trainer.state.fn == "fit" and not trainer.fast_dev_run:
+                step, hypotheses = trainer.global_step, outputs["hypotheses"]
+                found |= loop.checked(self.monitor, step, hypotheses, self.prefix)
+            else:
+                found |= loop.scored(self.monitor, outputs["hypotheses"], self.prefix)
         pl_module.log_dict(found, add_dataloader_idx=False)
         if trainer.state.fn != "fit":
             return
@@ -159,16 +152,6 @@ class MonitorCallback(Callback):
         if self.monitor.should_stop:
             trainer.should_stop = True
 
-    def _judged(self, trainer: Any, index: int, outputs: Outputs, suffix: str) -> dict[str, float]:
-        """Check or score the outputs of one dataloader, and return what is to be logged."""
-        if self._are_of_the_set(trainer, index, outputs):
-            hypotheses = outputs["hypotheses"]
-            if trainer.state.fn == "fit" and not trainer.fast_dev_run:
-                return checked(self.monitor, trainer.global_step, hypotheses, self.prefix)
-            return scored(self.monitor, hypotheses, self.prefix)
-        found = self._scored_aside(outputs, may_be_a_part=index == 0)
-        return {key + suffix: value for key, value in found.items()}
-
     def _are_of_the_set(self, trainer: Any, index: int, outputs: Outputs) -> bool:
         """Return whether these are outputs for all segments of the monitored set.
 
@@ -178,28 +161,34 @@ class MonitorCallback(Callback):
             Where they are the first dataloader's during ``fit``, nothing but their order says what
             they are of, and a position is missing.
         """
-        references, known = self.monitor.references, "references" in outputs
+        references, own = self.monitor.references, outputs.get("references")
         is_declared = trainer.state.fn == "fit" and index == 0
-        if not is_declared and not known:
+        if not is_declared and own is None:
             return False
-        if is_declared and not _limited(trainer) and (references is None or not known):
+        if is_declared and not _limited(trainer) and (references is None or own is None):
             if outputs.missing is not None:
                 raise InputError(
                     f"'ids' must be the positions 0 to {len(outputs['hypotheses']) - 1} among the "
                     f"references, but there is no {outputs.missing}"
                 )
             return True
-        return references is not None and outputs.are_of(references)
+        if references is None or outputs.missing is not None:
+            return False
+        if len(outputs["hypotheses"]) != len(references):
+            return False
+        return own is None or type(references)(own).fingerprint == references.fingerprint
 
     def _scored_aside(self, outputs: Outputs, may_be_a_part: bool) -> dict[str, float]:
         """Score outputs against their own references, or against those that their ids name."""
         references, hypotheses = self.monitor.references, outputs["hypotheses"]
         level = self.monitor.rules.confidence_level
         if references is None:
-            return estimated(self.monitor.metric, hypotheses, None, self.prefix, level)
+            return loop.estimated(self.monitor.metric, hypotheses, None, self.prefix, level)
         against = outputs.get("references")
         if against is None and may_be_a_part:
-            against = outputs.within(references)
+            ids = outputs.get("ids", [-1])
+            if all(0 <= i < len(references) for i in ids):
+                against = [references[i] for i in ids]
         if against is None:
             warnings.warn(
                 f"{len(hypotheses)} outputs of a validation are passed by: nothing says "
@@ -208,7 +197,7 @@ class MonitorCallback(Callback):
                 stacklevel=2,
             )
             return {}
-        return estimated(self.monitor.metric, hypotheses, against, self.prefix, level)
+        return loop.estimated(self.monitor.metric, hypotheses, against, self.prefix, level)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the monitor's state."""

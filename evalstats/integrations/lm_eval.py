@@ -13,7 +13,7 @@ from evalstats.analysis.estimate import estimate
 from evalstats.analysis.options import N_RESAMPLES, SEED
 from evalstats.checks import share
 from evalstats.errors import InputError, InputTypeError
-from evalstats.logs.formats.lm_eval_samples import Results, TaskSamples
+from evalstats.logs.formats.lm_eval import Results, TaskSamples
 from evalstats.logs.log import Wanted, incompleteness
 from evalstats.logs.pivot import pivoted
 from evalstats.logs.rows import Rows

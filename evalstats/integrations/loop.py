@@ -70,7 +70,14 @@ class MonitorCallback:
         self.log = log
         self.path = None if path is None else Path(path)
         self._resumed = -1
-        if self.path is not None and _is_there(self.path):
+        if self.path is None:
+            return
+        no_file = "\0" in str(path) or self.path.is_dir()
+        if no_file or not self.path.absolute().parent.is_dir():
+            raise InputError(
+                f"path must be a file in a folder that is there, got {shown(str(self.path))}"
+            )
+        if self.path.exists():
             load_state(monitor, self.path)
             self._resumed = -1 if monitor.last is None else monitor.last.step
 
@@ -157,10 +164,3 @@ def load_state(monitor: Monitor, path: Path) -> dict[str, Any]:
         raise InputError(f"{path} must hold the state of a monitor, got {error!r:.100}") from None
     monitor.load_state_dict(state)
     return state
-
-
-def _is_there(path: Path) -> bool:
-    """Return whether a file is there; refuse a path that none can be written to."""
-    if "\0" in str(path) or path.is_dir() or not path.absolute().parent.is_dir():
-        raise InputError(f"path must be a file in a folder that is there, got {shown(str(path))}")
-    return path.exists()

@@ -33,9 +33,9 @@ def evalstats_gate(request: pytest.FixtureRequest) -> Callable[..., Gate]:
         try:
             found = assert_not_worse(*sides, **options)
         except AssertionError as error:
-            _keep(request, str(error))
+            request.node.user_properties.append((_PROPERTY, str(error)))
             raise
-        _keep(request, str(found))
+        request.node.user_properties.append((_PROPERTY, str(found)))
         return found
 
     return asked
@@ -43,12 +43,12 @@ def evalstats_gate(request: pytest.FixtureRequest) -> Callable[..., Gate]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the table of each gate below the test that asked it, if there are any."""
-    every = [report for reports in terminalreporter.stats.values() for report in reports]
-    # What is set up and torn down around a test has its properties as well.
-    called = [report for report in every if getattr(report, "when", None) == "call"]
     gates = [
         (report.nodeid, table)
-        for report in called
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        # What is set up and torn down around a test has its properties as well.
+        if getattr(report, "when", None) == "call"
         for name, table in report.user_properties
         if name == _PROPERTY
     ]
@@ -56,7 +56,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("evalstats gates")
     for node, table in gates:
         terminalreporter.write_line(f"{node}\n{table}\n")
-
-
-def _keep(request: pytest.FixtureRequest, table: str) -> None:
-    request.node.user_properties.append((_PROPERTY, table))

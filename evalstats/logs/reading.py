@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any
 
 from evalstats.checks import also_called, label, listed, meant
 from evalstats.errors import InputError, InputTypeError
-from evalstats.logs import formats
-from evalstats.logs.formats import arenas, tables
+from evalstats.logs.formats import FORMATS, arenas, tables
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.pivot import as_epochs
@@ -27,19 +25,6 @@ from evalstats.text.references import table_columns
 OneLog = Log | str | os.PathLike[str] | Any
 Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog]
 _OF_TABLES = (".csv", ".tsv", ".jsonl")
-
-
-class Format(Protocol):
-    """What each module of `logs/formats` is."""
-
-    NAME: str
-    #: Whether a file or folder is of this format.
-    is_ours: Callable[[Source], bool]
-    #: What is wanted of it.
-    read: Callable[[Source, Wanted], Log]
-
-
-FORMATS = tuple(cast(Format, import_module(f"{formats.__name__}.{x}")) for x in formats.NAMES)
 
 
 @also_called(metrics="metric")
@@ -158,13 +143,13 @@ def _read(log: Any, wanted: Wanted) -> Log:
             # Such as a file that is compressed otherwise than by gzip.
             with readable(source.path) as file:
                 file.read(1)
-        names = ", ".join(one.NAME for one in FORMATS)
+        names = ", ".join(one.name for one in FORMATS)
         scores = [file for file in source.files if Source(file).suffix in _OF_TABLES]
         more = f"; a table is a file, give {scores[0]}" if scores else ""
         raise InputError(f"{log} is none of the formats that can be read: {names}{more}")
-    if wanted.columns and kind.NAME != tables.NAME:
+    if wanted.columns and kind is not tables.TABLE:
         raise InputError(
-            f"is for tables of scores, but {path} is a log of {kind.NAME}", argument="columns"
+            f"is for tables of scores, but {path} is a log of {kind.name}", argument="columns"
         )
     try:
         found = kind.read(source, wanted)
@@ -175,12 +160,12 @@ def _read(log: Any, wanted: Wanted) -> Log:
     # What stands where another kind of value should be has no message of its own.
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(
-            f"{path} is not as logs of {kind.NAME} are ({type(error).__name__}: {error}); "
+            f"{path} is not as logs of {kind.name} are ({type(error).__name__}: {error}); "
             f"write it again, or report it if it is whole"
         ) from error
     if not found.rows and not any(wanted[:3]):
         why = first_few(found.skipped) or "no item has a score"
-        raise InputError(f"{path} holds no scores that can be read as {kind.NAME}: {why}")
+        raise InputError(f"{path} holds no scores that can be read as {kind.name}: {why}")
     return found
 
 

@@ -15,7 +15,7 @@ from evalstats.results import layout
 from evalstats.results.convert import Count, Level, NotNegative, check_bounds
 from evalstats.results.forms import Finding, Listed, Result
 from evalstats.results.marks import Panel
-from evalstats.results.notes import describe_scores
+from evalstats.results.notes import methods_section
 from evalstats.results.records import Interval, distinct, stretch
 from evalstats.results.tabular import Table
 
@@ -31,7 +31,7 @@ class _Scores(Result):
 
     def describe(self) -> str:
         """Return the sentences for a paper's section on methods."""
-        return describe_scores(self._rows())
+        return methods_section(self._rows())
 
     def plot(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
         """Draw the scores with their intervals: systems best first, or a row a task."""

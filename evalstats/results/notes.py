@@ -465,19 +465,16 @@ def _names(tasks: Iterable[str]) -> str:
     return ", ".join(names) if len(names) <= NAMED else f"{len(names)} tasks"
 
 
-def describe_scores(estimates: Sequence[Estimate]) -> str:
-    """Say what was scored, on what, and how its intervals were made."""
-    return " ".join(["Systems were scored by", *_scored(estimates), *_drawn(estimates)])
-
-
-def describe_comparison(c: Comparison) -> str:
-    """Say what was compared, on what, by which test, adjusted how, with which intervals."""
+def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) -> str:
+    """Say what was scored or compared, on what, by which test, and how intervals were made."""
+    found, drawn = _scored(estimates), _drawn(estimates, c)
+    if c is None:
+        return " ".join(["Systems were scored by", *found, *drawn])
     tests = listed(distinct(_TESTS[d.test] for d in c.differences if d.test in _TESTS))
     paired = dict(Signature.of(c.signatures[0]).analysis).get("paired")
     if paired == "no":
         tests = tests.replace("the paired bootstrap", "the bootstrap")
         tests = tests.replace("a paired t", "Welch's t")
-    found = _scored(c.estimates)
     if paired in _PAIRED:
         found.append(_PAIRED[paired])
     side = "Two-sided" if c.alternative == "two-sided" else f"One-sided ({c.alternative})"
@@ -499,7 +496,7 @@ def describe_comparison(c: Comparison) -> str:
         if limit is not None:
             said = f"Non-inferiority within a {name} of {limit:g} is tested one-sided (Schuirmann, "
             found.append(f"{said}1987; Blackwelder, 1982){claims}.")
-    return " ".join(["Systems were compared by", *found, *_drawn(c.estimates, c)])
+    return " ".join(["Systems were compared by", *found, *drawn])
 
 
 def _scored(estimates: Sequence[Estimate]) -> list[str]:

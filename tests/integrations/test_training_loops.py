@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.integrations.labels import LabelledSet, decoded, fingerprint, unpadded
 from evalstats.integrations.loop import MonitorCallback as LoopCallback
 from evalstats.integrations.loop import check_kept_by, checked
 
@@ -84,6 +83,21 @@ def test_a_missing_framework_is_named_with_its_extra(monkeypatch, name):
 # Labels, without the framework
 
 
+@pytest.fixture
+def hugging_face(monkeypatch):
+    """`evalstats.integrations.transformers` in two processes of frameworks that are not there."""
+    name = "evalstats.integrations.transformers"
+    ranks = SimpleNamespace(
+        is_available=lambda: True, is_initialized=lambda: True, get_world_size=lambda: 2
+    )
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(distributed=ranks))
+    monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(TrainerCallback=object))
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    yield importlib.import_module(name)
+    del sys.modules[name]
+    del sys.modules["evalstats.integrations"].transformers
+
+
 class Letters:
     """A tokenizer of letters."""
 
@@ -100,9 +114,9 @@ def ids(texts, width=30, fill=-100):
     return found
 
 
-def test_a_fingerprint_of_labels_knows_no_padding():
+def test_a_fingerprint_of_labels_knows_no_padding(hugging_face):
     texts = ["ab", "c", ""]
-    mine = fingerprint(ids(texts), 0)
+    mine = hugging_face.fingerprint(ids(texts), 0)
     same = [
         ids(texts, 50),
         ids(texts, 30, 0),
@@ -110,31 +124,35 @@ def test_a_fingerprint_of_labels_knows_no_padding():
         [[97, 98], [99], []],
         [np.array([97, 98]), (99,), np.array([], dtype=int)],
     ]
-    assert {fingerprint(labels, 0) for labels in same[:3]} == {mine}
+    assert {hugging_face.fingerprint(labels, 0) for labels in same[:3]} == {mine}
     others = [["ab", "c"], ["a", "bc", ""], ["ab", "", "c"], ["c", "ab", ""]]
-    assert mine not in {fingerprint(ids(other), 0) for other in others}
-    assert fingerprint((ids(texts), np.arange(3))) == fingerprint(
+    assert mine not in {hugging_face.fingerprint(ids(other), 0) for other in others}
+    assert hugging_face.fingerprint((ids(texts), np.arange(3))) == hugging_face.fingerprint(
         {"labels": ids(texts), "class": np.arange(3)}
     )
-    assert fingerprint((ids(texts), np.arange(3))) != fingerprint(ids(texts))
-    assert fingerprint(np.array([0.5, 1.0])) != fingerprint(np.array([1.0, 0.5]))
-    assert fingerprint(same[3]) == fingerprint(same[4]) == mine
+    assert hugging_face.fingerprint((ids(texts), np.arange(3))) != hugging_face.fingerprint(
+        ids(texts)
+    )
+    assert hugging_face.fingerprint(np.array([0.5, 1.0])) != hugging_face.fingerprint(
+        np.array([1.0, 0.5])
+    )
+    assert hugging_face.fingerprint(same[3]) == hugging_face.fingerprint(same[4]) == mine
 
 
-def test_token_ids_are_decoded_and_other_predictions_refused():
+def test_token_ids_are_decoded_and_other_predictions_refused(hugging_face):
     rows = ids(["ab", "c"])
     for predictions in (rows, (rows, None)):
-        assert decoded(predictions, Letters()) == ["ab", "c"]
-    assert decoded(rows, len) == 2
+        assert hugging_face.decoded(predictions, Letters()) == ["ab", "c"]
+    assert hugging_face.decoded(rows, len) == 2
     with pytest.raises(es.InputError, match="use Seq2SeqTrainer with predict_with_generate=True"):
-        decoded(np.zeros((1, 4, 12)), Letters())
+        hugging_face.decoded(np.zeros((1, 4, 12)), Letters())
     with pytest.raises(es.InputTypeError, match="tokenizer or a function, got str"):
-        decoded(rows, "tokenizer")
+        hugging_face.decoded(rows, "tokenizer")
 
 
-def test_labels_that_are_no_text_tell_sets_apart():
+def test_labels_that_are_no_text_tell_sets_apart(hugging_face):
     references, numbers = [f"text {i}" for i in range(20)], np.arange(20)
-    the_set = LabelledSet(references, es.CHRF(), Letters(), None)
+    the_set = hugging_face.LabelledSet(references, es.CHRF(), Letters(), None)
     assert the_set.holds(numbers, 20, remember=False)
     with pytest.warns(UserWarning, match="19 segments is passed by: there are references of 20"):
         assert not the_set.holds(numbers[1:], 19, remember=True)
@@ -147,7 +165,7 @@ def test_labels_that_are_no_text_tell_sets_apart():
         the_set.holds(numbers[::-1], 20, remember=True, alone=True)
     assert the_set.scored_by_labels(["a"] * 20, numbers) == {}
     # Scores that come from elsewhere need no references.
-    found = LabelledSet(None, es.Mean("judge"), Letters(), None)
+    found = hugging_face.LabelledSet(None, es.Mean("judge"), Letters(), None)
     assert found.holds(numbers, 20, remember=True)
     assert found.scored_by_labels([1.0, 3.0], numbers[:2])["judge"] == 2
 
@@ -161,7 +179,7 @@ def prediction(outputs, labels):
 
 
 @pytest.mark.parametrize(("n", "n_rows"), [(100, 128), (60, 64), (3, 64), (64, 64)])
-def test_rows_that_fill_batches_are_dropped(n, n_rows):
+def test_rows_that_fill_batches_are_dropped(n, n_rows, hugging_face):
     """As accelerate fills them: the set from its start, as often as it takes."""
     references = [f"text {i}" for i in range(n)]
     outputs = [f"out {i}" for i in range(n)]
@@ -169,61 +187,46 @@ def test_rows_that_fill_batches_are_dropped(n, n_rows):
     labels = ids(references)[at]
     # A model in low precision may answer the same input differently in another batch.
     predicted = [outputs[i] if row < n else "other" for row, i in enumerate(at)]
-    the_set = LabelledSet(references, es.CHRF(), Letters(), None)
+    the_set = hugging_face.LabelledSet(references, es.CHRF(), Letters(), None)
     found, kept = the_set.rows(prediction(predicted, labels))
     assert found == outputs
     assert the_set.holds(kept, len(found), remember=True)
-    assert the_set.fingerprint == fingerprint(labels[:n])
+    assert the_set.fingerprint == hugging_face.fingerprint(labels[:n])
     # Another set of which the trainer says how large it is.
     assert the_set.rows(prediction(predicted[: n - 1], labels[: n - 1]), n - 1)[0] == outputs[:-1]
     for several in ((labels, at), {"labels": labels, "class": at}):
-        found, kept = unpadded(predicted, several, n)
+        found, kept = hugging_face.unpadded(predicted, several, n)
         assert found == outputs
         assert [len(rows) for rows in (kept if type(kept) is tuple else kept.values())] == [n, n]
     # Without labels the outputs say what repeats.
-    assert unpadded([outputs[i] for i in at], None, n) == (outputs, None)
+    assert hugging_face.unpadded([outputs[i] for i in at], None, n) == (outputs, None)
 
 
-def test_rows_that_repeat_nothing_stay():
+def test_rows_that_repeat_nothing_stay(hugging_face):
     """A set of 101 is not the one of 100, and 28 rows more of which one is another are a set."""
     references = [f"text {i}" for i in range(128)]
-    the_set = LabelledSet(references[:100], es.CHRF(), Letters(), None)
+    the_set = hugging_face.LabelledSet(references[:100], es.CHRF(), Letters(), None)
     for rows in ([*references[:100], "more"], [*references[:100], *references[:27], "more"]):
         found, kept = the_set.rows(prediction(rows, ids(rows)))
         assert (found, len(kept)) == (rows, len(rows))
         with pytest.warns(UserWarning, match="is passed by: there are references of 100"):
             assert not the_set.holds(kept, len(found), remember=True)
     outputs = ["a", "b", "c", "a", "c"]
-    assert unpadded(outputs, None, 3) == (outputs, None)
+    assert hugging_face.unpadded(outputs, None, 3) == (outputs, None)
     # An evaluation cut short, an unknown number, labels of another number than outputs.
     for labels, n in ((None, 9), (None, 0), (ids("ab"), 3)):
-        assert unpadded(outputs[:4], labels, n) == (outputs[:4], labels)
+        assert hugging_face.unpadded(outputs[:4], labels, n) == (outputs[:4], labels)
 
 
-def test_a_set_that_may_be_filled_has_no_score():
+def test_a_set_that_may_be_filled_has_no_score(hugging_face):
     """Where nobody says how many rows another set has."""
-    the_set = LabelledSet(["x", "y"], es.CHRF(), Letters(), None)
+    the_set = hugging_face.LabelledSet(["x", "y"], es.CHRF(), Letters(), None)
     texts = ["ab", "cd", "ef"]
     exact = the_set.scored_by_labels(texts, ids(texts), may_be_filled=True)
     assert exact == the_set.scored_by_labels(texts, ids(texts)) != {}
     for filled in (["ab", "cd", "ef", "ab"], ["ab", "cd", "ef", "ab", "cd"]):
         with pytest.warns(UserWarning, match=f"{len(filled)} rows of several processes have no sc"):
             assert the_set.scored_by_labels(filled, ids(filled), may_be_filled=True) == {}
-
-
-@pytest.fixture
-def hugging_face(monkeypatch):
-    """`evalstats.integrations.transformers` in two processes of frameworks that are not there."""
-    name = "evalstats.integrations.transformers"
-    ranks = SimpleNamespace(
-        is_available=lambda: True, is_initialized=lambda: True, get_world_size=lambda: 2
-    )
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(distributed=ranks))
-    monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(TrainerCallback=object))
-    monkeypatch.delitem(sys.modules, name, raising=False)
-    yield importlib.import_module(name)
-    del sys.modules[name]
-    del sys.modules["evalstats.integrations"].transformers
 
 
 def test_a_trainer_of_two_processes_is_watched(hugging_face):
@@ -268,18 +271,18 @@ def test_a_trainer_of_two_processes_is_watched(hugging_face):
 # Classifiers, and the names of what is logged
 
 
-def test_a_classifier_needs_no_decode():
+def test_a_classifier_needs_no_decode(hugging_face):
     logits = np.array([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7], [2.0, -1.0]])
-    the_set = LabelledSet(None, es.Mean("accuracy"), None, None)
+    the_set = hugging_face.LabelledSet(None, es.Mean("accuracy"), None, None)
     handed = SimpleNamespace(predictions=(logits, "hidden"), label_ids=np.array([1, 1, 1, 0]))
     outputs, labels = the_set.rows(handed)
     assert outputs.tolist() == [1, 0, 1, 1]
     check = es.Monitor(metric=es.Mean("accuracy")).check(0, outputs)
     assert (check.score, check.basis.interval) == (0.75, "wilson")
     with pytest.raises(es.InputError, match=r"logits of shape \(N, classes\) .* got \(4, 2\) and"):
-        decoded(logits, None, labels[:3])
+        hugging_face.decoded(logits, None, labels[:3])
     with pytest.raises(es.InputTypeError, match="decode is None; chrF2 needs a tokenizer"):
-        LabelledSet(["a"], es.CHRF(), None, None)
+        hugging_face.LabelledSet(["a"], es.CHRF(), None, None)
 
 
 def test_a_classifier_is_watched_under_metrics_of_labels(hugging_face):

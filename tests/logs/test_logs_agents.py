@@ -415,7 +415,7 @@ def test_annotators_and_references_are_told_apart(tmp_path):
          "has the test 0 of openai:gpt-4o-mini twice"),
         ("r.json", lambda: promptfoo_results(agent_logs.ANSWERS),
          lambda c: c["results"]["results"][3].update(success="yes"),
-         "success must be true or false, got 'yes'"),
+         "result 3: success must be true or false, got 'yes'"),
         ("r.json", lambda: promptfoo_results(agent_logs.ANSWERS),
          lambda c: c["results"]["results"][0].update(promptIdx="0"),
          "result 0: promptIdx must be a whole number, got '0'"),

@@ -1,11 +1,14 @@
 """What is special to HELM, Every Eval Ever, COMET, mt-metrics-eval, meeteval and WMT's files."""
 
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import evalstats as es
 from evalstats.logs import formats, reading
+from evalstats.logs.formats.format import Format
 from tests import log_files
 from tests.conftest import WMT
 from tests.log_files import (
@@ -275,15 +278,40 @@ def test_paragraphs_of_wmt_are_items_of_their_documents(tmp_path):
     assert "3 documents" in str(result)
 
 
-def test_every_file_of_formats_is_a_format_or_a_part_of_one():
+def test_every_format_of_a_module_is_asked_and_has_a_name_of_its_own():
     folder = Path(formats.__file__).parent
-    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
-    texts = {name: (folder / f"{name}.py").read_text(encoding="utf-8") for name in files}
-    parts = {
-        name
-        for name in files
-        if any(f"import {name}\n" in text or f"formats.{name} " in text for text in texts.values())
-    }
-    assert set(formats.NAMES).isdisjoint(parts)
-    assert files == {*formats.NAMES, *parts}
-    assert len({kind.NAME for kind in reading.FORMATS}) == len(formats.NAMES)
+    modules = [import_module(f"{formats.__name__}.{path.stem}") for path in folder.glob("*.py")]
+    found = {id(one) for module in modules for one in vars(module).values() if is_format(one)}
+    assert found == {id(one) for one in formats.FORMATS}
+    assert len({one.name for one in formats.FORMATS}) == len(formats.FORMATS)
+
+
+def is_format(value):
+    return isinstance(value, Format)
+
+
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("scores.csv", log_files.LONG.encode()),
+        ("scores.jsonl", b'{"system": "A", "segment": "1", "score": 0.5}'),
+        ("log.eval", log_files.as_eval(log_files.inspect_log(["C", "I"]))),
+    ],
+)
+def test_of_a_file_only_the_formats_of_its_kind_are_asked(tmp_path, monkeypatch, name, content):
+    asked = []
+
+    def fits(format):
+        def noted(source):
+            asked.append(format)
+            return format.fits(source)
+
+        return noted
+
+    noting = [replace(one, fits=fits(one)) for one in formats.FORMATS]
+    monkeypatch.setattr(reading, "FORMATS", noting)
+    path = tmp_path / name
+    path.write_bytes(content)
+    es.read_log(path)
+    assert asked
+    assert all(path.suffix in one.suffixes for one in asked)

@@ -20,23 +20,23 @@ from evalstats.compat import add_modules
 
 _PER_TOKEN = "{0}_edit_distance_per_pair {0}_error_rate {0}_error_rate_ci {0}_error_rate_per_pair"
 
-#: File and names of each of evaluatio's modules; `alignment` is a file of its own.
+#: The names of each of evaluatio's modules.
 _MODULES = {
-    "effect_size.cohen": ("effects", "cohens_d cohens_d_independent cohens_d_paired"),
-    "inference.ci": ("scores", "ConfidenceInterval bootstrap_confidence_interval error_rate_ci"),
-    "inference.hypothesis": ("scores", "paired_bootstrap_test paired_permutation_test"),
-    "inference.multiple_testing": (
-        "effects",
-        "MultipleTestingResult bonferroni_correction holm_correction",
-    ),
-    "metrics.bleu": ("corpora", "ConfidenceInterval bleu_bootstrap_test bleu_ci"),
-    "metrics.chrf": ("corpora", "ConfidenceInterval chrf_ci chrf_permutation_test"),
-    "metrics.pier": ("alignment", "poi_edit_distance poi_error_rate"),
-    "metrics.wer": ("rates", "ConfidenceInterval " + _PER_TOKEN.format("word")),
-    "metrics.cer": ("rates", "ConfidenceInterval " + _PER_TOKEN.format("character")),
-    "metrics.uer": ("rates", "ConfidenceInterval " + _PER_TOKEN.format("universal")),
+    "alignment": "Alignment optimal_alignment",
+    "effect_size.cohen": "cohens_d cohens_d_independent cohens_d_paired",
+    "inference.ci": "ConfidenceInterval bootstrap_confidence_interval error_rate_ci",
+    "inference.hypothesis": "paired_bootstrap_test paired_permutation_test",
+    "inference.multiple_testing": "MultipleTestingResult bonferroni_correction holm_correction",
+    "metrics.bleu": "ConfidenceInterval bleu_bootstrap_test bleu_ci",
+    "metrics.chrf": "ConfidenceInterval chrf_ci chrf_permutation_test",
+    "metrics.pier": "poi_edit_distance poi_error_rate",
+    "metrics.wer": "ConfidenceInterval " + _PER_TOKEN.format("word"),
+    "metrics.cer": "ConfidenceInterval " + _PER_TOKEN.format("character"),
+    "metrics.uer": "ConfidenceInterval " + _PER_TOKEN.format("universal"),
 }
+#: Those whose names are in `effects`; all others are in `scores`.
+_EFFECTS = ("effect_size.cohen", "inference.multiple_testing")
 
-add_modules(
-    __name__, {path: (f"{__name__}.{file}", names) for path, (file, names) in _MODULES.items()}
-)
+for _path, _names in _MODULES.items():
+    _file = "effects" if _path in _EFFECTS else "scores"
+    add_modules(__name__, {_path: (f"{__name__}.{_file}", _names)})

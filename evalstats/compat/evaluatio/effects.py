@@ -40,7 +40,8 @@ def cohens_d(x1: ArrayLike, x2: ArrayLike) -> float:
     """
     first, second = as_scores(x1, "x1"), as_scores(x2, "x2")
     for scores, name in ((first, "x1"), (second, "x2")):
-        _check_enough(len(scores), name)
+        if len(scores) < 2:
+            raise InputError(f"{name} has 1 score; a standard deviation needs at least two")
     pooled = np.sum((first - np.mean(first)) ** 2) + np.sum((second - np.mean(second)) ** 2)
     spread = np.sqrt(pooled / (len(first) + len(second) - 2))
     difference = np.mean(first) - np.mean(second)
@@ -65,15 +66,11 @@ def cohens_d_paired(x1: ArrayLike, x2: ArrayLike) -> float:
     -0.5
     """
     pairs = as_paired_scores(x1, x2)
-    _check_enough(len(pairs), "x1")
+    if len(pairs) < 2:
+        raise InputError("x1 has 1 score; a standard deviation needs at least two")
     differences = pairs[:, 0] - pairs[:, 1]
     spread = float(np.std(differences, ddof=1))
     return _standardised(float(np.mean(differences)), spread, *pairs.T)
-
-
-def _check_enough(n: int, name: str) -> None:
-    if n < 2:
-        raise InputError(f"{name} has {n} score; a standard deviation needs at least two")
 
 
 def _standardised(difference: float, spread: float, *scores: Floats) -> float:

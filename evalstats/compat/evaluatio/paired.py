@@ -19,13 +19,8 @@ from evalstats.checks import also_called, as_paired_scores, flag, integer, share
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, randomisation, student
 from evalstats.inference.student import Spread
+from evalstats.resampling import weighted
 from evalstats.resampling.products import on_grid
-from evalstats.resampling.weighted import (
-    MOST_RESAMPLES,
-    all_swap_totals,
-    bootstrap_totals,
-    swap_totals,
-)
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.records import Record
 
@@ -180,9 +175,9 @@ def paired_permutation_test(
             f"leave it out to draw n_resamples of them"
         )
     if enumerate_all:
-        halves = all_swap_totals(pairs.columns[pairs.differs])
+        halves = weighted.all_swap_totals(pairs.columns[pairs.differs])
     else:
-        halves = swap_totals(pairs.columns, n_resamples, seed)
+        halves = weighted.swap_totals(pairs.columns, n_resamples, seed)
     flipped = pairs.difference - 2 * pairs.mean_difference(halves)
     pvalue = randomisation.randomization_pvalue(
         pairs.difference, flipped, alternative, pairs.tie, enumerate_all
@@ -222,7 +217,7 @@ def paired_bootstrap_test(
     error, factor, degrees = pairs.spread()
     spread = Spread(error, factor, max(min(degrees, m - 1.0), 1.0))
     by_t = student.pvalue(pairs.difference, error, spread.degrees, alternative)
-    drawn = pairs.mean_difference(bootstrap_totals(pairs.columns, n_resamples, seed))
+    drawn = pairs.mean_difference(weighted.bootstrap_totals(pairs.columns, n_resamples, seed))
     drawn[np.abs(drawn) <= pairs.tie] = 0.0
     pvalue = bootstrap.pvalue(drawn, spread, by_t, alternative)
     # m segments can be swapped in 2^m ways.
@@ -233,4 +228,4 @@ def paired_bootstrap_test(
 
 def _options(alternative: str, n_resamples: int, rng: Rng) -> tuple[str, int, int]:
     chosen = option(alternative, ALTERNATIVES, "alternative")
-    return chosen, integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES), as_seed(rng)
+    return chosen, integer(n_resamples, "n_resamples", 1, weighted.MOST_RESAMPLES), as_seed(rng)

@@ -1,27 +1,59 @@
-"""`evaluatio.inference.ci` and `evaluatio.inference.hypothesis`: its intervals and its tests.
+"""evaluatio's metrics, its intervals and its tests, seeded and checked; `paired` has ours.
 
-`x`, `x1` and `x2` are finite scores of one or two systems, segment by segment. Unlike the
-bootstrap of `evalstats.compare`, evaluatio's corrects nothing for few segments.
+References have one entry per segment, a string or a list of strings; `x`, `x1` and `x2` are finite
+scores of one or two systems, segment by segment. Unlike the bootstrap of `evalstats.compare`,
+evaluatio's corrects nothing for few segments; new code should call `estimate` and `compare`.
+
+Words are what white space separates, characters are code points, and tokens of any kind are the
+same where ``==`` says so. Error rates are fractions and may exceed 1: infinite against an empty
+reference, NaN for nothing against nothing. evaluatio's path of an alignment does not always have
+the fewest edits: of a repeated word, one may be missing without being an error. Points of interest
+are flags, one for each token of the reference, as evaluatio's documentation has it and its
+`poi_edit_distance` does. Its `poi_error_rate` wants them for the hypothesis: swap the first two
+arguments to get that number. New code may prefer `evalstats.WER`, `evalstats.CER`, and
+`evalstats.token_edits` with `Ratio`, or `evalstats.metrics.alignment`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, cast
+from dataclasses import dataclass, fields
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import as_scores, check_same_length, flag, integer, share
+from evalstats.checks import (
+    also_called,
+    as_scores,
+    check_same_index,
+    check_same_length,
+    flag,
+    integer,
+    listed,
+    share,
+)
 from evalstats.compat.evaluatio import paired
 from evalstats.errors import InputError, InputTypeError
+from evalstats.inference.bootstrap import percentile
 from evalstats.inference.randomisation import randomization_pvalue
-from evalstats.metrics import Mean
+from evalstats.metrics import BLEU, CER, CHRF, Mean
+from evalstats.metrics.alignment import as_points, at_points
+from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.weighted import MOST_RESAMPLES, bootstrap_totals
 from evalstats.resampling.weights import Rng
 from evalstats.results import tabular
+from evalstats.text.ids import edit_table, matches, token_segments
+from evalstats.text.references import as_pairs, as_references, as_texts
 
 Array = NDArray[Any]
+Segments = Iterable[Any]
+Texts = Iterable[str]
+
+#: Python splits words at the four information separators, Unicode and evaluatio do not.
+_SEPARATORS = re.compile("[\x1c-\x1f]")
+_WORDS = re.compile(r"(?:\S|[\x1c-\x1f])+")
 
 
 class ConfidenceInterval(NamedTuple):
@@ -45,15 +77,23 @@ class ConfidenceInterval(NamedTuple):
         return tabular.Page([tabular.record_table("interval", self._asdict())]).fragment()
 
 
+def _resamples(iterations: int) -> int:
+    """Return the number of resamples, at least 1."""
+    return integer(iterations, "iterations", 1, MOST_RESAMPLES)
+
+
+# inference.ci and inference.hypothesis
+
+
 def bootstrap_confidence_interval(
     x: Iterable[float], iterations: int, alpha: float, *, rng: Rng = 12345
 ) -> ConfidenceInterval:
     """Return the mean of scores, of which there must be one, with its interval."""
-    n_resamples, level = resamples(iterations), share(alpha, "alpha")
+    n_resamples, level = _resamples(iterations), share(alpha, "alpha")
     metric = Mean("mean")
     statistics = metric.statistics(as_scores(x, "x"))
     totals = bootstrap_totals(statistics, n_resamples, rng)
-    return interval(metric.score, statistics, totals, level, _order_statistics)
+    return _interval(metric.score, statistics, totals, level)
 
 
 def error_rate_ci(
@@ -69,8 +109,16 @@ def error_rate_ci(
     Counts are errors and exposures tokens, whole numbers of at least 0, one of each for every
     segment. A resample without errors and without tokens has no rate, and raises an `InputError`.
     """
-    n_resamples, level = resamples(iterations), share(alpha, "alpha")
-    columns = [_counts(counts, "counts"), _counts(exposure, "exposure")]
+    n_resamples, level = _resamples(iterations), share(alpha, "alpha")
+    columns: list[NDArray[np.int64]] = []
+    for name, value in (("counts", counts), ("exposure", exposure)):
+        array = np.asarray(value if isinstance(value, np.ndarray) else list(value))
+        if array.size and array.dtype.kind not in "bui":
+            raise InputTypeError(f"{name} must be integers, got {array.dtype} values")
+        below = np.flatnonzero(as_scores(array, name) < 0)
+        if len(below):
+            raise InputError(f"{name}[{below[0]}] must not be negative, got {array[below[0]]}")
+        columns.append(array.astype(np.int64))
     check_same_length(counts=columns[0], exposure=columns[1])
     statistics = np.stack(columns, axis=1)
     totals = bootstrap_totals(statistics, n_resamples, rng)
@@ -79,50 +127,28 @@ def error_rate_ci(
             f"exposure is 0 in {np.count_nonzero(columns[1] == 0)} of {len(statistics)} segments, "
             f"and one resample had neither exposure nor errors: 0/0 is no rate; leave them out"
         )
-    return interval(rates, statistics, totals, level, _order_statistics)
+    return _interval(_rates, statistics, totals, level)
 
 
-def interval(
-    score: Callable[[Array], Array],
-    statistics: Array,
-    totals: Array,
-    level: float,
-    bounds: Callable[[Array, float], tuple[Any, Any]],
+def _interval(
+    score: Callable[[Array], Array], statistics: Array, totals: Array, level: float
 ) -> ConfidenceInterval:
-    """Return the score of all segments, `(N, k)`, with bounds from the totals of B resamples."""
-    low, high = map(float, bounds(score(totals), level))
-    return ConfidenceInterval(float(score(np.sum(statistics, axis=0))), low, high)
+    """Return the score of all segments, `(N, k)`, between two of the scores of totals, `(B, k)`.
+
+    These are evaluatio's order statistics, number ⌊α/2·B⌋ and ⌊(1 - α/2)·B⌋.
+    """
+    n = len(totals)
+    low, high = (min(int(np.floor(part * n)), n - 1) for part in (level / 2, 1 - level / 2))
+    ordered = np.partition(score(totals), [low, high])
+    observed = score(np.sum(statistics, axis=0))
+    return ConfidenceInterval(float(observed), float(ordered[low]), float(ordered[high]))
 
 
-def resamples(iterations: int) -> int:
-    """Return the number of resamples, at least 1."""
-    return integer(iterations, "iterations", 1, MOST_RESAMPLES)
-
-
-def rates(statistics: NDArray[np.generic]) -> NDArray[np.float64]:
+def _rates(statistics: NDArray[np.generic]) -> NDArray[np.float64]:
     """Return errors per token, `(..., 2) -> (...)`: infinite without tokens, NaN for nothing."""
     numbers = np.asarray(statistics, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(numbers[..., 0] / numbers[..., 1])
-
-
-def _counts(value: Iterable[int], name: str) -> NDArray[np.int64]:
-    array = np.asarray(value if isinstance(value, np.ndarray) else list(value))
-    if array.size and array.dtype.kind not in "bui":
-        raise InputTypeError(f"{name} must be integers, got {array.dtype} values")
-    numbers = as_scores(array, name)
-    if np.any(numbers < 0):
-        i = int(np.flatnonzero(numbers < 0)[0])
-        raise InputError(f"{name}[{i}] must not be negative, got {array[i]}")
-    return array.astype(np.int64)
-
-
-def _order_statistics(replicates: Array, alpha: float) -> tuple[float, float]:
-    """Return evaluatio's bounds: order statistics ⌊α/2·B⌋ and ⌊(1 - α/2)·B⌋."""
-    n = len(replicates)
-    low, high = (min(int(np.floor(part * n)), n - 1) for part in (alpha / 2, 1 - alpha / 2))
-    ordered = np.partition(replicates, [low, high])
-    return ordered[low], ordered[high]
 
 
 def paired_bootstrap_test(
@@ -133,7 +159,7 @@ def paired_bootstrap_test(
     (count + 1)/(B + 1) over the resamples in which the mean difference moves by at least as much
     as it lies from 0, ``|Δ* - Δ| >= |Δ|`` (Hall and Wilson, 1991, first guideline).
     """
-    n_resamples, pairs = resamples(iterations), paired.Pairs(x1, x2, least=2)
+    n_resamples, pairs = _resamples(iterations), paired.Pairs(x1, x2, least=2)
     drawn = pairs.mean_difference(bootstrap_totals(pairs.columns, n_resamples, rng))
     return randomization_pvalue(pairs.difference, drawn - pairs.difference, tolerance=pairs.tie)
 
@@ -156,6 +182,316 @@ def paired_permutation_test(
         cast(Any, x2),
         alternative="two-sided" if flag(two_tailed, "two_tailed") else "greater",
         exact=flag(exact, "exact"),
-        n_resamples=resamples(iterations),
+        n_resamples=_resamples(iterations),
         rng=rng,
     ).pvalue
+
+
+# metrics.bleu and metrics.chrf
+
+
+@also_called(seed="rng")
+def bleu_ci(
+    references: Iterable[Any],
+    hypotheses: Iterable[str],
+    iterations: int,
+    alpha: float,
+    effective_order: bool = True,
+    *,
+    rng: Rng = 12345,
+) -> ConfidenceInterval:
+    """Return corpus BLEU with a percentile bootstrap interval; `estimate` has better ones.
+
+    The bounds are replicates on the 0-100 scale, number ⌊α/2·(B - 1)⌋ and ⌈(1 - α/2)·(B - 1)⌉ in
+    order, counted from 0.
+    ``effective_order=False`` counts orders that are longer than the whole output (evaluatio leaves
+    them out in either case). Bad input raises an `InputError`.
+
+    Examples
+    --------
+    >>> references = [["the cat sat on the mat"], ["it is raining again today"]]
+    >>> hypotheses = ["the cat sat on a mat", "it is raining again today"]
+    >>> ci = bleu_ci(references, hypotheses, iterations=1000, alpha=0.05)
+    >>> round(ci.mean, 2), round(ci.lower, 2), ci.upper
+    (74.19, 53.73, 100.0)
+    """
+    texts, refs = as_pairs(hypotheses, references)
+    n_resamples, level = _resamples(iterations), share(alpha, "alpha")
+    metric = BLEU(effective_order=effective_order)
+    statistics = metric.statistics(texts, refs)
+    replicates = metric.score(bootstrap_totals(statistics, n_resamples, rng))
+    observed = float(metric.score(np.sum(statistics, axis=0)))
+    low = float(np.quantile(replicates, level / 2, method="lower"))
+    high = float(np.quantile(replicates, 1 - level / 2, method="higher"))
+    return ConfidenceInterval(observed, low, high)
+
+
+@also_called(seed="rng")
+def bleu_bootstrap_test(
+    references: Iterable[Any],
+    hyp1: Iterable[str],
+    hyp2: Iterable[str],
+    iterations: int,
+    effective_order: bool = True,
+    *,
+    rng: Rng = 12345,
+) -> float:
+    """Return how often the worse of two systems is at least as good when segments are resampled.
+
+    (count + 1)/(iterations + 1), Koehn's (2004) paired bootstrap; 1 for identical systems. **Know
+    what this is**: it is one-sided, in the direction that the data chose, so under a true null
+    hypothesis it falls below 0.05 about 10 % of the time. `compare` gives the two-sided p-value
+    that holds what it promises; doubling this one comes close to it.
+
+    Examples
+    --------
+    >>> from evalstats.data import load_sample
+    >>> sample = load_sample()
+    >>> worse, better = sample.systems["baseline"], sample.systems["clearly-better"]
+    >>> bleu_bootstrap_test(sample.references, worse, better, 99) < 0.05
+    True
+    """
+    check_same_index({"references": references, "hyp1": hyp1, "hyp2": hyp2})
+    first, second = as_texts(hyp1, "hyp1"), as_texts(hyp2, "hyp2")
+    n_resamples = _resamples(iterations)
+    check_same_length(hyp1=first, hyp2=second)
+    refs = as_references(references, len(first))
+    metric = BLEU(effective_order=effective_order)
+    values = np.stack([metric.statistics(texts, refs) for texts in (first, second)])
+    return reversal_pvalues(metric, values, n_resamples, rng)[0]
+
+
+def reversal_pvalues(
+    metric: BLEU, values: NDArray[np.int64], n_resamples: int, rng: Rng
+) -> list[float]:
+    """Return the p-values of all systems but the first against it, from statistics `(S, N, k)`."""
+    segments = values.transpose(1, 0, 2)
+    totals = bootstrap_totals(segments.reshape(len(segments), -1), n_resamples, rng)
+    observed = metric.score(values.sum(axis=1))
+    replicates = metric.score(totals.reshape(n_resamples, *segments.shape[1:]))
+    found, drawn = (scores[..., 1:] - scores[..., :1] for scores in (observed, replicates))
+    # The better system is the first when the observed difference (second - first) is not positive.
+    reversed_ = np.where(found > 0, 1.0, -1.0) * drawn <= 0
+    counts: list[int] = np.count_nonzero(reversed_, axis=0).tolist()
+    return [(count + 1) / (n_resamples + 1) for count in counts]
+
+
+def chrf_ci(
+    references: Iterable[Texts],
+    hypotheses: Texts,
+    iterations: int,
+    alpha: float,
+    chrf: Any = None,
+    seed: int = 0,
+    *,
+    rng: Rng | Literal["seed"] = "seed",
+) -> ConfidenceInterval:
+    """Return corpus chrF with a percentile bootstrap interval.
+
+    Without `rng` evaluatio's own draws are made again, one by one: the same `seed` gives its
+    numbers, but for their float32 rounding (about 1e-5). With `rng` the draws are `estimate`'s.
+    `chrf` is a `sacrebleu.CHRF` or an `evalstats.CHRF`, by default one with sacreBLEU's defaults.
+    """
+    n_resamples, level = _resamples(iterations), share(alpha, "alpha")
+    metric = _chrf(chrf)
+    texts = as_texts(hypotheses)
+    statistics = metric.statistics(texts, as_references(references, len(texts)))
+    if rng == "seed":
+        generator = np.random.default_rng(integer(seed, "seed", 0))
+        totals = np.zeros((n_resamples, statistics.shape[1]))
+        for _ in range(len(statistics)):
+            totals += statistics[generator.integers(0, len(statistics), size=n_resamples)]
+    else:
+        totals = bootstrap_totals(statistics, n_resamples, rng)
+    low, high = map(float, percentile(metric.score(totals), 1 - level))
+    return ConfidenceInterval(float(metric.score(np.sum(statistics, axis=0))), low, high)
+
+
+def chrf_permutation_test(
+    references: Iterable[Texts],
+    hypotheses1: Texts,
+    hypotheses2: Texts,
+    iterations: int,
+    two_tailed: bool = True,
+    chrf: Any = None,
+    *,
+    rng: Rng = 12345,
+) -> float:
+    """Return the p-value of random sign flips of the *sentence* scores' differences.
+
+    The mean of sentence scores is not corpus chrF; `evalstats.compare` with ``"chrf"`` tests that.
+    With ``two_tailed=False`` the test is for system 1 better than system 2.
+    """
+    metric = _chrf(chrf)
+    first, second = as_texts(hypotheses1, "hypotheses1"), as_texts(hypotheses2, "hypotheses2")
+    check_same_length(hypotheses1=first, hypotheses2=second)
+    refs = as_references(references, len(first))
+    x1, x2 = (metric.score(metric.statistics(texts, refs)) for texts in (first, second))
+    return paired_permutation_test(x1, x2, iterations, two_tailed, rng=rng)
+
+
+def _chrf(chrf: Any) -> CHRF:
+    """Return our metric with the parameters of sacreBLEU's."""
+    if chrf is None:
+        return CHRF()
+    names = [option.name for option in fields(CHRF)]
+    if not all(hasattr(chrf, name) for name in names):
+        raise InputTypeError(
+            f"chrf must be a sacrebleu.CHRF, an evalstats.CHRF or None, got {type(chrf).__name__}"
+        )
+    return CHRF(**{name: getattr(chrf, name) for name in names})
+
+
+# metrics.wer, metrics.cer and metrics.uer: one set of functions, for three kinds of token
+
+
+@dataclass(frozen=True)
+class ErrorRate:
+    """An error rate by what is inserted, deleted and replaced."""
+
+    unit: Literal["word", "character", "token"]
+
+    def count(self, references: Segments, hypotheses: Segments) -> NDArray[np.int64]:
+        """Return the fewest edits, and the tokens of the reference, pair by pair, `(N, 2)`."""
+        if self.unit == "token":
+            return token_edits(hypotheses, references)
+        given = {"references": references, "hypotheses": hypotheses}
+        lists = {name: listed(value, name, "strings") for name, value in given.items()}
+        for name, texts in lists.items():
+            for i, text in enumerate(texts):
+                if not isinstance(text, str):
+                    raise InputTypeError(f"{name}[{i}] must be a string, got {type(text).__name__}")
+        check_same_length(**lists)
+        refs, hyps = lists.values()
+        if self.unit == "character":
+            return CER().statistics(hyps, refs) if refs else np.zeros((0, 2), dtype=np.int64)
+        hyps, refs = (
+            [_WORDS.findall(text) if _SEPARATORS.search(text) else text.split() for text in texts]
+            for texts in (hyps, refs)
+        )
+        return token_edits(hyps, refs)
+
+    def edits_per_pair(self, references: Segments, hypotheses: Segments) -> list[int]:
+        """Return the fewest insertions, deletions and substitutions of tokens, pair by pair."""
+        return list(map(int, self.count(references, hypotheses)[:, 0]))
+
+    def rate_per_pair(self, references: Segments, hypotheses: Segments) -> list[float]:
+        """Return edits per token of the reference, pair by pair."""
+        return list(map(float, _rates(self.count(references, hypotheses))))
+
+    def rate(self, references: Segments, hypotheses: Segments) -> float:
+        """Return all edits per token of all references."""
+        return float(_rates(self.count(references, hypotheses).sum(axis=0)))
+
+    def interval(
+        self,
+        references: Segments,
+        hypotheses: Segments,
+        iterations: int,
+        alpha: float,
+        *,
+        rng: Rng = 12345,
+    ) -> ConfidenceInterval:
+        """Return the corpus rate with a percentile bootstrap interval over segments."""
+        edits, lengths = self.count(references, hypotheses).T
+        return error_rate_ci(edits, lengths, iterations, alpha, rng=rng)
+
+
+WORDS, CHARACTERS, TOKENS = ErrorRate("word"), ErrorRate("character"), ErrorRate("token")
+
+word_edit_distance_per_pair = WORDS.edits_per_pair
+character_edit_distance_per_pair = CHARACTERS.edits_per_pair
+universal_edit_distance_per_pair = TOKENS.edits_per_pair
+word_error_rate_per_pair = WORDS.rate_per_pair
+character_error_rate_per_pair = CHARACTERS.rate_per_pair
+universal_error_rate_per_pair = TOKENS.rate_per_pair
+word_error_rate = WORDS.rate
+character_error_rate = CHARACTERS.rate
+universal_error_rate = TOKENS.rate
+word_error_rate_ci = WORDS.interval
+character_error_rate_ci = CHARACTERS.interval
+universal_error_rate_ci = TOKENS.interval
+
+
+# alignment and metrics.pier; tokens are of any type
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """The span of the hypothesis, `end` exclusive, for the token at `index` of the reference."""
+
+    index: int
+    start: int
+    end: int
+
+
+def optimal_alignment(references: Iterable[Any], hypotheses: Iterable[Any]) -> list[Alignment]:
+    """Return the span of the hypothesis for every token of the reference, in its order.
+
+    Without tokens on either side there is no span.
+
+    Examples
+    --------
+    >>> [(a.start, a.end) for a in optimal_alignment(list("abc"), list("abxc"))]
+    [(0, 1), (1, 2), (2, 4)]
+    """
+    ref = listed(references, "references", "tokens")
+    hyp = listed(hypotheses, "hypotheses", "tokens")
+    if not ref or not hyp:
+        return []
+    path = _lowest_path(matches(hyp, ref))
+    spans = [path[path[:, 1] == index, 0].tolist() for index in range(len(ref))]
+    return [Alignment(index, span[0], span[-1] + 1) for index, span in enumerate(spans)]
+
+
+def _lowest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the path of evaluatio 0.5 from the last pair of tokens to the first, `(L, 2)`.
+
+    It steps to the neighbour with the smallest distance, whatever the step itself costs; of equals
+    it leaves out a token of the hypothesis first, then one of the reference, then one of both. The
+    path pairs tokens without gaps, every token at least once.
+    """
+    table = edit_table(same).tolist()
+    i, j = same.shape
+    path = []
+    while i and j:
+        path.append((i - 1, j - 1))
+        steps = ((i - 1, j), (i, j - 1), (i - 1, j - 1))
+        i, j = min(steps, key=lambda step: table[step[0]][step[1]])
+    return np.array(path[::-1], dtype=np.int64).reshape(-1, 2)
+
+
+def poi_edit_distance(
+    references: Iterable[Any], hypotheses: Iterable[Any], points_of_interest: Iterable[bool]
+) -> int:
+    """Return the errors at points of interest of one pair."""
+    ref = listed(references, "references", "tokens")
+    hyp = listed(hypotheses, "hypotheses", "tokens")
+    return _errors(hyp, ref, as_points(points_of_interest, len(ref), "points_of_interest"))
+
+
+def poi_error_rate(
+    references: Iterable[Iterable[Any]],
+    hypotheses: Iterable[Iterable[Any]],
+    points_of_interest: Iterable[Iterable[bool]],
+) -> float:
+    """Return errors per point of interest of all pairs, NaN where there is no such point."""
+    refs = token_segments(references, "references")
+    hyps = token_segments(hypotheses, "hypotheses")
+    flags = listed(points_of_interest, "points_of_interest", "flags, one list a segment")
+    check_same_length(references=refs, hypotheses=hyps, points_of_interest=flags)
+    masks = [
+        as_points(row, len(ref), f"points_of_interest[{i}]")
+        for i, (row, ref) in enumerate(zip(flags, refs, strict=True))
+    ]
+    errors = sum(map(_errors, hyps, refs, masks))
+    n_points = sum(int(np.count_nonzero(mask)) for mask in masks)
+    return errors / n_points if n_points else float("nan")
+
+
+def _errors(hyp: list[Any], ref: list[Any], points: NDArray[np.bool_]) -> int:
+    if not hyp:
+        # Every token of the reference is missing, on any path.
+        return int(np.count_nonzero(points))
+    same = matches(hyp, ref)
+    return at_points(_lowest_path(same), same, points)

@@ -5,27 +5,45 @@ and return sacreBLEU's own scores, signatures and results; every other module an
 as `utils` or those of test sets, is sacreBLEU's. ``python -m evalstats.compat.sacrebleu`` is its
 command line with paired tests that are computed here.
 
-What stands behind them: `twins`, our metric for an object of sacreBLEU and back; `draws`, its
-random draws and p-values; `scores`, its arithmetic to the last bit. They use private names of
-sacreBLEU, which a contract test holds over the oldest and the newest supported version.
+What stands behind them, our metric for an object of sacreBLEU and its draws, p-values and
+arithmetic to the last bit, is in `draws`. It uses private names of sacreBLEU, which a contract test
+holds over the oldest and the newest supported version.
 """
 
 import sys
 from contextlib import suppress
+from functools import update_wrapper
 from importlib import import_module
 from pkgutil import walk_packages
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import sacrebleu as _theirs
 from sacrebleu import __version__
 
-from evalstats.compat.sacrebleu import compat, metrics, significance
-from evalstats.compat.sacrebleu.compat import *  # noqa: F403
+from evalstats.compat.sacrebleu import metrics, significance
 from evalstats.compat.sacrebleu.metrics import BLEU, CHRF, METRICS, TER
 
+#: A function for a corpus and one for a sentence, of each metric; `compat` has them as well.
+_FUNCTIONS = [
+    *("corpus_bleu", "corpus_chrf", "corpus_ter"),
+    *("raw_corpus_bleu", "sentence_bleu", "sentence_chrf", "sentence_ter"),
+]
 __all__ = ["BLEU", "CHRF", "TER", "__version__", "compat", "metrics", "significance"]
-__all__ += compat.__all__
+__all__ += _FUNCTIONS
+
+
+def _with_our_metrics(theirs: ModuleType, name: str) -> ModuleType:
+    """Return a module of sacreBLEU with our classes, which its functions find under their names."""
+    names = {k: METRICS.get(k, v) for k, v in vars(theirs).items() if not k.startswith("__")}
+    made = ModuleType(name, f"`{theirs.__name__}` with our metrics.")
+    vars(made).update(names)
+    for key, value in names.items():
+        if isinstance(value, FunctionType) and value.__module__ == theirs.__name__:
+            function = FunctionType(value.__code__, vars(made), None, value.__defaults__)
+            setattr(made, key, update_wrapper(function, value))
+    return made
+
 
 for _module in walk_packages(_theirs.__path__, "sacrebleu."):
     _name = __name__.removesuffix("sacrebleu") + _module.name
@@ -36,13 +54,14 @@ for _module in walk_packages(_theirs.__path__, "sacrebleu."):
     # A tokeniser whose package is missing raises sacreBLEU's error when it is imported.
     with suppress(ImportError, RuntimeError):
         _loaded = import_module(_module.name)
-        if _child.upper() in METRICS:
-            _ours = ModuleType(_name, f"`{_module.name}` with our `{_child.upper()}`.")
-            vars(_ours).update({k: v for k, v in vars(_loaded).items() if not k.startswith("__")})
-            setattr(_ours, _child.upper(), METRICS[_child.upper()])
-            _loaded = _ours
+        if _child == "compat" or _child.upper() in METRICS:
+            _loaded = _with_our_metrics(_loaded, _name)
         sys.modules[_name] = _loaded
         setattr(sys.modules[_parent], _child, _loaded)
+
+compat = sys.modules[f"{__name__}.compat"]
+vars(compat)["__all__"] = _FUNCTIONS
+globals().update({_name: getattr(compat, _name) for _name in _FUNCTIONS})
 
 
 def __getattr__(name: str) -> Any:

@@ -4,27 +4,147 @@
 seeded with `$SACREBLEU_SEED`. The same draws are made here, a block at a time, and one product of
 weights or masks with the statistics of all systems under all metrics takes the place of its loops.
 P-values come in a list for each metric, one for each system but the baseline.
+
+sacreBLEU counts `difference > observed`, in its bootstrap in float32. Rounding decides ties, so its
+p-values are reproduced only by its own operations in its order and dtype: float32 totals for the
+bootstrap, whole numbers for randomisation. The metrics are sacreBLEU's objects, with ours beside.
 """
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sacrebleu.metrics import METRICS
+from sacrebleu.metrics import bleu as _bleu
 
-from evalstats.compat.sacrebleu.scores import scores_of_totals
-from evalstats.compat.sacrebleu.twins import kind_of
 from evalstats.errors import InputError
+from evalstats.metrics import BLEU, CHRF, TER, Metric
 
 Array = NDArray[Any]
 
+#: Our metrics by the names of sacreBLEU's classes.
+OURS: dict[str, type[Metric]] = {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}
+
 #: Draws or masks in a block, which bounds the memory and changes no result.
 _BLOCK = 1 << 21
+
+
+def to_sacrebleu(metric: Metric) -> Any:
+    """Return sacreBLEU's object with the same settings, or raise `InputError` if it has none."""
+    for kind, ours in OURS.items():
+        if type(metric) is ours:
+            options = _options(ours, metric)
+            if isinstance(metric, BLEU):
+                options.update(tokenize=metric.tokenizer, force=True)
+            return METRICS[kind](**options)
+    raise InputError(f"sacreBLEU has BLEU, chrF and TER, and no {metric.name}")
+
+
+def from_sacrebleu(metric: Any) -> Metric | None:
+    """Return our metric with the settings that sacreBLEU's object has now.
+
+    `None` for what may count otherwise: an object of a derived class, or one with a tokeniser that
+    is not sacreBLEU's. Settings out of range, where sacreBLEU would go on, raise an `InputError`.
+    """
+    kind = kind_of(metric)
+    if kind is None:
+        return None
+    options = _options(OURS[kind], metric)
+    if kind != "BLEU":
+        return OURS[kind](**options)
+    for name, path in _bleu._TOKENIZERS.items():
+        module, _, class_name = path.rpartition(".")
+        # A class that has an object is loaded.
+        loaded = sys.modules.get(f"sacrebleu.tokenizers.{module}")
+        if type(metric.tokenizer) is getattr(loaded, class_name, None):
+            return BLEU(tokenize=str(name), **options)
+    return None
+
+
+def kind_of(metric: object) -> str | None:
+    """Return "BLEU", "CHRF" or "TER" for sacreBLEU's own class or ours, which has it as `kind`.
+
+    A class derived from either may count or score otherwise.
+    """
+    for name, theirs in METRICS.items():
+        if type(metric) is theirs or vars(type(metric)).get("kind") == name:
+            return str(name)
+    return None
+
+
+def _options(ours: type[Metric], metric: object) -> dict[str, Any]:
+    """Return the settings that both have, by the fields of our metric."""
+    names = {field.name for field in fields(cast(Any, ours))} - {"tokenize", "trg_lang"}
+    return {name: getattr(metric, name) for name in names}
+
+
+def scores_of_totals(metric: Any, totals: Array) -> Array:
+    """Score totals as `metric`, an object of sacreBLEU, does one by one, `(B, k) -> (B,)`.
+
+    Rows in which nothing is zero are scored together, in sacreBLEU's dtype, the others by it.
+    """
+    kind = kind_of(metric)
+    ordinary = np.all(totals > 0, axis=1) & (kind is not None)
+    rows = totals if np.all(ordinary) else totals[ordinary]
+    found: Array = np.empty(0)
+    if kind == "TER":
+        found = np.asarray(100 * (rows[:, 0] / rows[:, 1]))
+    elif kind is not None:
+        found = (_bleu_scores if kind == "BLEU" else _chrf_scores)(metric, rows)
+    if np.all(ordinary):
+        return found
+    # Copies, since add-k smoothing changes what it is given.
+    others = [row.copy() for row in totals[~ordinary]]
+    special = np.array([metric._compute_score_from_stats(row).score for row in others])
+    scores = np.empty(len(totals), np.result_type(found, special) if len(found) else special.dtype)
+    scores[ordinary], scores[~ordinary] = found, special
+    return scores
+
+
+def _bleu_scores(metric: Any, totals: Array) -> Array:
+    order = metric.max_ngram_order
+    correct, total = totals[:, 2 : 2 + order].copy(), totals[:, 2 + order :].copy()
+    if metric.smooth_method == "add-k":
+        k = 1 if metric.smooth_value is None else metric.smooth_value
+        # Into the array that there is: sacreBLEU loses the fraction of k in whole numbers too.
+        for counts in (correct, total):
+            counts[:, 1:] = counts[:, 1:] + k
+    precisions = 100.0 * correct / total
+    logs = _by_one(math.log, precisions.reshape(-1)).reshape(-1, order)
+    # Python's own sum, which from 3.12 on carries the rounding error of the addition before.
+    mean = _by_one(sum, logs) / order
+    lengths = totals[:, :2].astype(np.float64)
+    short = lengths[:, 0] < lengths[:, 1]
+    penalty = np.ones(len(totals))
+    penalty[short] = _by_one(math.exp, 1 - lengths[short, 1] / lengths[short, 0])
+    return np.asarray(penalty * _by_one(math.exp, mean))
+
+
+def _by_one(function: Any, values: Array) -> NDArray[np.float64]:
+    """Apply a function of Python's: NumPy's logarithm differs in the last bit, at times."""
+    return np.fromiter(map(function, values.tolist()), np.float64, len(values))
+
+
+def _chrf_scores(metric: Any, totals: Array) -> Array:
+    orders, factor = range(metric.order), metric.beta**2
+    precision = totals[:, 2::3] / totals[:, 0::3]
+    recall = totals[:, 2::3] / totals[:, 1::3]
+    if metric.eps_smoothing:
+        denominator = factor * precision + recall
+        f_scores = (1 + factor) * precision * recall / denominator
+        return np.asarray(100 * sum(f_scores[:, n] for n in orders) / metric.order)
+    p, r = (sum(part[:, n] for n in orders) / metric.order for part in (precision, recall))
+    score = (1 + factor) * p * r
+    score /= factor * p + r
+    return np.asarray(100 * score)
 
 
 @dataclass(frozen=True)
@@ -65,51 +185,16 @@ def environment_seed() -> int | None:
 def paired_bootstrap(
     groups: Groups, n_resamples: int, rng: np.random.Generator
 ) -> tuple[list[list[float]], list[list[Array]]]:
-    """Run `--paired-bs`: p-values, and the replicates `(B,)` of baselines and systems."""
-    replicates = bootstrap_scores(groups, n_resamples, rng)
-    differences = [[values - first for values in others] for first, *others in replicates]
-    return _pvalues(moses_bootstrap_pvalue, groups, differences), replicates
+    """Run `--paired-bs`: p-values, and the replicates `(B,)` of baselines and systems.
 
-
-def paired_randomization(
-    groups: Groups, n_trials: int, rng: np.random.Generator
-) -> list[list[float]]:
-    """Run `--paired-ar`: p-values."""
-    differences = randomization_differences(groups, n_trials, rng)
-    return _pvalues(strict_randomization_pvalue, groups, differences)
-
-
-def moses_bootstrap_pvalue(observed: float, replicates: Array) -> float:
-    """Return the p-value of `--paired-bs` from a difference and its replicates, `(B,)`.
-
-    ``|Δ*|`` minus its own mean, compared with ``|Δ|`` by ``>``. The absolute value comes before the
-    centring, which makes the test one-sided in effect: it rejects about 10 % of true null
+    ``|Δ*|`` minus its own mean is compared with ``|Δ|`` by ``>``. The absolute value comes before
+    the centring, which makes the test one-sided in effect: it rejects about 10 % of true null
     hypotheses at 0.05, and calls identical systems different with p = 1/(B + 1).
     """
-    folded = np.abs(replicates)
-    count = int(np.count_nonzero(folded - np.mean(folded) > abs(observed)))
-    return (count + 1) / (len(replicates) + 1)
-
-
-def strict_randomization_pvalue(observed: float, shuffled: Array) -> float:
-    """Return the p-value of `--paired-ar` from a difference and those after swaps, `(B,)`.
-
-    Compares by `>`: ties count as evidence, and identical systems get p = 1/(B + 1).
-    """
-    count = int(np.count_nonzero(np.abs(shuffled) > abs(observed)))
-    return (count + 1) / (len(shuffled) + 1)
-
-
-def _pvalues(
-    pvalue: Callable[[float, Array], float], groups: Groups, differences: list[list[Array]]
-) -> list[list[float]]:
-    return [
-        [
-            pvalue(float(system.score.score - baseline.score.score), resampled)
-            for system, resampled in zip(systems, found, strict=True)
-        ]
-        for (baseline, *systems), found in zip(groups, differences, strict=True)
-    ]
+    replicates = bootstrap_scores(groups, n_resamples, rng)
+    folded = [[np.abs(values - first) for values in others] for first, *others in replicates]
+    centred = [[values - np.mean(values) for values in group] for group in folded]
+    return _pvalues(groups, centred), replicates
 
 
 def bootstrap_scores(
@@ -124,13 +209,19 @@ def bootstrap_scores(
     tables = [table for group in groups for table in group]
     if not tables:
         return [[] for _ in groups]
-    stacked, edges = _side_by_side([table.rows.astype(np.float32) for table in tables])
+    # Side by side, their product takes a quarter of the time.
+    stacked = np.concatenate([table.rows.astype(np.float32) for table in tables], axis=1)
+    edges = np.cumsum([table.rows.shape[1] for table in tables])[:-1]
     singles = np.split(stacked, edges, axis=1)
     limits = [_exact_limit(table.rows) for table in tables]
     scores: list[list[Array]] = [[] for _ in tables]
-    for shape in _blocks(len(stacked), n_resamples):
-        drawn = rng.choice(len(stacked), size=shape)
-        blocks = np.split(_weights(drawn) @ stacked, edges, axis=1)
+    n = len(stacked)
+    for shape in _blocks(n, n_resamples):
+        drawn = rng.choice(n, size=shape)
+        # How often each segment was drawn.
+        cells = drawn + (np.arange(len(drawn)) * n)[:, None]
+        weights = np.bincount(cells.reshape(-1), minlength=drawn.size).reshape(shape)
+        blocks = np.split(weights.astype(np.float32) @ stacked, edges, axis=1)
         for i, (table, totals) in enumerate(zip(tables, blocks, strict=True)):
             if np.max(totals, initial=0.0) >= limits[i]:
                 totals = np.concatenate([singles[i][row].sum(axis=0)[None] for row in drawn])
@@ -139,40 +230,48 @@ def bootstrap_scores(
     return [[next(joined) for _ in group] for group in groups]
 
 
-def randomization_differences(
-    groups: Groups, n_resamples: int, rng: np.random.Generator
-) -> list[list[Array]]:
-    """Compare all systems with their baselines under the same B masks; differences `(B,)` for each.
+def paired_randomization(
+    groups: Groups, n_trials: int, rng: np.random.Generator
+) -> list[list[float]]:
+    """Run `--paired-ar`: p-values.
 
     A mask chooses the segments whose outputs stay; the others change sides. Sums of whole numbers
     and of halves are exact. Those of other fractions (TER against three references) may differ
-    from sacreBLEU's in the last bit, which can decide ties.
+    from sacreBLEU's in the last bit, which can decide ties. These count as evidence, so that
+    identical systems get p = 1/(B + 1).
     """
     pairs = [(group[0], system) for group in groups for system in group[1:]]
     if not pairs:
         return [[] for _ in groups]
     changes = [baseline.rows - system.rows for baseline, system in pairs]
-    stacked, edges = _side_by_side(changes)
+    stacked = np.concatenate(changes, axis=1)
+    edges = np.cumsum([rows.shape[1] for rows in changes])[:-1]
     # Sums of differences of either sign are bounded by the sum of their sizes.
     small = np.all(np.abs(stacked).sum(axis=0) < _exact_limit(np.abs(stacked)))
     stacked = stacked.astype(np.float32 if small else np.float64)
-    differences: list[list[Array]] = [[] for _ in pairs]
+    moved: list[list[Array]] = [[] for _ in pairs]
     # NumPy takes truth values from words of 32 bits: 32 rows end where a word ends.
-    for shape in _blocks(len(stacked), n_resamples, 32):
+    for shape in _blocks(len(stacked), n_trials, 32):
         masks = rng.integers(2, size=shape, dtype=np.bool_)
         blocks = np.split(masks.astype(stacked.dtype) @ stacked, edges, axis=1)
         for i, (baseline, system) in enumerate(pairs):
-            moved = blocks[i].astype(changes[i].dtype)
-            stays = scores_of_totals(system.metric, system.rows.sum(axis=0) + moved)
-            leaves = scores_of_totals(system.metric, baseline.rows.sum(axis=0) - moved)
-            differences[i].append(stays - leaves)
-    joined = map(np.concatenate, differences)
-    return [[next(joined) for _ in group[1:]] for group in groups]
+            change = blocks[i].astype(changes[i].dtype)
+            stays = scores_of_totals(system.metric, system.rows.sum(axis=0) + change)
+            leaves = scores_of_totals(system.metric, baseline.rows.sum(axis=0) - change)
+            moved[i].append(np.abs(stays - leaves))
+    joined = map(np.concatenate, moved)
+    return _pvalues(groups, [[next(joined) for _ in group[1:]] for group in groups])
 
 
-def _side_by_side(tables: list[Array]) -> tuple[Array, Array]:
-    """Return tables as one, whose product takes a quarter of their time, and where to cut it."""
-    return np.concatenate(tables, axis=1), np.cumsum([table.shape[1] for table in tables])[:-1]
+def _pvalues(groups: Groups, moved: list[list[Array]]) -> list[list[float]]:
+    """Return how often a difference is larger by chance than it is, `(count + 1)/(B + 1)`."""
+    pvalues: list[list[float]] = []
+    for (baseline, *systems), found in zip(groups, moved, strict=True):
+        pvalues.append([])
+        for system, sizes in zip(systems, found, strict=True):
+            observed = abs(float(system.score.score - baseline.score.score))
+            pvalues[-1].append((int(np.count_nonzero(sizes > observed)) + 1) / (len(sizes) + 1))
+    return pvalues
 
 
 def _exact_limit(rows: Array) -> float:
@@ -190,10 +289,3 @@ def _blocks(n_segments: int, n_resamples: int, multiple: int = 1) -> Iterator[tu
     step = multiple * max(1, _BLOCK // (multiple * n_segments))
     for start in range(0, n_resamples, step):
         yield min(step, n_resamples - start), n_segments
-
-
-def _weights(drawn: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Count how often each segment was drawn, `(B, N) -> (B, N)`."""
-    cells = drawn + (np.arange(len(drawn)) * drawn.shape[1])[:, None]
-    counts = np.bincount(cells.reshape(-1), minlength=drawn.size)
-    return counts.reshape(drawn.shape).astype(np.float32)

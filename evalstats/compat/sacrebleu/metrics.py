@@ -25,14 +25,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sacrebleu.metrics import base, helpers
-from sacrebleu.metrics import bleu as _bleu
-from sacrebleu.metrics import chrf as _chrf
-from sacrebleu.metrics import ter as _ter
+from sacrebleu.metrics import base, bleu, chrf, helpers, ter
 
 from evalstats.checks import integer
-from evalstats.compat.sacrebleu.draws import Counted, bootstrap_scores, environment_seed
-from evalstats.compat.sacrebleu.twins import OURS, from_sacrebleu
+from evalstats.compat.sacrebleu import draws
 from evalstats.errors import InputError
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.text.references import References, as_texts, from_streams
@@ -71,7 +67,7 @@ def count(metric: Any, hypotheses: Any, references: Any) -> NDArray[Any]:
         raise InputError(
             f"hypotheses has {len(texts)} segments but the reference streams have {n_references}"
         )
-    twin = from_sacrebleu(metric)
+    twin = draws.from_sacrebleu(metric)
     if twin is None or streams is None:
         known = None if streams is None else streams.streams()
         return np.array(metric._extract_corpus_statistics(texts, known))
@@ -95,7 +91,7 @@ class Corpus:
         options = signature(theirs).bind(*args, **kwargs).arguments
         references = options.pop("references", None)
         # Ours is made to refuse what sacreBLEU would accept, or refuse without saying why.
-        OURS[self.kind](**{name: options[name] for name in options if name != "force"})
+        draws.OURS[self.kind](**{name: options[name] for name in options if name != "force"})
         theirs(**options)
         self.references = None if references is None else as_streams(references)
 
@@ -104,7 +100,7 @@ class Corpus:
 
         A single segment takes that loop less time than setting up a count of a whole corpus.
         """
-        if references and (len(hypotheses) == 1 or from_sacrebleu(self) is None):
+        if references and (len(hypotheses) == 1 or draws.from_sacrebleu(self) is None):
             return super()._extract_corpus_statistics(hypotheses, references)  # type: ignore[misc]
         return count(self, hypotheses, references).tolist()
 
@@ -117,35 +113,35 @@ class Corpus:
         bootstrap interval from so many of sacreBLEU's draws.
         """
         n_resamples = integer(n_bootstrap, "n_bootstrap", 1, MOST_RESAMPLES)
-        counted = Counted(self, count(self, hypotheses, references))
+        counted = draws.Counted(self, count(self, hypotheses, references))
         score = counted.score
         if n_resamples > 1:
-            seed = environment_seed()
+            seed = draws.environment_seed()
             self.n_bootstrap, self.seed = n_resamples, str(seed).lower()
             rng = np.random.default_rng(seed)
-            ((replicates,),) = bootstrap_scores([[counted]], n_resamples, rng)
+            ((replicates,),) = draws.bootstrap_scores([[counted]], n_resamples, rng)
             drawn = replicates.tolist()
             score.estimate_ci([base.Score(score.name, replicate) for replicate in drawn])
         return score
 
 
-class BLEU(Corpus, _bleu.BLEU):  # type: ignore[misc]
+class BLEU(Corpus, bleu.BLEU):  # type: ignore[misc]
     """sacreBLEU's BLEU."""
 
-    kind, __signature__ = "BLEU", signature(_bleu.BLEU)
+    kind, __signature__ = "BLEU", signature(bleu.BLEU)
 
 
-class CHRF(Corpus, _chrf.CHRF):  # type: ignore[misc]
+class CHRF(Corpus, chrf.CHRF):  # type: ignore[misc]
     """sacreBLEU's chrF; `word_order=2` makes it chrF++."""
 
-    kind, __signature__ = "CHRF", signature(_chrf.CHRF)
+    kind, __signature__ = "CHRF", signature(chrf.CHRF)
 
 
-class TER(Corpus, _ter.TER):  # type: ignore[misc]
+class TER(Corpus, ter.TER):  # type: ignore[misc]
     """sacreBLEU's TER."""
 
-    kind, __signature__ = "TER", signature(_ter.TER)
+    kind, __signature__ = "TER", signature(ter.TER)
 
 
-BLEUScore, CHRFScore, TERScore = _bleu.BLEUScore, _chrf.CHRFScore, _ter.TERScore
+BLEUScore, CHRFScore, TERScore = bleu.BLEUScore, chrf.CHRFScore, ter.TERScore
 METRICS = {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}

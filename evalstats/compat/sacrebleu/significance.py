@@ -9,15 +9,7 @@ import numpy as np
 from sacrebleu.significance import Result, estimate_ci
 
 from evalstats.checks import choice, flag, integer, listed
-from evalstats.compat.sacrebleu.draws import (
-    Array,
-    Counted,
-    Groups,
-    bootstrap_scores,
-    environment_seed,
-    paired_bootstrap,
-    paired_randomization,
-)
+from evalstats.compat.sacrebleu import draws
 from evalstats.compat.sacrebleu.metrics import Streams, as_streams, count
 from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.weighted import MOST_RESAMPLES
@@ -38,7 +30,7 @@ class PairedTest:
     scores itself. `n_jobs` has no effect; bad input raises an `InputError`.
 
     **Know what the p-values are**: that of "bs" is one-sided in effect
-    (`draws.moses_bootstrap_pvalue`); `evalstats.compare` has calibrated ones, and
+    (`draws.paired_bootstrap`); `evalstats.compare` has calibrated ones, and
     `evalstats.audit` puts both side by side.
 
     ``faithful=True`` reproduces sacreBLEU's three defects as well: seed 0 draws from the operating
@@ -78,31 +70,26 @@ class PairedTest:
         self.n_ar_confidence = n_ar_confidence or _DEFAULT_SAMPLES["bs"]
         self.n_jobs = integer(n_jobs, "n_jobs", 0)
         self.faithful = flag(faithful, "faithful")
-        self.seed = environment_seed()
+        self.seed = draws.environment_seed()
         self.named_systems = _as_named(named_systems)
         self.references = None if references is None else as_streams(references)
         self.n_systems = len(self.named_systems) - 1
         self.metrics: dict[str, Any] = {}
-        self._tables: dict[str, list[Counted]] = {}
+        self._tables: dict[str, list[draws.Counted]] = {}
         for metric in metrics.values():
-            self._add(metric)
-
-    def _add(self, metric: Any) -> None:
-        """Count and score all systems under a metric."""
-        tables = []
-        for name, texts in self.named_systems:
-            try:
-                tables.append(Counted(metric, count(metric, texts, self.references)))
-            except InputError as error:
-                raise type(error)(f"system {name!r}: {error}") from None
-        name = tables[0].score.name
-        if name in self.metrics:
-            raise InputError(
-                f"metrics has two that are called {name}, of which the results could hold one; "
-                f"make one PairedTest for each"
-            )
-        self.metrics[name] = metric
-        self._tables[name] = tables
+            tables = []
+            for system, texts in self.named_systems:
+                try:
+                    tables.append(draws.Counted(metric, count(metric, texts, self.references)))
+                except InputError as error:
+                    raise type(error)(f"system {system!r}: {error}") from None
+            name = tables[0].score.name
+            if name in self.metrics:
+                raise InputError(
+                    f"metrics has two that are called {name}, of which the results could hold one; "
+                    f"make one PairedTest for each"
+                )
+            self.metrics[name], self._tables[name] = metric, tables
 
     def __call__(self) -> tuple[dict[str, Any], dict[str, list[Any]]]:
         """Return signatures and scores, both by the names of the metrics' scores.
@@ -110,49 +97,44 @@ class PairedTest:
         The scores are one `Result` a system: score, p_value (`None` for the baseline), mean, ci
         (the half-width). The names of the systems are under "System".
         """
-        rng = self._generator()
-        groups, replicates = list(self._tables.values()), None
+        # sacreBLEU takes 0 for "no seed".
+        seed = self.seed or None if self.faithful else self.seed
+        rng = np.random.default_rng(seed)
+        groups, n = list(self._tables.values()), self.n_ar_confidence
+        replicates: list[list[draws.Array]] = []
         if self.test_type == "bs":
-            pvalues, replicates = paired_bootstrap(groups, self.n_samples, rng)
+            pvalues, replicates = draws.paired_bootstrap(groups, self.n_samples, rng)
         else:
-            swappable = [[self._swappable(table) for table in group] for group in groups]
-            pvalues = paired_randomization(swappable, self.n_samples, rng)
-            if self.n_ar_confidence > 0:
-                replicates = self._replicates(groups, rng)
+            # Whole numbers cannot take the fraction of k in add-k smoothing; sacreBLEU drops it.
+            dtype = None if self.faithful else np.float64
+            swapped = [
+                [draws.Counted(table.metric, np.asarray(table.rows, dtype)) for table in group]
+                for group in groups
+            ]
+            pvalues = draws.paired_randomization(swapped, self.n_samples, rng)
+            if n > 0:
+                # Baselines are drawn from the seed, systems after the masks.
+                first = np.random.default_rng(seed)
+                baselines = draws.bootstrap_scores([group[:1] for group in groups], n, first)
+                systems = draws.bootstrap_scores([group[1:] for group in groups], n, rng)
+                replicates = [[*one, *more] for one, more in zip(baselines, systems, strict=True)]
+        signatures: dict[str, Any] = {}
         scores: dict[str, list[Any]] = {"System": [name for name, _ in self.named_systems]}
         for i, (name, group) in enumerate(self._tables.items()):
             scores[name] = [Result(group[0].score.score)]
             for table, pvalue in zip(group[1:], pvalues[i], strict=True):
                 identical = np.array_equal(group[0].rows, table.rows) and not self.faithful
                 scores[name].append(Result(table.score.score, 1.0 if identical else pvalue))
-            if replicates is not None:
+            if replicates:
                 for result, values in zip(scores[name], replicates[i], strict=True):
                     # Numbers of Python's, which JSON can hold; sacreBLEU's may be of float32.
                     result.mean, result.ci = map(float, estimate_ci(values))
-        return {name: self._signature(name) for name in self.metrics}, scores
-
-    def _signature(self, name: str) -> Any:
-        made = self.metrics[name].get_signature()
-        made.update("seed", str(self.seed).lower())
-        made.update(self.test_type, self.n_samples)
-        if self.n_ar_confidence > 0:
-            made.update("bs", self.n_ar_confidence)
-        return made
-
-    def _generator(self) -> np.random.Generator:
-        # sacreBLEU takes 0 for "no seed".
-        return np.random.default_rng(self.seed or None if self.faithful else self.seed)
-
-    def _replicates(self, groups: Groups, rng: np.random.Generator) -> list[list[Array]]:
-        """Resample for the intervals of "ar": baselines from the seed, systems after the masks."""
-        n, first = self.n_ar_confidence, self._generator()
-        baselines = bootstrap_scores([group[:1] for group in groups], n, first)
-        systems = bootstrap_scores([group[1:] for group in groups], n, rng)
-        return [one + others for one, others in zip(baselines, systems, strict=True)]
-
-    def _swappable(self, table: Counted) -> Counted:
-        # Whole numbers cannot take the fraction of k in add-k smoothing; sacreBLEU drops it.
-        return table if self.faithful else Counted(table.metric, table.rows.astype(np.float64))
+            signatures[name] = self.metrics[name].get_signature()
+            signatures[name].update("seed", str(self.seed).lower())
+            signatures[name].update(self.test_type, self.n_samples)
+            if n > 0:
+                signatures[name].update("bs", n)
+        return signatures, scores
 
 
 def _as_named(systems: Any) -> list[tuple[str, list[str]]]:

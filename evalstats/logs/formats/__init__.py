@@ -1,27 +1,37 @@
-"""Formats, which turn files into rows: one file each, and one row of `NAMES`, which is their map.
+"""Formats, which turn files into rows: an object of `Format` each, and one row of `FORMATS`.
 
-A format is a module with `NAME`, `is_ours(source)` and `read(source, wanted)`, as `reading.Format`
-says. The files that no row names are parts of a format: `lm_eval_samples` and `lm_eval_metrics` of
-`lm_eval`, `inspect_reducers` of `inspect`, `columns` of `tables`, `lacking` of those of agents.
+Parts of formats are `format`, what all share, `columns` of tables, and `lm_eval_metrics`.
 """
 
+from __future__ import annotations
+
+from evalstats.logs.formats.agents import SWE_BENCH, TAU2_BENCH, TAU_BENCH
+from evalstats.logs.formats.arenas import ALPACA_EVAL, ARENA
+from evalstats.logs.formats.deepeval import DEEPEVAL
+from evalstats.logs.formats.harnesses import EVERY_EVAL_EVER, HELM, OPENAI_EVALS
+from evalstats.logs.formats.inspect import INSPECT
+from evalstats.logs.formats.lm_eval import LM_EVAL
+from evalstats.logs.formats.promptfoo import PROMPTFOO
+from evalstats.logs.formats.tables import TABLE
+from evalstats.logs.formats.translation import COMET, MEETEVAL, MT_METRICS_EVAL, WMT
+
 #: In the order in which they are asked whether a file or folder is theirs.
-NAMES = (
-    "lm_eval",  # lm-evaluation-harness, `results_*.json` and `samples_*.jsonl`
-    "inspect",  # Inspect, `.json` and `.eval`
-    "helm",  # HELM, `per_instance_stats.json`
-    "every_eval_ever",  # Every Eval Ever, instances in JSON lines
-    "comet",  # COMET, `--to_json`
-    "mt_metrics_eval",  # mt-metrics-eval, `.seg.score`
-    "meeteval",  # meeteval, `*_per_reco.json`
-    "wmt",  # WMT's automatic scores, JSON lines a system
-    "promptfoo",  # promptfoo, `results.json`
-    "deepeval",  # DeepEval, `test_run_*.json`
-    "openai_evals",  # OpenAI evals, JSON lines of `oaieval`
-    "tau_bench",  # tau-bench, trajectories
-    "tau2_bench",  # tau2-bench, results
-    "swe_bench",  # SWE-bench, the report of a run
-    "alpaca_eval",  # AlpacaEval, `annotations.json`
-    "arenas",  # LMArena, MT-bench, arena-hard: who was preferred to whom
-    "tables",  # tables of scores, long or wide, from CSV, TSV, JSON lines and frames
+FORMATS = (
+    LM_EVAL,  # lm-evaluation-harness, `results_*.json` and `samples_*.jsonl`
+    INSPECT,  # Inspect, `.json` and `.eval`
+    HELM,  # HELM, `per_instance_stats.json`
+    EVERY_EVAL_EVER,  # Every Eval Ever, instances in JSON lines
+    COMET,  # COMET, `--to_json`
+    MT_METRICS_EVAL,  # mt-metrics-eval, `.seg.score`
+    MEETEVAL,  # meeteval, `*_per_reco.json`
+    WMT,  # WMT's automatic scores, JSON lines a system
+    PROMPTFOO,  # promptfoo, `results.json`
+    DEEPEVAL,  # DeepEval, `test_run_*.json`
+    OPENAI_EVALS,  # OpenAI evals, JSON lines of `oaieval`
+    TAU_BENCH,  # tau-bench, trajectories
+    TAU2_BENCH,  # tau2-bench, results
+    SWE_BENCH,  # SWE-bench, the report of a run
+    ALPACA_EVAL,  # AlpacaEval, `annotations.json`
+    ARENA,  # LMArena, MT-bench, arena-hard: who was preferred to whom
+    TABLE,  # tables of scores, long or wide, from CSV, TSV, JSON lines and frames
 )

@@ -1,26 +1,55 @@
-"""Arenas: tables of battles (LMArena, MT-bench, arena-hard), as CSV, TSV, JSON, JSON lines, frame.
+"""Who was preferred to whom: tables of battles (LMArena, MT-bench, arena-hard), and AlpacaEval.
 
-A row says which of two systems was preferred: columns model_a, model_b and winner. In logs of
-judges there are two games, with the places of both systems swapped: MT-bench's count as a win where
-both say so, and else as a tie, as FastChat counts them; arena-hard's are two battles, of which
-``A>>B`` is one as ``A>B`` is, where arena-hard itself writes it down three times.
-Each system has a row for every battle of its own: 1, 1/2 or 0.
+A row of a table (CSV, TSV, JSON, JSON lines, a frame) says which of two systems was preferred:
+columns model_a, model_b and winner. In logs of judges there are two games, with the places of both
+systems swapped: MT-bench's count as a win where both say so, and else as a tie, as FastChat counts
+them; arena-hard's are two battles, of which ``A>>B`` is one as ``A>B`` is, where arena-hard itself
+writes it down three times. Each system has a row for every battle of its own: 1, 1/2 or 0.
+
+AlpacaEval's `annotations.json` has the preferences of an annotator between two outputs: 1 where the
+first output is better, 2 where the second is, 1.5 (or 0) for a tie, or any number between 1 and 2.
+The score of the second, whose system is that of the log, is the preference less 1: a win is 1, a
+tie 0.5. A preference that is not there is missing.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evalstats.designs.arenas.battles import BattleTable, columns_of_battles, simple, table_of
+from evalstats.designs.arenas.battles import columns_of_battles, simple, table_of
 from evalstats.errors import InputError
-from evalstats.logs.formats.columns import Columns, as_names, delimiter_of, of_csv, of_frame
+from evalstats.logs.formats.columns import (
+    Columns,
+    as_names,
+    delimiter_of,
+    of_csv,
+    of_frame,
+    of_json,
+)
+from evalstats.logs.formats.format import Format, Reading, fewer, first_of, has, rows_of
 from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Items, Key, Rows, mean_rows
-from evalstats.logs.sources import Source, as_label, dotted, json_lines
+from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, mean_rows
+from evalstats.logs.settings import arguments_of
+from evalstats.logs.sources import (
+    Source,
+    as_label,
+    as_name,
+    json_lines,
+    require,
+    require_text,
+    text_blocks,
+)
 from evalstats.metrics import Mean
 
 NAME = "arena (model_a, model_b, winner)"
@@ -31,8 +60,6 @@ _TABLES = (".csv", ".tsv")
 #: What MT-bench's two games and arena-hard's judgments have.
 _MT_BENCH = ("model_1", "model_2", "g1_winner", "g2_winner")
 _ARENA_HARD = ("model", "games")
-#: Where arena-hard does not say it, its first system is this one.
-_BASELINE = "baseline"
 #: What arena-hard's judges say of A and B, and who won.
 _VERDICTS = {"A>>B": "a", "A>B": "a", "A=B": "tie", "B>A": "b", "B>>A": "b"}
 #: Labels that tables have anyway: what was asked, who judged, and of what kind it is.
@@ -45,88 +72,71 @@ _LABELS = (
 WINNER = "winner"
 
 
-def is_ours(source: Source) -> bool:
-    """Return whether a file is a table of battles, or has the games of a judge."""
-    return _is_ours(_names(source))
-
-
 def has_battles(names: Sequence[Any]) -> bool:
     """Return whether columns are those of battles."""
     return columns_of_battles(names) is not None
 
 
-def _is_ours(names: Sequence[str]) -> bool:
-    known = set(names)
-    return has_battles(names) or known.issuperset(_MT_BENCH) or known.issuperset(_ARENA_HARD)
-
-
-def _names(source: Source) -> list[str]:
-    """Return the names of the columns of a table, or of the keys of its first row."""
+def _is_arena(source: Source) -> bool:
+    """Return whether the header of a table, or its first row, is of battles or a judge's games."""
     if source.suffix in _TABLES:
-        line = source.head.decode("utf-8-sig", "replace").partition("\n")[0]
+        line = re.split("[\r\n]", source.head.decode("utf-8-sig", "replace"), maxsplit=1)[0]
         cells = csv.reader([line], delimiter=delimiter_of(line, source.suffix))
-        return [name.strip() for name in next(cells, [])]
-    if source.suffix == ".json":
-        rows = source.json if isinstance(source.json, list) else []
-        return list(rows[0]) if rows and isinstance(rows[0], dict) else []
-    return list(source.first)
+        names = [name.strip() for name in next(cells, [])]
+    else:
+        first = first_of(source.json) if source.suffix == ".json" else source.first
+        names = list(first) if isinstance(first, dict) else []
+    games = (_MT_BENCH, _ARENA_HARD)
+    return has_battles(names) or any(set(names).issuperset(keys) for keys in games)
 
 
-def read(source: Source, wanted: Wanted) -> Log:
-    """Return the battles of a file."""
-    path = str(source.path)
+def _arena(reading: Reading) -> Iterator[Rows]:
+    """Yield the battles of a file."""
+    source, path = reading.source, str(reading.source.path)
     if source.suffix in _TABLES:
-        return _log(of_csv(source.path, source.suffix), wanted)
-    if source.suffix == ".json":
-        rows = enumerate(source.json, 1)
-        return _log(_columns(path, rows, wanted.labels, "row"), wanted)
-    return _log(_columns(path, json_lines(source.path), wanted.labels, "line"), wanted)
+        table = of_csv(source.path, source.suffix)
+    else:
+        unit = "row" if source.suffix == ".json" else "line"
+        rows = enumerate(source.json, 1) if unit == "row" else json_lines(source.path)
+        table = of_json(path, _battles(rows, f"{path}, {unit}"), reading.wanted.labels, unit)
+    return _rows(table, reading.wanted, reading.skipped)
 
 
 def read_frame(frame: Any, wanted: Wanted) -> Log:
     """Return the battles of a frame of pandas, polars or pyarrow."""
-    return _log(of_frame(frame), wanted)
+    table, skipped = of_frame(frame), list[str]()
+    rows = list(_rows(table, wanted, skipped))
+    return log_of(table.path, NAME, rows, skipped=skipped)
 
 
-def _columns(
-    path: str, rows: Iterator[tuple[int, Any]], labels: Sequence[str], unit: str
-) -> Columns:
-    """Return the columns of objects, of which a judge's games are several battles each."""
-    records, lines = [], []
+def _battles(
+    rows: Iterable[tuple[int, Any]], where: str
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the number of each row with its battles: itself, or the games of a judge."""
     for line, record in rows:
         if not isinstance(record, dict):
-            raise InputError(f"{path}, {unit} {line} must be a JSON object")
-        inner = {name: dotted(record, name) for name in labels if name not in record}
-        for battle in _battles(record):
-            of = {k: as_label(v) if isinstance(v, (list, dict)) else v for k, v in battle.items()}
-            records.append({**of, **inner})
-            lines.append(line)
-    names = list(dict.fromkeys(name for record in records for name in record))
-    return Columns(path, {n: [one.get(n) for one in records] for n in names}, lines, unit)
+            raise InputError(f"{where} {line} must be a JSON object")
+        if has(record, *_MT_BENCH):
+            both = {record["g1_winner"], record["g2_winner"]}
+            rest = {k: v for k, v in record.items() if k not in _MT_BENCH}
+            winner = both.pop() if len(both) == 1 else None if "error" in both else "tie"
+            names = {"model_a": record["model_1"], "model_b": record["model_2"]}
+            yield line, {**rest, **names, "winner": None if winner == "error" else winner}
+        elif has(record, *_ARENA_HARD) and isinstance(record["games"], list):
+            rest = {k: v for k, v in record.items() if k not in (*_ARENA_HARD, "baseline")}
+            # Where it is not said, the first system is this one.
+            sides = [record.get("baseline") or "baseline", record["model"]]
+            # The second game has the answers in the other order.
+            for game, order in zip(record["games"][:2], (sides, sides[::-1]), strict=False):
+                score = game.get("score") if isinstance(game, dict) else None
+                names = {"model_a": order[0], "model_b": order[1]}
+                yield line, {**rest, **names, "winner": _VERDICTS.get(str(score))}
+        else:
+            yield line, record
 
 
-def _battles(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the battles of a row: the row itself, or the games of a judge."""
-    if set(record).issuperset(_MT_BENCH):
-        both = {record["g1_winner"], record["g2_winner"]}
-        rest = {k: v for k, v in record.items() if k not in _MT_BENCH}
-        winner = both.pop() if len(both) == 1 else None if "error" in both else "tie"
-        names = {"model_a": record["model_1"], "model_b": record["model_2"]}
-        yield {**rest, **names, "winner": None if winner == "error" else winner}
-    elif set(record).issuperset(_ARENA_HARD) and isinstance(record["games"], list):
-        rest = {k: v for k, v in record.items() if k not in (*_ARENA_HARD, "baseline")}
-        sides = [record.get("baseline") or _BASELINE, record["model"]]
-        # The second game has the answers in the other order.
-        for game, order in zip(record["games"][:2], (sides, sides[::-1]), strict=False):
-            score = game.get("score") if isinstance(game, dict) else None
-            battle = {"model_a": order[0], "model_b": order[1], "winner": _VERDICTS.get(str(score))}
-            yield {**rest, **battle}
-    else:
-        yield dict(record)
-
-
-def _log(table: Columns, wanted: Wanted) -> Log:
-    """Return the rows of all systems, two for every battle."""
+def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
+    """Yield the rows of each system: its battles, which are called by their numbers, from 1 on."""
     known = columns_of_battles(table.cells)
     if known is None:
         raise InputError(f"{table.path} has no columns model_a, model_b and winner")
@@ -135,31 +145,112 @@ def _log(table: Columns, wanted: Wanted) -> Log:
     def named(column: str) -> list[str]:
         return as_names([table.cells[column][i] for i in places])
 
-    def where(i: int) -> str:
-        return table.where(places[i])
-
+    first, second, winner = map(named, known)
     try:
-        first, second, winner = map(named, known)
-        battles = table_of(first, second, winner, where)
+        battles = table_of(first, second, winner, lambda i: table.where(places[i]))
     except InputError as error:
         raise error.within(table.path) from None
     asked_for = {simple(name): name for name in wanted.labels}
-    labels = {WINNER: named(known[2])}
+    labels = {WINNER: winner}
     for column in table.cells:
         if column not in known and simple(column) in (*_LABELS, *asked_for):
             labels[asked_for.get(simple(column), column)] = named(column)
     n, n_gone = len(table.lines), len(table.lines) - len(places)
-    skipped = [f"{n_gone:,} of {n:,} battles, which name no winner"] if n_gone else []
-    rows = _rows(table.path, battles, labels) if wanted.has(Key("", METRIC)) else []
-    return log_of(table.path, NAME, rows, skipped=skipped)
-
-
-def _rows(path: str, battles: BattleTable, labels: Mapping[str, Sequence[str]]) -> Iterator[Rows]:
-    """Yield the rows of each system: its battles, which are called by their numbers, from 1 on."""
-    for number, system in enumerate(battles.systems):
-        is_there = battles.pairs == number
+    if n_gone:
+        skipped.append(f"{n_gone:,} of {n:,} battles, which name no winner")
+    for system_number, system in enumerate(battles.systems if wanted.has(Key("", METRIC)) else ()):
+        is_there = battles.pairs == system_number
         at = np.flatnonzero(is_there.any(axis=1))
         points = np.where(is_there[at, 0], battles.points[at], 2 - battles.points[at])
         labels_at = {name: [of[i] for i in at.tolist()] for name, of in labels.items()}
-        items = Items.of(path, [str(i + 1) for i in at], labels_at)
+        items = Items.of(table.path, [str(i + 1) for i in at], labels_at)
         yield Rows(Key("", METRIC), system, Mean(METRIC), items, mean_rows(points / 2))
+
+
+ARENA = Format(NAME, ".csv .tsv .json .jsonl", _is_arena, _arena)
+
+
+def _alpaca_eval(reading: Reading) -> Iterator[Rows]:
+    """Yield the win rates of each second system against each first; annotators are filters."""
+    metric = "win_rate"
+    for path in reading.files:
+        empty = partial(Answers, str(path), "annotation")
+        by_pair = defaultdict[tuple[str, str, str], Answers](empty)
+        seen = Counter[tuple[str, ...]]()
+        for i, record in enumerate(reading.json(path)):
+            where = f"{path}, annotation {i}"
+            item = as_name(require_text(record, "instruction", where=where))
+            one, two = (require_text(record, f"generator_{n}", where=where) for n in (1, 2))
+            annotator = as_name(as_label(record.get("annotator")) or "none")
+            pair = as_name(one), as_name(two), annotator
+            answer = (*pair, item)
+            seen[answer] += 1
+            labels = reading.labels(record, dataset=as_label(record.get("dataset")))
+            values = {metric: require(record, "preference", where=where)}
+            by_pair[pair].add(i, item, labels, values, seen[answer])
+        n_annotators = len({annotator for _, _, annotator in by_pair})
+        stated = _leaderboard(path.with_name("leaderboard.csv"))
+        for (first, second, annotator), answers in by_pair.items():
+            key = Key(f"against {first}", metric, annotator if n_annotators > 1 else "")
+            if not reading.wanted.has(key):
+                continue
+            rate, n = stated.get(second, (None, None))
+            items, scores = answers.items(), _wins(answers, metric)
+            n_there = int(np.sum(~np.isnan(scores)))
+            yield rows_of(
+                answers,
+                key,
+                second,
+                items,
+                answers.pairs(metric, items, mean_rows(scores)),
+                reported=rate,
+                lacking=[fewer("preferences", n, n_there)],
+                settings=arguments_of({"annotator": annotator}),
+            )
+
+
+def _wins(answers: Answers, metric: str) -> NDArray[np.float64]:
+    """Return preferences as scores of the second system `(n,)`, NaN where there is none."""
+
+    def where(i: int) -> str:
+        return f"{answers.where}, annotation {answers.lines[i]}, preference"
+
+    preferences = as_scores(list(answers.values[metric].values()), where)
+    # Older versions wrote a tie as 0.
+    preferences[preferences == 0] = 1.5
+    wrong = np.flatnonzero((preferences < 1) | (preferences > 2))
+    if len(wrong):
+        found = preferences[wrong[0]]
+        raise InputError(f"{where(int(wrong[0]))} must be 0, or from 1 to 2, got {found:g}")
+    return preferences - 1
+
+
+def _leaderboard(path: Path) -> dict[str, tuple[float | None, int | None]]:
+    """Return the win rate of each system, and of how many preferences, if there is such a file.
+
+    A row of that may be of another run, where the leaderboard was given and not computed.
+    """
+    stated = {}
+    for row in csv.DictReader(chain.from_iterable(text_blocks(path))) if path.is_file() else ():
+        numbers = []
+        for name in ("win_rate", "n_total"):
+            try:
+                found = float(row[name])
+            except (KeyError, TypeError, ValueError):
+                found = math.nan
+            numbers.append(found if abs(found) < 1e300 else None)
+        rate, n = numbers
+        stated[as_name(row.get("") or "none")] = (
+            None if rate is None else rate / 100,
+            None if n is None else round(n),
+        )
+    return stated
+
+
+ALPACA_EVAL = Format(
+    "AlpacaEval",
+    ".json",
+    lambda source: has(first_of(source.json), "instruction", "preference"),
+    _alpaca_eval,
+    lambda path: path.name == "annotations.json",
+)

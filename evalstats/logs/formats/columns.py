@@ -1,9 +1,13 @@
-"""Columns of a table that others wrote (CSV, TSV, JSON lines, a frame), and what they are."""
+"""Columns of a table that others wrote (CSV, TSV, JSON lines, a frame), and what they are.
+
+What a caller names (`columns`, ``metric="mine"``) is that, and else the names of the columns say
+it: for scores those of the roles, then words that metrics have, then any column of numbers.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,8 +17,8 @@ from numpy.typing import NDArray
 
 from evalstats.checks import choice, is_from, label, meant, shown
 from evalstats.errors import InputError, InputTypeError
-from evalstats.logs.sources import MOST_LINE, as_label, dotted, json_lines, text_blocks
-from evalstats.logs.words import plain
+from evalstats.logs.sources import MOST_LINE, as_label, dotted, text_blocks
+from evalstats.logs.words import is_metric, is_never, matches, plain
 from evalstats.text.references import listed_texts, table_columns
 
 #: What stands for a score that is not there, and for yes and no.
@@ -105,11 +109,7 @@ def of_frame(frame: Any) -> Columns:
 
 
 def delimiter_of(header: str, suffix: str) -> str:
-    """Return the character between the cells of a table, told by its header and its suffix.
-
-    It is a tab in a ``.tsv`` file, and where the header has neither commas nor semicolons; else it
-    is a semicolon where the header has no commas.
-    """
+    """Return what is between cells: a tab in a ``.tsv`` file, else what of ``,;`` a header has."""
     if suffix == ".tsv" or ("\t" in header and "," not in header and ";" not in header):
         return "\t"
     return ";" if ";" in header and "," not in header else ","
@@ -146,24 +146,22 @@ def of_csv(path: Path, suffix: str) -> Columns:
     return _checked(str(path), names, columns, lines[1:])
 
 
-def of_json(path: Path, labels: Sequence[str]) -> Columns:
-    """Return the columns of JSON lines; lists and objects in cells are their JSON."""
+def of_json(
+    path: str, rows: Iterable[tuple[int, Mapping[str, Any]]], labels: Sequence[str], unit: str
+) -> Columns:
+    """Return the columns of objects and their lines; lists and objects in cells are their JSON."""
     records, lines = [], []
-    for line, record in json_lines(path):
+    for line, record in rows:
         inner = {name: dotted(record, name) or None for name in labels if name not in record}
         cells = {k: as_label(v) if isinstance(v, (list, dict)) else v for k, v in record.items()}
         records.append({**cells, **inner})
         lines.append(line)
-    names = list(dict.fromkeys(name for record in records for name in record))
-    columns = [[record.get(name) for record in records] for name in names]
-    return _checked(str(path), names, columns, lines)
+    names = dict.fromkeys(name for record in records for name in record if name)
+    return Columns(path, {n: [one.get(n) for one in records] for n in names}, lines, unit)
 
 
 def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequence[int]) -> Columns:
-    """Return the columns as `Columns`, whose names must differ.
-
-    A column without a name is left out: it is the index that pandas writes.
-    """
+    """Return columns of different names; one without a name is the index that pandas writes."""
     repeated = next((name for i, name in enumerate(names) if name and name in names[:i]), None)
     if repeated is not None:
         raise InputError(f"{path} has two columns {repeated!r}; give them different names")
@@ -174,10 +172,7 @@ def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequenc
 
 
 def as_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
-    """Return the numbers of cells `(n,)`, NaN where one is missing, and the place of a wrong one.
-
-    That is the first cell that is neither a number nor empty: of ``["1", "", "x"]`` it is 2.
-    """
+    """Return the numbers of cells, NaN where one is missing, and the place of the first other."""
     numbers = list(map(_as_float, cells))
     return np.array(numbers, dtype=np.float64), numbers.index(None) if None in numbers else None
 
@@ -195,10 +190,7 @@ def _as_float(cell: Any) -> float | None:
 
 
 def marks(cells: list[Any]) -> list[float | None] | None:
-    """Return grades, C, I, P and N, or yes and no, as numbers, None for those missing.
-
-    None where any cell is something else, or all are missing.
-    """
+    """Return grades, C, I, P and N, or yes and no, as numbers; None where any cell is no such."""
     there = {cell for cell in cells if isinstance(cell, str) and cell not in _NONE}
     if not all(isinstance(cell, str) or cell is None or cell != cell for cell in cells):
         return None
@@ -207,11 +199,6 @@ def marks(cells: list[Any]) -> list[float | None] | None:
     if not there or not all(fold(cell) in known for cell in there):
         return None
     return [known[fold(cell)] if cell in there else None for cell in cells]
-
-
-def are_grades(cells: list[Any]) -> bool:
-    """Return whether cells are grades, right and wrong ones among them, and no other text."""
-    return {"C", "I"} <= {cell for cell in cells if isinstance(cell, str)} and bool(marks(cells))
 
 
 def as_names(cells: list[Any]) -> list[str]:
@@ -224,42 +211,33 @@ def as_names(cells: list[Any]) -> list[str]:
 
 
 class Roles(NamedTuple):
-    """Which column is what; None, or an empty tuple, where there is none.
+    """Which column is what; None, or empty, where there is none.
 
-    Each of the first nine is the name of one column. `labels` are what items are grouped by, and
-    `hashed` the texts that items are asked about. `unused` columns are called as one of the nine
-    may be, but a column of a better name has that role; `others` are called like none of them.
-    `named_scores` are the columns whose scores the caller wants, and `named_systems` those that
-    hold the scores of the system that they are called after.
+    `score` and `ratio` are those of scores, ``{"score": ("value",)}``, ``{"errors/words":
+    ("errors", "words")}``, and `named` those that the caller names, which `are_systems` or metrics.
+    `labels` are what items are grouped by, and `hashed` the texts that items are asked about.
+    `unused` columns are called as a role may be, but a column of a better name has it; `others` are
+    called like none of them.
     """
 
     system: str | None
     segment: str | None
-    score: str | None
-    numerator: str | None
-    denominator: str | None
     metric: str | None
     task: str | None
     filter: str | None
     epoch: str | None
+    score: Mapping[str, tuple[str, ...]]
+    ratio: Mapping[str, tuple[str, ...]]
+    named: Mapping[str, tuple[str, ...]]
+    are_systems: bool
     labels: tuple[str, ...]
     hashed: tuple[str, ...]
     others: tuple[str, ...]
     unused: tuple[str, ...]
-    named_scores: tuple[str, ...] = ()
-    named_systems: tuple[str, ...] = ()
-    are_sums_named: bool = False
-
-    @property
-    def sums(self) -> tuple[str, str] | None:
-        """The columns of numerators and denominators, where there are both."""
-        if self.numerator is None or self.denominator is None:
-            return None
-        return self.numerator, self.denominator
 
 
 def roles_of(
-    path: str, names: Iterable[str], labels: Iterable[str], named: Mapping[str, str | None]
+    path: str, names: Iterable[str], labels: Sequence[str], named: Mapping[str, str | None]
 ) -> Roles:
     """Return the role of each column of a table.
 
@@ -267,30 +245,48 @@ def roles_of(
     says. The columns that `labels` names are labels, unless they have another role.
     """
     names = list(names)
-    _check_named(path, names, named)
+    for wrong in _wrong(path, names, named):
+        raise InputError(wrong, argument="columns")
+    # The names to go by: {"Seg ID": "segid"}.
     simple = {name: plain(name) for name in names if name not in named}
-    labels = list(labels)
+    wanted = {plain(name) for name in labels}
     columns, unused = _columns_by_role(path, simple, named)
     # A column of runs or seeds is a label where it is asked for as one.
-    if simple.get(columns["epoch"] or "", "epoch") in {plain(name) for name in labels} - {"epoch"}:
+    if simple.get(columns["epoch"] or "", "epoch") in wanted - {"epoch"}:
         columns["epoch"] = None
     taken = [*named, *(column for column in columns.values() if column is not None)]
+    like_labels = [
+        *(name for name in simple if simple[name] in wanted),
+        *(name for word in _LABELS.split() for name in simple if simple[name] == word),
+        *(name for name in simple if simple[name].endswith("hash")),
+    ]
     grouped = [name for name, role in named.items() if role == "label"]
-    grouped += _less(_label_columns(simple, labels), taken)
+    grouped += _less(like_labels, taken)
     taken += grouped
     hashed = _less((name for name in simple if simple[name] in _HASHED), taken)
     taken += hashed
     passed_over = _less(unused, taken)
+    score, *sums = (columns.pop(role) for role in _OF_SCORES)
+    # One of the two numbers alone may be anything.
+    ratio = {"/".join(map(str, sums)): tuple(map(str, sums))} if None not in sums else {}
+    scores = {name: (name,) for name, role in named.items() if role in ("score", SYSTEM_SCORE)}
     return Roles(
         **columns,
+        score={} if score is None else {"score": (score,)},
+        ratio=ratio,
+        named=ratio if "numerator" in named.values() else scores,
+        are_systems=SYSTEM_SCORE in named.values(),
         labels=tuple(grouped),
         hashed=hashed,
-        unused=passed_over,
         others=_less(names, [*taken, *passed_over]),
-        named_scores=tuple(name for name, role in named.items() if role == "score"),
-        named_systems=tuple(name for name, role in named.items() if role == SYSTEM_SCORE),
-        are_sums_named="numerator" in named.values(),
+        unused=passed_over,
     )
+
+
+def _less(names: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
+    """Return different names in order, less those that are taken: "bab" less "a" is ("b",)."""
+    apart = set(taken)
+    return tuple(dict.fromkeys(name for name in names if name not in apart))
 
 
 def of_inspect(cells: Mapping[str, list[Any]]) -> dict[str, str | None]:
@@ -327,37 +323,23 @@ def as_columns(columns: object) -> dict[str, str | None]:
     return dict(columns)
 
 
-def _check_named(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> None:
-    """Raise where a table lacks a column that the caller names, or the roles exclude each other."""
+def _wrong(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield what is wrong with the columns that a caller names."""
     for name in named:
         if name not in names:
-            raise InputError(
-                f": {path} has no column {name!r}; {meant(name, names)}", argument="columns"
-            )
+            yield f": {path} has no column {name!r}; {meant(name, names)}"
     roles = [role for role in named.values() if role is not None]
     for role in _ROLES:
         twice = [name for name in named if named[name] == role]
         if role != "score" and len(twice) > 1:
-            listed = ", ".join(map(repr, twice))
-            raise InputError(
-                f": only one column can be the {role}, got {listed}", argument="columns"
-            )
+            yield f": only one column can be the {role}, got {', '.join(map(repr, twice))}"
     if ("numerator" in roles) != ("denominator" in roles):
-        raise InputError(
-            "must name a numerator and a denominator, or neither: the score is their ratio",
-            argument="columns",
-        )
+        yield "must name a numerator and a denominator, or neither: the score is their ratio"
     kinds = [kind for kind in ("score", "numerator", SYSTEM_SCORE) if kind in roles]
     if len(kinds) > 1:
-        raise InputError(
-            f": scores are in columns of one kind, got {kinds[0]!r} and {kinds[1]!r}",
-            argument="columns",
-        )
+        yield f": scores are in columns of one kind, got {kinds[0]!r} and {kinds[1]!r}"
     if SYSTEM_SCORE in roles and "system" in roles:
-        raise InputError(
-            f": where columns are systems ({SYSTEM_SCORE!r}) none can name the 'system'",
-            argument="columns",
-        )
+        yield f": where columns are systems ({SYSTEM_SCORE!r}) none can name the 'system'"
 
 
 def _columns_by_role(
@@ -365,58 +347,134 @@ def _columns_by_role(
 ) -> tuple[dict[str, str | None], list[str]]:
     """Return the column of each of the nine roles, and the columns that were passed over.
 
-    `simple` are the names to go by, as ``{"Seg ID": "segid"}``. A role that the caller names is not
-    looked for: columns that are called like it are passed over, but those of scores may be others.
+    A role that the caller names is not looked for: columns that are called like it are passed over,
+    but those of scores may be others.
     """
     by_role: dict[str, str | None] = dict.fromkeys(_ROLES)
     by_role |= {role: name for name, role in named.items() if role in _ROLES and role != "score"}
     are_scores_named = not {"score", "numerator", SYSTEM_SCORE}.isdisjoint(named.values())
     passed_over: list[str] = []
-    for role in _ROLES:
+    for role, words in _ROLES.items():
         if role in _OF_SCORES and are_scores_named:
             continue
-        ranked = _ranked(role, simple)
-        if by_role[role] is None:
-            by_role[role] = _best(path, role, ranked)
+        # The columns that are called like the role, those of better names first.
+        ranked = [[name for name in simple if simple[name] in line.split()] for line in words]
+        best = next(filter(None, ranked), [])
+        if by_role[role] is None and best:
+            if len(best) > 1:
+                raise InputError(
+                    f"{path} has several columns for the {role}: {', '.join(map(repr, best))}; "
+                    f"call one of them {role!r} and the others something else, or leave them out"
+                )
+            by_role[role] = best[0]
         passed_over += [name for columns in ranked for name in columns if name != by_role[role]]
     if by_role["numerator"] is None or by_role["denominator"] is None:
-        # One of them alone may be anything.
         by_role["numerator"] = by_role["denominator"] = None
     return by_role, passed_over
 
 
-def _ranked(role: str, simple: Mapping[str, str]) -> list[list[str]]:
-    """Return the columns that are called like a role, those of better names first.
+class ScoreColumns(NamedTuple):
+    """The columns of scores by name, as in `Roles`: metrics, or systems where `are_systems`.
 
-    For "segment", ``{"Seg ID": "segid", "line": "line"}`` gives ``[["Seg ID"], ["line"]]``.
+    `left_out` says of other columns why they hold no scores.
     """
-    ranked = ([name for name in simple if simple[name] in line.split()] for line in _ROLES[role])
-    return [columns for columns in ranked if columns]
+
+    columns: Mapping[str, tuple[str, ...]]
+    are_systems: bool
+    left_out: Sequence[str]
 
 
-def _best(path: str, role: str, ranked: list[list[str]]) -> str | None:
-    """Return the one column of the best name for a role, None where none is called like it."""
-    if not ranked:
-        return None
-    if len(ranked[0]) > 1:
+def score_columns(table: Columns, roles: Roles, metrics: Sequence[str]) -> ScoreColumns:
+    """Return the columns of scores; `metrics` are the patterns of those that the caller wants."""
+    score, ratio = roles.score, roles.ratio
+    if roles.named:
+        listed = ", ".join(map(repr, roles.named))
+        left_out = [
+            f"column {column!r}: columns says that scores are in {listed}"
+            for column in (*roles.others, *roles.unused)
+        ]
+        return ScoreColumns(roles.named, roles.are_systems, left_out)
+    sums = [column for columns in ratio.values() for column in columns]
+    if roles.metric is not None and score:
+        return _metrics(score, roles, (*roles.others, *sums))
+    if roles.metric is not None and ratio:
+        return _metrics(ratio, roles, roles.others)
+    asked_for = [c for c in roles.others if is_metric(c) or matches(c, metrics)]
+    # A ratio is asked for, or nothing else is called like scores.
+    if ratio and (matches("/".join(sums), metrics) or not (score or asked_for)):
+        return _metrics(ratio, roles, (*score.get("score", ()), *roles.others))
+    numeric, left_out = _numeric(table, roles.others, asked_for)
+    asked_for = [c for c in numeric if c in asked_for]
+    if roles.metric is None and (score or (asked_for and roles.system is not None)):
+        rest = [c for c in numeric if c not in asked_for]
+        chosen = {**score, **{c: (c,) for c in asked_for}}
+        return _metrics(chosen, roles, (*rest, *sums), left_out)
+    return _all_numbers(table, roles, numeric, asked_for, left_out)
+
+
+def _all_numbers(
+    table: Columns,
+    roles: Roles,
+    numeric: Sequence[str],
+    asked_for: Sequence[str],
+    left_out: Sequence[str],
+) -> ScoreColumns:
+    """Return all columns of numbers that may be scores: systems, or the one metric of a file."""
+    scores = [c for c in numeric if c in asked_for or not is_never(c)] or list(numeric)
+    if not scores:
         raise InputError(
-            f"{path} has several columns for the {role}: {', '.join(map(repr, ranked[0]))}; call "
-            f"one of them {role!r} and the others something else, or leave them out"
+            f"{table.path} has no column of scores, that is of numbers such as 0.5, among "
+            f"{', '.join(map(repr, table.cells))}; name one column 'system', one 'segment' and one "
+            f"'score' (and 'metric' where there are several), or give one column a metric beside "
+            f"'system' and 'segment'"
         )
-    return ranked[0][0]
+    if roles.system is None and roles.metric is None and 0 < len(asked_for) < len(scores):
+        raise InputError(
+            f"{table.path} has {', '.join(map(repr, scores))}, which may be systems or metrics: "
+            f"add a column 'system' that names the system if they are metrics, or a column "
+            f"'metric' that names the metric if they are systems"
+        )
+    are_systems = roles.metric is not None or (len(scores) > 1 and not asked_for)
+    rest = [c for c in numeric if c not in scores]
+    of_metrics = _metrics({c: (c,) for c in scores}, roles, rest, left_out)
+    return of_metrics._replace(are_systems=are_systems and roles.system is None)
 
 
-def _label_columns(simple: Mapping[str, str], asked_for: Iterable[str]) -> list[str]:
-    """Return the columns that are asked for as labels, and those that are called like labels."""
-    wanted = {plain(name) for name in asked_for}
-    return [
-        *(name for name in simple if simple[name] in wanted),
-        *(name for word in _LABELS.split() for name in simple if simple[name] == word),
-        *(name for name in simple if simple[name].endswith("hash")),
-    ]
+def _metrics(
+    chosen: Mapping[str, tuple[str, ...]],
+    roles: Roles,
+    others: Iterable[str],
+    left_out: Sequence[str] = (),
+) -> ScoreColumns:
+    """Return columns of metrics; of the others it says where the scores are instead."""
+    listed = ", ".join(repr("/".join(columns)) for columns in chosen.values())
+    ratios = {column: name for name, columns in roles.ratio.items() for column in columns}
+    lines = list(left_out)
+    for column in others:
+        asked = ratios.get(column, column)
+        how = "" if roles.metric is not None else f" (metric={asked!r} reads it)"
+        lines.append(f"column {column!r}: scores are in {listed}{how}")
+    return ScoreColumns(chosen, False, lines)
 
 
-def _less(names: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
-    """Return different names in order, less those that are taken: "bab" less "a" is ("b",)."""
-    apart = set(taken)
-    return tuple(dict.fromkeys(name for name in names if name not in apart))
+def _numeric(
+    table: Columns, columns: Iterable[str], asked_for: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return the columns that hold numbers, and what is said of those that do not."""
+    numeric, left_out = [], []
+    for column in columns:
+        cells = table.cells[column]
+        # A column of texts, which yes and no may be, is one of scores where it is asked for, and
+        # one of grades where right and wrong ones are among them.
+        if column in asked_for or {"C", "I"} <= {cell for cell in cells if isinstance(cell, str)}:
+            cells = marks(cells) or cells
+        numbers, bad = as_floats(cells)
+        n_numbers = int(np.sum(~np.isnan(numbers)))
+        if bad is None and n_numbers:
+            numeric.append(column)
+            continue
+        is_score = column in asked_for or not is_never(column)
+        if bad is not None and n_numbers >= len(numbers) / 2 and is_score:
+            raise table.refused(bad, column, "a number as others of the column are, or empty")
+        left_out.append(f"column {column!r}, which is {'text' if bad is not None else 'empty'}")
+    return numeric, left_out

@@ -8,20 +8,19 @@ its scores pass: those above its threshold, or those below.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evalstats.checks import is_missing
 from evalstats.errors import InputError
-from evalstats.logs.formats.lacking import ended, fewer
-from evalstats.logs.log import Log, Wanted, log_of
+from evalstats.logs.formats.format import Format, Reading, ended, fewer, rows_of
 from evalstats.logs.rows import Answers, Key, Rows, is_finite
 from evalstats.logs.settings import arguments_of
 from evalstats.logs.sources import (
     Source,
     as_label,
     as_name,
-    dotted,
     fingerprint,
     get,
     paths_of,
@@ -29,118 +28,98 @@ from evalstats.logs.sources import (
     without_suffix,
 )
 from evalstats.logs.words import direction
-from evalstats.metrics import Mean
-
-NAME = "DeepEval"
 
 #: What a test case as a whole has: whether it passed.
 _PASSED = "passed"
 #: Names that DeepEval gives to test cases which have none.
 _NUMBERED = re.compile(r"(conversational_)?test_case_\d+")
 _CASES = ("testCases", "conversationalTestCases", "test_results")
+#: What a case says of what was asked and expected.
+_ASKED = ("input", "expectedOutput", "expected_output", "scenario", "expectedOutcome")
 
 
-def _run(document: Any) -> Any:
-    """Return the test run of a document, which may be one in itself."""
-    return get(document, "testRunData") or document
-
-
-def is_ours(source: Source) -> bool:
+def _is_deepeval(source: Source) -> bool:
     """Return whether a file has test cases with metrics."""
-    run = _run(source.json)
-    cases = [case for name in _CASES for case in _listed(get(run, name))[:1]]
-    return any({"metricsData", "metrics_data", "success"} & case.keys() for case in cases)
+    run = get(source.json, "testRunData") or source.json
+    first = [case for name in _CASES for case in _objects(get(run, name))[:1]]
+    return any({"metricsData", "metrics_data", "success"} & case.keys() for case in first)
 
 
-def _listed(value: Any) -> list[Any]:
+def _objects(value: Any) -> list[Any]:
     """Return the objects of a list, none of anything else."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def read(source: Source, wanted: Wanted) -> Log:
-    """Return the scores of each metric, and whether test cases passed."""
-    run, where = _run(source.json), str(source.path)
-    answers = Answers(where, "test case")
-    errors: dict[str, list[Any]] = {}
-    sides: dict[str, set[bool]] = {}
-    seen = Counter[str]()
+def _deepeval(reading: Reading) -> Iterator[Rows]:
+    """Yield the scores of each metric, and whether test cases passed."""
+    source, where = reading.source, str(reading.source.path)
+    run = get(source.json, "testRunData") or source.json
+    answers, seen = Answers(where, "test case"), Counter[str]()
+    errors: dict[str, list[Any]] = defaultdict(list)
+    # Whether the scores of a metric that pass are the high ones, as far as each says it.
+    sides: dict[str, set[bool]] = defaultdict(set)
     cases = [case for name in _CASES for case in run.get(name) or []]
-    for i, (case, item) in enumerate(zip(cases, _names(cases, where), strict=True)):
+    for i, (case, (item, asked)) in enumerate(zip(cases, _items(cases, where), strict=True)):
         values = _values(case, f"{where}, test case {i}", errors, sides)
-        labels = {"item_hash": _asked(case), **{w: dotted(case, w) for w in wanted.labels}}
         answers.paths = answers.paths or paths_of(case, "metadata")
         seen[item] += 1
-        answers.add(i, item, labels, values, seen[item])
-    n_whole = _n_stated(run)
+        answers.add(i, item, reading.labels(case, item_hash=asked), values, seen[item])
+    if not cases:
+        return
+    items, model = answers.items(), get(run.get("hyperparameters"), "model")
+    named = run.get("identifier") or (model if isinstance(model, str) else None)
+    system = as_name(str(named)) if named else without_suffix(source.path)
+    counts = [run.get(name) for name in ("testPassed", "testFailed")]
+    n_whole = sum(counts) if all(isinstance(n, int) for n in counts) else None
     n_there = sum(isinstance(case.get("success"), bool) for case in cases)
-    lost = fewer("test cases", n_whole, n_there)
-    items = answers.items() if cases else None
-    rows = []
-    for metric in answers.values:
+    for metric, scores in answers.values.items():
         key = Key("", metric)
-        if items is None or not wanted.has(key):
+        if not reading.wanted.has(key):
             continue
         # Test cases need not all have the same metrics; one with an error has it, without a score.
-        scores = answers.means(metric, items)
-        scores[[place not in answers.values[metric] for place in items.order]] = 0.0
-        higher = True if metric == _PASSED else _direction(metric, sides.get(metric, set()))
-        rows.append(
-            Rows(
-                key,
-                _system(run) or without_suffix(source.path),
-                Mean(metric, higher is not False),
-                items,
-                scores,
-                reported=_reported(run, metric, n_whole),
-                lacking="; ".join(filter(None, [lost, _ended(errors.get(metric, []), metric)])),
-                is_directed=higher is not None,
-                path=where,
-                settings=arguments_of({"dataset": run.get("datasetAlias")}),
-            )
+        means = answers.means(metric, items)
+        means[[place not in scores for place in items.order]] = 0.0
+        lost, higher = ended("scores", errors[metric]), direction(metric)
+        if metric == _PASSED:
+            more, higher = " alone, which DeepEval counts as failures", True
+            lost = ended("test cases", errors[metric], more)
+            stated = counts[0] / n_whole if n_whole else None
+        else:
+            stated = _stated(run, metric)
+            higher = next(iter(sides[metric])) if len(sides[metric]) == 1 else higher
+        yield rows_of(
+            answers,
+            key,
+            system,
+            items,
+            means,
+            higher=higher,
+            reported=stated,
+            lacking=[fewer("test cases", n_whole, n_there), lost],
+            settings=arguments_of({"dataset": run.get("datasetAlias")}),
         )
-    return log_of(where, NAME, rows)
 
 
-def _system(run: Any) -> str:
-    """Return what a run calls itself, or its model; empty where it names neither."""
-    model = get(run.get("hyperparameters"), "model")
-    system = run.get("identifier") or (model if isinstance(model, str) else None)
-    return as_name(str(system)) if system else ""
+def _items(cases: Sequence[Any], where: str) -> list[tuple[str, str]]:
+    """Return the name of the item of each test case, and a hash of what was asked and expected.
 
-
-def _n_stated(run: Any) -> int | None:
-    """Return how many test cases passed or failed, as the run states it; None where it does not."""
-    counts = [run.get(name) for name in ("testPassed", "testFailed")]
-    return sum(counts) if all(isinstance(n, int) for n in counts) else None
-
-
-def _asked(case: Any) -> str:
-    """Return the hash of what was asked and expected; empty where a case has none of it."""
-    names = ("input", "expectedOutput", "expected_output", "scenario", "expectedOutcome")
-    texts = [as_label(case.get(name)) for name in names]
-    return fingerprint(*filter(None, texts)) if any(texts) else ""
-
-
-def _names(cases: list[Any], where: str) -> list[str]:
-    """Return the name of the item of each test case.
-
-    It is that of the case. Cases without a name of theirs that ask the same are answers to the
-    first of them, and where cases of one name ask different things a hash is added to it.
+    The name is that of the case. Cases without a name of theirs that ask the same are answers to
+    the first of them, and where cases of one name ask different things a hash is added to it.
     """
-    names: list[str] = []
+    items = []
     first: dict[str, str] = {}
+    hashes: dict[str, set[str]] = defaultdict(set)
     for i, case in enumerate(cases):
         name = as_name(require_text(case, "name", where=f"{where}, test case {i}"))
-        asked = _asked(case)
+        texts = filter(None, [as_label(case.get(key)) for key in _ASKED])
+        asked = fingerprint(*texts)
         if _NUMBERED.fullmatch(name) and asked:
             name = first.setdefault(asked, name)
-        names.append(name)
-    hashes: dict[str, set[str]] = {}
-    for name, case in zip(names, cases, strict=True):
-        hashes.setdefault(name, set()).add(_asked(case))
+        items.append((name, asked))
+        hashes[name].add(asked)
     return [
-        f"{name} {_asked(case)[:8]}".strip() if len(hashes[name]) > 1 else name
-        for name, case in zip(names, cases, strict=True)
+        (f"{name} {asked[:8]}".strip() if len(hashes[name]) > 1 else name, asked)
+        for name, asked in items
     ]
 
 
@@ -159,68 +138,41 @@ def _values(
         if name in values:
             raise InputError(f"{where} has the metric {name!r} twice")
         score, success, threshold = (data.get(key) for key in ("score", "success", "threshold"))
-        if (error := _error_of(data)) is not None:
-            errors.setdefault(name, []).append(error)
+        error = data.get("error")
+        if is_missing(error) and (score is None or success is None):
+            error = "no score"
+        if not is_missing(error):
+            errors[name].append(error)
             values[name], first = None, first if data.get("flaky") else first or error
             continue
         values[name] = score
         has_failed |= success is False and not data.get("flaky")
-        if is_finite(score) and is_finite(threshold):
-            sides.setdefault(name, set()).update(_sides(score, threshold, success))
-    passed = _passed(case, where)
+        if not (is_finite(score) and is_finite(threshold)):
+            continue
+        if score != threshold:
+            sides[name].add((score > threshold) is bool(success))
+        elif success and threshold in (0, 1):
+            # A strict threshold is the best score there is: 1 where more is better, 0 where less.
+            sides[name].add(threshold == 1)
+    passed = case.get("success")
+    if not (passed is None or isinstance(passed, bool)):
+        raise InputError(f"{where}: success must be true or false, got {passed!r}")
     if first is not None and not has_failed:
-        errors.setdefault(_PASSED, []).append(first)
+        errors[_PASSED].append(first)
         passed = None
     return values if _PASSED in values else {_PASSED: passed, **values}
 
 
-def _error_of(data: Any) -> Any:
-    """Return the error that a metric ended with, or "no score"; None where it has a score."""
-    error = data.get("error")
-    if not is_missing(error):
-        return error
-    return "no score" if data.get("score") is None or data.get("success") is None else None
-
-
-def _passed(case: Any, where: str) -> bool | None:
-    """Return whether a test case passed, None where it does not say."""
-    passed = case.get("success")
-    if passed is None or isinstance(passed, bool):
-        return passed
-    raise InputError(f"{where}: success must be true or false, got {passed!r}")
-
-
-def _ended(errors: list[Any], metric: str) -> str:
-    """Return a line on scores that ended with an error; empty where none did."""
-    if metric != _PASSED or not errors:
-        return ended("scores", errors)
-    return f"{ended('test cases', errors)} alone, which DeepEval counts as failures"
-
-
-def _sides(score: float, threshold: float, success: object) -> set[bool]:
-    """Return whether a score that passes is a high one, as far as one score says it.
-
-    A strict threshold is the best score there is: 1 where more is better, and 0 where less is.
-    """
-    if score != threshold:
-        return {(score > threshold) is bool(success)}
-    return {threshold == 1} if success and threshold in (0, 1) else set()
-
-
-def _direction(metric: str, sides: set[bool]) -> bool | None:
-    """Return whether more is better: what passes says it, or else the name; None for neither."""
-    return next(iter(sides)) if len(sides) == 1 else direction(metric)
-
-
-def _reported(run: Any, metric: str, n_whole: int | None) -> float | None:
-    """Return the mean of the scores that the run states for a metric, or the share that passed."""
-    if metric == _PASSED:
-        return run["testPassed"] / n_whole if n_whole else None
+def _stated(run: Any, metric: str) -> float | None:
+    """Return the mean of the scores that the run states for a metric, None where it states none."""
     # The scores of spans are among those of the run.
     if any(case.get("trace") for case in run.get("testCases") or []):
         return None
-    stated = [one for one in _listed(run.get("metricsScores")) if one.get("metric") == metric]
+    stated = [one for one in _objects(run.get("metricsScores")) if one.get("metric") == metric]
     scores = stated[0].get("scores") if len(stated) == 1 else None
     if not scores or not all(map(is_finite, scores)):
         return None
     return float(sum(scores) / len(scores))
+
+
+DEEPEVAL = Format("DeepEval", ".json", _is_deepeval, _deepeval)

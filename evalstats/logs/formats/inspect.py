@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
+from statistics import median, mode
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,26 +19,21 @@ from numpy.typing import NDArray
 
 from evalstats.checks import is_missing, shown
 from evalstats.errors import InputError
-from evalstats.logs.formats.inspect_reducers import Reducer, reduced, reducer_of
-from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Answers, Key, Rows, is_finite, mean_rows, number
+from evalstats.logs.formats.format import Format, Reading, rows_of
+from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, is_finite, mean_rows
 from evalstats.logs.settings import arguments_of, settings_of
 from evalstats.logs.sources import (
     Source,
-    dotted,
     fingerprint,
     get,
     opened_zip,
     paths_of,
-    read_json,
     require,
     require_text,
     zip_json,
 )
 from evalstats.logs.words import direction
-from evalstats.metrics import Mean
-
-NAME = "Inspect"
+from evalstats.metrics import pass_at_k
 
 #: How a log in JSON begins.
 _LOG = re.compile(rb'\s*\{.*?"eval"\s*:\s*\{', re.DOTALL)
@@ -48,15 +44,12 @@ _BOOLEANS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 #: What a log calls a mean, and reducers of epochs that, over one epoch, are the answer itself.
 _MEANS = ("accuracy", "mean")
 _OF_ONE = ("median", "mode", "max")
+#: Reducers that count the answers with a score of 1.
+_COUNTING = re.compile(r"(at_least|pass_at|pass_k)_([1-9]\d*)")
 
-
-def is_ours(source: Source) -> bool:
-    """Return whether a file is a log, or a folder has one."""
-    if source.path.is_dir():
-        return any(map(_is_log, source.files))
-    if source.suffix == ".eval":
-        return True
-    return source.suffix == ".json" and isinstance(get(source.json, "eval", "task"), str)
+#: What makes one score of those of the answers to an item, in the order of their epochs; NaN where
+#: they are too few.
+_Reducer = Callable[[list[float]], float]
 
 
 def _is_log(path: Path) -> bool:
@@ -66,31 +59,60 @@ def _is_log(path: Path) -> bool:
     return bool(_LOG.match(Source(path).head))
 
 
-def read(source: Source, wanted: Wanted) -> Log:
-    """Return the scores of all samples, of each scorer, task and model."""
+class _Stored(NamedTuple):
+    """A log as its file has it: the header, which says what was run, and the samples."""
+
+    path: Path
+    header: Any
+    samples: list[Any]
+    task: str
+    model: str
+
+
+def _stored(path: Path, reading: Reading) -> _Stored:
+    """Return a log, which must name a task and a model and have samples.
+
+    Of those in a zip file the summaries are read, which are small; where labels are asked for the
+    samples themselves are, since summaries cut texts.
+    """
+    if path.suffix != ".eval":
+        header = reading.json(path)
+        samples = header.get("samples")
+    else:
+        with opened_zip(path) as archive:
+            names = archive.namelist()
+            start = [n for n in ("header.json", "_journal/start.json") if n in names]
+            if not start:
+                raise InputError(f"{path} has no header.json; it is not a log of Inspect")
+            header = zip_json(archive, start[0])
+            full = [name for name in names if re.fullmatch(r"samples/.*\.json", name)]
+            # A log that was cut off has no summaries.
+            if "summaries.json" in names and not (reading.wanted.labels and full):
+                samples = zip_json(archive, "summaries.json")
+            else:
+                samples = [zip_json(archive, name) for name in full]
+    task, model = (require_text(header, "eval", key, where=str(path)) for key in ("task", "model"))
+    if not isinstance(samples, list) or not samples:
+        raise InputError(f"{path} has no samples; let Inspect log them (log_samples)")
+    return _Stored(path, header, samples, task, model)
+
+
+def _inspect(reading: Reading) -> Iterator[Rows]:
+    """Yield the scores of all samples, of each scorer, task and model."""
     logs: dict[tuple[str, str], list[_Stored]] = {}
-    for path in source.files:
-        if path.suffix == ".eval":
-            log = _from_eval(path, wanted.labels)
-        elif path == source.path or _is_log(path):
-            record = source.json if path == source.path else read_json(path)
-            log = _stored(path, record, record.get("samples"))
-        else:
-            continue
-        if wanted.has_task(log.task):
+    for path in reading.files:
+        log = _stored(path, reading)
+        if reading.wanted.has_task(log.task):
             logs.setdefault((log.model, log.task), []).append(log)
-    rows: list[Rows] = []
-    skipped: list[str] = []
     for tries in logs.values():
         *others, chosen = sorted(tries, key=_newest_last)
-        rows += _rows(chosen, wanted, skipped)
+        yield from _rows(chosen, reading)
         is_done = chosen.header.get("status") == "success"
         kept = f"{chosen.path} is the newest {'finished ' if is_done else ''}log of {chosen.task}"
         for log in others:
             is_alike = _settings(log.header) == _settings(chosen.header)
             more = "" if is_alike else ", and was asked otherwise"
-            skipped.append(f"{log.path}, since {kept} by {chosen.model}{more}")
-    return log_of(source.path, NAME, rows, skipped=skipped)
+            reading.skipped.append(f"{log.path}, since {kept} by {chosen.model}{more}")
 
 
 def _newest_last(log: _Stored) -> tuple[bool, datetime, str]:
@@ -106,98 +128,153 @@ def _newest_last(log: _Stored) -> tuple[bool, datetime, str]:
     return log.header.get("status") == "success", created, str(log.path)
 
 
-def _rows(log: _Stored, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
-    """Yield the rows of one log by score; scores that cannot be read are added to `skipped`."""
-    answers = _answers(log, wanted.labels)
-    items, n = answers.items(), len(answers.ids)
-    stated = _reported(log)
-    lacking = _lacking(log)
+def _rows(log: _Stored, reading: Reading) -> Iterator[Rows]:
+    """Yield the rows of one log by score; scores that cannot be read are left out."""
+    answers, lacking, settings = _answers(log, reading), _lacking(log), _settings(log.header)
+    items, n, n_epochs = answers.items(), len(answers.ids), max(answers.epochs)
     asked = get(log.header, "eval", "config")
-    is_part = any(get(asked, name) is not None for name in ("limit", "sample_id"))
+    is_part = any(get(asked, name) is not None for name in ("limit", "sample_id")) and not lacking
     if not answers.values:
-        skipped.append(f"{log.path}, whose samples have no scores; {lacking or 'it is complete'}")
+        why = lacking or "it is complete"
+        reading.skipped.append(f"{log.path}, whose samples have no scores; {why}")
     for metric, values in answers.values.items():
-        views = _views(metric, stated.get(metric, []), max(answers.epochs), wanted, skipped)
-        views = {name: v for name, v in views.items() if wanted.has(Key(log.task, metric, name))}
+        by_filter, is_accuracy = _views(log, metric, n_epochs, reading)
+        views = {
+            key: view
+            for name, view in by_filter.items()
+            if reading.wanted.has(key := Key(log.task, metric, name))
+        }
         if not views:
             continue
-        scores = _scores(values, f"{log.path}, {metric} of sample ", answers.ids)
-        if isinstance(scores, str):
-            skipped.append(f"{Key(log.task, metric)}, since {scores} is no score")
+        numbers = {i: None if x is None else _as_number(x) for i, x in values.items()}
+        pairs = _pairs(answers, items, metric, numbers)
+        others = [x for i, x in values.items() if x is not None and numbers[i] is None]
+        if others:
+            said = f"since {shown(others[0], 60)} is no score"
+            reading.skipped.append(f"{Key(log.task, metric)}, {said}")
             continue
+        higher = direction(metric)
+        # Texts such as "C" and "I", and true and false, say what is better.
+        are_texts = all(isinstance(x, (str, bool)) or x is None for x in values.values())
+        are_graded = any(isinstance(x, str) and x in _LETTERS for x in values.values())
+        if is_accuracy or are_texts or (higher is None and are_graded):
+            higher = True
         is_whole = len(values) == n and None not in values.values()
-        is_accuracy = any(one.is_accuracy for one in stated.get(metric, []))
-        higher = True if is_accuracy else _direction(metric, values)
-        pairs = answers.pairs(metric, items, scores)
-        for name, view in views.items():
-            of_view = (
-                (items, pairs) if view.reducer is None else reduced(items, pairs, view.reducer)
-            )
-            yield Rows(
-                Key(log.task, metric, name),
+        for key, (reducer, mean) in views.items():
+            of_view = (items, pairs) if reducer is None else _reduced(items, pairs, reducer)
+            yield rows_of(
+                answers,
+                key,
                 log.model,
-                Mean(metric, higher is not False),
                 *of_view,
-                reported=view.mean,
-                lacking=lacking,
-                is_limited=is_part and not lacking and is_whole,
-                is_directed=higher is not None,
-                path=str(log.path),
-                settings=_settings(log.header),
+                higher=higher,
+                reported=mean,
+                lacking=[lacking],
+                is_limited=is_part and is_whole,
+                settings=settings,
             )
 
 
-def _scores(values: Mapping[int, Any], where: str, ids: Sequence[str]) -> NDArray[np.float64] | str:
-    """Return the values of a score as statistics `(n, 2)`, or the first of them that is none."""
-    named = ((x, f"{where}{shown(ids[i], 60)}") for i, x in values.items())
-    scores = [math.nan if x is None else _as_number(x, name) for x, name in named]
-    others = [x for x, score in zip(values.values(), scores, strict=True) if score is None]
-    if others:
-        return shown(others[0], 60)
-    statistics = mean_rows(scores)  # type: ignore[arg-type]
+def _pairs(
+    answers: Answers, items: Items, metric: str, numbers: Mapping[int, object]
+) -> NDArray[np.float64]:
+    """Return the numbers of a score as statistics of all answers, `(n, 2)`."""
+    places = list(numbers)
+
+    def where(i: int) -> str:
+        return f"{answers.where}, {metric} of sample {shown(answers.ids[places[i]], 60)}"
+
+    statistics = mean_rows(as_scores(list(numbers.values()), where))
     # A sample that was not scored on purpose counts for nothing.
-    statistics[[x is not None and x != x for x in values.values()]] = 0.0
-    return statistics
+    statistics[[x is not None and x != x for x in numbers.values()]] = 0.0
+    return answers.pairs(metric, items, statistics)
 
 
-class _Stated(NamedTuple):
-    """A score that a log states: by which reducer of epochs, the mean over items, what it is."""
-
-    reducer: object
-    mean: float | None
-    is_accuracy: bool
-
-
-class _View(NamedTuple):
-    """How several answers to an item become one score, None for their mean; what the log states."""
-
-    reducer: Reducer | None = None
-    mean: float | None = None
+def _as_number(value: object) -> float | None:
+    """Return a score as Inspect reads it, NaN where it is unscored; None for what is no score."""
+    if not isinstance(value, str):
+        return value if isinstance(value, (bool, int, float)) else None
+    named = _LETTERS.get(value, _BOOLEANS.get(value.lower()))
+    if named is not None:
+        return named
+    with suppress(ValueError):
+        return as_float if math.isfinite(as_float := float(value)) else None
+    return None
 
 
 def _views(
-    metric: str, stated: Sequence[_Stated], n_epochs: int, wanted: Wanted, skipped: list[str]
-) -> dict[str, _View]:
-    """Return how a log reduces the epochs of a score, by filter, which is "" for the mean.
+    log: _Stored, metric: str, n_epochs: int, reading: Reading
+) -> tuple[dict[str, tuple[_Reducer | None, float | None]], bool]:
+    """Return how a log reduces epochs, with the mean over items that it states, by filter.
 
-    As in ``{"pass_at_2": ...}``. Where the log has no mean, there is one for who asks for the
-    filter "mean". A reducer that is not known is named in `skipped`.
+    As in ``{"pass_at_2": (..., 0.5)}``; the mean of epochs is None, under the filter "". Where the
+    log has no such mean, there is one for who asks for the filter "mean". What is not known is left
+    out. The second value says whether the score is called an accuracy.
     """
-    views: dict[str, _View] = {}
-    for one in stated:
-        reducer = reducer_of(one.reducer)
-        if one.reducer in (None, "mean", *(_OF_ONE if n_epochs == 1 else ())):
-            views[""] = _View(
-                None, one.mean if one.mean is not None else views.get("", _View()).mean
-            )
+    views: dict[str, tuple[_Reducer | None, float | None]] = {}
+    is_accuracy, scores = False, get(log.header, "results", "scores")
+    for score in scores if isinstance(scores, list) else []:
+        metrics, name, scorer = (get(score, key) for key in ("metrics", "name", "scorer"))
+        whole = str(name) if scorer in (None, name) else f"{scorer}.{name}"
+        if not isinstance(metrics, dict) or whole != metric:
+            continue
+        # Without the package that defines it.
+        values = {key.rpartition("/")[2]: get(one, "value") for key, one in metrics.items()}
+        mean = next((float(values[kind]) for kind in _MEANS if is_finite(values.get(kind))), None)
+        is_accuracy |= "accuracy" in values
+        by = score.get("reducer")
+        reducer = _reducer(by)
+        if by in (None, "mean", *(_OF_ONE if n_epochs == 1 else ())):
+            views[""] = None, views.get("", (None, None))[1] if mean is None else mean
         elif reducer is not None:
-            views[str(one.reducer)] = _View(reducer, one.mean)
+            views[str(by)] = reducer, mean
         else:
-            by = shown(one.reducer, 60)
-            skipped.append(f"the log's own {metric}, which reduces epochs by {by}")
-    if not views:
-        return {"": _View()}
-    return views if "" in views or not wanted.filter else {**views, "mean": _View()}
+            said = f"which reduces epochs by {shown(by, 60)}"
+            reading.skipped.append(f"the log's own {metric}, {said}")
+    if "" not in views and (reading.wanted.filter or not views):
+        views["mean" if views else ""] = None, None
+    return views, is_accuracy
+
+
+def _reducer(name: object) -> _Reducer | None:
+    """Return the reducer that a log names, such as "pass_at_2"; None where it is not known."""
+    known: dict[object, _Reducer] = {"median": median, "mode": mode, "max": max}
+    if name in known:
+        return known[name]
+    match = _COUNTING.fullmatch(name) if isinstance(name, str) else None
+    if match is None:
+        return None
+    kind, k = match[1], int(match[2])
+
+    def counted(scores: list[float]) -> float:
+        n, right = len(scores), sum(score >= 1 for score in scores)
+        if kind == "at_least":
+            return float(right >= k)
+        if n < k:
+            return math.nan
+        of_all = math.comb(right, k) / math.comb(n, k)
+        return float(pass_at_k(n, right, k)[0]) if kind == "pass_at" else of_all
+
+    return counted
+
+
+def _reduced(
+    items: Items, values: NDArray[np.float64], reducer: _Reducer
+) -> tuple[Items, NDArray[np.float64]]:
+    """Return items with one score each, `(n, 2) -> (N, 2)`, from those of all answers to them.
+
+    An item without any score is missing where one of its answers is, and else was not scored.
+    """
+    first = [i for i, name in enumerate(items.ids) if i == 0 or name != items.ids[i - 1]]
+    rows = np.zeros((len(first), 2))
+    for row, answers in zip(rows, np.split(values, first[1:]), strict=True):
+        scores = answers[answers[:, 1] == 1, 0].tolist()
+        score = reducer(scores) if scores else math.nan
+        if score == score:
+            row[:] = score, 1.0
+        elif np.isnan(answers).any() and not scores:
+            row[:] = math.nan
+    return items.at(first), rows
 
 
 def _settings(header: Any) -> dict[str, str]:
@@ -209,7 +286,7 @@ def _settings(header: Any) -> dict[str, str]:
     return {**settings_of(version=version, dataset=dataset), **arguments}
 
 
-def _answers(log: _Stored, wishes: Sequence[str]) -> Answers:
+def _answers(log: _Stored, reading: Reading) -> Answers:
     """Return the samples, with the values of every score: "match", or "judge.style" of several."""
     answers = Answers(str(log.path), "sample")
     for i, sample in enumerate(log.samples):
@@ -221,8 +298,12 @@ def _answers(log: _Stored, wishes: Sequence[str]) -> Answers:
             parts = value if isinstance(value, dict) else {"": value}
             values |= {f"{scorer}.{key}" if key else scorer: one for key, one in parts.items()}
         answers.paths = answers.paths or paths_of(sample, "metadata")
-        labels = {"item_hash": _asked(sample), **{wish: dotted(sample, wish) for wish in wishes}}
-        answers.add(i, name, labels, values, sample.get("epoch", 1), texts=_texts(sample))
+        question, target = sample.get("input"), sample.get("target")
+        targets = target if isinstance(target, list) else [target]
+        # A hash of as much as summaries of samples have too.
+        asked = [text[:_KEPT] for text in (question, *targets) if isinstance(text, str)]
+        labels = reading.labels(sample, item_hash=fingerprint(*asked))
+        answers.add(i, name, labels, values, sample.get("epoch", 1), texts=_texts(sample, targets))
     # Where scores have several values, one NaN stands for all of them.
     for scorer, whole in list(answers.values.items()):
         inner = [of for name, of in answers.values.items() if name.startswith(f"{scorer}.")]
@@ -233,54 +314,18 @@ def _answers(log: _Stored, wishes: Sequence[str]) -> Answers:
     return answers
 
 
-def _direction(metric: str, values: dict[int, Any]) -> bool | None:
-    """Return whether more is better, None where nothing says it.
-
-    It is where all values are texts, such as "C" and "I", or true and false; else the name says it.
-    """
-    if all(isinstance(value, (str, bool)) or value is None for value in values.values()):
-        return True
-    named = direction(metric)
-    is_graded = any(isinstance(value, str) and value in _LETTERS for value in values.values())
-    return True if named is None and is_graded else named
-
-
-def _as_number(value: object, where: str) -> float | None:
-    """Return a score as Inspect reads it, NaN where it is unscored; None for what is no score."""
-    if isinstance(value, float) and value != value:
-        return value
-    if not isinstance(value, str):
-        return number(value, where) if isinstance(value, (bool, int, float)) else None
-    named = _LETTERS.get(value, _BOOLEANS.get(value.lower()))
-    if named is not None:
-        return named
-    with suppress(ValueError):
-        return as_float if np.isfinite(as_float := float(value)) else None
-    return None
-
-
-def _texts(sample: Any) -> dict[str, str]:
+def _texts(sample: Any, targets: Sequence[Any]) -> dict[str, str]:
     """Return what was asked last, expected and answered, as far as a sample has it."""
-    asked, targets = sample.get("input"), sample.get("target")
+    asked = sample.get("input")
     if isinstance(asked, list):
         asked = get(asked[-1], "content") if asked else ""
-    scores = sample.get("scores") or {}
-    answers = [get(score, "answer") for score in scores.values()]
+    answers = [get(score, "answer") for score in (sample.get("scores") or {}).values()]
     answers.append(get(sample, "output", "completion"))
-    answer = next((one for one in answers if isinstance(one, str) and one), "")
-    parts = targets if isinstance(targets, list) else [targets]
     return {
         "question": asked if isinstance(asked, str) else "",
-        "target": ", ".join(part for part in parts if isinstance(part, str)),
-        "answer": answer,
+        "target": ", ".join(part for part in targets if isinstance(part, str)),
+        "answer": next((one for one in answers if isinstance(one, str) and one), ""),
     }
-
-
-def _asked(sample: Any) -> str:
-    """Return a hash of what was asked and expected, of as much as summaries of samples have too."""
-    targets = sample.get("target")
-    texts = [sample.get("input"), *(targets if isinstance(targets, list) else [targets])]
-    return fingerprint(*(one[:_KEPT] for one in texts if isinstance(one, str)))
 
 
 def _lacking(log: _Stored) -> str:
@@ -302,55 +347,9 @@ def _lacking(log: _Stored) -> str:
     return "; ".join(why)
 
 
-class _Stored(NamedTuple):
-    """A log as its file has it: the header, which says what was run, and the samples."""
-
-    path: Path
-    header: Any
-    samples: list[Any]
-    task: str
-    model: str
+def _is_inspect(source: Source) -> bool:
+    """Return whether a file is a zip file of Inspect's, or says which task was run."""
+    return source.suffix == ".eval" or isinstance(get(source.json, "eval", "task"), str)
 
 
-def _from_eval(path: Path, wishes: Sequence[str]) -> _Stored:
-    """Return a log from a zip file.
-
-    Of its samples the summaries are read, which are small; where labels are asked for the samples
-    themselves are, since summaries cut texts.
-    """
-    with opened_zip(path) as archive:
-        names = archive.namelist()
-        start = [n for n in ("header.json", "_journal/start.json") if n in names]
-        if not start:
-            raise InputError(f"{path} has no header.json; it is not a log of Inspect")
-        header = zip_json(archive, start[0])
-        full = [name for name in names if re.fullmatch(r"samples/.*\.json", name)]
-        if "summaries.json" in names and not (wishes and full):  # None of a log that was cut off.
-            return _stored(path, header, zip_json(archive, "summaries.json"))
-        return _stored(path, header, [zip_json(archive, name) for name in full])
-
-
-def _stored(path: Path, header: Any, samples: Any) -> _Stored:
-    """Return a log of its header and samples, which must name a task, a model and be there."""
-    task, model = (require_text(header, "eval", key, where=str(path)) for key in ("task", "model"))
-    if not isinstance(samples, list) or not samples:
-        raise InputError(f"{path} has no samples; let Inspect log them (log_samples)")
-    return _Stored(path, header, samples, task, model)
-
-
-def _reported(log: _Stored) -> dict[str, list[_Stated]]:
-    """Return the scores that the log states, by the name of the score: ``{"match": [...]}``."""
-    scores = get(log.header, "results", "scores")
-    stated: dict[str, list[_Stated]] = {}
-    for score in scores if isinstance(scores, list) else []:
-        metrics = get(score, "metrics")
-        if not isinstance(metrics, dict):
-            continue
-        name, scorer = score.get("name"), score.get("scorer")
-        whole = str(name) if scorer in (None, name) else f"{scorer}.{name}"
-        # Without the package that defines it.
-        values = {key.rpartition("/")[2]: get(one, "value") for key, one in metrics.items()}
-        mean = next((float(values[kind]) for kind in _MEANS if is_finite(values.get(kind))), None)
-        one = _Stated(score.get("reducer"), mean, "accuracy" in values)
-        stated.setdefault(whole, []).append(one)
-    return stated
+INSPECT = Format("Inspect", ".eval .json", _is_inspect, _inspect, _is_log)

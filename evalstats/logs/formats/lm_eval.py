@@ -1,29 +1,71 @@
 """lm-evaluation-harness: folders with `results_*.json` and `samples_*.jsonl`, one a model.
 
 A run is a results file and the files of samples with the same time stamp beside it, one a task.
-What the harness scores is in the samples, so that all scores are computed from them
-(`lm_eval_samples`); the results file says how, and what came out.
+Every line of samples has one item under one filter, and for each metric what the harness
+aggregates: a number, or what a corpus score is made of (`lm_eval_metrics`). So all scores are
+computed from the samples; the results file says how, and what came out.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from evalstats.errors import InputError
-from evalstats.logs.formats.lm_eval_samples import Results, TaskSamples
-from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Key, Rows
-from evalstats.logs.sources import Source, differing, json_lines, read_json
-
-NAME = "lm-evaluation-harness"
+from evalstats.logs.formats.format import Format, Reading
+from evalstats.logs.formats.lm_eval_metrics import Logged, UnreadableError, read_as
+from evalstats.logs.log import Wanted
+from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
+from evalstats.logs.settings import settings_of
+from evalstats.logs.sources import (
+    Source,
+    differing,
+    dotted,
+    json_lines,
+    paths_of,
+    read_json,
+    require,
+)
+from evalstats.logs.words import direction
+from evalstats.metrics import Mean, Ratio
 
 _STAMP = r"_(?P<stamp>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)"
 _SAMPLES = re.compile(rf"samples_(.+){_STAMP}\.jsonl(?:\.gz)?", re.DOTALL)
 #: With --output_path a.json, results are in a_<time stamp>.json.
 _RESULTS = re.compile(rf".+{_STAMP}\.json", re.DOTALL)
+
+#: How the harness aggregates its own metrics where a task does not say.
+_REGISTERED = {
+    "perplexity": "perplexity",
+    "word_perplexity": "weighted_perplexity",
+    "byte_perplexity": "weighted_perplexity",
+    "bits_per_byte": "bits_per_byte",
+    "mcc": "matthews_corrcoef",
+    **{name: name for name in ("f1", "bleu", "chrf", "chrf++", "ter", "brier_score", "bypass")},
+}
+#: Hashes of what was asked and expected; prompts may differ, by shots and chat templates.
+_HASHES = ("doc_hash", "target_hash")
+#: What a line has beside its metrics.
+_FIXED = (
+    "doc_id",
+    "doc",
+    "target",
+    "arguments",
+    "resps",
+    "filtered_resps",
+    "filter",
+    "metrics",
+    "prompt_hash",
+    *_HASHES,
+)
 
 
 class _Run(NamedTuple):
@@ -34,80 +76,49 @@ class _Run(NamedTuple):
     samples: dict[str, Path]
 
 
-def is_ours(source: Source) -> bool:
-    """Return whether a folder has files of results or samples, or one is such a file."""
-    if source.path.is_dir():
-        return any(_SAMPLES.fullmatch(p.name) or _is_results(p) for p in source.files)
-    if source.suffix == ".jsonl":
-        return "doc_id" in source.first and not {"metrics", "resps", "doc_hash"}.isdisjoint(
-            source.first
-        )
-    record = source.json
-    return (
-        isinstance(record, dict)
-        and isinstance(record.get("results"), dict)
-        and not {"configs", "n-samples", "lm_eval_version", "n-shot"}.isdisjoint(record)
-    )
-
-
-def _is_results(path: Path) -> re.Match[str] | None:
-    """Return the match of the name of a results file, whose group "stamp" is its time stamp."""
-    return _RESULTS.fullmatch(path.name) if path.name.startswith("results_") else None
-
-
-def read(source: Source, wanted: Wanted) -> Log:
-    """Return the newest run of every model."""
-    skipped: list[str] = []
-    runs = _runs(source, skipped) if source.path.is_dir() else [_beside(source)]
-    rows: list[Rows] = []
-    groups: dict[str, tuple[str, ...]] = {}
-    group_scores: dict[tuple[Key, str], float] = {}
+def _lm_eval(reading: Reading) -> Iterator[Rows]:
+    """Yield the rows of the newest run of every model."""
+    source = reading.source
+    runs = _newest(reading) if source.path.is_dir() else [_beside(source)]
     known = [Results(read_json(run.results) if run.results else {}) for run in runs]
-    names = _names(runs, known)
-    for i, (run, results) in enumerate(zip(runs, known, strict=True)):
-        if run.results is None:
-            lost = "no score is checked, and lines that are missing are not noticed"
-            skipped.append(f"the results file of {names[i]}, which is not there: {lost}")
-        opened = wanted.opened(results.groups)
-        rows_of_run = _read(source, run, results, names[i], opened, skipped)
-        rows += rows_of_run
-        tasks = {one.key.task for one in rows_of_run}
-        groups |= {group: of for group, of in results.groups.items() if not tasks.isdisjoint(of)}
-        group_scores |= {(key, names[i]): x for key, x in results.group_scores().items()}
-    return log_of(
-        source.path, NAME, rows, skipped=skipped, groups=groups, group_scores=group_scores
-    )
-
-
-def _names(runs: list[_Run], known: list[Results]) -> list[str]:
-    """Return the models of runs, those of one name called by what differs in their folders."""
     names = [results.model or run.folder.name for results, run in zip(known, runs, strict=True)]
     again = [i for i, name in enumerate(names) if names.count(name) > 1]
-    if again:
-        apart = differing([runs[i].folder.absolute().parts for i in again])
-        for i, name in zip(again, apart, strict=True):
-            names[i] = name or names[i]
-    return names
+    # Models of one name are called by what differs in their folders.
+    apart = differing([runs[i].folder.absolute().parts for i in again]) if again else []
+    for i, name in zip(again, apart, strict=True):
+        names[i] = name or names[i]
+    for run, results, name in zip(runs, known, names, strict=True):
+        if run.results is None:
+            lost = "no score is checked, and lines that are missing are not noticed"
+            reading.skipped.append(f"the results file of {name}, which is not there: {lost}")
+        rows = _of_run(reading, run, results, name)
+        yield from rows
+        tasks = {one.key.task for one in rows}
+        for group, of in results.groups.items():
+            if not tasks.isdisjoint(of):
+                reading.groups[group] = of
+        for group in results.members:
+            for metric, score in results.scores(group).items():
+                reading.group_scores[Key(group, *metric.rsplit(",", 1)), name] = score
 
 
-def _read(
-    source: Source, run: _Run, results: Results, model: str, wanted: Wanted, skipped: list[str]
-) -> list[Rows]:
+def _of_run(reading: Reading, run: _Run, results: Results, model: str) -> list[Rows]:
     """Return the rows of the tasks of one run that are wanted."""
+    source, wanted = reading.source, reading.wanted.opened(results.groups)
     # In names of files, what is no letter, digit or _ may be a _.
     names = {re.sub(r"\W", "_", task): task for task in results.tasks}
     names |= {task: task for task in results.tasks}
     tasks = {names.get(name, name): path for name, path in run.samples.items()}
     for task in results.tasks if source.suffix != ".jsonl" else ():
         if task not in tasks and wanted.has_task(task):
-            skipped.append(f"{task}: there is no file of its samples (--log_samples)")
+            reading.skipped.append(f"{task}: there is no file of its samples (--log_samples)")
     rows: list[Rows] = []
     for task, path in tasks.items():
         if wanted.has_task(task):
             samples = TaskSamples(task, results, wanted, str(path))
             for line, record in json_lines(path):
                 samples.add(record, line)
-            rows += samples.rows(model or str(source.path), skipped)
+            rows += samples.rows(model or str(source.path), reading.skipped)
     return rows
 
 
@@ -122,7 +133,18 @@ def _beside(source: Source) -> _Run:
     return _with_samples(path, run._replace(results=path), [])
 
 
-def _with_samples(path: Path, run: _Run, skipped: list[str]) -> _Run:
+def _of_stamp(folder: Path, stamp: str) -> _Run:
+    """Return the files of one time stamp in a folder."""
+    run = _Run(folder, None, {})
+    for path in sorted(p for p in folder.iterdir() if p.is_file()):
+        if (match := _SAMPLES.fullmatch(path.name)) and match["stamp"] == stamp:
+            run.samples[match[1]] = path
+        elif (match := _RESULTS.fullmatch(path.name)) and match["stamp"] == stamp:
+            run = run._replace(results=run.results or path)
+    return run
+
+
+def _with_samples(path: Path, run: _Run, skipped: Sequence[str]) -> _Run:
     """Return a run that has files of samples, or say how to write them and what was not read."""
     if not run.samples:
         raise InputError(
@@ -133,23 +155,19 @@ def _with_samples(path: Path, run: _Run, skipped: list[str]) -> _Run:
     return run
 
 
-def _of_stamp(folder: Path, stamp: str) -> _Run:
-    """Return the files of one time stamp in a folder."""
-    beside = sorted(p for p in folder.iterdir() if p.is_file())
-    named = [(match, p) for p in beside if (match := _SAMPLES.fullmatch(p.name))]
-    samples = {match[1]: p for match, p in named if match["stamp"] == stamp}
-    named = [(match, p) for p in beside if (match := _RESULTS.fullmatch(p.name))]
-    results = [p for match, p in named if match["stamp"] == stamp]
-    return _Run(folder, results[0] if results else None, samples)
+def _stamp_of(path: Path) -> str:
+    """Return the time stamp in the name of a file of samples or results; empty for any other."""
+    match = _SAMPLES.fullmatch(path.name)
+    if match is None and path.name.startswith("results_"):
+        match = _RESULTS.fullmatch(path.name)
+    return match["stamp"] if match else ""
 
 
-def _runs(source: Source, skipped: list[str]) -> list[_Run]:
-    """Return the newest run of each model, in each folder; others are named in `skipped`."""
+def _newest(reading: Reading) -> list[_Run]:
+    """Return the newest run of each model, in each folder; others are left out."""
     stamps: dict[Path, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for path in source.files:
-        match = _SAMPLES.fullmatch(path.name) or _is_results(path)
-        if match:
-            stamps[path.parent][match["stamp"]] += 1
+    for path in reading.files:
+        stamps[path.parent][_stamp_of(path)] += 1
     runs = []
     for folder, n_files in stamps.items():
         newest = max(n_files)
@@ -167,8 +185,260 @@ def _runs(source: Source, skipped: list[str]) -> list[_Run]:
             left.append(f"the run of {stamp}, {older}; {how}")
         for run in chosen.values():
             if run.samples or len(stamps) == 1:
-                runs.append(_with_samples(source.path, run, left[::-1]))
+                runs.append(_with_samples(reading.source.path, run, left[::-1]))
             else:
-                skipped.append(f"{run.results}: there are no samples beside it (--log_samples)")
-        skipped += left[::-1]
-    return runs or [_with_samples(source.path, _Run(source.path, None, {}), skipped)]
+                lost = "there are no samples beside it (--log_samples)"
+                reading.skipped.append(f"{run.results}: {lost}")
+        reading.skipped += left[::-1]
+    path = reading.source.path
+    return runs or [_with_samples(path, _Run(path, None, {}), reading.skipped)]
+
+
+def _is_lm_eval(source: Source) -> bool:
+    """Return whether a file has samples of a task, or results of tasks."""
+    if source.suffix == ".jsonl":
+        keys = source.first.keys()
+        return "doc_id" in keys and not {"metrics", "resps", "doc_hash"}.isdisjoint(keys)
+    record = _mapping(source.json)
+    known = ("configs", "n-samples", "lm_eval_version", "n-shot")
+    return isinstance(record.get("results"), dict) and not record.keys().isdisjoint(known)
+
+
+LM_EVAL = Format(
+    "lm-evaluation-harness",
+    ".json .jsonl",
+    _is_lm_eval,
+    _lm_eval,
+    lambda path: _stamp_of(path) != "",
+)
+
+
+class Results:
+    """What a results file says; an entry of another type than it should be counts as missing."""
+
+    def __init__(self, record: object) -> None:
+        self.record = _mapping(record)
+
+    def entry(self, part: str, task: str) -> Mapping[str, Any]:
+        """Return the entry of a task in a part of the record: "n-samples"; empty without one."""
+        return _mapping(_mapping(self.record.get(part)).get(task))
+
+    @cached_property
+    def members(self) -> dict[str, list[str]]:
+        """Direct members of each group. Older logs list every task as a group without members."""
+        return {
+            group: [name for name in children if isinstance(name, str)]
+            for group, children in _mapping(self.record.get("group_subtasks")).items()
+            if isinstance(children, list) and children
+        }
+
+    @property
+    def tasks(self) -> list[str]:
+        """Names of the tasks that were scored, without groups."""
+        return [task for task in _mapping(self.record.get("results")) if task not in self.members]
+
+    @property
+    def model(self) -> str:
+        """The name of the model, or an empty string."""
+        names = (self.record.get(key) for key in ("model_name", "model_name_sanitized"))
+        return next((n.strip() for n in names if isinstance(n, str) and n.strip()), "")
+
+    def scores(self, task: str) -> dict[str, float]:
+        """Return the scores of a task or group by "metric,filter": no sizes, no errors."""
+        return {
+            name: float(value)
+            for name, value in self.entry("results", task).items()
+            if isinstance(name, str) and "," in name and "_stderr," not in name
+            if is_finite(value) and not isinstance(value, bool)
+        }
+
+    def count(self, task: str) -> int | None:
+        """Return how many items were scored."""
+        counts = self.entry("n-samples", task), self.entry("results", task)
+        for value in (counts[0].get("effective"), counts[1].get("sample_len")):
+            if isinstance(value, int) and not isinstance(value, bool):
+                return value
+        return None
+
+    def settings(self, task: str) -> dict[str, str]:
+        """Return how a task was asked: ``{"version": "1.0", "shots": "5", "dataset": "arc"}``."""
+        config = self.entry("configs", task)
+        version, shots = (_mapping(self.record.get(k)).get(task) for k in ("versions", "n-shot"))
+        names = [config.get(key) for key in ("dataset_path", "dataset_name")]
+        dataset = "/".join(name for name in names if isinstance(name, str))
+        return settings_of(version=version, shots=shots, dataset=dataset)
+
+    def aggregation(self, task: str, metric: str) -> tuple[str, bool]:
+        """Return how the scores of items become one, and whether the log itself says so.
+
+        As in ``("mean", False)``; of a function of the task's own the log has the source.
+        """
+        listed = self.entry("configs", task).get("metric_list")
+        for entry in listed if isinstance(listed, list) else []:
+            if _mapping(entry).get("metric") == metric and "aggregation" in entry:
+                return str(entry["aggregation"]), True
+        return _REGISTERED.get(metric, "mean"), metric in _REGISTERED
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """Tasks of each group and of the groups in it, and of each tag; all of them were scored."""
+        tasks = self.tasks
+        tags: dict[str, list[str]] = {}
+        for task in tasks:
+            named = self.entry("configs", task).get("tag")
+            for tag in named if isinstance(named, list) else [named]:
+                if isinstance(tag, str) and tag not in tasks:
+                    tags.setdefault(tag, []).append(task)
+        whole = {tag: tuple(of) for tag, of in tags.items()}
+        whole |= {group: self.leaves(group) for group in self.members}
+        return {name: of for name, of in whole.items() if of and set(tasks).issuperset(of)}
+
+    def leaves(self, group: str) -> tuple[str, ...]:
+        """Return the tasks of a group and of the groups in it, which may hold one another."""
+        seen = {group: None}
+        for name in (waiting := [group]):
+            inner = [one for one in self.members.get(name, ()) if one not in seen]
+            seen |= dict.fromkeys(inner)
+            waiting += dict.fromkeys(inner)
+        return tuple(name for name in seen if name not in self.members)
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    """Return a mapping as it is, and an empty one in place of anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def _parts(request: object) -> list[Any]:
+    """Return a list, or the values of an object, such as a prompt and a choice; else nothing."""
+    parts = list(request.values()) if isinstance(request, dict) else request
+    return parts if isinstance(parts, list) else []
+
+
+def _texts(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return what was asked, expected and answered, as far as a line has it.
+
+    Of choices the answer is the one of the highest log-likelihood.
+    """
+    requests, answers = _parts(record.get("arguments")), record.get("filtered_resps")
+    answers = answers if isinstance(answers, list) else []
+    answer = answers[0] if answers else ""
+    if isinstance(answer, list) and len(answers) == len(requests) > 1:
+        with suppress(ValueError, TypeError, IndexError):
+            likelihoods = [float(one[0]) for one in answers]
+            answer = _parts(requests[likelihoods.index(max(likelihoods))])[1]
+    if isinstance(answer, list):
+        answer = answer[0] if answer else ""
+    question = next(iter(_parts(requests[0])), "") if requests else ""
+    found = {"question": question, "target": record.get("target"), "answer": answer}
+    return {name: text.strip() if isinstance(text, str) else "" for name, text in found.items()}
+
+
+@dataclass
+class _Lines(Answers):
+    """The lines of a task under one filter.
+
+    `names` are the metrics that the last line names, and `asked` those of them that are wanted.
+    """
+
+    names: Any = None
+    asked: Sequence[str] = ()
+
+
+class TaskSamples:
+    """The lines of a task, which are added one by one, and then read as rows.
+
+    Messages call one by `path` and `unit`: "samples_arc.jsonl, line 7".
+    """
+
+    def __init__(
+        self, task: str, results: Results, wanted: Wanted, path: str, unit: str = "line"
+    ) -> None:
+        self.task, self.results, self.wanted = task, results, wanted
+        self.path, self.unit = path, unit
+        self.scores = results.scores(task)
+        filters = {name.rpartition(",")[2] for name in self.scores}
+        # Logs of before 2025 do not name filters in lines; where there is one, it is that.
+        self.filter = next(iter(filters)) if len(filters) == 1 else None if filters else "none"
+        self.filters = defaultdict[str, _Lines](lambda: _Lines(f"{path}, {task}", unit))
+        self.labels = (*_HASHES, *wanted.labels)
+
+    def add(self, record: Mapping[str, Any], n: int) -> None:
+        """Add line n of the file."""
+        where, filter = f"{self.path}, {self.unit} {n}", record.get("filter", self.filter)
+        if filter is None:
+            raise InputError(f"{where} must name its filter, of which the log has several")
+        answers = self.filters[filter]
+        names = record.get("metrics")
+        if names is None:
+            names = [name for name in record if name not in _FIXED]
+        if names != answers.names:
+            wanted = self.wanted
+            answers.names = names
+            answers.asked = [name for name in names if wanted.has(Key(self.task, name, filter))]
+        values = {name: require(record, name, where=where) for name in answers.asked}
+        doc_id = str(require(record, "doc_id", where=where))
+        answers.paths = answers.paths or paths_of(record, "doc")
+        labels = {name: dotted(record, name) for name in self.labels}
+        prompt = dotted(record, "prompt_hash")
+        answers.add(n, doc_id, labels, values, prompt=prompt, texts=_texts(record))
+
+    def rows(self, system: str, skipped: list[str]) -> list[Rows]:
+        """Return the rows of all metrics and filters; what cannot be read is added to `skipped`."""
+        rows = []
+        for filter, answers in self.filters.items():
+            items = answers.items()
+            for metric in answers.values:
+                key = Key(self.task, metric, filter)
+                try:
+                    rows.append(self._rows(key, system, answers, items))
+                except UnreadableError as error:
+                    skipped.append(f"{key}: {error}")
+        if not self.filters:
+            skipped.append(f"{self.task}: {self.path} has no lines")
+        return rows
+
+    def _rows(self, key: Key, system: str, answers: _Lines, items: Items) -> Rows:
+        """Return the rows of one metric and filter."""
+        results, values = self.results, answers.values[key.metric]
+        places = list(values)
+        said = results.entry("higher_is_better", self.task).get(key.metric)
+        higher = said if isinstance(said, bool) else direction(key.metric)
+
+        def where(i: int) -> str:
+            return f"{self.path}, {self.unit} {answers.lines[places[i]]}: {key.metric}"
+
+        logged = Logged(key.metric, list(values.values()), where, higher is not False)
+        stated = self.scores.get(f"{key.metric},{key.filter}")
+        function, is_said = results.aggregation(self.task, key.metric)
+        expected = results.count(self.task)
+        lacking = ""
+        if expected is not None and not len(values) <= expected <= len(answers.lines):
+            lacking = f"{len(values):,} samples, but n-samples in the results file is {expected:,}"
+        read = read_as(function, logged, None if lacking else stated)
+        # A task of Python code has its own aggregations, which logs do not name.
+        to_check = None if is_said or lacking else stated
+        if to_check is not None and not np.isclose(read.score, to_check, rtol=1e-6, atol=1e-9):
+            raise UnreadableError(
+                f"the log does not say how it is aggregated: the rows give {read.score:.10g} as "
+                f"{read.metric.name}, and the log has {stated:.10g}"
+            )
+        if len(values) < len(answers.lines):
+            items = answers.items(places)
+        n_items = max(len(columns.lines) for columns in self.filters.values())
+        whole = results.entry("n-samples", self.task).get("original")
+        is_part = _mapping(results.record.get("config")).get("limit") is not None
+        is_part = is_part and isinstance(whole, int) and n_items < whole
+        return Rows(
+            key,
+            system,
+            read.metric,
+            items,
+            read.statistics[items.order],
+            reported=stated,
+            lacking=lacking,
+            # Only a part was asked for, and all of that is there.
+            is_limited=is_part and expected == n_items,
+            is_directed=higher is not None or not isinstance(read.metric, (Mean, Ratio)),
+            path=self.path,
+            settings=results.settings(self.task),
+        )

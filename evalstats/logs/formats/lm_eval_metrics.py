@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from operator import index
 from typing import Any, NamedTuple, TypeVar
 
@@ -224,29 +225,25 @@ _NEVER = {
 
 
 def read_as(function: str, rows: Logged, stated: float | None) -> Read:
-    """Return the rows as the harness aggregates them, by name or by the score that it states."""
+    """Return the rows as the harness aggregates them.
+
+    `function` is a name, or the source of the task's own aggregation, which logs hold and nobody
+    runs: then it is the one metric that gives the score which the log states.
+    """
     if function in _NEVER:
         raise UnreadableError(_NEVER[function])
-    return _READERS[function](rows) if function in _READERS else _recognised(rows, function, stated)
-
-
-def _recognised(rows: Logged, function: str, stated: float | None) -> Read:
-    """Return the rows as the one metric that gives the score which the log states.
-
-    `function` is the source of the task's own aggregation, which logs hold and nobody runs.
-    """
+    if function in _READERS:
+        return _READERS[function](rows)
     named = re.search(r"def\s+(\w+)", function)
     by = f"it is aggregated by {named[1] if named else shown(function, 60)}"
     if stated is None:
         raise UnreadableError(f"{by}, and there is no score to recognise it by")
     candidates = []
     for read in _OWN:
-        try:
+        with suppress(UnreadableError, InputError):
             candidate = read(rows)
-        except (UnreadableError, InputError):
-            continue
-        if math.isclose(candidate.score, stated, rel_tol=1e-9, abs_tol=1e-12):
-            candidates.append(candidate)
+            if math.isclose(candidate.score, stated, rel_tol=1e-9, abs_tol=1e-12):
+                candidates.append(candidate)
     if not candidates:
         raise UnreadableError(f"{by}, which is not known to be a function of sums")
     if len(candidates) > 1:

@@ -26,36 +26,17 @@ from evalstats.logs.formats.columns import (
     of_inspect,
     of_json,
     roles_of,
+    score_columns,
 )
-from evalstats.logs.formats.score_columns import ScoreColumns, score_columns
+from evalstats.logs.formats.format import Format, Reading
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Items, Key, Rows, mean_rows
-from evalstats.logs.sources import Source, fingerprint, without_suffix
+from evalstats.logs.sources import fingerprint, json_lines, without_suffix
 from evalstats.logs.words import direction, plain
 from evalstats.metrics import Mean, Metric, Ratio
 
-NAME = "table of scores (CSV, TSV, JSON lines)"
-
 #: Beyond it floats skip numbers.
 _MOST_EPOCH = 2**53
-
-
-def is_ours(source: Source) -> bool:
-    """Return whether a file is a table; JSON lines are, where they are no other format."""
-    return source.suffix in (".csv", ".tsv") or bool(source.first)
-
-
-def read(source: Source, wanted: Wanted) -> Log:
-    """Return the scores of a file."""
-    is_csv = source.suffix in (".csv", ".tsv")
-    table = of_csv(source.path, source.suffix) if is_csv else of_json(source.path, wanted.labels)
-    return _log(table, without_suffix(source.path), "table of scores", wanted)
-
-
-def read_frame(frame: Any, wanted: Wanted) -> Log:
-    """Return the scores of a frame of pandas, polars or pyarrow."""
-    return _log(of_frame(frame), "scores", "frame", wanted)
-
 
 #: A segment, and which answer to it: 0 where each has one.
 Answer = tuple[str, int]
@@ -78,8 +59,40 @@ class _Scores(NamedTuple):
     graded: Sequence[str] = ()
 
 
-def _log(table: Columns, name: str, format: str, wanted: Wanted) -> Log:
-    """Return the scores of a table, whose system is called `name` where no column names it."""
+def _table(reading: Reading) -> list[Rows]:
+    """Return the scores of a file."""
+    path, suffix, wanted = reading.source.path, reading.source.suffix, reading.wanted
+    if suffix == ".jsonl":
+        table = of_json(str(path), json_lines(path), wanted.labels, "line")
+    else:
+        table = of_csv(path, suffix)
+    rows, skipped, apart = _read(table, without_suffix(path), wanted)
+    reading.skipped += skipped
+    reading.format = f"table of scores{apart}"
+    return rows
+
+
+def read_frame(frame: Any, wanted: Wanted) -> Log:
+    """Return the scores of a frame of pandas, polars or pyarrow."""
+    table = of_frame(frame)
+    rows, skipped, apart = _read(table, "scores", wanted)
+    return log_of(table.path, f"frame{apart}", rows, skipped=skipped)
+
+
+TABLE = Format(
+    "table of scores (CSV, TSV, JSON lines)",
+    ".csv .tsv .jsonl",
+    # JSON lines are a table where they are no other format.
+    lambda source: source.suffix != ".jsonl" or bool(source.first),
+    _table,
+)
+
+
+def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[str], str]:
+    """Return the scores of a table, what is left out, and a line on what tells segments apart.
+
+    Where no column names the system it is called `name`.
+    """
     named = wanted.columns or of_inspect(table.cells)
     roles = roles_of(table.path, table.cells, wanted.labels, named)
     if roles.segment is None:
@@ -88,7 +101,12 @@ def _log(table: Columns, name: str, format: str, wanted: Wanted) -> Log:
             f"{', '.join(map(repr, table.cells))}; call one 'segment', or add one"
         )
     chosen = score_columns(table, roles, wanted.metric)
-    values = _values(table, chosen)
+    values = {}
+    for score, columns in chosen.columns.items():
+        numbers = np.stack([table.numbers(column) for column in columns], axis=1)
+        # Of a ratio one number is nothing without the other.
+        numbers[np.isnan(numbers).any(axis=1)] = np.nan
+        values[score] = numbers
     names = [
         _names(table, roles.task, "task"),
         _names(table, roles.filter, "filter"),
@@ -99,26 +117,12 @@ def _log(table: Columns, name: str, format: str, wanted: Wanted) -> Log:
     segments = _names(table, roles.segment, "segment")
     epochs = _epochs(table, roles.epoch, named)
     rows, apart = _rows_by_answer(table, names, segments, epochs, labels)
-    if apart:
-        format = f"{format}, items are {apart}/{roles.segment}"
     graded = [name for name, of in chosen.columns.items() if all(marks(table.cells[c]) for c in of)]
     scores = _Scores(values, chosen.are_systems, rows, graded)
     kept = [one for one in _rows(table, scores, labels, roles) if wanted.has(one.key)]
     unused = [f"column {column!r}, whose part another has" for column in roles.unused]
-    return log_of(table.path, format, kept, skipped=[*unused, *chosen.left_out])
-
-
-def _values(table: Columns, chosen: ScoreColumns) -> dict[str, NDArray[np.float64]]:
-    """Return the numbers of each column of scores, `(n, 1)`, or `(n, 2)` of a ratio, by name.
-
-    Where either number of a ratio is missing both are NaN.
-    """
-    values = {}
-    for name, columns in chosen.columns.items():
-        numbers = np.stack([table.numbers(column) for column in columns], axis=1)
-        numbers[np.isnan(numbers).any(axis=1)] = np.nan
-        values[name] = numbers
-    return values
+    said = f", items are {apart}/{roles.segment}" if apart else ""
+    return kept, [*unused, *chosen.left_out], said
 
 
 def _names(table: Columns, column: str | None, part: str, default: str = "") -> list[str]:
@@ -218,37 +222,36 @@ def _rows(
 ) -> Iterator[Rows]:
     """Yield the rows of every system and metric, which have the same items in a task and filter."""
     metrics: dict[str, tuple[Metric, bool]] = {}
-    for (task, filter), by_system in _by_task(scores).items():
+    by_task: dict[tuple[str, str], dict[tuple[str, str], Mapping[Answer, int]]] = {}
+    for (task, filter, system, metric_name), rows in scores.rows.items():
+        by_task.setdefault((task, filter), {})[system, metric_name] = rows
+    for (task, filter), by_system in by_task.items():
         row_of = _shared_rows(table, list(by_system.values()), labels)
-        items = _items(table, row_of, labels, roles)
+        of_items = {kind: [of[row] for row in row_of.values()] for kind, of in labels.items()}
+        ids, epochs = zip(*row_of, strict=True)
+        items = Items.of(f"{table.path}, column {roles.segment!r}", ids, of_items, epochs)
         answers = list(row_of)
         answers = [answers[i] for i in items.order]
-        for column, values in scores.values.items():
-            for (system, named), rows in by_system.items():
-                called = named or column
-                if called not in metrics:
-                    metrics[called] = _metric(called, scores, roles)
-                metric, is_directed = metrics[called]
-                is_absent = np.array([answer not in rows for answer in answers], np.bool_)
-                yield Rows(
-                    Key(task, metric.name, filter),
-                    column if scores.are_systems else system,
-                    metric,
-                    items,
-                    _statistics(values, rows, answers),
-                    is_absent=is_absent if np.any(is_absent) else None,
-                    is_directed=is_directed,
-                )
-
-
-def _by_task(
-    scores: _Scores,
-) -> dict[tuple[str, str], dict[tuple[str, str], Mapping[Answer, int]]]:
-    """Return the rows of answers by (task, filter), and then by (system, metric)."""
-    by_task: dict[tuple[str, str], dict[tuple[str, str], Mapping[Answer, int]]] = {}
-    for (task, filter, system, metric), rows in scores.rows.items():
-        by_task.setdefault((task, filter), {})[system, metric] = rows
-    return by_task
+        for (column, values), ((system, named), rows) in product(
+            scores.values.items(), by_system.items()
+        ):
+            called = named or column
+            if called not in metrics:
+                metrics[called] = _metric(called, scores, roles)
+            metric, is_directed = metrics[called]
+            # Which row has the score of each answer; -1 for one that this system has not.
+            places = np.array([rows.get(answer, -1) for answer in answers])
+            is_absent = places < 0
+            statistics = np.where(is_absent[:, None], np.nan, values[places])
+            yield Rows(
+                Key(task, metric.name, filter),
+                column if scores.are_systems else system,
+                metric,
+                items,
+                statistics if statistics.shape[1] == 2 else mean_rows(statistics[:, 0]),
+                is_absent=is_absent if np.any(is_absent) else None,
+                is_directed=is_directed,
+            )
 
 
 def _shared_rows(
@@ -261,40 +264,14 @@ def _shared_rows(
     for rows in rows_by_system:
         for answer, row in rows.items():
             other = first.setdefault(answer, row)
-            if other != row:
-                _check_same_labels(table, answer[0], other, row, labels)
+            for kind, of_rows in labels.items() if other != row else ():
+                if of_rows[row] != of_rows[other]:
+                    raise InputError(
+                        f"{table.path}: {kind} of segment {answer[0]!r} is {of_rows[other]!r} in "
+                        f"{table.where(other)} and {of_rows[row]!r} in {table.where(row)}; a "
+                        f"segment has one"
+                    )
     return first
-
-
-def _check_same_labels(
-    table: Columns, segment: str, one: int, two: int, labels: Mapping[str, list[str]]
-) -> None:
-    """Raise where two rows, of one segment, have different labels."""
-    for kind, of_rows in labels.items():
-        if of_rows[two] != of_rows[one]:
-            raise InputError(
-                f"{table.path}: {kind} of segment {segment!r} is {of_rows[one]!r} in "
-                f"{table.where(one)} and {of_rows[two]!r} in {table.where(two)}; a segment has one"
-            )
-
-
-def _items(
-    table: Columns, row_of: Mapping[Answer, int], labels: Mapping[str, list[str]], roles: Roles
-) -> Items:
-    """Return the answers as items, with the labels of their rows."""
-    column = f", column {roles.segment!r}" if roles.segment else ""
-    of_items = {kind: [of[row] for row in row_of.values()] for kind, of in labels.items()}
-    ids, epochs = zip(*row_of, strict=True)
-    return Items.of(f"{table.path}{column}", ids, of_items, epochs)
-
-
-def _statistics(
-    values: NDArray[np.float64], rows: Mapping[Answer, int], answers: Sequence[Answer]
-) -> NDArray[np.float64]:
-    """Return the statistics of answers `(n, 2)` from a column of scores, NaN where it has none."""
-    at = np.array([rows.get(answer, -1) for answer in answers])
-    statistics = np.where(at[:, None] < 0, np.nan, values[at])
-    return statistics if statistics.shape[1] == 2 else mean_rows(statistics[:, 0])
 
 
 def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
@@ -315,7 +292,8 @@ def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
     called = name.rstrip("↑↓").strip() or name
     kind: type[Mean] | type[Ratio] = Mean
     if next(iter(scores.values.values())).shape[1] == 2:
-        higher, kind = direction(roles.numerator or "") if higher is None else higher, Ratio
+        numerator = next((columns[0] for columns in roles.ratio.values()), "")
+        higher, kind = direction(numerator) if higher is None else higher, Ratio
     return kind(called, higher_is_better=higher is not False), higher is not None
 
 

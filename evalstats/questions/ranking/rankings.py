@@ -173,12 +173,27 @@ class Ranking(Several[Ranked]):
             if self.has_letters
             else ("better than", ">", self.beaten),
             ("cluster", ">", lambda r: str(r.cluster)),
-            ("first", ">", lambda r: _first(r.probability_first)),
+            (
+                "first",
+                ">",
+                lambda r: (
+                    "-" if r.probability_first is None else tabular.number(r.probability_first, 2)
+                ),
+            ),
         ]
         title = (
             f"Ranks by {self.name} {tabular.which_is_better(self.higher_is_better)}, {size(self)}"
         )
-        return [table_of(title, self.systems, columns, self._ties())]
+        ties = "No system ties with the first."
+        if self.tied:
+            names = ", ".join(self.tied[:_NAMED]) + (", ..." if self.tied[_NAMED:] else "")
+            ties = f"Tied with the first: {len(self.tied)} ({names})."
+        letters = "Systems that share a letter cannot be told apart"
+        if not self.has_letters:
+            letters = "Every system of a cluster is better than every one of a later cluster"
+        first = "share of the resamples in which a system scores best"
+        letters += f"; first: {first}, which is no probability that it is the best."
+        return [table_of(title, self.systems, columns, (ties, letters))]
 
     def _findings(self) -> list[Finding]:
         """Say who is first, how sure that is, and who ties."""
@@ -238,19 +253,6 @@ class Ranking(Several[Ranked]):
         """The metric, after the task where there is one."""
         return f"{self.task}: {self.metric}" if self.task else self.metric
 
-    def _ties(self) -> tuple[str, ...]:
-        more = ", ..." if len(self.tied) > _NAMED else ""
-        names = f" ({', '.join(self.tied[:_NAMED])}{more})" if self.tied else ""
-        ties = f"Tied with the first: {len(self.tied)}{names}."
-        letters = "Systems that share a letter cannot be told apart"
-        if not self.has_letters:
-            letters = "Every system of a cluster is better than every one of a later cluster"
-        return (
-            ties if self.tied else "No system ties with the first.",
-            f"{letters}; first: share of the resamples in which a system scores best, which is no "
-            f"probability that it is the best.",
-        )
-
 
 @dataclass(frozen=True, repr=False)
 class Rankings(Several[Ranking]):
@@ -278,10 +280,6 @@ class Rankings(Several[Ranking]):
 
     def _finding(self, row: Ranking) -> Finding:
         return row._findings()[0]
-
-
-def _first(share: float | None) -> str:
-    return "-" if share is None else tabular.number(share, 2)
 
 
 def ranked(
@@ -331,7 +329,7 @@ def _by_metric(
             *size_notes(drawn),
             *gap_notes([drawn]),
             *close_calls(adjustment, differences, f"{drawn.of.name}: the"),
-            *(() if drawn.is_paired else unpaired_notes(comparison.estimates.rows)),
+            *(() if drawn.of.is_paired else unpaired_notes(comparison.estimates.rows)),
         ),
     )
 

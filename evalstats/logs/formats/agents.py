@@ -1,0 +1,213 @@
+"""Agents: tau-bench, tau2-bench and SWE-bench, of which a file has one agent, or a folder several.
+
+What ended with an error or was not evaluated is missing, and the log says how much that is: in the
+files of tau-bench such a trial has the reward 0, and SWE-bench counts it as not resolved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from evalstats.checks import is_missing, label, shown
+from evalstats.errors import InputError
+from evalstats.logs.formats.format import (
+    Format,
+    Reading,
+    begins,
+    ended,
+    fewer,
+    first_of,
+    has,
+    rows_of,
+)
+from evalstats.logs.rows import Answers, Key, Rows, is_finite
+from evalstats.logs.settings import arguments_of
+from evalstats.logs.sources import (
+    Source,
+    as_label,
+    fingerprint,
+    get,
+    read_json,
+    require,
+    without_suffix,
+)
+
+#: How files begin.
+_TRIALS = re.compile(rb'\s*\[\s*\{\s*"task_id"\s*:\s*\d+\s*,\s*"reward"\s*:')
+_RESULTS = re.compile(rb'\s*\{\s*"timestamp"\s*:[^,{]*,\s*"info"\s*:\s*\{\s*"git_commit"')
+_REPORT = re.compile(rb'\s*\{\s*"total_instances"\s*:')
+#: What tau-bench calls a file: agent, range of tasks (0 to -1 is all), user, time.
+_NAME = re.compile(r"(.+)_range_(-?\d+)-(-?\d+)_user-(.+)_\d+")
+#: Ends after which tau2-bench evaluates nothing (`NON_EVALUABLE_TERMINATION_REASONS`).
+_UNSCORED = ("infrastructure_error", "context_window_exceeded", "unexpected_error")
+#: SWE-bench's lists of instances, with the score of those in it, or what is said of those without.
+#: What is in a later list counts.
+_LISTS: dict[str, float | str] = {
+    "submitted_ids": "have no verdict",
+    "resolved_ids": 1.0,
+    "unresolved_ids": 0.0,
+    "empty_patch_ids": 0.0,
+    "error_ids": "ended with an error",
+    "infra_failure_ids": "failed for want of the machine",
+    "failed_ids": "failed to run",
+    "pending_ids": "are pending",
+    "incomplete_ids": "were not run",
+}
+
+
+def _asked(task: Any, *keys: str) -> str:
+    """Return a hash of what a user wants and of what is right; empty where that is not there."""
+    texts = [as_label(get(task, key)) for key in keys]
+    return fingerprint(*texts) if any(texts) else ""
+
+
+def _tau_bench(reading: Reading) -> Iterator[Rows]:
+    """Yield the rewards of each file; agents are called by what tau-bench calls their files."""
+    key = Key("", "reward")
+    if not reading.wanted.has(key):
+        return
+    names = {path: without_suffix(path) for path in reading.files}
+    parts = {path: _NAME.fullmatch(name) for path, name in names.items()}
+    agents = {path: match[1] if match else names[path] for path, match in parts.items()}
+    if len(set(agents.values())) == len(agents):
+        names = agents
+    for path, match in parts.items():
+        trials, answers, asked = reading.json(path), Answers(str(path), "trial"), dict[str, str]()
+        for i, trial in enumerate(trials):
+            item = str(require(trial, "task_id", where=f"{path}, trial {i}"))
+            task = get(trial, "info", "task")
+            asked[item] = asked.get(item) or _asked(task, "instruction", "actions", "outputs")
+        errors = []
+        for i, trial in enumerate(trials):
+            where, item = f"{path}, trial {i}", str(trial["task_id"])
+            reward, error = require(trial, "reward", where=where), get(trial, "info", "error")
+            is_gone = not is_missing(error)
+            if is_gone:
+                errors.append(error)
+            labels = reading.labels(trial, task_hash=asked[item])
+            number = require(trial, "trial", where=where)
+            if not isinstance(number, int):
+                raise InputError(f"{where}: trial must be a whole number, got {number!r}")
+            value = None if is_gone else reward
+            answers.add(i, item, labels, {key.metric: value}, number)
+        n_whole = len(set(answers.ids)) * len(set(answers.epochs))
+        said = ended("trials", errors, ", which tau-bench counts as failures")
+        lacking = [fewer("trials", n_whole, len(trials)), said]
+        is_part = match is not None and match.group(2, 3) != ("0", "-1") and not any(lacking)
+        settings = arguments_of({"user": match[4]} if match else None)
+        yield rows_of(
+            answers, key, names[path], lacking=lacking, is_limited=is_part, settings=settings
+        )
+
+
+def _tau2_bench(reading: Reading) -> Iterator[Rows]:
+    """Yield the rewards of each file: those of one agent in one domain."""
+    for path in reading.files:
+        where, results = str(path), reading.json(path)
+        about = require(results, "info", where=where)
+        key = Key(str(require(about, "environment_info", "domain_name", where=where)), "reward")
+        if not reading.wanted.has(key):
+            continue
+        tasks = {str(task["id"]): task for task in results.get("tasks") or []}
+        simulations = results.get("simulations") or results.get("simulation_index")
+        if not simulations:
+            beside = sorted((path.parent / "simulations").glob("*.json"))
+            simulations = [read_json(file) for file in beside]
+        if not isinstance(simulations, list) or not simulations:
+            raise InputError(f"{path} has no simulations, nor has a folder 'simulations' beside it")
+        answers, reasons = Answers(where, "simulation"), Counter[str]()
+        for i, one in enumerate(simulations):
+            item = str(require(one, "task_id", where=f"{where}, simulation {i}"))
+            trial, ending = one.get("trial") or 0, one.get("termination_reason")
+            if not isinstance(trial, int):
+                raise InputError(f"{where}, simulation {i}: trial must be a number, got {trial!r}")
+            reward = (
+                get(one, "reward_info", "reward") if "reward_info" in one else one.get("reward")
+            )
+            if reward is None or ending in _UNSCORED:
+                reward = None
+                reasons[str(ending)] += 1
+            task = tasks.get(item)
+            hashed = _asked(task, "user_scenario", "evaluation_criteria")
+            labels = reading.labels({**one, "task": task}, task_hash=hashed)
+            answers.add(i, item, labels, {key.metric: reward}, trial)
+        items, n_trials = answers.items(), get(about, "num_trials")
+        n_whole = n_trials * len(tasks) if isinstance(n_trials, int) and tasks else None
+        lacking = [fewer("simulations", n_whole, len(simulations))]
+        if n := sum(reasons.values()):
+            counts = ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common())
+            were = f"{n:,} simulations were" if n > 1 else "1 simulation was"
+            lacking.append(f"{were} not evaluated ({counts})")
+        agent = get(about, "agent_info", "llm") or get(about, "audio_native_config", "model")
+        agent = str(agent or require(about, "agent_info", "implementation", where=where))
+        settings = arguments_of({"user": get(about, "user_info", "llm")})
+        yield rows_of(answers, key, agent, items, lacking=lacking, settings=settings)
+
+
+def _is_tau2_bench(source: Source) -> bool:
+    """Return whether a file says which agent was in which environment."""
+    about = get(source.json, "info")
+    return get(about, "agent_info") is not None and get(about, "environment_info") is not None
+
+
+def _swe_bench(reading: Reading) -> Iterator[Rows]:
+    """Yield whether instances were resolved, of each report ``MODEL.RUN.json``, called as it is."""
+    key = Key("", "resolved")
+    for path in reading.files if reading.wanted.has(key) else ():
+        report, answers = reading.json(path), Answers(str(path), "instance")
+        endings = _endings(report, path)
+        for i, (item, ending) in enumerate(endings.items()):
+            # "django__django-11099" is of the repository django/django.
+            labels = {"repo": item.rpartition("-")[0].replace("__", "/")}
+            score = _LISTS[ending]
+            answers.add(i, item, labels, {key.metric: None if isinstance(score, str) else score})
+        counts = Counter(endings.values())
+        named = [(counts[name], what) for name, what in _LISTS.items() if isinstance(what, str)]
+        lacking = [f"{n:,} {what}" for n, what in named if n]
+        if lacking:
+            lacking[-1] += ", which SWE-bench counts as not resolved"
+        total, n_resolved = report["total_instances"], report.get("resolved_instances")
+        is_stated = is_finite(total) and is_finite(n_resolved) and total > 0
+        rate = n_resolved / total if is_stated else None
+        lacking.insert(0, fewer("instances", total, len(endings)))
+        yield rows_of(answers, key, without_suffix(path), reported=rate, lacking=lacking)
+
+
+def _endings(report: Any, path: Path) -> dict[str, str]:
+    """Return the list in which each instance is, as of ``{"django__django-1": "error_ids"}``."""
+    endings: dict[str, str] = {}
+    for name in _LISTS:
+        ids = report.get(name) or []
+        if not isinstance(ids, list):
+            raise InputError(f"{path}: {name} must be a list of instances, got {shown(ids, 60)}")
+        if len(set(map(str, ids))) < len(ids):
+            twice = next(item for i, item in enumerate(ids) if item in ids[:i])
+            raise InputError(f"{path} has {shown(twice, 60)} twice in {name}")
+        for item in ids:
+            if name == "unresolved_ids" and endings.get(item) == "resolved_ids":
+                raise InputError(f"{path}: {shown(item, 60)} is in resolved_ids and unresolved_ids")
+            endings[label(item, f"{name} of {path}")] = name
+    return endings
+
+
+TAU_BENCH = Format(
+    "tau-bench",
+    ".json",
+    lambda source: has(first_of(source.json), "task_id", "reward", "info", "trial"),
+    _tau_bench,
+    lambda path: begins(path, _TRIALS),
+)
+TAU2_BENCH = Format(
+    "tau2-bench", ".json", _is_tau2_bench, _tau2_bench, lambda path: begins(path, _RESULTS)
+)
+SWE_BENCH = Format(
+    "SWE-bench",
+    ".json",
+    lambda source: has(source.json, "resolved_ids", "total_instances"),
+    _swe_bench,
+    lambda path: begins(path, _REPORT),
+)

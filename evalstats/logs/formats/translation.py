@@ -1,0 +1,222 @@
+"""Translations and transcripts: COMET, mt-metrics-eval, WMT's automatic scores and meeteval.
+
+COMET's are what `comet-score --to_json` and `comet-compare --to_json` wrote of several systems. A
+line of mt-metrics-eval's `.seg.score` files is a system and a score, or "None". Systems come in
+blocks, and segments have no names: the order of a block is that of the test set. WMT has a file of
+JSON lines a system; a line is a document of a language pair, with a list of scores of its
+paragraphs under each metric. More is better under all of these. meeteval's `*_per_reco.json` have
+the errors and the length of every session.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evalstats.checks import shown
+from evalstats.errors import InputError
+from evalstats.logs.formats.format import Format, Reading, beside, first_of, has, rows_of
+from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, number, numbered
+from evalstats.logs.sources import (
+    Source,
+    as_label,
+    fingerprint,
+    get,
+    json_lines,
+    require,
+    require_text,
+    text_blocks,
+    without_suffix,
+)
+from evalstats.metrics import Ratio
+
+_MEETEVAL_NAME = re.compile(r"(.+)_([A-Za-z0-9]+)_per_reco\.json(?:\.gz)?")
+#: What each of meeteval's commands calls its result, by the name of its file.
+_ERROR_RATES = {
+    "wer": "WER",
+    "cpwer": "cpWER",
+    "orcwer": "ORC-WER",
+    "mimower": "MIMO-WER",
+    "tcpwer": "tcpWER",
+    "tcorcwer": "tcORC-WER",
+    "tcmimower": "tcMIMO-WER",
+    "dicpwer": "DI-cpWER",
+}
+#: Errors and length: of words, and in seconds where speakers are scored.
+_WORDS = (("insertions", "deletions", "substitutions"), "length")
+_SPEAKERS = (
+    ("missed_speaker_time", "falarm_speaker_time", "speaker_error_time"),
+    "scored_speaker_time",
+)
+
+
+def _is_compared(document: Any) -> bool:
+    """Return whether JSON is of `comet-compare`: the scores of each "translation"."""
+    return get(first_of(get(document, "translations")), "scores") is not None
+
+
+def _is_comet(source: Source) -> bool:
+    """Return whether a file is of `comet-compare`, or of `comet-score`: segments by file."""
+    document = source.json
+    first = next(iter(document.values()), None) if isinstance(document, dict) else None
+    return _is_compared(document) or has(first_of(first), "COMET", "mt")
+
+
+def _comet(reading: Reading) -> list[Rows]:
+    """Return the scores of all systems; items are named by the number of their line, from 1."""
+    where, key, document = str(reading.source.path), Key("", "COMET"), reading.source.json
+    # Of each system its name, its scores, and what they are of.
+    systems: list[tuple[str, list[Any], dict[str, list[Any]]]] = []
+    if _is_compared(document):
+        for one in document["translations"]:
+            none = [None] * len(one["scores"])
+            texts = {name: document.get(name) or none for name in ("source", "reference")}
+            systems.append((one["name"], one["scores"], texts))
+    else:
+        for name, segments in document.items():
+            scores = [segment["COMET"] for segment in segments]
+            columns = {"source": "src", "reference": "ref"}
+            texts = {kind: [s.get(column) for s in segments] for kind, column in columns.items()}
+            systems.append((name, scores, texts))
+    short = [without_suffix(name) for name, _, _ in systems]
+    are_short = len(set(short)) == len(short)
+    columns_of = []
+    for (name, scores, texts), short_name in zip(systems, short, strict=True):
+
+        def at(i: int, name: str = name) -> str:
+            return f"{where}, score {i + 1} of {name}"
+
+        values = as_scores(scores, at)
+        labels = {
+            f"{kind}_hash": [
+                fingerprint(text.strip()) if isinstance(text, str) else ""
+                for text, _ in zip(of, scores, strict=True)
+            ]
+            for kind, of in texts.items()
+        }
+        columns_of.append((short_name if are_short else name, values, labels))
+    return numbered(where, key, columns_of) if reading.wanted.has(key) else []
+
+
+def _mt_metrics_eval(reading: Reading) -> Iterator[Rows]:
+    """Yield the scores of each file, whose name is that of its metric: "COMET-refA.seg.score"."""
+    folder = reading.source.path
+    for path in reading.files:
+        inner = path.relative_to(folder).parent if folder.is_dir() else Path()
+        task = "" if inner == Path() else inner.as_posix()
+        key = Key(task, path.name.removesuffix(".seg.score"))
+        if not reading.wanted.has(key):
+            continue
+        scores: dict[str, list[float]] = {}
+        last = None
+        for i, line in enumerate(chain.from_iterable(text_blocks(path)), 1):
+            if not line.strip():
+                continue
+            where = f"{path}, line {i}"
+            try:
+                name, text = line.split()
+                score = float("nan" if text == "None" else text)
+            except ValueError:
+                got = shown(line, 60)
+                raise InputError(f"{where} must be a system and its score, got {got}") from None
+            if name != last and name in scores:
+                raise InputError(
+                    f"{where}: the scores of {shown(name, 60)} go on after those of another "
+                    f"system, but segments are known by their order"
+                )
+            last = name
+            scores.setdefault(name, []).append(score)
+        yield from numbered(str(path), key, [(name, of, {}) for name, of in scores.items()])
+
+
+def _wmt(reading: Reading) -> Iterator[Rows]:
+    """Yield the scores of each file, whose name is that of its system."""
+    for path in reading.files:
+        tasks = defaultdict[str, Answers](partial(Answers, str(path)))
+        for n, record in json_lines(path):
+            where = f"{path}, line {n}"
+            task = require_text(record, "language_pair", where=where)
+            document = require_text(record, "document_id", where=where)
+            labels = {"document": document, "domain": as_label(record.get("domain"))}
+            wishes = (name for name in reading.wanted.labels if name not in labels)
+            labels |= {name: as_label(record.get(name)) for name in wishes}
+            scores_of = require(record, "metric_scores", where=where)
+            names = [name for name in scores_of if reading.wanted.has(Key(task, name))]
+            # A list a metric, of the scores of the same paragraphs.
+            for i, scores in enumerate(zip(*(scores_of[name] for name in names), strict=True), 1):
+                kept = dict(zip(names, scores, strict=True))
+                tasks[task].add(n, f"{document}/{i}", labels, kept)
+        for task, answers in tasks.items():
+            items = answers.items()
+            for name in answers.values:
+                yield rows_of(answers, Key(task, name), without_suffix(path), items)
+
+
+def _is_wmt(source: Source) -> bool:
+    """Return whether the first line of a file is a document with scores."""
+    return has(source.first, "language_pair", "document_id", "metric_scores")
+
+
+def _is_meeteval(source: Source) -> bool:
+    """Return whether a file says of sessions how many errors there are in how many words."""
+    first = next(iter(source.json.values()), None) if isinstance(source.json, dict) else None
+    # That rate is null for a session without words.
+    sizes = (get(first, _WORDS[1]), get(first, _SPEAKERS[1]))
+    return has(first, "error_rate") and any(isinstance(size, (int, float)) for size in sizes)
+
+
+def _meeteval(reading: Reading) -> Iterator[Rows]:
+    """Yield errors and lengths of all sessions."""
+    path, sessions = reading.source.path, reading.source.json
+    match = _MEETEVAL_NAME.fullmatch(path.name)
+    name = _ERROR_RATES.get(match[2], match[2].upper()) if match else "error rate"
+    key = Key("", name)
+    if not reading.wanted.has(key):
+        return
+    values = []
+    for session_name, session in sessions.items():
+        where = f"{path}, {session_name}"
+        parts, size = _SPEAKERS if _SPEAKERS[1] in session else _WORDS
+        length = number(require(session, size, where=where), f"{where}, {size}")
+        names = ("errors",) if "errors" in session else parts
+        errors = sum(number(session.get(part) or 0, f"{where}, {part}") for part in names)
+        if errors < 0 or length < 0:
+            raise InputError(f"{where}: errors and {size} must not be negative")
+        # The ratio of the two must be the rate that is stated.
+        rate = session.get("error_rate")
+        if length and not np.isclose(number(rate, f"{where}, error_rate"), errors / length):
+            raise InputError(
+                f"{where}: {errors:g} errors of {length:g} are {errors / length:.10g}, error_rate "
+                f"says {shown(rate, 60)}"
+            )
+        values.append((errors, length))
+    items = Items.of(path, list(sessions))
+    file = path.name.replace("_per_reco", "")
+    stated = get(beside(path, file), "error_rate")
+    yield Rows(
+        key,
+        match[1] if match else without_suffix(path),
+        Ratio(name, columns=("errors", "length"), higher_is_better=False),
+        items,
+        np.array(values)[items.order],
+        None if stated is None else number(stated, f"{path.with_name(file)}, error_rate"),
+    )
+
+
+COMET = Format("COMET", ".json", _is_comet, _comet)
+MT_METRICS_EVAL = Format(
+    "mt-metrics-eval",
+    ".score",
+    lambda source: source.path.name.endswith(".seg.score"),
+    _mt_metrics_eval,
+    lambda path: path.name.endswith(".seg.score"),
+)
+WMT = Format("WMT's automatic scores", ".jsonl", _is_wmt, _wmt, lambda path: _is_wmt(Source(path)))
+MEETEVAL = Format("meeteval", ".json", _is_meeteval, _meeteval)
