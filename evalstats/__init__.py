@@ -35,7 +35,7 @@ _MODULES = {
     "analysis.compare": "compare",
     "analysis.suite": "Suite",
     "designs.arenas.arena": "arena wins",
-    "questions.power.power": "power",
+    "questions.power.planning": "power",
     "designs.looks.growing": "SequentialTest",
     "logs.reading": "read_log",
     "logs.log": "Log",
@@ -139,7 +139,7 @@ if TYPE_CHECKING:
     from evalstats.questions.influence.joint import JointClaim as JointClaim
     from evalstats.questions.power.planned import PairPower as PairPower
     from evalstats.questions.power.planned import Power as Power
-    from evalstats.questions.power.power import power as power
+    from evalstats.questions.power.planning import power as power
     from evalstats.questions.ranking.rankings import Ranked as Ranked
     from evalstats.questions.ranking.rankings import Ranking as Ranking
     from evalstats.questions.ranking.rankings import Rankings as Rankings

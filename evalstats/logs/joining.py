@@ -17,9 +17,8 @@ from evalstats.analysis.design import Aggregated, NamedTotal
 from evalstats.analysis.options import PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called, choice, flag, shown, taking
-from evalstats.designs.arenas.arena import win_rates
+from evalstats.designs.arenas.arena import linked, win_rates
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, both_bad_notes, simple
-from evalstats.designs.arenas.strengths import linked
 from evalstats.designs.judges.judged import Judged, joined_rows
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import InputError

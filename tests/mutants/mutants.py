@@ -102,7 +102,7 @@ runs that are paired are subtracted run by run
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
 + raise InputError(f"{pivot.key}: {what}")
-@ designs/arenas/bradley_terry.py: arena
+@ designs/arenas/bradley_terry.py: arenas
 the mean of strengths is 0
 - information += 1 / size
 + information[..., 0, 0] += 1
@@ -115,7 +115,7 @@ half of a tie's probability belongs to each
 where steps do not become small no strengths are largest
 - is_finite = np.zeros(n, dtype=np.bool_)
 + is_finite = np.ones(n, dtype=np.bool_)
-@ designs/arenas/strengths.py: arena
+@ designs/arenas/arena.py: arenas
 a difference rests on the units of the system that has fewer
 - differing = np.minimum(counts[:, None], counts)
 + differing = np.maximum(counts[:, None], counts)
@@ -125,7 +125,7 @@ what is left out goes on until all have won and lost
 many units have centred products
 - (here.T @ here).toarray() - here.shape[0] * np.outer(mean, mean)
 + (here.T @ here).toarray()
-@ logs/formats/arenas.py: arena
+@ logs/formats/arenas.py: arenas
 the second game has the answers in the other order
 - (sides, sides[::-1])
 + (sides, sides)
@@ -263,10 +263,10 @@ a shard says what is missing
 labels that print alike are refused
 - if other is not label:
 + if other != other:
-@ questions/influence/joint.py: joint
+@ questions/influence/joint.py: influence
 identical systems are not better
-- if d.n_differing == 0:
-+ if d.n_differing < 0:
+- 1.0 if d.n_differing == 0 else
++ 1.0 if d.n_differing < 0 else
 @ questions/ranking/ranks.py: ranking
 the best rank is behind all that are better
 - [1 + ahead, len(better) - behind]
@@ -376,11 +376,11 @@ scores that are equal but for rounding have a ratio of 1
 what units add to runs grows with a factor
 - replace(self, scores=factor * self.scores, influence=factor * self.influence)
 + replace(self, scores=factor * self.scores)
-@ analysis/pairs.py: gate margins
+@ analysis/pairs.py: gates margins
 of a score below 0 no share is kept
 - min(base, new) < 0
 + min(base, new) < -1e300
-@ analysis/pairs.py: arena
+@ analysis/pairs.py: arenas
 of an arena of ties alone nothing is claimed
 - return drawn.of.has_few_values
 + return False
@@ -410,7 +410,7 @@ each version of sacreBLEU is named once
 the totals of two metrics are two parts
 - return task if aggregate is None else f"{task} {metric}"
 + return task
-@ questions/domains/across.py: across
+@ questions/domains/across.py: domains_over
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
@@ -456,14 +456,14 @@ where nothing varies items count as their weights leave them (Kish)
 where nothing varies groups count, and not their answers
 - return min(found, (variance + _HALF / segments) / (squared + _HALF / (segments * groups)))
 + return segments if found == np.inf else found
-@ questions/power/planning.py: gate
+@ questions/power/planning.py: gates
 a share is kept of what the baseline scores
 - float(drawn.scores[a])
 + float(drawn.scores[b])
 of counted answers a recovery is a margin
 - influence = drawn.difference(a, b).influence
 + influence = effect.influence
-@ questions/gates/gate.py: gate
+@ questions/gates/gate.py: gates
 without a limit a loss of errors is that there are more
 - alternative=alternative,
 + alternative=alternative if is_limited else "less",
@@ -473,14 +473,14 @@ any check may fail, and these p-values are adjusted among all
 where the total alone is asked, tasks are not
 - asked = [d.aggregate is not None or not is_of_totals for _, d in rows]
 + asked = [True for _, d in rows]
-@ questions/gates/gates.py: gate
+@ questions/gates/gates.py: gates
 an undecided gate that counts as passed is no error in JUnit's XML
 - _JUNIT_OF_UNDECIDED = {None: "error", "pass": "skipped", "fail": "failure"}
 + _JUNIT_OF_UNDECIDED = {None: "error", "pass": "error", "fail": "error"}
 every reason is printed
 - return [*self.reasons, *notes], signatures
 + return [*self.reasons[:3], *notes], signatures
-@ logs/gating.py: gate
+@ logs/gating.py: gates
 a name of the baseline is no path where there are names of systems
 - is_name = isinstance(hypotheses, Mapping) or is_extracted(hypotheses) or baseline in columns
 + is_name = isinstance(hypotheses, Mapping) or is_statistics(hypotheses)
@@ -492,8 +492,8 @@ few segments are a tenth of them, ten at most
 - largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))
 + largest = _LARGEST
 shares are counted, and rest on no estimated variance
-- is_other = of.outcomes is not None or drawn.has_runs or units.sizes is not None
-+ is_other = drawn.has_runs or units.sizes is not None
+- is_other = of.outcomes is not None or drawn.runs or units.sizes is not None
++ is_other = drawn.runs or units.sizes is not None
 @ results/notes.py: notes
 one pair is no family
 - if few and n_pairs > 1 and adjustment.name != "none":
@@ -541,7 +541,7 @@ a segment of a domain keeps its name
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
 + elif path and path not in files:
-@ questions/domains/heterogeneity.py: by_stratum
+@ questions/domains/heterogeneity.py: domains_by
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between
@@ -664,11 +664,11 @@ a look spends what is due beyond the looks before it
 - due = spent - self.spent
 + due = spent
 what has crossed a bound does not go on
-- nodes, weights = _panels(min(self.bound, _FAR), narrow)
-+ nodes, weights = _panels(_FAR, narrow)
+- upper = max(min(self.bound, _FAR), 1.0 - _FAR)
++ upper = _FAR
 at the end the whole level is spent
-- if fraction < 1 else alpha
-+ if fraction < 1 else alpha / 2
+- if fraction >= 1:
++ if fraction > 1:
 a sequence allows for one side at twice the level
 - log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
 + log = float(np.log1p((ratio + 1) ** 0.5 / alpha))
@@ -872,7 +872,7 @@ the table of a gate that has failed is printed as well
 a baseline that is an input is not read twice
 - if paths and is_path and name not in paths:
 + if paths and is_path:
-@ cli/commands.py: gate
+@ cli/commands.py: gates
 a system of a table goes before a folder of its name
 - if table is None and name in log_at(path, options).systems:
 + if False:

@@ -1,15 +1,30 @@
-"""Who is preferred: battles of two systems in, a comparison of win rates or of strengths out."""
+"""Arenas: who beat whom in; a comparison of win rates, or of Bradley-Terry strengths, out.
+
+A system's strength depends on all wins of all systems, so that scores are drawn together.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Literal
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
-from evalstats.analysis.design import Labels
+from evalstats.analysis.design import (
+    Aggregated,
+    Labels,
+    SummedUnits,
+    Units,
+    as_units,
+    check_enough,
+    unit_name,
+)
+from evalstats.analysis.drawn import Drawn, Maker, frozen, rows_of
 from evalstats.analysis.options import (
     SEED,
     AdjustmentName,
@@ -19,16 +34,41 @@ from evalstats.analysis.options import (
     Options,
     Test,
 )
+from evalstats.analysis.scores import Scored
 from evalstats.analysis.tasks import Task, as_pairs
-from evalstats.checks import also_called, meant
+from evalstats.checks import also_called, listed, meant
+from evalstats.designs.arenas import bradley_terry
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, as_battles
-from evalstats.designs.arenas.strengths import design, linked
-from evalstats.errors import InputError
+from evalstats.designs.arenas.bradley_terry import Fit
+from evalstats.designs.moments.from_moments import coordinates
+from evalstats.errors import Argument, InputError
 from evalstats.metrics import Mean
+from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.executors import Reporting, Workers
+from evalstats.resampling.weighted import over_batches
 from evalstats.resampling.weights import Rng
+from evalstats.results.records import first_few
 from evalstats.statistics.extraction import Progress
+from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+Floats = NDArray[np.float64]
+
+#: Wins of so many ordered pairs are fitted together, in two megabytes.
+_TOGETHER = 1 << 18
+#: So many weights are multiplied with wins at once, in 64 megabytes.
+_MOST_WEIGHTS = 1 << 24
+#: Influence values of all pairs, at most: more would take gigabytes.
+_MOST_INFLUENCE = 1 << 25
+#: Elo's strengths are about it.
+_ELO_MEAN = 1000.0
+#: Systems that a note names; more are counted.
+_NAMED = 5
+_few = partial(first_few, between=", ", most=_NAMED, more=" and {} more")
 
 
 @also_called(seed="rng")
@@ -236,3 +276,267 @@ def _designed(battles: Any, groups: Labels, strata: Labels) -> BattleTable:
     table, columns = as_battles(battles)
     named = {x: columns[x] for x in (groups, strata) if isinstance(x, str) and x in columns}
     return design(replace(table, labels=named or columns), groups, strata)
+
+
+def from_battles(
+    tables: Sequence[BattleTable], aggregate: Aggregated, options: Options
+) -> list[Drawn]:
+    """Return the strengths of the only table of battles, and what they are in resamples."""
+    if len(tables) > 1:
+        raise InputError(f"got {len(tables)} tables of battles; give one")
+    if aggregate != "micro":
+        raise InputError("must be 'micro' for battles", argument="aggregate")
+    (table,) = tables
+    options = decide(table, options, {})
+    units = as_units(len(table.points), table.groups, table.strata, table.unit)
+    if table.groups is None:
+        units = replace(units, unit=table.unit)
+    check_enough(units.n, units.unit)
+    wins = table.wins(units.members)
+    scored = Scored(
+        name=table.metric.name,
+        metric_name=table.metric.name,
+        systems=table.systems,
+        higher_is_better=True,
+        signature=MetricSignature.of(table.metric.signature),
+        reference_label=None,
+        units=units,
+        has_few_values=True,
+    )
+    strengths = _Strengths.of(wins, len(table.systems), table.metric.ties == "davidson")
+    notes = (*table.notes, *table.tie_notes)
+    replicates = np.empty((0, len(table.systems)))
+    if options.n_drawn:
+        drawn = over_batches(
+            strengths, rows_of(units, options.seed), options.n_resamples, options.executor
+        )
+        replicates, n_unbounded = drawn[:, :-1], int(np.sum(drawn[:, -1]))
+        if n_unbounded:
+            notes += (
+                f"In {n_unbounded:,} of {options.n_resamples:,} resamples a system won, or lost, "
+                f"all that was drawn of it, or nothing was: one Newton step from the estimate "
+                f"takes the place of strengths there (Schucany and Wang, 1991); intervals of "
+                f"systems with few battles are rough.",
+            )
+    scale, mean = table.metric.unit, _ELO_MEAN if table.metric.scale == "elo" else 0.0
+    unit_of = np.arange(len(table.points)) if units.members is None else units.members
+    # A difference rests on the units of the system that has fewer. Where all battles are ties no
+    # difference varies, as of systems with the same scores: it rests on none.
+    differing = np.zeros((len(table.systems),) * 2, dtype=np.int64)
+    if not table.has_ties_alone:
+        played = np.concatenate([table.pairs[:, i] * np.int64(units.n) + unit_of for i in (0, 1)])
+        counts = np.bincount(np.unique(played) // units.n, minlength=len(table.systems))
+        differing = np.minimum(counts[:, None], counts)
+    slopes = _slopes(table, unit_of, units.n, strengths)
+    influence, known = _influence(slopes, strengths.inverse[:, : len(table.systems)], units)
+    return [
+        Drawn(
+            replace(scored, units=known),
+            mean + scale * strengths.fit.strengths,
+            frozen(mean + scale * replicates),
+            influence=scale * influence,
+            differing=differing,
+            origin=notes,
+        )
+    ]
+
+
+def decide(table: BattleTable, options: Options, asked: Mapping[str, int]) -> Options:
+    """Return the options, of which strengths know all but two."""
+    for name, unknown in (("method", "bca"), ("test", "ar")):
+        if getattr(options, name) == unknown:
+            raise InputError(
+                f"{unknown!r} is not for strengths, which depend on all systems; leave it out",
+                argument=name,
+            )
+    return options
+
+
+def design(table: BattleTable, groups: Labels, strata: Labels) -> BattleTable:
+    """Return battles with groups and strata, which may be named by labels of theirs."""
+    n = len(table.points)
+    of_battles: dict[str, list[Hashable]] = {}
+    for argument, given in (("groups", groups), ("strata", strata)):
+        if given is None:
+            continue
+        values: Iterable[Hashable] = given
+        if isinstance(given, str):
+            if given not in table.labels:
+                said = meant(given, table.labels) if table.labels else "they have no labels"
+                raise InputError(Argument(argument, given), f" is no label of the battles; {said}")
+            values = table.labels[given]
+            if n_without := sum(label == "" for label in values):
+                raise InputError(
+                    Argument(argument, given),
+                    f": {n_without:,} of {n:,} battles have none; give each one, or leave them out",
+                )
+        labels = listed(values, argument, "labels, one a battle")
+        if len(labels) != n:
+            raise InputError(
+                f"must have one label a battle, got {len(labels):,} for {n:,}", argument=argument
+            )
+        group_codes(labels, n, argument)
+        of_battles[argument] = labels
+    unit = table.unit if groups is None else unit_name(groups)
+    of_groups, of_strata = of_battles.get("groups"), of_battles.get("strata")
+    return replace(table, groups=of_groups, strata=of_strata, unit=unit)
+
+
+MAKER = Maker(BattleTable, "who won", from_battles, decide, design=design)
+
+
+@dataclass(frozen=True, eq=False)
+class _Strengths:
+    """What is made of rows of weights `(R, N)`: strengths, and whether they are finite.
+
+    The result is `(R, S + 1)`; its last column is 1 where a resample has no finite strengths, and
+    one step from those of the sample stands in their place.
+    """
+
+    wins: csr_array
+    size: int
+    fit: Fit  # of the sample
+    inverse: Floats  # of its information
+    has_ties: bool  # whether ties have a parameter
+
+    @classmethod
+    def of(cls, wins: csr_array, size: int, has_ties: bool) -> _Strengths:
+        """Return the strengths of the sample, which must be finite."""
+        totals, ties = _wins_and_ties(wins.sum(axis=1)[None], size, has_ties)
+        if has_ties and not np.any(ties):
+            totals, ties, has_ties = totals, None, False
+        fitted = bradley_terry.fit(totals, ties)
+        if not np.all(fitted.is_finite):
+            raise InputError(
+                "have no finite strengths: all are ties, and nothing bounds how likely a tie is; ",
+                "give ",
+                Argument("ties", "half"),
+                argument="battles",
+            )
+        (information,) = bradley_terry.slope(totals, ties, fitted).information
+        inverse = bradley_terry.solved(information, np.eye(len(information)))
+        one = Fit(fitted.strengths[0], fitted.ties[0], fitted.is_finite[0])
+        return cls(wins, size, one, inverse, has_ties)
+
+    def __call__(self, rows: NDArray[Any]) -> Floats:
+        # Counts are whole, and far below 2^31.
+        step = max(1, _MOST_WEIGHTS // rows.shape[1])
+        parts = [rows[i : i + step].T for i in range(0, len(rows), step)]
+        drawn = (np.ascontiguousarray(part, dtype=np.int32) for part in parts)
+        totals = np.concatenate([(self.wins @ part).T for part in drawn])
+        step = max(1, _TOGETHER // self.size**2)
+        found = []
+        for i in range(0, len(totals), step):
+            wins, ties = _wins_and_ties(totals[i : i + step], self.size, self.has_ties)
+            fitted = bradley_terry.fit(wins, ties, self.fit)
+            strengths, gone = fitted.strengths, ~fitted.is_finite
+            if np.any(gone):
+                others = None if ties is None else ties[gone]
+                strengths[gone] = bradley_terry.one_step(wins[gone], others, self.fit, self.inverse)
+            found.append(np.column_stack([strengths, gone]))
+        return np.concatenate(found)
+
+
+def _wins_and_ties(
+    totals: NDArray[np.integer[Any]], size: int, has_ties: bool
+) -> tuple[Floats, Floats | None]:
+    """Return wins `(R, S, S)` and ties `(R,)` of totals `(R, S² + 1)`, which are doubled."""
+    wins = totals[:, :-1].reshape(-1, size, size) / 2
+    return wins, totals[:, -1].astype(np.float64) if has_ties else None
+
+
+def _slopes(
+    table: BattleTable, unit_of: NDArray[np.intp], n_units: int, strengths: _Strengths
+) -> csr_array:
+    """Return what each unit adds to the derivatives, Σx(y - p), `(N, p)`, most of it empty.
+
+    `unit_of` has the unit of each battle, `(n,)`.
+    """
+    from scipy.sparse import csr_array
+
+    fit = strengths.fit
+    score, tie = bradley_terry.expected(fit.strengths, fit.ties if strengths.has_ties else None)
+    first, second = table.pairs.T
+    missed = table.points / 2 - score[first, second]
+    columns, values = [first, second], [missed, -missed]
+    if tie is not None:
+        columns.append(np.full(len(first), len(table.systems)))
+        values.append((table.points == 1) - tie[first, second])
+    places = np.concatenate([unit_of] * len(columns)), np.concatenate(columns)
+    return csr_array((np.concatenate(values), places), shape=(n_units, len(strengths.inverse)))
+
+
+def _influence(slopes: csr_array, inverse: Floats, units: Units) -> tuple[Floats, Units]:
+    """Return what each unit adds to each strength, H⁻¹x(y - p), `(S, N)`, and the units.
+
+    Of very many units and pairs the result is coordinates and sums in the place of both: to the
+    same standard errors and degrees of freedom, with nothing known of a single unit.
+    """
+    size = inverse.shape[1]
+    if size * (size - 1) // 2 * units.n <= _MOST_INFLUENCE:
+        return np.ascontiguousarray((slopes @ inverse).T), units
+    codes = np.zeros(units.n, dtype=np.intp) if units.codes is None else units.codes
+    sizes = np.ones(units.n, dtype=np.int64) if units.sizes is None else units.sizes
+    each, sums = [], []
+    for t in range(int(codes.max()) + 1):
+        here = slopes[codes == t]
+        mean = np.asarray(here.sum(axis=0)) / here.shape[0]
+        products = (here.T @ here).toarray() - here.shape[0] * np.outer(mean, mean)
+        each.append(coordinates(inverse.T @ products @ inverse))
+        of_stratum = sizes[codes == t]
+        sums.append((len(of_stratum), int(np.sum(of_stratum)), int(np.sum(of_stratum**2))))
+    summed = SummedUnits(
+        units.n,
+        units.unit,
+        labels=units.labels,
+        places=np.repeat(np.arange(len(each)), size),
+        sums=np.array(sums, dtype=np.int64),
+    )
+    return np.concatenate(each, axis=1), summed
+
+
+def linked(table: BattleTable) -> BattleTable:
+    """Return the battles of systems that have finite strengths; a note names the others.
+
+    A system that won all its battles, or lost all, says nothing of how strong the others are.
+    """
+    totals = np.zeros((len(table.systems),) * 2)
+    np.add.at(totals, tuple(table.pairs.T), table.points / 2)
+    np.add.at(totals, tuple(table.pairs.T[::-1]), 1 - table.points / 2)
+    left: list[int] = list(range(len(table.systems)))
+    gone: list[str] = []
+    while True:
+        here = totals[np.ix_(left, left)]
+        won, lost = here.sum(axis=1), here.sum(axis=0)
+        bounded = (won > 0) & (lost > 0)
+        if np.all(bounded):
+            break
+        for i in np.flatnonzero(~bounded):
+            n, result = int(won[i] + lost[i]), "won" if won[i] else "lost"
+            result = f"{result} all of {n:,}" if n else "has none with those left"
+            gone.append(f"{table.systems[left[i]]} ({result})")
+        left = [i for i, is_kept in zip(left, bounded, strict=True) if is_kept]
+    if not len(table.points):
+        raise InputError(
+            f"have none between two of these systems: {_few(table.systems)}",
+            argument="battles",
+        )
+    if len(left) < 2:
+        raise InputError(
+            f"have no finite strengths, since no two systems have won against each other: "
+            f"{_few(gone)}; give more battles",
+            argument="battles",
+        )
+    sets = bradley_terry.unlinked(here)
+    if len(sets) > 1:
+        names = [_few([table.systems[left[i]] for i in one]) for one in sets[:2]]
+        raise InputError(
+            f"link {len(sets)} sets of systems in one direction only, or not at all, so that no "
+            f"difference between them is finite: {names[0]}; and {names[1]}; give the battles of "
+            f"one set",
+            argument="battles",
+        )
+    if not gone:
+        return table
+    note = f"Left out, with their battles, since no strength of theirs is finite: {_few(gone)}."
+    return replace(table.part(left), notes=(note, *table.notes))

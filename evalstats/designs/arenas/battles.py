@@ -80,7 +80,7 @@ class BattleTable:
     """
 
     #: The module of its `evalstats.analysis.drawn.Maker`.
-    made_in: ClassVar[str] = "evalstats.designs.arenas.strengths"
+    made_in: ClassVar[str] = "evalstats.designs.arenas.arena"
 
     systems: tuple[str, ...]
     pairs: NDArray[np.intp]

@@ -5,7 +5,7 @@ A test that looks again rests on items in an order that has nothing to do with h
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ _MOST_VALUES = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Arrivals:
     """The items of all looks so far, first come first.
 
     Attributes
@@ -43,7 +43,7 @@ class Seen:
     values: NDArray[Any]
     counts: tuple[int, ...] = ()
 
-    def order_of(self, ids: tuple[str, ...] | None, n: int) -> NDArray[np.intp] | None:
+    def _order_of(self, ids: tuple[str, ...] | None, n: int) -> NDArray[np.intp] | None:
         """Return the place of each item in the new data, known ones first; `None` as they are.
 
         Refuses data that lacks a known item.
@@ -73,10 +73,15 @@ class Seen:
         first = [places[name] for name in self.ids]
         return np.array(first + [i for i, name in enumerate(ids) if name not in before])
 
-    def after(self, ids: tuple[str, ...] | None, values: NDArray[Any]) -> Seen:
-        """Return the items with those of another look, `(2, n, k)`; known scores stay."""
+    def after(
+        self, ids: tuple[str, ...] | None, values: NDArray[Any]
+    ) -> tuple[Arrivals, NDArray[np.intp] | None]:
+        """Return the items with those of another look, `(2, n, k)`, and the place of each there.
+
+        Known scores stay. The places are `None` where items come in the same order.
+        """
         n = values.shape[1]
-        order = self.order_of(ids, n)
+        order = self._order_of(ids, n)
         if order is not None:
             values = values[:, order]
             ids = None if ids is None else tuple(ids[i] for i in order.tolist())
@@ -90,59 +95,43 @@ class Seen:
                 f"item {name} had another score, or label, of the {side} at an earlier look: what "
                 f"was seen stays; begin with a new SequentialTest, and another state, for others"
             )
-        return Seen(ids, values, (*self.counts, n))
-
-    @property
-    def look_of(self) -> NDArray[np.intp]:
-        """At which look each item came, in their order, `(n,)`."""
-        return np.repeat(np.arange(len(self.counts)), np.diff(self.counts, prepend=0))
-
-    def unlike(self, labels: Mapping[str, Sequence[str]]) -> list[str]:
-        """Return what speaks against an order that has nothing to do with difficulty.
-
-        `labels` are those of the items, in this order, by name.
-        """
-        looks = self.look_of
-        if len(self.counts) < 2 or len(looks) < _LEAST:
-            return []
-        notes = []
-        for name, values in labels.items():
-            codes = np.unique(np.array(values), return_inverse=True)[1]
-            if np.max(codes) < _MOST_VALUES and _differ(codes, looks) < _WARNS:
-                notes.append(
-                    f"Items of some {name} came earlier than others: shuffle items before they "
-                    f"run, since a test that stops early sees the first ones alone."
-                )
-        return notes
+        return Arrivals(ids, values, (*self.counts, n)), order
 
 
 def order_notes(
     table: SegmentStatistics,
     order: NDArray[np.intp] | None,
-    seen: Seen,
+    arrivals: Arrivals,
     drawn: Drawn,
     baseline: int,
-) -> tuple[str, ...]:
+) -> list[str]:
     """Return what speaks against the order in which the items of a table came.
 
-    `order` is what `Seen.order_of` returned, and `baseline` the place of that system.
+    `order` has the place of each item in the table, in the order in which they came, or is `None`
+    where that is the same; `baseline` is the place of that system.
     """
-    labels = {name: list(x) for name, x in table.labels.items()}
+    counts, units = arrivals.counts, drawn.units
+    # At which look each item came, in the order of the table.
+    looks = np.repeat(np.arange(len(counts)), np.diff(counts, prepend=0))
     if order is not None:
-        labels = {name: [x[i] for i in order] for name, x in labels.items()}
-    looks = seen.look_of
-    if order is not None:
-        looks = np.empty(table.n_segments, dtype=np.intp)
-        looks[order] = seen.look_of
-    units = drawn.units
+        looks = looks[np.argsort(order)]
+    of_units = looks
     if units.members is not None:
-        first = np.full(units.n, len(seen.counts), dtype=np.intp)
-        np.minimum.at(first, units.members, looks)
-        looks = first
-    unit = "item" if units.unit == "segment" else units.unit
-    influence = drawn.influence
-    harder = [] if influence is None else _drift_note(influence[baseline], looks, unit)
-    return (*harder, *seen.unlike(labels))
+        of_units = np.full(units.n, len(counts), dtype=np.intp)
+        np.minimum.at(of_units, units.members, looks)
+    unit, notes = "item" if units.unit == "segment" else units.unit, []
+    if drawn.influence is not None:
+        notes += _drift_note(drawn.influence[baseline], of_units, unit)
+    if len(counts) < 2 or len(looks) < _LEAST:
+        return notes
+    for name, values in table.labels.items():
+        codes = np.unique(np.array(values), return_inverse=True)[1]
+        if np.max(codes) < _MOST_VALUES and _differ(codes, looks) < _WARNS:
+            notes.append(
+                f"Items of some {name} came earlier than others: shuffle items before they run, "
+                f"since a test that stops early sees the first ones alone."
+            )
+    return notes
 
 
 def _drift_note(difficulty: Floats, looks: NDArray[np.intp], unit: str) -> list[str]:
@@ -189,7 +178,7 @@ def _differ(codes: NDArray[np.intp], looks: NDArray[np.intp]) -> float:
     return float(chdtrc((shape[0] - 1) * (shape[1] - 1), statistic))
 
 
-def seen_of(state: Mapping[str, Any], metric: Metric) -> Seen:
+def arrivals_of(state: Mapping[str, Any], metric: Metric) -> Arrivals:
     """Return the items of a state, checked."""
     values, ids, counts = np.array(state["values"]), state["items"], state["counts"]
     k = len(metric.columns)
@@ -206,4 +195,4 @@ def seen_of(state: Mapping[str, Any], metric: Metric) -> Seen:
     is_count = all(type(x) is int for x in counts)
     if not is_count or sorted(set(counts)) != counts or counts[-1:] != [n]:
         raise InputError("state.counts must be numbers of items, each larger than the one before")
-    return Seen(None if ids is None else tuple(ids), values, tuple(counts))
+    return Arrivals(None if ids is None else tuple(ids), values, tuple(counts))

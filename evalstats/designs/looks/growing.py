@@ -1,4 +1,4 @@
-"""Evaluations that grow: whether enough items are in to say passed, or failed.
+"""A test that is looked at again and again: whether enough items are in to decide.
 
 Whoever looks at the results while items come in, and stops when a p-value is small, is wrong far
 more often than its level says. `SequentialTest` holds the p-value of each look against a level that
@@ -7,7 +7,7 @@ allows for all looks (`evalstats.designs.looks.spending`); nothing else about it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from evalstats.analysis.pairs import PairTest, claims_of
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share, shown
 from evalstats.designs.judges.human import by_role, with_pairs
-from evalstats.designs.looks.arrival import Seen, order_notes, seen_of
+from evalstats.designs.looks.arrival import Arrivals, arrivals_of, order_notes
 from evalstats.designs.looks.sequential import Look, Looks
 from evalstats.designs.looks.spending import (
     LEAST_LEVEL,
@@ -139,7 +139,7 @@ class SequentialTest:
         self.n_resamples = integer(n_resamples, "n_resamples", 2, 10**7)
         self.seed = as_seed(rng)
         self.executor = as_workers(executor)
-        self._seen: Seen | None = None
+        self._arrivals: Arrivals | None = None
         self._continuing = Continuing()
         self._looks: tuple[Look, ...] = ()
         self._notes: tuple[str, ...] = ()
@@ -182,9 +182,43 @@ class SequentialTest:
             test is decided; the test stays as it was.
         """
         task, baseline = self._task(new, base, references, human)
-        return self._judged(
-            replace(task, groups=groups, strata=strata, aggregate=aggregate), baseline
+        task = replace(task, groups=groups, strata=strata, aggregate=aggregate)
+        (table,) = task.tables
+        ((a, b),) = as_pairs(table.systems, baseline)
+        ids, values = table.segment_ids, table.values[[a, b]]
+        before = self._arrivals or Arrivals(ids, values[:, :0])
+        arrivals, order = before.after(ids, values)
+        if self._looks and arrivals.counts[-1] == before.counts[-1]:
+            return self._looks[-1]
+        (segments,) = task.segments()
+        units = segments.units
+        self._check_goes_on(units.n, units.unit)
+        alpha, continuing = self.significance_level, self._continuing
+        if self.of is None:
+            level = sequence_level(units.n, alpha, _TIGHTEST)
+        else:
+            all_looks = spent(units.n / self.of, alpha, self.spending)
+            level, continuing = continuing.look(units.n / self.of, all_looks)
+            level = max(level, LEAST_LEVEL)
+        asked = Options(
+            margin=self.margin,
+            recovery=self.recovery,
+            test=self.test,
+            method=self.test,
+            n_resamples=self.n_resamples,
+            seed=self.seed,
+            executor=self.executor,
         )
+        options = one_sided(asked, level)
+        (drawn,) = task.drawn(replace(options, test="t", method="t"))
+        if self.test == "bootstrap" and drawn.of.outcomes is None:
+            (drawn,) = task.drawn(options)
+        pair = PairTest(drawn, a, b, options)
+        look = self._look_of(pair, level, continuing, table.n_segments)
+        corrections = [note for one in drawn.of.corrections for note in one.notes()]
+        self._notes = (*order_notes(table, order, arrivals, drawn, a), *corrections)
+        self._looks, self._arrivals, self._continuing = (*self._looks, look), arrivals, continuing
+        return look
 
     @property
     def looks(self) -> tuple[Look, ...]:
@@ -214,13 +248,13 @@ class SequentialTest:
 
         The statistics of all items so far, and a record of each look.
         """
-        seen = self._seen
+        arrivals = self._arrivals
         return {
             "version": _VERSION,
             "test": self._options(),
-            "items": None if seen is None or seen.ids is None else list(seen.ids),
-            "values": None if seen is None else seen.values.tolist(),
-            "counts": [] if seen is None else list(seen.counts),
+            "items": None if arrivals is None or arrivals.ids is None else list(arrivals.ids),
+            "values": None if arrivals is None else arrivals.values.tolist(),
+            "counts": [] if arrivals is None else list(arrivals.counts),
             "looks": [look.to_dict() for look in self._looks],
         }
 
@@ -256,15 +290,19 @@ class SequentialTest:
                 record_of(Look, record, f"state.looks[{i}]")
                 for i, record in enumerate(state["looks"])
             )
-            seen = seen_of(state, self.metric) if looks else None
-            continuing = self._walked(looks)
+            arrivals = arrivals_of(state, self.metric) if looks else None
+            # A planned test, where none of these looks crossed its bound.
+            continuing = Continuing()
+            for fraction in [look.n_units / self.of for look in looks] if self.of else ():
+                all_looks = spent(fraction, self.significance_level, self.spending)
+                _, continuing = continuing.look(fraction, all_looks)
         except InputError:
             raise
         except Exception as error:  # whatever Python raises on something that is no state at all
             raise InputError(f"state must be what state_dict returned: {shown(error)}") from None
-        if seen is not None and [look.n_items for look in looks] != list(seen.counts):
+        if arrivals is not None and [look.n_items for look in looks] != list(arrivals.counts):
             raise InputError("state.looks do not fit state.counts")
-        self._looks, self._seen, self._continuing = looks, seen, continuing
+        self._looks, self._arrivals, self._continuing = looks, arrivals, continuing
 
     def _task(self, new: Any, base: Any, references: Any, human: Any) -> tuple[Task, str]:
         """Return both systems as a task, and the name of the baseline."""
@@ -300,44 +338,6 @@ class SequentialTest:
             raise InputError(f"a look compares two systems, got {', '.join(table.systems)}")
         return task, baseline
 
-    def _judged(self, task: Task, baseline: str) -> Look:
-        """Return the next look: the test of the task, which has all items so far."""
-        (table,) = task.tables
-        ((a, b),) = as_pairs(table.systems, baseline)
-        ids, values = table.segment_ids, table.values[[a, b]]
-        before = self._seen or Seen(ids, values[:, :0])
-        seen = before.after(ids, values)
-        if self._looks and seen.counts[-1] == before.counts[-1]:
-            return self._looks[-1]
-        (segments,) = task.segments()
-        units = segments.units
-        self._check_goes_on(units.n, units.unit)
-        level, continuing = self._level(units.n)
-        asked = Options(
-            margin=self.margin,
-            recovery=self.recovery,
-            test=self.test,
-            method=self.test,
-            n_resamples=self.n_resamples,
-            seed=self.seed,
-            executor=self.executor,
-        )
-        options = one_sided(asked, level)
-        (drawn,) = task.drawn(replace(options, test="t", method="t"))
-        is_drawn = self.test == "bootstrap" and drawn.of.outcomes is None
-        if is_drawn:
-            (drawn,) = task.drawn(options)
-        pair = PairTest(drawn, a, b, options)
-        look = self._look_of(pair, level, continuing, table.n_segments)
-        order = before.order_of(ids, table.n_segments)
-        corrections = [note for one in drawn.of.corrections for note in one.notes()]
-        self._notes = (
-            *order_notes(table, order, seen, drawn, a),
-            *corrections,
-        )
-        self._looks, self._seen, self._continuing = (*self._looks, look), seen, continuing
-        return look
-
     def _look_of(self, pair: PairTest, level: float, continuing: Continuing, n_items: int) -> Look:
         """Return the record of a look."""
         passed, failed, difference = _claimed(pair)
@@ -351,6 +351,19 @@ class SequentialTest:
         if self.of is not None and passed is not None and verdict == "go on":
             last, _ = continuing.look(1.0, spent(1.0, alpha, self.spending))
             chance = conditional_power(passed, n / self.of, last)
+        spending = self.spending if isinstance(self.spending, str) else "function"
+        limits = {"margin": self.margin, "recovery": self.recovery}
+        is_tango = pair.test == "mcnemar" and self.margin is not None
+        signature = result_signature(
+            pair.drawn,
+            pair.options,
+            pair.method,
+            test="tango" if is_tango else pair.test,
+            **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
+            alpha=f"{alpha:.10g}",
+            looks="sequence" if self.of is None else spending,
+            of=None if self.of is None else str(self.of),
+        )
         return Look(
             number=len(self._looks) + 1,
             n_items=n_items,
@@ -365,27 +378,8 @@ class SequentialTest:
             pvalue_anytime=anytime,
             chance=chance,
             significance_level=alpha,
-            signature=self._signature(pair),
+            signature=str(signature),
         )
-
-    def _level(self, n: int) -> tuple[float, Continuing]:
-        """Return the level of a look at n units, and the looks with it."""
-        alpha, continuing = self.significance_level, self._continuing
-        if self.of is None:
-            return sequence_level(n, alpha, _TIGHTEST), continuing
-        all_looks = spent(n / self.of, alpha, self.spending)
-        level, continuing = continuing.look(n / self.of, all_looks)
-        return max(level, LEAST_LEVEL), continuing
-
-    def _walked(self, looks: Sequence[Look]) -> Continuing:
-        """Return where a planned test stands after these looks, none of which crossed its bound."""
-        continuing = Continuing()
-        for look in looks if self.of is not None else ():
-            assert self.of is not None
-            fraction = look.n_units / self.of
-            all_looks = spent(fraction, self.significance_level, self.spending)
-            _, continuing = continuing.look(fraction, all_looks)
-        return continuing
 
     def _check_goes_on(self, n: int, unit: str) -> None:
         """Refuse a look after the last, and one that is none."""
@@ -424,26 +418,6 @@ class SequentialTest:
             "n_resamples": self.n_resamples,
             "rng": self.seed,
         }
-
-    def _signature(self, pair: PairTest) -> str:
-        """Return what identifies the numbers of a look."""
-        spending = self.spending if isinstance(self.spending, str) else "function"
-        limits = {"margin": self.margin, "recovery": self.recovery}
-        test = pair.test
-        if test == "mcnemar" and self.margin is not None:
-            test = "tango"
-        return str(
-            result_signature(
-                pair.drawn,
-                pair.options,
-                pair.method,
-                test=test,
-                **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
-                alpha=f"{self.significance_level:.10g}",
-                looks="sequence" if self.of is None else spending,
-                of=None if self.of is None else str(self.of),
-            )
-        )
 
 
 def _claimed(pair: PairTest) -> tuple[float | None, float | None, Difference]:

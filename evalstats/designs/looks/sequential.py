@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from evalstats.questions.gates.gates import JUNIT, JunitCase, junit, limit_of, numbers_of
+from evalstats.questions.gates.gates import JUNIT, JunitCase, junit, junit_text, limit_of
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, one_of
 from evalstats.results.forms import Finding, Several
@@ -209,10 +209,7 @@ class Looks(Several[Look]):
     def to_junit(self) -> str:
         """Return JUnit's XML with one test case: "go on" is an error, neither of the others."""
         d, verdict = self.last.difference, self.verdict
-        base, new, difference, bounds = numbers_of(d)
-        scores = f"{d.system} {new}, {d.baseline} {base}"
-        text = f"{scores}, difference {difference} {bounds}, asked: {self._limit()}"
-        kind = JUNIT.get(verdict, "error")
+        kind, text = JUNIT.get(verdict, "error"), junit_text(d, self._limit())
         return junit([JunitCase("evalstats", d.metric, verdict, kind, text, self.last.reason)])
 
     def _limit(self) -> str:

@@ -27,6 +27,8 @@ Spending = str | Callable[[float], float]
 #: The level of a look that may spend less, so that a very small p-value always decides. A million
 #: such looks spend 1e-6 together.
 LEAST_LEVEL = 2.0**-40
+#: The spending functions that have names, of Lan and DeMets (1983).
+SPENDING = ("obrien-fleming", "pocock")
 #: Nodes of a panel, and its length in standard deviations of what is narrowest in it.
 _NODES, _PANEL, _MOST_PANELS = 16, 8.0, 64
 #: Beyond so many standard deviations is less than 1e-15.
@@ -46,23 +48,11 @@ def steady(fraction: float) -> float:
     return _EXPECTED_SHARE * fraction if fraction <= 1 else 1 - (1 - _EXPECTED_SHARE) / fraction
 
 
-def _obrien_fleming(fraction: float, alpha: float) -> float:
-    """Return 2 - 2Φ(z_{α/2}/√t), which spends little early."""
-    from scipy.special import ndtr, ndtri
-
-    return 2 * float(ndtr(float(ndtri(alpha / 2)) / fraction**0.5))
-
-
-#: The spending functions that have names, of Lan and DeMets (1983): of (fraction, α).
-SPENDING: dict[str, Callable[[float, float], float]] = {
-    "obrien-fleming": _obrien_fleming,
-    # α·ln(1 + (e - 1)t), which spends about as much at every look.
-    "pocock": lambda fraction, alpha: alpha * float(np.log1p((np.e - 1) * fraction)),
-}
-
-
 def spent(fraction: float, alpha: float, spending: Spending = "obrien-fleming") -> float:
-    """Return what all looks up to this fraction of the information may spend, at most α.
+    """Return what all looks up to this fraction t of the information may spend, at most α.
+
+    "obrien-fleming" spends 2 - 2Φ(z_{α/2}/√t), little early; "pocock" α·ln(1 + (e - 1)t), about as
+    much at every look.
 
     >>> round(spent(0.5, 0.025), 6), spent(1.0, 0.025)
     (0.001525, 0.025)
@@ -76,8 +66,14 @@ def spent(fraction: float, alpha: float, spending: Spending = "obrien-fleming") 
                 f"{shown(spending)}",
                 argument="spending",
             )
-        # At the end all is spent, to the last bit.
-        return SPENDING[spending](fraction, alpha) if fraction < 1 else alpha
+        if fraction >= 1:
+            # All is spent, to the last bit.
+            return alpha
+        if spending == "pocock":
+            return alpha * float(np.log1p((np.e - 1) * fraction))
+        from scipy.special import ndtr, ndtri
+
+        return 2 * float(ndtr(float(ndtri(alpha / 2)) / fraction**0.5))
     part = float(spending(fraction))
     if not 0 <= part <= 1:
         raise InputError(
@@ -166,6 +162,7 @@ class Continuing:
 
         `spent` is what all looks may spend together up to this one.
         """
+        from scipy.optimize import brentq
         from scipy.special import ndtr, ndtri
 
         due = spent - self.spent
@@ -180,18 +177,35 @@ class Continuing:
             return 0.0, after
         kept, step = nodes * (1 - added) ** 0.5, added**0.5
 
-        def beyond(bound: float) -> float:
-            return float(mass @ ndtr((kept - bound) / step))
+        def excess(bound: float) -> float:
+            beyond = float(mass @ ndtr((kept - bound) / step))
+            return float(np.log(max(beyond, 1e-300) / due))
 
         # Without earlier looks it would be the upper end, and had they all crossed the lower one.
         low, high = (-float(ndtri(x)) for x in (min(spent, 0.5), due))
-        bound = _solved(beyond, due, low, high)
+        # Where a look adds next to nothing the ends are the answer up to rounding.
+        if excess(low) <= 0:
+            bound = low
+        elif excess(high) >= 0:
+            bound = high
+        else:
+            bound = float(brentq(excess, low, high, xtol=1e-9))
         after = Continuing(fraction, spent, bound, step, nodes, mass)
         return float(ndtr(-bound)), after
 
     def _passed_on(self, narrow: float) -> tuple[Floats, Floats]:
-        """Return nodes of the last statistic below its bound, and how probable each is."""
-        nodes, weights = _panels(min(self.bound, _FAR), narrow)
+        """Return nodes of the last statistic below its bound, and how probable each is.
+
+        By Gauss and Legendre's rule in panels; what is integrated is so `narrow` in places.
+        """
+        upper = max(min(self.bound, _FAR), 1.0 - _FAR)
+        n = int(np.ceil((upper + _FAR) / (_PANEL * min(narrow, 1.0))))
+        edges = np.linspace(-_FAR, upper, min(n, _MOST_PANELS) + 1)
+        half = float(edges[1] - edges[0]) / 2
+        of_panel, weights_of_panel = _rule()
+        centres = (edges[1:] + edges[:-1]) / 2
+        nodes = (centres[:, None] + half * of_panel).ravel()
+        weights = np.tile(half * weights_of_panel, len(centres))
         if self.nodes is None or self.mass is None:
             return nodes, weights * _density(nodes)
         kept = (1 - self.step**2) ** 0.5
@@ -204,36 +218,11 @@ def _density(z: Floats) -> Floats:
     return np.asarray(np.exp(-0.5 * z * z) / (2 * np.pi) ** 0.5)
 
 
-def _panels(upper: float, narrow: float) -> tuple[Floats, Floats]:
-    """Return nodes and weights of an integral up to a bound over what is so `narrow` in places."""
-    upper = max(upper, 1.0 - _FAR)
-    n = int(np.ceil((upper + _FAR) / (_PANEL * min(narrow, 1.0))))
-    edges = np.linspace(-_FAR, upper, min(n, _MOST_PANELS) + 1)
-    half = float(edges[1] - edges[0]) / 2
-    nodes, weights = _rule()
-    centres = (edges[1:] + edges[:-1]) / 2
-    return (centres[:, None] + half * nodes).ravel(), np.tile(half * weights, len(centres))
-
-
 @cache
 def _rule() -> tuple[Floats, Floats]:
+    """Return Gauss and Legendre's nodes and weights on [-1, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     return nodes, weights
-
-
-def _solved(beyond: Callable[[float], float], due: float, low: float, high: float) -> float:
-    """Return the bound beyond which lies what is due; it is between `low` and `high`."""
-    from scipy.optimize import brentq
-
-    def excess(bound: float) -> float:
-        return float(np.log(max(beyond(bound), 1e-300) / due))
-
-    # Where a look adds next to nothing the ends are the answer up to rounding.
-    if excess(low) <= 0:
-        return low
-    if excess(high) >= 0:
-        return high
-    return float(brentq(excess, low, high, xtol=1e-9))
 
 
 def conditional_power(pvalue: float, fraction: float, last_level: float) -> float:

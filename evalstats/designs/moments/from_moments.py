@@ -46,8 +46,13 @@ def from_moments(
     """Return the scores of systems under the metric of each of several moments."""
     if len({one.systems for one in several}) > 1:
         raise InputError("moments of several metrics must have the same systems, in one order")
-    names = distinct_names([one.metric for one in several])
-    return [_drawn(one, aggregate, name) for one, name in zip(several, names, strict=True)]
+    found = []
+    for one, name in zip(several, distinct_names([one.metric for one in several]), strict=True):
+        applied = as_aggregate(aggregate, one.strata)
+        drawn = _of_strata(one.apart(), one.strata, applied, one.differing, one.unit)
+        name = name if applied.tag is None else f"{applied.label} {name}"
+        found.append(replace(drawn, of=replace(drawn.of, name=name)))
+    return found
 
 
 def of_tasks(tasks: Mapping[str, Moments], aggregate: Aggregate) -> Drawn:
@@ -87,16 +92,6 @@ def decide(moments: Moments, options: Options, asked: Mapping[str, int]) -> Opti
 MAKER = Maker(Moments, "sums and products", from_moments, decide, of_tasks)
 
 
-def _drawn(moments: Moments, aggregate: Aggregated, name: str) -> Drawn:
-    """Return the scores of moments, which tables call by this name."""
-    applied = as_aggregate(aggregate, moments.strata)
-    known = moments.differing
-    drawn = _of_strata(moments.apart(), moments.strata, applied, known, moments.unit)
-    if applied.tag is not None:
-        name = f"{applied.label} {name}"
-    return replace(drawn, of=replace(drawn.of, name=name))
-
-
 def _of_strata(
     parts: Sequence[Moments],
     labels: tuple[str, ...],
@@ -113,6 +108,12 @@ def _of_strata(
         each = [_coordinates(g, one) for g, one in zip(slopes, drawn, strict=True)]
     # Rounding tells equal systems apart.
     influence = np.concatenate(each, axis=1)[np.argmin(counted, axis=1)]
+    # The segments of each system without a score: those that a mean does not count.
+    n_missing = np.zeros(len(systems), dtype=np.int64)
+    for one in parts:
+        if one.metric.columns == Mean.columns:
+            n_scored = np.rint(one.sums[0, :, 1]).astype(np.int64)
+            n_missing += np.maximum(one.counts[0, 1] - n_scored, 0)
     signature = MetricSignature.of(first.signature)
     units = SummedUnits(
         n,
@@ -138,7 +139,7 @@ def _of_strata(
         differing=counted,
         worth=worth,
         notes=notes,
-        n_missing=np.sum([_missing(one) for one in parts], axis=0),
+        n_missing=n_missing,
     )
 
 
@@ -201,11 +202,3 @@ def coordinates(inner: Floats) -> Floats:
     values, vectors = np.linalg.eigh((inner + inner.T) / 2)
     kept = np.where(values > _NOTHING * np.max(np.abs(values)), values, 0.0)
     return np.asarray(vectors * np.sqrt(kept))
-
-
-def _missing(moments: Moments) -> NDArray[np.int64]:
-    """Count the segments of each system, `(S,)`, without a score: those a mean does not count."""
-    if moments.metric.columns != Mean.columns:
-        return np.zeros(len(moments.systems), dtype=np.int64)
-    counted = np.rint(moments.sums[0, :, 1]).astype(np.int64)
-    return np.asarray(np.maximum(moments.counts[0, 1] - counted, 0))

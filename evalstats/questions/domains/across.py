@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import unit_name
-from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.scores import ScoreSum, Segments
 from evalstats.errors import InputError
 from evalstats.inference import student
@@ -187,39 +186,27 @@ def over(
     comparison: Comparison, evaluation: Evaluation, by: str | Iterable[Hashable]
 ) -> OverStrata:
     """Return mean differences over strata: the tasks, or what labels of segments make."""
+    own: dict[tuple[str, str, str], dict[str, float]] = {}
     if isinstance(by, str) and by == "task" and len(comparison.tasks) > 1:
-        return over_tasks(comparison)
+        for d in comparison.rows:
+            own.setdefault((d.metric, d.system, d.baseline), {})[d.task] = d.difference
+        single = distinct(metric for (metric, _, _), of in own.items() if len(of) < 2)
+        some = [d for d in comparison.rows if d.metric not in single]
+        if not some:
+            raise InputError(
+                "over('task') needs a metric that at least 2 tasks have; "
+                f"{', '.join(single)} has 1 task each"
+            )
+        notes = (f"{', '.join(single)}: of one task, and left out.",) if single else ()
+        return _found(comparison, "task", some, own, notes)
     if len(comparison.tasks) > 1:
         raise InputError(
             "takes labels of the segments of one task, and there are "
             f"{len(comparison.tasks)}; give 'task', or compare a task alone",
             argument="over",
         )
-    drawn, names, _ = labelled(comparison, evaluation, by, "over")
-    return over_labels(comparison, drawn, unit_name(by, "stratum"), names)
-
-
-def over_tasks(comparison: Comparison) -> OverStrata:
-    """Return the mean differences over the tasks of a comparison."""
-    own: dict[tuple[str, str, str], dict[str, float]] = {}
-    for d in comparison.rows:
-        own.setdefault((d.metric, d.system, d.baseline), {})[d.task] = d.difference
-    single = distinct(metric for (metric, _, _), of in own.items() if len(of) < 2)
-    some = [d for d in comparison.rows if d.metric not in single]
-    if not some:
-        raise InputError(
-            "over('task') needs a metric that at least 2 tasks have; "
-            f"{', '.join(single)} has 1 task each"
-        )
-    notes = [f"{', '.join(single)}: of one task, and left out."] if single else []
-    return _found(comparison, "task", some, lambda d: own[d.metric, d.system, d.baseline], notes)
-
-
-def over_labels(
-    comparison: Comparison, drawn: Mapping[str, Drawn], by: str, labels: Sequence[object]
-) -> OverStrata:
-    """Return the mean differences over the strata that the labels of segments make."""
-    names = distinct(map(str, labels))
+    drawn, labels, _ = labelled(comparison, evaluation, by, "over")
+    by, names = unit_name(by, "stratum"), distinct(map(str, labels))
     if len(names) < 2:
         raise InputError(
             f"needs at least 2 strata, and all segments have {by} {names[0]!r}; give labels "
@@ -227,13 +214,12 @@ def over_labels(
             argument="over",
         )
     scores = {metric: _of_strata(one.segments, labels, names) for metric, one in drawn.items()}
-
-    def differences(d: Difference) -> dict[str, float]:
+    for d in comparison.differences:
         systems = drawn[d.metric].of.systems
         a, b = (scores[d.metric][systems.index(name)] for name in (d.baseline, d.system))
-        return dict(zip(names, (b - a).tolist(), strict=True))
-
-    return _found(comparison, by, comparison.differences, differences)
+        each = zip(names, (b - a).tolist(), strict=True)
+        own[d.metric, d.system, d.baseline] = dict(each)
+    return _found(comparison, by, comparison.differences, own)
 
 
 def _of_strata(of: Segments, labels: Sequence[object], names: Sequence[str]) -> Floats:
@@ -264,41 +250,40 @@ def _found(
     comparison: Comparison,
     by: str,
     some: Sequence[Difference],
-    differences: Callable[[Difference], Mapping[str, float]],
-    notes: Sequence[str] = (),
+    own: Mapping[tuple[str, str, str], Mapping[str, float]],
+    notes: tuple[str, ...] = (),
 ) -> OverStrata:
-    level = comparison.confidence_level
+    """Return the means of `own`: of a pair under a metric, the difference in each stratum."""
+    level, means = comparison.confidence_level, []
+    alpha = float(f"{1 - level:.12g}")
     # Of several tasks each pair has one row here.
     firsts = {(d.metric, d.system, d.baseline): d for d in reversed(some)}
-    rows = [d for d in some if firsts[d.metric, d.system, d.baseline] is d]
-    return OverStrata(
-        by=by,
-        means=tuple(_mean_difference(d, differences(d), level) for d in rows),
-        confidence_level=level,
-        signatures=tuple(distinct(comparison.signature_of(d) for d in some)),
-        notes=tuple(notes),
-    )
-
-
-def _mean_difference(d: Difference, of: Mapping[str, float], level: float) -> MeanDifference:
-    values, k = np.array(list(of.values())), len(of)
-    # Squares of large or small scores are no numbers.
-    unit = float(student.unit_of(values))
-    mean, spread = float(np.mean(values / unit)) * unit, float(np.std(values / unit, ddof=1)) * unit
-    alpha = float(f"{1 - level:.12g}")
-    low, high = student.interval(mean, spread / k**0.5, k - 1, alpha)
-    below, above = student.interval(mean, spread * (1 + 1 / k) ** 0.5, k - 1, alpha)
-    return MeanDifference(
-        metric=d.metric,
-        system=d.system,
-        baseline=d.baseline,
-        strata=tuple(of),
-        differences=tuple(values.tolist()),
-        difference=mean,
-        standard_error=spread / k**0.5,
-        low=low,
-        high=high,
-        predicted_low=below,
-        predicted_high=above,
-        higher_is_better=d.higher_is_better,
-    )
+    for d in some:
+        key = d.metric, d.system, d.baseline
+        if firsts[key] is not d:
+            continue
+        values, k = np.array(list(own[key].values())), len(own[key])
+        # Squares of large or small scores are no numbers.
+        unit = float(student.unit_of(values))
+        shares = values / unit
+        mean, spread = float(np.mean(shares)) * unit, float(np.std(shares, ddof=1)) * unit
+        low, high = student.interval(mean, spread / k**0.5, k - 1, alpha)
+        below, above = student.interval(mean, spread * (1 + 1 / k) ** 0.5, k - 1, alpha)
+        means.append(
+            MeanDifference(
+                metric=d.metric,
+                system=d.system,
+                baseline=d.baseline,
+                strata=tuple(own[key]),
+                differences=tuple(values.tolist()),
+                difference=mean,
+                standard_error=spread / k**0.5,
+                low=low,
+                high=high,
+                predicted_low=below,
+                predicted_high=above,
+                higher_is_better=d.higher_is_better,
+            )
+        )
+    signatures = tuple(distinct(comparison.signature_of(d) for d in some))
+    return OverStrata(by, tuple(means), level, signatures, notes)

@@ -1,4 +1,4 @@
-"""Differences within strata, one beside another, and whether they are alike."""
+"""Domains: differences within strata, one beside another, and whether they are alike."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from evalstats.errors import InputError
 from evalstats.results import tabular
 from evalstats.results.convert import Count, NotNegative, Share
 from evalstats.results.forms import Finding, Several
-from evalstats.results.records import Difference, Record, by_metric, by_pair
+from evalstats.results.records import Record, by_metric, by_pair
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
@@ -107,8 +107,18 @@ class Heterogeneity(Several[TaskTest]):
 def heterogeneity(comparison: Comparison) -> Heterogeneity:
     """Do what `Comparison.heterogeneity` does."""
     every = by_metric(comparison.rows).values()
-    pairs = [group for rows in every for group in by_pair(rows).values()]
-    tests = [test for of_pair in pairs if (test := _tested(of_pair)) is not None]
+    tests = []
+    for rows in (group for of_metric in every for group in by_pair(of_metric).values()):
+        known = [d for d in rows if d.standard_error > 0 and d.units.n_units is not None]
+        if len(known) < 2:
+            continue
+        found = welch(
+            np.array([d.value for d in known]),
+            np.array([d.standard_error for d in known]),
+            np.array([float(d.units.n_units or 2) - 1 for d in known]),
+        )
+        first = known[0]
+        tests.append(TaskTest(first.metric, first.system, first.baseline, len(known), *found))
     if not tests:
         raise InputError("heterogeneity() needs pairs that differ on at least 2 tasks")
     return Heterogeneity(tuple(tests))
@@ -128,25 +138,9 @@ def heterogeneity_notes(comparison: Comparison) -> list[str]:
         return [f"The difference {what} between strata (Welch’s test, 1951): {one}."]
     said = f"{len(sure)} of {len(tests)} differences differ between strata at {level:g} (Welch’s"
     said += " test, 1951), each by itself"
-    return (
-        [f"{said}: {'; '.join(map(str, sure[:3]))}{'; ...' if sure[3:] else ''}."]
-        if sure
-        else [f"{said}."]
-    )
-
-
-def _tested(rows: Sequence[Difference]) -> TaskTest | None:
-    """Return the test of a pair under a metric; none where fewer than two tasks have an error."""
-    known = [d for d in rows if d.standard_error > 0 and d.units.n_units is not None]
-    if len(known) < 2:
-        return None
-    found = welch(
-        np.array([d.value for d in known]),
-        np.array([d.standard_error for d in known]),
-        np.array([float(d.units.n_units or 2) - 1 for d in known]),
-    )
-    first = known[0]
-    return TaskTest(first.metric, first.system, first.baseline, len(known), *found)
+    if sure:
+        said += f": {'; '.join(map(str, sure[:3]))}{'; ...' if sure[3:] else ''}"
+    return [f"{said}."]
 
 
 class Welch(NamedTuple):

@@ -1,4 +1,4 @@
-"""Gates: whether a quantised, compressed or newly served model may take the place of another."""
+"""Gates: a check of each task and metric, whether a model may take the place of another."""
 
 from __future__ import annotations
 
@@ -129,9 +129,18 @@ def _checks(
     rows = [(result, d) for result in results for d in result]
     asked = [d.aggregate is not None or not is_of_totals for _, d in rows]
     if not is_limited:
+        # No outcome of so few units could make it fail.
         for (result, d), is_asked in zip(rows, asked, strict=True):
-            if is_asked:
-                _check_answerable(result, d, level)
+            if not is_asked or not d.n_differing or d.test in COUNTED:
+                continue
+            (score, *_) = (e for e in result.estimates if (e.task, e.metric) == (d.task, d.metric))
+            smallest, units = 0.5**score.n_segments, plural(score.unit)
+            if smallest > level:
+                raise InputError(
+                    f"{score.n_segments} {units} cannot give a p-value below {smallest:.2g}, so "
+                    f"that a gate at {level:g} would pass everything; give more {units}, or a "
+                    f"larger significance_level"
+                )
     # That the loss is beyond the limit; without one, that there is a loss.
     failed: list[float | None] = []
     for (_, d), is_asked in zip(rows, asked, strict=True):
@@ -176,16 +185,3 @@ def _check(
         significance_level=level,
         signature=str(signature.but(adj="holm") if n_checks > 1 else signature),
     )
-
-
-def _check_answerable(result: Comparison, d: Difference, level: float) -> None:
-    """Refuse a gate without a limit where no outcome of so few units could make it fail."""
-    (score, *_) = (e for e in result.estimates if (e.task, e.metric) == (d.task, d.metric))
-    smallest = 0.5**score.n_segments
-    if smallest > level and d.n_differing and d.test not in COUNTED:
-        units = plural(score.unit)
-        raise InputError(
-            f"{score.n_segments} {units} cannot give a p-value below {smallest:.2g}, so that a "
-            f"gate at {level:g} would pass everything; give more {units}, or a larger "
-            f"significance_level"
-        )

@@ -1,4 +1,4 @@
-"""The verdict of a gate: `Gate`, with a `GateCheck` for each task and metric, and in total."""
+"""The verdict of a gate, also as JUnit's XML: `Gate`, and a `GateCheck` of each task and metric."""
 
 from __future__ import annotations
 
@@ -213,10 +213,8 @@ class Gate(Several[GateCheck]):
 
     def _panel(self, checks: Sequence[GateCheck]) -> Panel:
         """Return what each check lost or gained."""
-        limit, found = (
-            Limit(self.margin, self.recovery, of_loss=True),
-            [c.difference for c in checks],
-        )
+        limit = Limit(self.margin, self.recovery, of_loss=True)
+        found = [check.difference for check in checks]
         marks = [
             Mark(
                 c.name,
@@ -277,28 +275,15 @@ class Gate(Several[GateCheck]):
         skipped. So there is a failure or an error exactly where `exit_code` is not 0.
         """
         kinds = {**JUNIT, "undecided": _JUNIT_OF_UNDECIDED[self.undecided]}
-        return junit(
-            [
-                JunitCase(
-                    check.task or "evalstats",
-                    check.metric,
-                    check.verdict,
-                    kinds[check.verdict],
-                    self._line(check),
-                    _why(check) or "the total alone decides",
-                )
-                for check in self.checks
-            ]
-        )
+        cases = []
+        for check in self.checks:
+            case = check.task or "evalstats", check.metric, check.verdict, kinds[check.verdict]
+            text = junit_text(check.difference, self._limit())
+            cases.append(JunitCase(*case, text, _why(check) or "the total alone decides"))
+        return junit(cases)
 
     def _limit(self) -> str:
         return limit_of(self.margin, self.recovery, "no significant loss")
-
-    def _line(self, check: GateCheck) -> str:
-        d = check.difference
-        base, new, difference, bounds = numbers_of(d)
-        scores = f"{d.system} {new}, {d.baseline} {base}"
-        return f"{scores}, difference {difference} {bounds}, asked: {self._limit()}"
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         units = {plural(check.unit) for check in self.checks}
@@ -349,6 +334,13 @@ class JunitCase(NamedTuple):
     kind: str
     text: str
     message: str
+
+
+def junit_text(d: Difference, limit: str) -> str:
+    """Return what a test case says of a difference, and of the limit in words."""
+    base, new, difference, bounds = numbers_of(d)
+    scores = f"{d.system} {new}, {d.baseline} {base}"
+    return f"{scores}, difference {difference} {bounds}, asked: {limit}"
 
 
 def junit(cases: Sequence[JunitCase]) -> str:

@@ -11,7 +11,7 @@ from evalstats.errors import Argument, InputError
 from evalstats.results import tabular
 from evalstats.results.convert import Level, Share
 from evalstats.results.forms import Result
-from evalstats.results.records import Difference, distinct, has_tasks, of_metric, of_pair, of_task
+from evalstats.results.records import distinct, has_tasks, of_metric, of_pair, of_task
 from evalstats.results.tabular import Table, table_of
 
 
@@ -86,14 +86,6 @@ class JointClaim(Result):
         return [str(self)]
 
 
-def _one_sided(d: Difference, system: str) -> float:
-    """Return the p-value of "no better" of a system, from the two-sided one."""
-    if d.n_differing == 0:
-        return 1.0
-    half = d.pvalue / 2
-    return half if d.winner == system else 1 - half
-
-
 def joint_claim(
     comparison: Comparison,
     system: str,
@@ -124,7 +116,11 @@ def joint_claim(
             f", got {comparison.alternative!r}",
         )
     first, named = differences[0], has_tasks(differences)
-    pvalues = [_one_sided(d, system) for d in differences]
+    pvalues = []
+    for d in differences:
+        # That the system is no better, from the two-sided p-value.
+        one_sided = d.pvalue / 2 if d.winner == system else 1 - d.pvalue / 2
+        pvalues.append(1.0 if d.n_differing == 0 else one_sided)
     return JointClaim(
         system=system,
         baseline=first.baseline if first.system == system else first.system,

@@ -1,11 +1,11 @@
-"""What a pilot says about power: `Power`, and a `PairPower` for each pair and metric."""
+"""What a planned test set finds: `Power`, with a `PairPower` for each pair and metric."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -241,7 +241,11 @@ class Power(Several[PairPower]):
     price: tuple[NotNegative, NotNegative] | None = None
 
     def plot(
-        self, metric: str | None = None, ax: Panels | None = None, *, over: str = "segments"
+        self,
+        metric: str | None = None,
+        ax: Panels | None = None,
+        *,
+        over: Literal["segments", "runs"] = "segments",
     ) -> Panels:
         """Draw power, or the least difference, over the number of segments, or of "runs"."""
         choice(over, ("segments", "runs"), "over")
@@ -298,7 +302,7 @@ class Power(Several[PairPower]):
         runs += f" of {counted(self.n_trials, 'trial')}" if self.n_trials else ""
         test = f"power {self.target:g} at level {self.significance_level:g}, {self.alternative}"
         for metric, of_metric in by_metric(self.pairs).items():
-            pairs = [_flat(pair) for pair in of_metric]
+            pairs = [{**vars(pair), **vars(pair.of_runs or RunPower())} for pair in of_metric]
             decimals, first = tabular.decimals([p["minimum"] for p in pairs], digits), pairs[0]
             title = f"{metric} {tabular.direction(first['higher_is_better'])}, {units} "
             title += f"(pilot {self.n_pilot:,}){runs}, {test}"
@@ -340,7 +344,8 @@ class Power(Several[PairPower]):
             named = f"{self._units} needed for {size:g}"
             columns.append((named, ">", lambda i: _written(0, of.trial_needed[i])))
         if self.price is not None:
-            columns.append(("price", ">", lambda i: _price(of.prices[i])))
+            prices = ["none" if price is None else f"{price:,.10g}" for price in of.prices]
+            columns.append(("price", ">", lambda i: prices[i]))
             item, trial = self.price
             notes.append(
                 f"{of.sentence} An item costs {item:g}, a trial of both systems {trial:g}."
@@ -360,18 +365,14 @@ class Power(Several[PairPower]):
             rows = rows[:_MOST_PAIRS]
         columns: list[Column] = []
         for name, key in names.items():
-            if self.difference is not None or key not in _ASKED:
-                side, places = "<" if key in _NAMES else ">", 2 if key == "power" else decimals
-                columns.append((name.format(self), side, partial(_cell, places, key)))
-                if f"{key}_low" in rows[0]:
-                    level = f"[{tabular.level(self.confidence_level)}]"
-                    columns.append((level, ">", partial(_bounds, places, key)))
+            if self.difference is None and key in _ASKED:
+                continue
+            side, places = "<" if key in _NAMES else ">", 2 if key == "power" else decimals
+            columns.append((name.format(self), side, partial(_cell, places, (key,))))
+            if (low := f"{key}_low") in rows[0]:
+                level = f"[{tabular.level(self.confidence_level)}]"
+                columns.append((level, ">", partial(_cell, places, (low, f"{key}_high"))))
         return table_of(title, rows, columns, (notes,) if notes else ())
-
-
-def _flat(pair: PairPower) -> dict[str, Any]:
-    """Return the fields of a pair, and of its runs."""
-    return {**vars(pair), **vars(pair.of_runs or RunPower())}
 
 
 def _written(decimals: int, value: Any) -> str:
@@ -380,16 +381,10 @@ def _written(decimals: int, value: Any) -> str:
     return "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _price(value: float | None) -> str:
-    return "none" if value is None else f"{value:,.10g}"
-
-
-def _cell(decimals: int, key: str, row: dict[str, Any]) -> str:
-    return _written(decimals, row[key])
-
-
-def _bounds(decimals: int, key: str, row: dict[str, Any]) -> str:
-    return f"[{_cell(decimals, f'{key}_low', row)}, {_cell(decimals, f'{key}_high', row)}]"
+def _cell(decimals: int, keys: Sequence[str], row: dict[str, Any]) -> str:
+    """Return what a row has under a key, or an interval under two of them."""
+    written = [_written(decimals, row[key]) for key in keys]
+    return written[0] if len(written) == 1 else f"[{', '.join(written)}]"
 
 
 def assumptions(

@@ -1,4 +1,4 @@
-"""From samples of a pilot to what is planned: a design for each pair, and a `Power` of them all."""
+"""Power of planned test sets: `power`, and the design of each pair that a pilot makes known."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis.comparison import Evaluation
+from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair
 from evalstats.analysis.estimate import size_notes
-from evalstats.analysis.options import Options
-from evalstats.checks import integer, real, share
+from evalstats.analysis.options import SEED, Alternative, Options
+from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
+from evalstats.checks import also_called, integer, real, share
 from evalstats.designs.trials.repeats import (
     TrialSpread,
     cheapest_of,
@@ -29,8 +31,10 @@ from evalstats.inference.counts import wilson
 from evalstats.inference.student import Spread
 from evalstats.questions.power import noncentral
 from evalstats.questions.power.planned import PairPower, Power, RunPower, TrialPower, assumptions
+from evalstats.resampling.executors import Workers
 from evalstats.results.notes import UNEVEN
 from evalstats.results.records import Difference, plural
+from evalstats.statistics.extraction import Metrics, Progress
 
 #: So many units, or runs, that more of them find nothing more.
 ENDLESS = 10**12
@@ -42,6 +46,124 @@ _LEAST_SIZE, _LARGEST_SIZE = 1e-140, 1e140
 _REACH, _RUNS = 8, (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 #: Numbers of trials of an item that a plan shows.
 _TRIALS = (1, 2, 3, 4, 5, 8, 10)
+
+
+@also_called(systems="hypotheses", metric="metrics")
+def power(
+    hypotheses: Any,
+    references: Any = None,
+    metrics: Metrics | None = None,
+    *,
+    difference: float | None = None,
+    n_segments: int | None = None,
+    power: float = 0.8,
+    significance_level: float = 0.05,
+    alternative: Alternative = "two-sided",
+    baseline: str | None = None,
+    groups: Labels = None,
+    strata: Labels = None,
+    aggregate: Aggregated = "micro",
+    runs: int | None = None,
+    trials: int | None = None,
+    price: tuple[float, float] | None = None,
+    confidence_level: float = 0.95,
+    executor: Workers = None,
+    progress: Progress | None = None,
+) -> Power:
+    r"""Say which differences a test set can find, and how many segments a difference needs.
+
+    From a pilot, two systems' outputs on some segments. What is assumed: the differences of the
+    next segments vary as the pilot's do.
+
+    Parameters
+    ----------
+    hypotheses, references, metrics, baseline, groups, strata, aggregate, executor, progress
+        As in `compare` and `estimate`, of the pilot; groups are what is counted, and each stratum
+        grows in proportion.
+    difference : float, optional
+        Size of a true difference, above 0, in points of the score: how often it is found on
+        `n_segments`, and how many find it with the target power. Choose the least difference that
+        matters to you. The one that the pilot happened to show says nothing beyond its p-value
+        (Hoenig and Heisey, 2001), and often overstates the true one.
+    n_segments : int, optional
+        Segments of the test set that is planned, or groups; by default those of the pilot.
+    power : float
+        Target, between `significance_level` and 1: how often the difference is to be found.
+    significance_level : float
+        From 1e-100 to below 1, of a single test. Of m comparisons that are adjusted, the first that
+        is found needs about this over m.
+    alternative : {"two-sided", "greater", "less"}
+        Of the test, as in `compare`. One-sided, the true difference lies on the side tested.
+    runs : int, optional
+        Runs of each system that are planned, by default as many as in the pilot, which then has
+        several of each (as in `compare`).
+    trials : int, optional
+        Answers to each item that are planned, by default as many as in the pilot, which has
+        several: a metric `PassAll(1)`, or a mean in a log with epochs. The variance of an item is
+        then σ²(items) + σ²(trials)/K.
+    price : (float, float), optional
+        Of an item, and of a trial of both systems on it: the cheapest design that finds the
+        `difference` with the target power, items or trials.
+    confidence_level : float
+        Of the intervals, which say how well so small a pilot knows the standard deviation (from the
+        kurtosis of the differences; after Bonett, 2006), or the share of segments that differ
+        (Wilson, 1927). With BLEU, chrF and TER those of 95 % hold 90 % of the time.
+
+    Returns
+    -------
+    Power
+        Iterating gives a `PairPower` for each pair and metric; `plot` draws the curve.
+
+    Raises
+    ------
+    InputError
+        For bad input; for two systems that nothing tells apart, which say nothing of power. Of
+        several pairs such are left out, and a note says so.
+
+    Notes
+    -----
+    The noncentral t distribution, with the noncentrality :math:`\sqrt{n}\,\delta/s` for a pilot's
+    standard error of s/√N; of 0/1 scores McNemar's test (Miettinen, 1968; Connor, 1987).
+    `docs/power.md` has the formulas, and those of several runs.
+
+    Examples
+    --------
+    >>> from evalstats.data import load_sample
+    >>> sample = load_sample()
+    >>> pair = {name: sample.systems[name] for name in ("baseline", "slightly-better")}
+    >>> (pilot,) = power(pair, sample.references, "chrf", difference=0.5)
+    >>> 1.5 < pilot.minimum < 1.8, 4500 < pilot.needed < 6000
+    (True, True)
+    """
+    # Nothing is drawn: t is all that is asked for.
+    options = Options(
+        confidence_level, method="t", test="t", alternative=alternative, executor=executor
+    )
+    # What cannot be answered is refused before the texts are read.
+    asked = Question(
+        difference=difference,
+        n_segments=n_segments,
+        runs=runs,
+        level=significance_level,
+        target=power,
+        confidence_level=options.confidence_level,
+        alternative=options.alternative,
+        trials=trials,
+        price=price,
+    )
+    pairs = as_pairs(systems_of(hypotheses), baseline, "power")
+    options = as_decided(hypotheses, options, None, SEED)
+    task = as_task(
+        hypotheses,
+        references,
+        metrics,
+        groups=groups,
+        strata=strata,
+        aggregate=aggregate,
+        executor=options.executor,
+        progress=progress,
+    )
+    return planned(task.drawn(options), pairs, asked)
 
 
 @dataclass(frozen=True)
@@ -110,6 +232,8 @@ class Design:
 
     def power(self, difference: float, n: int, runs: int = 1) -> float:
         """Return how often a difference of this size is found on n units of so many runs."""
+        from scipy.special import chdtri
+
         degrees, level = max((self.degrees + 1) * n / self.n - 1, 1.0), self.asked.level
         sides = 2 if self.asked.alternative == "two-sided" else 1
         if self.scale:
@@ -121,16 +245,10 @@ class Design:
         if self.side is not None:
             # The same variances, as sure as the pilot is of them.
             segments = segments._replace(degrees=self.known)
-            pilot = student.with_runs(segments, [(*s, self.n_runs) for s in squares])
-            error *= self._bound(pilot.degrees)
+            pilot = student.with_runs(segments, [(*s, self.n_runs) for s in squares]).degrees
+            tail = (1 - self.asked.confidence_level) / 2
+            error *= float(np.sqrt(pilot / chdtri(pilot, 1 - tail if self.side else tail)))
         return noncentral.t_power(difference / error, degrees, level, sides, stretch)
-
-    def _bound(self, degrees: float) -> float:
-        """Return the bound of a true standard deviation over a sample's."""
-        from scipy.special import chdtri
-
-        tail = (1 - self.asked.confidence_level) / 2
-        return float(np.sqrt(degrees / chdtri(degrees, 1 - tail if self.side else tail)))
 
     def deviation(self, runs: int) -> float:
         """Return the standard deviation of a unit: units' part of the error is this over √n."""
@@ -205,11 +323,8 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
         values = one.replicates if one.influence is None else one.influence
         _check_size(values, one, "a score")
     first, units = drawn[0], drawn[0].units
-    n, pilot_runs = (
-        asked.n_segments or units.n,
-        len(first.runs[0][0].scores) if first.runs else None,
-    )
-    least = 2 * units.n_strata
+    n, least = asked.n_segments or units.n, 2 * units.n_strata
+    pilot_runs = len(first.runs[0][0].scores) if first.runs else None
     if n < least:
         raise InputError(
             f"must be at least {least}, two {plural(units.unit)} of each of {least // 2} "
@@ -251,15 +366,22 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
     assumed = assumptions(result, len(units.labels), uneven, not first.has_segments)
-    of_labels = _label_notes([(one, pair) for one in drawn for pair in pairs], asked)
-    notes = *assumed, *of_labels, *_left_out(same), *size_notes(first)
-    return replace(result, notes=notes)
+    of_labels = [note for one in drawn for pair in pairs for note in _labels(one, pair, asked)]
+    left_out = []
+    for one, (a, b) in same[:1]:
+        who = f"{one.of.systems[b]} and {one.of.systems[a]} ({one.of.name})"
+        who = who if len(same) == 1 else f"{len(same)} pairs, {who} for one,"
+        left_out.append(
+            f"{who} have identical statistics on every {units.unit}, which say nothing of power, "
+            f"and are left out."
+        )
+    return replace(result, notes=(*assumed, *of_labels, *left_out, *size_notes(first)))
 
 
 def planned_of(evaluation: Evaluation, of: Sequence[Difference], asked: Question) -> Power:
     """Plan as `power` does, with the systems of a comparison as the pilot."""
     drawn = evaluation.together(of, evaluation.undrawn)
-    if not drawn[0].is_paired:
+    if not drawn[0].of.is_paired:
         raise InputError(
             "power plans one test set for all systems, and each of these has its own; compare "
             "the systems on the same segments"
@@ -277,7 +399,7 @@ def needed_of(evaluation: Evaluation, d: Difference, level: float, target: float
     names = drawn.of.systems
     pair = names.index(d.baseline), names.index(d.system)
     n = needed_within(drawn, pair, evaluation.options, level, target)
-    if drawn.is_paired or n is None:
+    if drawn.of.is_paired or n is None:
         return n
     # As many of the system as its share of both.
     return ceil(n * drawn.samples[pair[1]].units.n / drawn.units.n)
@@ -352,7 +474,11 @@ def _pair(
         # The more the next units vary, the less is found.
         bounds |= _bounded("power", [d.power(size, n, runs) for d in (plan, high, low)])
         bounds |= _bounded("needed", [d.needed(size, runs) for d in (plan, low, high)])
-    sizes = _sizes(n, drawn.units.n, bounds.get("needed") or n)
+    # Round numbers around the sizes in question, and the planned size itself.
+    asked_about = n, drawn.units.n, bounds.get("needed") or n
+    least, most = max(10, min(asked_about) / _REACH), max(asked_about) * _REACH
+    numbers = [lead * 10**d for d in range(1, len(str(most)) + 1) for lead in (1, 2, 5)]
+    sizes = tuple(sorted({n, *(m for m in numbers if least <= m <= most)}))
     return PairPower(
         metric=drawn.of.name,
         baseline=drawn.of.systems[pair[0]],
@@ -415,15 +541,11 @@ def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
     )
 
 
-def _label_notes(pairs: Sequence[tuple[Drawn, Pair]], asked: Question) -> Iterator[str]:
-    """Say how many labels of people find a difference, of pairs where they correct a judge's."""
-    for drawn, pair in pairs:
-        if drawn.of.corrections and asked.difference is not None:
-            yield from _labels_needed(drawn, pair, asked, asked.difference)
-
-
-def _labels_needed(drawn: Drawn, pair: Pair, asked: Question, size: float) -> Iterator[str]:
-    """Say how many labels find a difference of a size between two systems."""
+def _labels(drawn: Drawn, pair: Pair, asked: Question) -> Iterator[str]:
+    """Say how many labels of people find the difference, where they correct a judge's scores."""
+    size = asked.difference
+    if not drawn.of.corrections or size is None:
+        return
     influence = drawn.difference(*pair).influence
     if influence is None or not drawn.has_segments or len(drawn.segments.blocks) > 1:
         return
@@ -456,20 +578,3 @@ def _labels_needed(drawn: Drawn, pair: Pair, asked: Question, size: float) -> It
 
 def _bounded(name: str, values: Sequence[float | None]) -> dict[str, Any]:
     return dict(zip((name, f"{name}_low", f"{name}_high"), values, strict=True))
-
-
-def _sizes(planned: int, *others: int) -> tuple[int, ...]:
-    """Return round numbers around the sizes in question, and the planned size itself."""
-    low, high = max(10, min(planned, *others) / _REACH), max(planned, *others) * _REACH
-    numbers = [lead * 10**d for d in range(1, len(str(high)) + 1) for lead in (1, 2, 5)]
-    return tuple(sorted({planned, *(m for m in numbers if low <= m <= high)}))
-
-
-def _left_out(same: Sequence[tuple[Drawn, Pair]]) -> Iterator[str]:
-    for drawn, (a, b) in same[:1]:
-        who = f"{drawn.of.systems[b]} and {drawn.of.systems[a]} ({drawn.of.name})"
-        who = who if len(same) == 1 else f"{len(same)} pairs, {who} for one,"
-        yield (
-            f"{who} have identical statistics on every {drawn.units.unit}, which say nothing of "
-            f"power, and are left out."
-        )

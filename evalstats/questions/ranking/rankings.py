@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 
 
 Floats = NDArray[np.float64]
-#: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`.
-Composite = Callable[[Floats], Floats]
+#: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`; or its name.
+Joint = Callable[[Floats], Floats]
+Composite = Literal["autorank", "borda"] | Joint
 
 #: Composites of which less is better, by name.
 COMPOSITES = {"autorank": ("AutoRank", ranks.autorank), "borda": ("Borda", ranks.borda)}
@@ -172,12 +173,27 @@ class Ranking(Several[Ranked]):
             if self.has_letters
             else ("better than", ">", self.beaten),
             ("cluster", ">", lambda r: str(r.cluster)),
-            ("first", ">", lambda r: _first(r.probability_first)),
+            (
+                "first",
+                ">",
+                lambda r: (
+                    "-" if r.probability_first is None else tabular.number(r.probability_first, 2)
+                ),
+            ),
         ]
         title = (
             f"Ranks by {self.name} {tabular.which_is_better(self.higher_is_better)}, {size(self)}"
         )
-        return [table_of(title, self.systems, columns, self._ties())]
+        ties = "No system ties with the first."
+        if self.tied:
+            names = ", ".join(self.tied[:_NAMED]) + (", ..." if self.tied[_NAMED:] else "")
+            ties = f"Tied with the first: {len(self.tied)} ({names})."
+        letters = "Systems that share a letter cannot be told apart"
+        if not self.has_letters:
+            letters = "Every system of a cluster is better than every one of a later cluster"
+        first = "share of the resamples in which a system scores best"
+        letters += f"; first: {first}, which is no probability that it is the best."
+        return [table_of(title, self.systems, columns, (ties, letters))]
 
     def _findings(self) -> list[Finding]:
         """Say who is first, how sure that is, and who ties."""
@@ -237,19 +253,6 @@ class Ranking(Several[Ranked]):
         """The metric, after the task where there is one."""
         return f"{self.task}: {self.metric}" if self.task else self.metric
 
-    def _ties(self) -> tuple[str, ...]:
-        more = ", ..." if len(self.tied) > _NAMED else ""
-        names = f" ({', '.join(self.tied[:_NAMED])}{more})" if self.tied else ""
-        ties = f"Tied with the first: {len(self.tied)}{names}."
-        letters = "Systems that share a letter cannot be told apart"
-        if not self.has_letters:
-            letters = "Every system of a cluster is better than every one of a later cluster"
-        return (
-            ties if self.tied else "No system ties with the first.",
-            f"{letters}; first: share of the resamples in which a system scores best, which is no "
-            f"probability that it is the best.",
-        )
-
 
 @dataclass(frozen=True, repr=False)
 class Rankings(Several[Ranking]):
@@ -279,15 +282,11 @@ class Rankings(Several[Ranking]):
         return row._findings()[0]
 
 
-def _first(share: float | None) -> str:
-    return "-" if share is None else tabular.number(share, 2)
-
-
 def ranked(
     comparison: Comparison,
     evaluation: Evaluation,
     of: Sequence[Difference],
-    composite: str | Composite | None,
+    composite: Composite | None,
     higher_is_better: bool,
 ) -> Ranking | Rankings:
     """Rank the systems by differences of all pairs on a task, under each metric or a composite."""
@@ -330,7 +329,7 @@ def _by_metric(
             *size_notes(drawn),
             *gap_notes([drawn]),
             *close_calls(adjustment, differences, f"{drawn.of.name}: the"),
-            *(() if drawn.is_paired else unpaired_notes(comparison.estimates.rows)),
+            *(() if drawn.of.is_paired else unpaired_notes(comparison.estimates.rows)),
         ),
     )
 
@@ -338,7 +337,7 @@ def _by_metric(
 def _by_composite(
     evaluation: Evaluation,
     of: Sequence[Difference],
-    composite: str | Composite,
+    composite: Composite,
     higher: bool,
 ) -> Ranking:
     """Rank the systems by a composite of the metrics of differences, resampled with them."""
@@ -349,7 +348,7 @@ def _by_composite(
         str(evaluation.signatures[d.task, d.metric].but(test=test, adj="max-t")) for d in of
     )
     up = np.array([one.of.higher_is_better for one in drawn])
-    if callable(composite):
+    if callable(composite) and not isinstance(composite, str):
         name, function = getattr(composite, "__name__", _UNNAMED), composite
         name = "composite" if name == _UNNAMED else name
     else:
@@ -380,9 +379,7 @@ def _by_composite(
     )
 
 
-def _composed(
-    drawn: Sequence[Drawn], name: str, function: Composite, higher_is_better: bool
-) -> Drawn:
+def _composed(drawn: Sequence[Drawn], name: str, function: Joint, higher_is_better: bool) -> Drawn:
     """Return the joint score that a function makes of the scores under several metrics.
 
     `(..., S, M) -> (..., S)`; it may let systems depend on one another. How it varies with each
@@ -418,7 +415,7 @@ def _composed(
     )
 
 
-def _joint(function: Composite, scores: Floats) -> Floats:
+def _joint(function: Joint, scores: Floats) -> Floats:
     """Return the joint scores, `(..., S, M) -> (..., S)`, which must be finite numbers."""
     joint = np.asarray(function(scores), dtype=np.float64)
     wanted = "composite must make finite numbers of scores (..., S, M), one a system"

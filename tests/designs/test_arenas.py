@@ -11,9 +11,9 @@ import pytest
 import evalstats as es
 from evalstats.analysis.options import Options
 from evalstats.cli import main
-from evalstats.designs.arenas import bradley_terry, strengths
+from evalstats.designs.arenas import arena, bradley_terry
+from evalstats.designs.arenas.arena import from_battles
 from evalstats.designs.arenas.battles import BradleyTerry, as_battles
-from evalstats.designs.arenas.strengths import from_battles
 
 
 def fixed():
@@ -187,7 +187,7 @@ def test_many_units_have_the_same_errors_and_t(monkeypatch):
     strata = [i % 2 for i in range(300)]
     options = {"strata": strata, "method": "t", "test": "t"}
     rows = es.arena(fixed(), **options)
-    monkeypatch.setattr(strengths, "_MOST_INFLUENCE", 0)
+    monkeypatch.setattr(arena, "_MOST_INFLUENCE", 0)
     sums = es.arena(fixed(), **options)
     assert [d.pvalue for d in sums] == pytest.approx([d.pvalue for d in rows], rel=1e-9)
     assert [e.low for e in sums.estimates] == pytest.approx([e.low for e in rows.estimates])
@@ -197,7 +197,7 @@ def test_many_units_have_the_same_errors_and_t(monkeypatch):
 
 def test_blocks_and_threads_change_no_bit(monkeypatch):
     first = es.arena(fixed(), n_resamples=99)
-    monkeypatch.setattr(strengths, "_TOGETHER", 5 * 36)
+    monkeypatch.setattr(arena, "_TOGETHER", 5 * 36)
     again = es.arena(fixed(), n_resamples=99, executor=2)
     for one, other in zip(first.estimates, again.estimates, strict=True):
         assert one.replicates.tolist() == other.replicates.tolist()
