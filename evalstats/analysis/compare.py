@@ -258,8 +258,8 @@ def compared(
         if adjustment == "max-t" and (is_alone or not drawn[0].replicates.size):
             adjustment = "holm"
         applied.add(adjustment)
-        has_runs.append(drawn[0].has_runs)
-        is_paired = drawn[0].is_paired
+        has_runs.append(bool(drawn[0].runs))
+        is_paired = drawn[0].of.is_paired
         families = [drawn] if options.is_over_metrics else [[one] for one in drawn]
         of_part = [
             test for some in families for test in _family(part, some, evaluation, adjustment)
@@ -377,5 +377,5 @@ def _signature(
         **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
         contrast=None if options.contrast == "difference" else options.contrast,
         over="metrics" if options.is_over_metrics else None,
-        paired="runs" if options.paired_runs else None if drawn.is_paired else "no",
+        paired="runs" if options.paired_runs else None if drawn.of.is_paired else "no",
     )

@@ -334,7 +334,7 @@ class Comparison(Listed[Difference]):
     def ranking(
         self,
         *,
-        composite: str | Composite,
+        composite: Composite,
         higher_is_better: bool = True,
         task: str | None = None,
     ) -> Ranking: ...
@@ -344,7 +344,7 @@ class Comparison(Listed[Difference]):
         self,
         metric: str | None = None,
         *,
-        composite: str | Composite | None = None,
+        composite: Composite | None = None,
         higher_is_better: bool = True,
         task: str | None = None,
     ) -> Ranking | Rankings:

@@ -200,7 +200,6 @@ class Drawn:
     notes: tuple[str, ...] = ()  # what its maker does not know of pairs
     origin: tuple[str, ...] = ()  # sentences on how scores came about
     _differing: dict[Pair, tuple[int, float]] = field(default_factory=dict, repr=False)
-    _last: dict[tuple[int, int, float], Effect] = field(default_factory=dict, repr=False)
 
     @property
     def units(self) -> Units:
@@ -220,14 +219,9 @@ class Drawn:
         return self.of
 
     @property
-    def is_paired(self) -> bool:
-        """Whether all systems have the same units, drawn together."""
-        return self.of.is_paired
-
-    @property
     def samples(self) -> list[Drawn]:
         """The same of the systems that are drawn together; several where each has its own units."""
-        if self.is_paired:
+        if self.of.is_paired:
             return [self]
         return [
             Drawn(
@@ -238,17 +232,6 @@ class Drawn:
             )
             for i, (scored, here) in enumerate(self.of.samples)
         ]
-
-    @property
-    def has_runs(self) -> bool:
-        """Whether scores are means over several runs of each system."""
-        return bool(self.runs)
-
-    @property
-    def missing(self) -> tuple[NDArray[np.int64], int]:
-        """How many scores each system lacks, `(S,)`, and how many all would have."""
-        counts, n_scores = self.of.missing
-        return counts if self.n_missing is None else self.n_missing, n_scores
 
     def signature(self, analysis: Mapping[str, str | None]) -> Signature:
         """Return what identifies the numbers that an analysis makes of it."""
@@ -280,14 +263,10 @@ class Drawn:
 
     def difference(self, a: int, b: int, share: float = 1.0) -> Effect:
         """Return the score of system b less this share of that of system a."""
-        if (a, b, share) not in self._last:
-            # The last one is asked for again; replicates of all pairs would take much room.
-            self._last.clear()
-            base = self.effects[a] if share == 1 else share * self.effects[a]
-            # Where nothing differs nothing says how much it could.
-            worth = self.differ(a, b)[1] or np.inf
-            self._last[a, b, share] = replace(self.effects[b] - base, worth=worth)
-        return self._last[a, b, share]
+        base = self.effects[a] if share == 1 else share * self.effects[a]
+        # Where nothing differs nothing says how much it could.
+        worth = self.differ(a, b)[1] or np.inf
+        return replace(self.effects[b] - base, worth=worth)
 
 
 def from_segments(segments: Sequence[Resampled], options: Options) -> list[Drawn]:

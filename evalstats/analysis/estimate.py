@@ -286,7 +286,7 @@ def _interval(drawn: Drawn, i: int, effect: Effect, options: Options) -> tuple[s
 def _design(drawn: Drawn, i: int, effect: Effect) -> dict[str, float]:
     """Return what documents, and runs, add to the error of a score: the design effect."""
     units = drawn.units
-    if not drawn.has_segments or not (units.members is not None or drawn.has_runs):
+    if not drawn.has_segments or not (units.members is not None or drawn.runs):
         return {}
     segments = drawn.segments
     alone = student.spread(segments.segment_influence[i], None, units.segment_codes).error
@@ -338,7 +338,7 @@ def limits_of(
 
         trials = tuple(trial_shares(drawn, pairs or ()))
     of_pairs = {} if pairs is None else dict.fromkeys(note for one in drawn for note in one.notes)
-    are_counted = all(one.of.outcomes and not one.has_runs for one in drawn)
+    are_counted = all(one.of.outcomes and not one.runs for one in drawn)
     return Limits(
         task="" if part is None else part.name,
         aggregate=None if part is None else part.total,
@@ -366,7 +366,7 @@ def held_by_few(drawn: Drawn, pairs: Sequence[Pair] | None = None) -> list[Conce
     another source, and documents have a note of theirs.
     """
     of, influence, units = drawn.of, drawn.influence, drawn.units
-    is_other = of.outcomes is not None or drawn.has_runs or units.sizes is not None
+    is_other = of.outcomes is not None or drawn.runs or units.sizes is not None
     if influence is None or is_other or not units.has_values:
         return []
     concentrations = []
@@ -376,7 +376,7 @@ def held_by_few(drawn: Drawn, pairs: Sequence[Pair] | None = None) -> list[Conce
         if a is not None:
             values = values - influence[a]
             n_differing, worth = drawn.differ(a, b)
-            n = units.n if drawn.is_paired else n_differing
+            n = units.n if drawn.of.is_paired else n_differing
         # Of fewer that differ another note speaks.
         if a is None or n_differing >= FEW_DIFFERING:
             largest, share = _largest(Effect(0.0, values, np.empty(0), units, worth=worth))
@@ -409,7 +409,8 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
         yield from one.origin
         for correction in one.of.corrections:
             yield from correction.notes()
-        counts, n_scores = one.missing
+        counts, n_scores = one.of.missing
+        counts = counts if one.n_missing is None else one.n_missing
         lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
         if lacking:
             n, whose = int(np.sum(counts)), first_few(lacking, ", ", NAMED, _OTHERS)

@@ -99,7 +99,7 @@ class PairTest:
     @property
     def by_t(self) -> bool:
         """Whether t decides alone: several runs, or units worth fewer than six."""
-        return self.drawn.has_runs or self.spread.degrees < bootstrap.LEAST_DEGREES
+        return bool(self.drawn.runs) or self.spread.degrees < bootstrap.LEAST_DEGREES
 
     @property
     def test(self) -> str:
@@ -235,7 +235,7 @@ class PairTest:
                 f"totals; define the score for every total, or leave contrast out"
             )
         # Unpaired systems share no unit; of several runs more units would leave the runs' error.
-        n_units = drawn.units.n if drawn.is_paired else self.n_differing
+        n_units = drawn.units.n if drawn.of.is_paired else self.n_differing
         return {
             "metric": drawn.of.name,
             "baseline": baseline,
@@ -247,7 +247,7 @@ class PairTest:
             "standard_error": standard_error,
             "pvalue": pvalue,
             "pvalue_error": pvalue_error,
-            "units": UnitCounts(self.n_differing, None if drawn.has_runs else n_units),
+            "units": UnitCounts(self.n_differing, None if drawn.runs else n_units),
             "higher_is_better": drawn.of.higher_is_better,
             "test": self.test,
             "method": self.method,

@@ -41,10 +41,10 @@ from evalstats.statistics.extraction import (
     as_systems,
     check_same_rows,
     extract_all,
-    extract_all_runs,
     has_runs,
 )
 from evalstats.statistics.names import group_codes
+from evalstats.statistics.runs import extract_all_runs
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
 from evalstats.text.references import columns_of
 

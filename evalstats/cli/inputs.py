@@ -25,9 +25,10 @@ from evalstats.logs.words import matches
 from evalstats.metrics import Metric
 from evalstats.results.forms import Result
 from evalstats.results.records import distinct
-from evalstats.statistics.extraction import Progress, as_runs, extract_files
+from evalstats.statistics.extraction import Progress, extract_files
 from evalstats.statistics.files import MARK_NOTE, Lines, read_lines, system_names, test_set_files
 from evalstats.statistics.names import as_names, group_codes
+from evalstats.statistics.runs import as_runs
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:

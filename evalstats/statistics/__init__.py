@@ -3,7 +3,7 @@
 - `segments`: `SegmentStatistics`
 - `values`: the numbers in it
 - `names`: names of systems and segments, labels of groups
-- `extraction`: texts to statistics, of one run of each system or of several
+- `extraction`, `runs`: texts to statistics; of several runs of each system, side by side
 - `interchange`, `archives`: statistics as files
 - `files`: texts of files and pipes, compressed or not, and the test sets that sacreBLEU knows
 

@@ -492,8 +492,8 @@ few segments are a tenth of them, ten at most
 - largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))
 + largest = _LARGEST
 shares are counted, and rest on no estimated variance
-- is_other = of.outcomes is not None or drawn.has_runs or units.sizes is not None
-+ is_other = drawn.has_runs or units.sizes is not None
+- is_other = of.outcomes is not None or drawn.runs or units.sizes is not None
++ is_other = drawn.runs or units.sizes is not None
 @ results/notes.py: notes
 one pair is no family
 - if few and n_pairs > 1 and adjustment.name != "none":

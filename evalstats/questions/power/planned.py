@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -241,7 +241,11 @@ class Power(Several[PairPower]):
     price: tuple[NotNegative, NotNegative] | None = None
 
     def plot(
-        self, metric: str | None = None, ax: Panels | None = None, *, over: str = "segments"
+        self,
+        metric: str | None = None,
+        ax: Panels | None = None,
+        *,
+        over: Literal["segments", "runs"] = "segments",
     ) -> Panels:
         """Draw power, or the least difference, over the number of segments, or of "runs"."""
         choice(over, ("segments", "runs"), "over")

@@ -381,7 +381,7 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
 def planned_of(evaluation: Evaluation, of: Sequence[Difference], asked: Question) -> Power:
     """Plan as `power` does, with the systems of a comparison as the pilot."""
     drawn = evaluation.together(of, evaluation.undrawn)
-    if not drawn[0].is_paired:
+    if not drawn[0].of.is_paired:
         raise InputError(
             "power plans one test set for all systems, and each of these has its own; compare "
             "the systems on the same segments"
@@ -399,7 +399,7 @@ def needed_of(evaluation: Evaluation, d: Difference, level: float, target: float
     names = drawn.of.systems
     pair = names.index(d.baseline), names.index(d.system)
     n = needed_within(drawn, pair, evaluation.options, level, target)
-    if drawn.is_paired or n is None:
+    if drawn.of.is_paired or n is None:
         return n
     # As many of the system as its share of both.
     return ceil(n * drawn.samples[pair[1]].units.n / drawn.units.n)

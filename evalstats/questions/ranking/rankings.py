@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 
 
 Floats = NDArray[np.float64]
-#: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`.
-Composite = Callable[[Floats], Floats]
+#: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`; or its name.
+Joint = Callable[[Floats], Floats]
+Composite = Literal["autorank", "borda"] | Joint
 
 #: Composites of which less is better, by name.
 COMPOSITES = {"autorank": ("AutoRank", ranks.autorank), "borda": ("Borda", ranks.borda)}
@@ -285,7 +286,7 @@ def ranked(
     comparison: Comparison,
     evaluation: Evaluation,
     of: Sequence[Difference],
-    composite: str | Composite | None,
+    composite: Composite | None,
     higher_is_better: bool,
 ) -> Ranking | Rankings:
     """Rank the systems by differences of all pairs on a task, under each metric or a composite."""
@@ -328,7 +329,7 @@ def _by_metric(
             *size_notes(drawn),
             *gap_notes([drawn]),
             *close_calls(adjustment, differences, f"{drawn.of.name}: the"),
-            *(() if drawn.is_paired else unpaired_notes(comparison.estimates.rows)),
+            *(() if drawn.of.is_paired else unpaired_notes(comparison.estimates.rows)),
         ),
     )
 
@@ -336,7 +337,7 @@ def _by_metric(
 def _by_composite(
     evaluation: Evaluation,
     of: Sequence[Difference],
-    composite: str | Composite,
+    composite: Composite,
     higher: bool,
 ) -> Ranking:
     """Rank the systems by a composite of the metrics of differences, resampled with them."""
@@ -347,7 +348,7 @@ def _by_composite(
         str(evaluation.signatures[d.task, d.metric].but(test=test, adj="max-t")) for d in of
     )
     up = np.array([one.of.higher_is_better for one in drawn])
-    if callable(composite):
+    if callable(composite) and not isinstance(composite, str):
         name, function = getattr(composite, "__name__", _UNNAMED), composite
         name = "composite" if name == _UNNAMED else name
     else:
@@ -378,9 +379,7 @@ def _by_composite(
     )
 
 
-def _composed(
-    drawn: Sequence[Drawn], name: str, function: Composite, higher_is_better: bool
-) -> Drawn:
+def _composed(drawn: Sequence[Drawn], name: str, function: Joint, higher_is_better: bool) -> Drawn:
     """Return the joint score that a function makes of the scores under several metrics.
 
     `(..., S, M) -> (..., S)`; it may let systems depend on one another. How it varies with each
@@ -416,7 +415,7 @@ def _composed(
     )
 
 
-def _joint(function: Composite, scores: Floats) -> Floats:
+def _joint(function: Joint, scores: Floats) -> Floats:
     """Return the joint scores, `(..., S, M) -> (..., S)`, which must be finite numbers."""
     joint = np.asarray(function(scores), dtype=np.float64)
     wanted = "composite must make finite numbers of scores (..., S, M), one a system"
