@@ -667,8 +667,8 @@ what has crossed a bound does not go on
 - upper = max(min(self.bound, _FAR), 1.0 - _FAR)
 + upper = _FAR
 at the end the whole level is spent
-- if fraction >= 1:
-+ if fraction > 1:
+- return alpha  # all of it
++ return alpha / 2  # all of it
 a sequence allows for one side at twice the level
 - log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
 + log = float(np.log1p((ratio + 1) ** 0.5 / alpha))
