@@ -2,9 +2,9 @@
 
 - `options`: which options there are, and their ranges
 - `design`: what is drawn, within which strata, and how scores of strata become one
-- `scores`: statistics of segments that are here, how they are scored, shares that are counted
+- `scores`, `shares`: statistics of segments that are here, how they are scored; 0/1 scores
 - `drawn`: scores with influence values and replicates; arithmetic with them; sums from elsewhere
-- `tasks`: statistics with a design, from what a caller passes; totals over tasks
+- `tasks`, `totals`: statistics with a design, from what a caller passes; totals over tasks
 - `estimate`, `compare`, `suite`: scores and differences of one task, and of many
 - `pairs`: one pair of systems: interval, p-value of any null value, claims of likeness, swaps
 - `max_t`: p-values, claims and intervals of all pairs at once, and over tasks

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.drawn import Drawn, Effect, Pair, Quotient, split, totals_scored
 from evalstats.analysis.options import Options
-from evalstats.analysis.scores import Counts, Segments
+from evalstats.analysis.scores import Segments
+from evalstats.analysis.shares import Counts
 from evalstats.errors import Argument, InputError
 from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds

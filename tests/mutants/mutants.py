@@ -324,14 +324,14 @@ the last task does not decide for all
 the last task does not decide which test it is
 - test = "t" if all(has_runs) else options.test
 + test = "t" if has_runs[-1] else options.test
-@ analysis/tasks.py: suites
+@ analysis/totals.py: suites
 names of tasks change no total
 - return sorted(self.tables, key=identities.__getitem__)
 + return sorted(self.tables)
 nor do they name it
 - names = sorted({table.metric.name for table in self.tables.values()})
 + names = distinct(table.metric.name for table in self.tables.values())
-@ analysis/scores.py: counts suites
+@ analysis/shares.py: counts suites
 the failures of few items may be unseen
 - squares = np.bincount(codes, weights**2)
 + squares = 0 * np.bincount(codes, weights**2)
@@ -449,7 +449,7 @@ all swaps are enumerated where B allows
 as many swaps as resamples are enumerated
 - 2 ** drawn.differ(*pair)[0] <= options.n_resamples
 + 2 ** drawn.differ(*pair)[0] < options.n_resamples
-@ analysis/scores.py: counts
+@ analysis/shares.py: counts
 where nothing varies items count as their weights leave them (Kish)
 - segments = student.kish(self.weights)
 + segments = float(self.success.shape[1])
@@ -667,8 +667,8 @@ what has crossed a bound does not go on
 - upper = max(min(self.bound, _FAR), 1.0 - _FAR)
 + upper = _FAR
 at the end the whole level is spent
-- if fraction >= 1:
-+ if fraction > 1:
+- return alpha  # all of it
++ return alpha / 2  # all of it
 a sequence allows for one side at twice the level
 - log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
 + log = float(np.log1p((ratio + 1) ** 0.5 / alpha))

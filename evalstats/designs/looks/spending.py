@@ -67,8 +67,7 @@ def spent(fraction: float, alpha: float, spending: Spending = "obrien-fleming") 
                 argument="spending",
             )
         if fraction >= 1:
-            # All is spent, to the last bit.
-            return alpha
+            return alpha  # all of it is spent, to the last bit
         if spending == "pocock":
             return alpha * float(np.log1p((np.e - 1) * fraction))
         from scipy.special import ndtr, ndtri

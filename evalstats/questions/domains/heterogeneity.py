@@ -13,7 +13,8 @@ from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Labels
 from evalstats.analysis.drawn import Drawn
-from evalstats.analysis.tasks import Task, Total, as_totals, labels_of
+from evalstats.analysis.tasks import Task, labels_of
+from evalstats.analysis.totals import Total, as_totals
 from evalstats.checks import listed
 from evalstats.errors import InputError
 from evalstats.results import tabular
