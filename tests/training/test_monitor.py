@@ -87,16 +87,16 @@ def test_pvalue_of_a_mean_is_the_larger_of_the_paired_t_tests_and_halls(tail):
 
 
 def test_halls_statistic_has_the_t_distribution_that_t_has_not():
-    """Means of 40 exponential numbers: each of four rates is off by .007 in one of 10,000 seeds."""
-    x = np.random.default_rng(0).exponential(size=(20_000, 40))
+    """Means of 40 exponential numbers: each of four rates is off by .012 in one of 10,000 seeds."""
+    x = np.random.default_rng(0).exponential(size=(7_000, 40))
     t = (x.mean(axis=1) - 1) / stats.sem(x, axis=1)
     skewness = np.array([student.skewness(row) for row in x])
     assert skewness == pytest.approx(stats.skew(x, axis=1) / np.sqrt(40))
     g = np.array([student.hall(*pair) for pair in zip(t, skewness, strict=True)])
     q = stats.t.isf(0.05, 39)
     rates = [[np.mean(side * found >= q) for side in (-1, 1)] for found in (t, g)]
-    assert rates[0] == pytest.approx([0.097, 0.019], abs=0.007)
-    assert rates[1] == pytest.approx([0.068, 0.039], abs=0.007)
+    assert rates[0] == pytest.approx([0.097, 0.019], abs=0.012)
+    assert rates[1] == pytest.approx([0.068, 0.039], abs=0.012)
     back = [student.hall_inverse(*pair) for pair in zip(g, skewness, strict=True)]
     assert back == pytest.approx(t, abs=1e-9)
 
@@ -518,7 +518,7 @@ def places(value, path=()):
 ODD = [None, True, "x", "", -1, 0, 7, 1.5, float("nan"), float("inf"), 1e308, 10**400, [], [0], {}]
 
 
-@pytest.mark.parametrize("every", [17, pytest.param(1, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("every", [37, pytest.param(1, marks=pytest.mark.thorough)])
 def test_a_damaged_state_is_refused_or_harmless(every):
     """Every place of a real state with odd values, an entry too few and an entry too many."""
     scores, _ = noise(0, 4, n_segments=12)
