@@ -17,18 +17,11 @@ from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimates
 from evalstats.results.forms import Finding, Listed, as_digits, is_paper
 from evalstats.results.layout import comparison_tables, title
+from evalstats.results.lookup import check_pairs, of_metric, of_pair, of_task
 from evalstats.results.marks import Panel
-from evalstats.results.notes import Limits, methods_section
-from evalstats.results.records import (
-    Adjustment,
-    ContrastName,
-    Difference,
-    check_pairs,
-    distinct,
-    of_metric,
-    of_pair,
-    of_task,
-)
+from evalstats.results.notes import Limits
+from evalstats.results.papers import methods_section
+from evalstats.results.records import Adjustment, ContrastName, Difference, distinct
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Progress
 

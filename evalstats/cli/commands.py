@@ -26,7 +26,8 @@ from evalstats.designs.looks.looks import Looks
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.resampling.executors import Reporting
-from evalstats.results.forms import Result, replacing
+from evalstats.results.files import replacing
+from evalstats.results.forms import Result
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines, system_names
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from evalstats.cli.flags import EVERY
 from evalstats.errors import InputError
-from evalstats.results.forms import SUFFIXES
+from evalstats.results.files import SUFFIXES
 
 if TYPE_CHECKING:
     from evalstats.pictures.report import Texts

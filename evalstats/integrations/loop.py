@@ -18,7 +18,7 @@ from evalstats.checks import integer, shown
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.results.estimates import Estimate
-from evalstats.results.forms import replacing
+from evalstats.results.files import replacing
 from evalstats.training.check_records import Checkpoint, log_name
 from evalstats.training.monitor import Monitor
 

@@ -33,6 +33,7 @@ from evalstats.pictures.figures import (
     wrapped,
 )
 from evalstats.pictures.findings import difference_panel, score_panel, significance
+from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.marks import (
     Limit,
     Panel,
@@ -46,8 +47,6 @@ from evalstats.results.records import (
     distinct,
     has_tasks,
     metric_name,
-    of_metric,
-    of_task,
     oriented,
     plural,
     ranked,

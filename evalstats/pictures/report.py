@@ -27,6 +27,7 @@ from evalstats.analysis.tasks import Task
 from evalstats.checks import label, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.results import tabular
+from evalstats.results.files import html, html_table
 from evalstats.results.marks import Mark, Panel
 from evalstats.results.records import (
     Difference,
@@ -37,7 +38,7 @@ from evalstats.results.records import (
     ranked,
 )
 from evalstats.results.signatures import version
-from evalstats.results.tabular import Column, Table, html, table_of
+from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison, Evaluation
@@ -235,7 +236,7 @@ def _tables(tables: Sequence[Table]) -> str:
     for i, table in enumerate(tables):
         # The first column says what a row is.
         rows = re.sub(r"<tr([^>]*)><td( class=\"text\")?>(.*?)</td>",
-                      r'<tr\1><th scope="row"\2>\3</th>', table.html())  # fmt: skip
+                      r'<tr\1><th scope="row"\2>\3</th>', html_table(table))  # fmt: skip
         # Of tables of one title each has its number, by which they can be told apart unseen.
         n = titles[: i + 1].count(table.title)
         said = html(table.title) + (f", {n}" if n > 1 else "")

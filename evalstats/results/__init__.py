@@ -1,15 +1,19 @@
 """Records, tables and figures; this room does not know how the numbers came about.
 
 - `signatures`: what identifies a number, as a record that prints as one line
-- `tabular`: tables and numbers in text, Markdown, LaTeX and HTML, where all text stays text
+- `tabular`: tables and numbers as text
+- `files`: the same for other programs, in Markdown, LaTeX, HTML, JSON and CSV, where all text stays
+  text, and files that are written whole
 - `convert`: records to plain values and back, by the types of their fields
 - `records`: numbers with their names, by which they are found; contrasts, and what p-values are
   adjusted for
+- `lookup`: records found by their names
 - `forms`: the ways in which every result is written
-- `layout`: what stands in the tables of scores and comparisons, and in the table of papers
+- `layout`: what stands in the tables of scores and comparisons
 - `marks`: what figures show of results
 - `estimates`: what users get of scores, `Estimate` and `Estimates`
-- `notes`: sentences of results, what a careful reader should know and how it was done
+- `notes`: sentences of results, what a careful reader should know
+- `papers`: what goes into papers, the table of scores and the section on methods
 
 May import `inference`, `metrics`, `checks` and `errors`.
 """

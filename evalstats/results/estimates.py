@@ -15,7 +15,7 @@ from evalstats.results import layout
 from evalstats.results.convert import Count, Level, NotNegative, check_bounds
 from evalstats.results.forms import Finding, Listed, Result
 from evalstats.results.marks import Panel
-from evalstats.results.notes import methods_section
+from evalstats.results.papers import methods_section
 from evalstats.results.records import Interval, distinct, stretch
 from evalstats.results.tabular import Table
 

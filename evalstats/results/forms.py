@@ -1,6 +1,6 @@
 """The forms of every result: text, JSON and back, CSV, Markdown, LaTeX, HTML, pandas.
 
-All hold the same numbers. Names are made safe for each form (`tabular`).
+All hold the same numbers. Names are made safe for each form (`files`).
 """
 
 from __future__ import annotations
@@ -9,21 +9,18 @@ import csv
 import io
 import json
 import os
-import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import replace
-from errno import EISDIR
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from evalstats.checks import choice, integer, shown
-from evalstats.errors import InputError, InputTypeError, MissingExtraError
-from evalstats.results import convert, tabular
-from evalstats.results.layout import paper_records, paper_table
-from evalstats.results.records import Record, distinct, named
+from evalstats.checks import choice, integer
+from evalstats.errors import InputError, MissingExtraError
+from evalstats.results import convert, files
+from evalstats.results.lookup import named
+from evalstats.results.papers import paper_records, paper_table
+from evalstats.results.records import Record, distinct
 from evalstats.results.signatures import Signature, together
 from evalstats.results.tabular import Page, Table
 
@@ -148,7 +145,7 @@ class Result(Record):
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON."""
         text = json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-        return tabular.json_text(text)
+        return files.json_text(text)
 
     @classmethod
     def from_json(cls: type[T], text: str) -> T:
@@ -182,7 +179,7 @@ class Result(Record):
         writer.writerow(records[0])
         for record in records:
             cells = record.values()
-            writer.writerow(map(tabular.spreadsheet_cell, cells) if spreadsheet else cells)
+            writer.writerow(map(files.spreadsheet_cell, cells) if spreadsheet else cells)
         return stream.getvalue()
 
     def to_dataframe(self) -> DataFrame:
@@ -213,7 +210,7 @@ class Result(Record):
 
     def to_markdown(self, *, digits: int | None = None, layout: str | None = None) -> str:
         """Return Markdown tables; `digits` and `layout` as in `to_text`."""
-        return self._page(digits, layout=layout).markdown()
+        return files.as_markdown(self._page(digits, layout=layout))
 
     def to_latex(
         self,
@@ -228,14 +225,14 @@ class Result(Record):
         With a caption, which is plain text, the tables are one float, a ``table``; `label` is what
         ``\ref`` refers to, and needs a caption; `digits` and `layout` as in `to_text`.
         """
-        return self._page(digits, verbose=True, layout=layout).latex(caption, label)
+        return files.as_latex(self._page(digits, verbose=True, layout=layout), caption, label)
 
     def to_html(self, *, digits: int | None = None, layout: str | None = None) -> str:
         """Return an HTML page of its own, light or dark as the reader's system is.
 
         `digits` and `layout` as in `to_text`.
         """
-        return self._page(digits, verbose=True, layout=layout).html(self._title())
+        return files.as_html(self._page(digits, verbose=True, layout=layout), self._title())
 
     def report(
         self,
@@ -268,18 +265,17 @@ class Result(Record):
         """
         from evalstats.pictures.report import document
 
-        with replacing(path, "html") as file:
+        with files.replacing(path, "html") as file:
             file.write(document(self, texts, title).encode())
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: escaped, without scripts, in the notebook's colours."""
-        return self._page(verbose=True).fragment()
+        return files.fragment(self._page(verbose=True))
 
     def __str__(self) -> str:
         return self.to_text()
 
-    def __repr__(self) -> str:
-        return self.to_text()
+    __repr__ = __str__
 
 
 class Several(Result, Generic[R]):
@@ -359,57 +355,3 @@ def is_paper(layout: object) -> bool:
 def as_digits(digits: object) -> int | None:
     """Return decimals that were asked for."""
     return None if digits is None else integer(digits, "digits", 0, _MOST_DIGITS)
-
-
-#: Forms of results by the suffix of their files.
-SUFFIXES = {
-    **{".txt": "text", ".json": "json", ".md": "markdown", ".tex": "latex"},
-    **{".html": "html", ".csv": "csv", ".xml": "junit"},
-    **{".png": "png", ".pdf": "pdf", ".svg": "svg"},
-}
-
-
-@contextmanager
-def replacing(path: str | os.PathLike[str], form: str = "") -> Iterator[BinaryIO]:
-    """Yield a file that takes the place of what is there when all of it is written.
-
-    It is opened at once, so that a path that cannot be written is an `InputError` before the work.
-    A pipe or a device stays what it is, and a link where it points. The suffix must not be that of
-    another form than is written.
-    """
-    if not isinstance(path, (str, os.PathLike)):
-        raise InputTypeError(f"path must be a path, got {type(path).__name__}")
-    found = SUFFIXES.get(Path(path).suffix.lower(), form)
-    if form and found != form:
-        raise InputError(
-            f"path must end in .{form}, got {shown(os.fspath(path))}, a file of {found}"
-        )
-    try:
-        # A NUL in a path is a ValueError.
-        target = Path(os.path.realpath(path))
-        is_stream = target.exists() and not (target.is_file() or target.is_dir())
-        if target.is_dir():
-            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
-        # Written beside its place and moved there: Ctrl-C leaves the old file or the new one.
-        beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-        file = target.open("wb") if is_stream else beside.open("xb")
-    except (OSError, ValueError) as error:
-        raise _unwritable(path, error) from None
-    try:
-        with file:
-            yield file
-            if not is_stream:
-                file.flush()
-                os.fsync(file.fileno())
-        if not is_stream:
-            beside.replace(target)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    finally:
-        with suppress(OSError):
-            beside.unlink()
-
-
-def _unwritable(path: str | os.PathLike[str], error: OSError | ValueError) -> InputError:
-    reason = getattr(error, "strerror", None) or error
-    return InputError(f"cannot write {shown(os.fspath(path))}: {reason}")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.results import tabular
+from evalstats.results.lookup import of_metric
 from evalstats.results.records import (
     Difference,
     by_metric,
@@ -19,7 +20,6 @@ from evalstats.results.records import (
     distinct,
     has_tasks,
     is_mixed,
-    of_metric,
     size,
     whole_sizes,
 )

@@ -1,13 +1,11 @@
-"""Sentences of results: what a careful reader should know, the most important first; methods."""
+"""Sentences of results: what a careful reader should know, the most important first."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalstats.results import tabular
 from evalstats.results.records import (
     COUNTED,
     MARK,
@@ -17,14 +15,10 @@ from evalstats.results.records import (
     contrast_of,
     counted,
     distinct,
-    listed,
     plural,
-    whole_sizes,
 )
-from evalstats.results.signatures import DISTRIBUTION, Signature, version
 
 if TYPE_CHECKING:
-    from evalstats.analysis.comparison import Comparison
     from evalstats.designs.trials.repeats import TrialShares
     from evalstats.results.estimates import Estimate
 
@@ -51,38 +45,6 @@ _RATIOS = {
     "ratio": "Ratios are system / baseline; p is of a ratio of 1.",
     "log-ratio": "Log ratios are ln(system / baseline); p is of a log ratio of 0.",
 }
-_BOOTSTRAP = "the bootstrap (expanded percentile interval; Hesterberg, 2015)"
-_INTERVALS = {
-    "bootstrap": _BOOTSTRAP,
-    "percentile": "the percentile bootstrap (Efron, 1979)",
-    "bca": "the BCa bootstrap (Efron, 1987)",
-    "t": "Student's t from influence values",
-    "wilson": "Wilson's score interval (1927)",
-    "tango": "Tango's score interval (1998)",
-    "miettinen-nurminen": "the score interval of Miettinen and Nurminen (1985)",
-    "simultaneous": "simultaneous intervals from the largest bootstrap difference (max-T)",
-}
-_TESTS = {
-    "bootstrap": "the paired bootstrap (resamples as in Koehn, 2004), as the smallest level at "
-    "which its interval leaves the null value out",
-    "t": "a paired t test on influence values",
-    "ar": "approximate randomisation (Noreen, 1989)",
-    "mcnemar": "McNemar's test (1947; Tango, 1998)",
-    "miettinen-nurminen": "the score test of Miettinen and Nurminen (1985)",
-}
-_DRAWN = {"bootstrap", "percentile", "bca", "simultaneous", "ar"}
-_ADJUSTMENTS = {
-    "max-t": "step-down max-T (Romano and Wolf, 2005)",
-    "holm": "Holm's method (1979)",
-    "benjamini-hochberg": "the method of Benjamini and Hochberg (1995)",
-}
-#: What systems share, by the signature, where that is not their segments alone.
-_PAIRED = {
-    "no": "Each system has segments of its own, drawn within it (Welch, 1947).",
-    "runs": "Run 1, 2, ... of all systems share a prompt or seed, and are taken together.",
-}
-#: Before the weight of a judge, in settings of metrics.
-_JUDGED = "judged:ppi"
 #: What totals are, by name.
 TOTALS = {
     "macro": "the mean of the tasks' scores",
@@ -375,15 +337,15 @@ def design_notes(designs: Mapping[str, Iterable[Any]], unit: str) -> Iterator[st
     for metric, of_metric in designs.items():
         every = [one if isinstance(one, Mapping) else vars(one) for one in of_metric]
         if effects := _known(every, "design_effect"):
-            times = _span([e**0.5 for e in effects], ".2f")
+            times = span([e**0.5 for e in effects], ".2f")
             yield (
                 f"{metric}: {plural(unit)} make standard errors {times} times those of "
-                f"independent segments (design effect {_span(effects, '.2f')}), as of "
-                f"{_span(_known(every, 'effective_size'), '.0f')} of them."
+                f"independent segments (design effect {span(effects, '.2f')}), as of "
+                f"{span(_known(every, 'effective_size'), '.0f')} of them."
             )
         if runs := _known(every, "run_error"):
-            alone = _span(_known(every, "segment_error"), ".3g")
-            of_runs = _span(runs, ".3g")
+            alone = span(_known(every, "segment_error"), ".3g")
+            of_runs = span(runs, ".3g")
             yield f"{metric}: standard errors from segments {alone}, from runs {of_runs}."
 
 
@@ -392,7 +354,7 @@ def _known(designs: Iterable[Mapping[str, float | None]], name: str) -> list[flo
     return [value for one in designs if (value := one.get(name)) is not None]
 
 
-def _span(values: Sequence[float], form: str) -> str:
+def span(values: Sequence[float], form: str) -> str:
     """Return ``1.20``, or ``1.20 to 1.60``."""
     low, high = format(min(values), form), format(max(values), form)
     return low if low == high else f"{low} to {high}"
@@ -463,104 +425,3 @@ def _about(rows: Sequence[Difference], few: Sequence[Difference], what: str) -> 
 def _names(tasks: Iterable[str]) -> str:
     names = distinct(tasks)
     return ", ".join(names) if len(names) <= NAMED else f"{len(names)} tasks"
-
-
-def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) -> str:
-    """Say what was scored or compared, on what, by which test, and how intervals were made."""
-    found, drawn = _scored(estimates), _drawn(estimates, c)
-    if c is None:
-        return " ".join(["Systems were scored by", *found, *drawn])
-    tests = listed(distinct(_TESTS[d.test] for d in c.differences if d.test in _TESTS))
-    paired = dict(Signature.of(c.signatures[0]).analysis).get("paired")
-    if paired == "no":
-        tests = tests.replace("the paired bootstrap", "the bootstrap")
-        tests = tests.replace("a paired t", "Welch's t")
-    if paired in _PAIRED:
-        found.append(_PAIRED[paired])
-    side = "Two-sided" if c.alternative == "two-sided" else f"One-sided ({c.alternative})"
-    found.append(f"{side} p-values are from {tests};")
-    claims = ""
-    if c.adjustment in _ADJUSTMENTS and any(c.adjusted.n_compared(d) > 1 for d in c.differences):
-        over = " within each task and Holm's method (1979) over tasks"
-        over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
-        each = "" if c.adjusted.is_over_metrics else " under each metric"
-        how = f"for all comparisons{each} by {_ADJUSTMENTS[c.adjustment]}{over}"
-        found.append(f"they are adjusted {how},")
-        # Max-T is about differences from 0.
-        how = "holm" if c.adjustment == "max-t" else c.adjustment
-        claims = f", adjusted for all comparisons by {_ADJUSTMENTS[how]}"
-    else:
-        found.append("they are not adjusted for several comparisons,")
-    found.append(f"and significant up to {c.significance_level:g}.")
-    for name, limit in (("margin", c.margin), ("recovery", c.recovery)):
-        if limit is not None:
-            said = f"Non-inferiority within a {name} of {limit:g} is tested one-sided (Schuirmann, "
-            found.append(f"{said}1987; Blackwelder, 1982){claims}.")
-    return " ".join(["Systems were compared by", *found, *drawn])
-
-
-def _scored(estimates: Sequence[Estimate]) -> list[str]:
-    """Say which metrics there are, and on what, and what is drawn where that is not segments."""
-    rows = [e for e in estimates if e.aggregate is None]
-    signatures = {e.metric: Signature.of(e.signature) for e in rows}
-    names = []
-    for name, signature in signatures.items():
-        # What a judge weighs has a sentence of its own.
-        own = ", ".join(x for x in signature.settings if not x.startswith(_JUDGED))
-        names.append(f"{name} ({own})" if own else name)
-    tasks, first = distinct(e.task for e in rows), rows[0]
-    if len(tasks) < 2:
-        found, analysis = [f"{listed(names)} on {whole_sizes(rows)}."], signatures[first.metric]
-        strata = dict(analysis.analysis).get("strata")
-        within = f" within {strata} strata" if strata else ""
-        if first.unit != "segment" or within:
-            what = "Segments" if first.unit == "segment" else f"Whole {plural(first.unit)}"
-            found.append(f"{what} are drawn{within}.")
-        runs = [x.removeprefix("runs:") for x in analysis.settings if x.startswith("runs:")]
-        if first.run_error is not None and runs:
-            found.append(
-                f"Scores are means over {runs[0]} runs of each system, whose variance is part of "
-                f"every error."
-            )
-        return [*found, *_judged(rows)]
-    units = listed(distinct(plural(e.unit) for e in rows))
-    n = sum({e.task: e.n_segments for e in rows}.values())
-    found = [f"{listed(names)} on {len(tasks)} tasks with {n:,} {units} in all.", *_judged(rows)]
-    totals = distinct(e.aggregate for e in estimates if e.aggregate is not None)
-    if totals:
-        what = TOTALS.get(totals[0], f"{totals[0]} of the tasks' scores")
-        found.append(f"Totals are {what}; {units} are drawn within each task.")
-    return found
-
-
-def _judged(estimates: Sequence[Estimate]) -> list[str]:
-    """Say that people's labels correct a judge's scores, of how many segments, with which λ."""
-    signatures = [Signature.of(e.signature) for e in estimates]
-    weights = [x for s in signatures for x in s.settings if x.startswith(_JUDGED)]
-    if not weights:
-        return []
-    labels = [x for s in signatures for x in dict(s.analysis).get("labels", "").split(",") if x]
-    people = f" of {_span(list(map(float, labels)), ',.0f')} segments" if labels else ""
-    # One that is not tuned is 1.
-    shares = re.findall(rf"{_JUDGED}:?([^,]*)", ",".join(weights))
-    return [
-        f"A judge's scores of all segments are corrected by people's labels{people} "
-        f"(prediction-powered inference; Angelopoulos, Duchi and Zrnic, 2023), with λ = "
-        f"{_span([float(x or 1) for x in shares], '.2f')}."
-    ]
-
-
-def _drawn(estimates: Sequence[Estimate], c: Comparison | None = None) -> list[str]:
-    """Say how intervals were made, with how many resamples, by which version."""
-    rows: list[Estimate | Difference] = [*estimates, *(c.differences if c else ())]
-    level = tabular.level(estimates[0].confidence_level).removesuffix(" interval")
-    intervals = listed(distinct(_INTERVALS.get(row.method, row.method) for row in rows))
-    if c is None:
-        drawn = dict(pair for e in estimates for pair in Signature.of(e.signature).analysis)
-    else:
-        drawn = {"n": str(c.n_resamples), "seed": str(c.seed)}
-    # Counts and t are not drawn, whatever a signature says.
-    ways = {row.method for row in rows} | {d.test for d in (c.differences if c else ())}
-    is_drawn = bool(ways & _DRAWN) and {"n", "seed"} <= drawn.keys()
-    resamples = f" ({drawn['n']} resamples, seed {drawn['seed']})" if is_drawn else ""
-    return [f"Intervals ({level}) are from {intervals}{resamples};", f"{DISTRIBUTION} {version()}."]

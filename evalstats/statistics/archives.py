@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError
-from evalstats.results.forms import replacing
+from evalstats.results.files import replacing
 
 _HEADER = "header"
 #: The most bytes of an archive's directory: some 50 for a member, and 20 times that in memory.

@@ -15,7 +15,7 @@ from evalstats.checks import MOST_NAME, label, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric, scores_of
 from evalstats.metrics.identity import MetricSignature, merged
-from evalstats.results import tabular
+from evalstats.results import files, tabular
 from evalstats.statistics import interchange
 from evalstats.statistics.names import (
     as_labels,
@@ -162,7 +162,7 @@ class SegmentStatistics:
         title = f"{self.metric.name}, {self.n_segments:,} segments, statistics summed"
         table = tabular.Table(title, header, rows, "<" + ">" * (len(header) - 1))
         references = [f"references {self.fingerprint}"] if self.fingerprint else []
-        return tabular.Page([table], references, [self.metric_signature]).fragment()
+        return files.fragment(tabular.Page([table], references, [self.metric_signature]))
 
     def grouped(self, groups: Iterable[Hashable]) -> SegmentStatistics:
         """Sum the statistics within groups (documents), `(S, N, k) -> (S, G, k)`.

@@ -21,7 +21,7 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results import tabular
+from evalstats.results import files, tabular
 from evalstats.results.records import counted
 from evalstats.results.signatures import Signature
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
@@ -232,7 +232,7 @@ class Monitor:
         return tabular.Page(*self._standing()).text()
 
     def _repr_html_(self) -> str:
-        return tabular.Page(*self._standing()).fragment()
+        return files.fragment(tabular.Page(*self._standing()))
 
     def _standing(self) -> tuple[list[tabular.Table], list[str], list[str]]:
         last = self.last

@@ -525,11 +525,11 @@ a gate's limit is on the side of the loss
 of a ratio the error is that of new - r·base
 - base = ratio * base_error
 + base = base_error
-@ results/records.py: result_values
+@ results/lookup.py: result_values
 a metric is found by the name that was asked for
 - if written(name) == written(metric)
 + if name.lower() == metric.lower()
-@ results/layout.py: forms
+@ results/papers.py: forms
 without a baseline what ties with the best is emphasised too
 - if kind_of(comparison, d) == "open"}
 + if kind_of(comparison, d) != "open"}
@@ -1067,7 +1067,7 @@ columns with another index are refused
 two spellings of one argument are refused
 - if name in kwargs or name in positional[: len(args)]:
 + if name in kwargs:
-@ results/tabular.py: names
+@ results/files.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()
 + value.lstrip()

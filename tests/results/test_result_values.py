@@ -19,7 +19,7 @@ import evalstats as es
 from evalstats.compat.evaluatio import paired
 from evalstats.errors import InputError
 from evalstats.questions.ranking.rankings import Rankings
-from evalstats.results import convert, tabular
+from evalstats.results import convert, files
 from tests import mutations
 
 RNG = np.random.default_rng(4)
@@ -187,13 +187,13 @@ def check_forms(result):
         assert [len(row) for row in table.rows] == [len(table.header)] * len(table.rows)
         for cell in table.rows[-1]:
             assert cell in text
-            assert tabular.html(cell) in html
-            assert tabular.markdown(cell) in markdown
+            assert files.html(cell) in html
+            assert files.markdown(cell) in markdown
     for note in result._below()[0]:
         assert note in text
     for note in result._below(verbose=True)[0]:
         # What explains a mark stands below the table; all else is a comment.
-        assert (tabular.latex_words(note) if note.startswith("†") else f"% {note}") in latex
+        assert (files.latex_words(note) if note.startswith("†") else f"% {note}") in latex
 
 
 @cache

@@ -43,7 +43,7 @@ from evalstats.metrics.alignment import as_points, at_points
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.weighted import MOST_RESAMPLES, bootstrap_totals
 from evalstats.resampling.weights import Rng
-from evalstats.results import tabular
+from evalstats.results import files, tabular
 from evalstats.text.ids import edit_table, matches, token_segments
 from evalstats.text.references import as_pairs, as_references, as_texts
 
@@ -74,7 +74,7 @@ class ConfidenceInterval(NamedTuple):
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook, a row for each field."""
-        return tabular.Page([tabular.record_table("interval", self._asdict())]).fragment()
+        return files.fragment(tabular.Page([tabular.record_table("interval", self._asdict())]))
 
 
 def _resamples(iterations: int) -> int:

@@ -18,7 +18,8 @@ from evalstats.inference.families import tarone_holm
 from evalstats.results import tabular
 from evalstats.results.convert import Count, FreeText, Level, Share
 from evalstats.results.forms import Finding, Several
-from evalstats.results.records import Record, first_few, of_metric, of_task
+from evalstats.results.lookup import of_metric, of_task
+from evalstats.results.records import Record, first_few
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from evalstats.errors import Argument, InputError
 from evalstats.results import tabular
 from evalstats.results.convert import Level, Share
 from evalstats.results.forms import Result
-from evalstats.results.records import distinct, has_tasks, of_metric, of_pair, of_task
+from evalstats.results.lookup import of_metric, of_pair, of_task
+from evalstats.results.records import distinct, has_tasks
 from evalstats.results.tabular import Table, table_of
 
 

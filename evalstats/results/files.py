@@ -1,0 +1,307 @@
+"""Results for other programs: Markdown, LaTeX, HTML, JSON and CSV, and files written whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from errno import EISDIR
+from html import escape
+from pathlib import Path
+from typing import BinaryIO
+from unicodedata import normalize
+
+from evalstats.checks import is_unseen, shown
+from evalstats.errors import InputError, InputTypeError
+from evalstats.results.tabular import Page, Table, printable
+
+#: Colours are those of the page around it (JupyterLab's variables first), lines a grey that shows
+#: on black as on white: a notebook's theme and the browser's need not agree.
+_STYLE = """<style>
+.evalstats { color: var(--jp-content-font-color1, var(--vscode-foreground, inherit)); overflow-x:
+  auto; }
+.evalstats table { border-collapse: collapse; margin: 0.5em 0 1em; font-size: 0.9em;
+  font-variant-numeric: tabular-nums; color: inherit; background: transparent; }
+.evalstats caption { text-align: left; font-weight: bold; font-size: 1em; padding: 0.3em 0;
+  color: inherit; }
+.evalstats table tr, .evalstats table tbody tr:nth-child(odd) { background: transparent; }
+.evalstats table th, .evalstats table td { padding: 0.2em 0.7em; text-align: right;
+  white-space: nowrap; border: 0; max-width: none; vertical-align: baseline; }
+.evalstats table th { font-weight: 600; border-bottom: 1px solid rgba(127, 127, 127, 0.8); }
+.evalstats table td { border-bottom: 1px solid rgba(127, 127, 127, 0.3); }
+.evalstats table tr.total td { font-weight: 600; }
+.evalstats table :not(.total) + tr.total td { border-top: 2px solid rgba(127, 127, 127, 0.8); }
+.evalstats table .text { text-align: left; white-space: normal; overflow-wrap: break-word;
+  min-width: 6em; max-width: 24em; unicode-bidi: isolate; }
+.evalstats p { margin: 0.3em 0; font-size: 0.9em; }
+.evalstats code { font-size: 0.85em; overflow-wrap: anywhere; color: inherit;
+  background: transparent; }
+</style>"""
+#: Marks as LaTeX writes them above the line.
+_LATEX = {"*": "*", "°": r"\circ"}
+_LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
+#: More notes than these are folded away.
+_OPEN_NOTES = 3
+
+
+def as_markdown(page: Page) -> str:
+    """Return pipe tables, with the lines below as a list."""
+    parts, sides = [], {"<": ":--", ">": "--:"}
+    for table in page.tables:
+        cells = [
+            list(map(markdown, table.header)),
+            *table.cells([markdown] * len(table.header), "**{}**", markdown),
+        ]
+        for row in cells[len(cells) - table.n_totals :]:
+            row[:] = [f"**{cell}**" if cell.strip() else cell for cell in row]
+        head, *rows = ["| " + " | ".join(row) + " |" for row in cells]
+        rule = "|" + "|".join(sides[side] for side in table.align) + "|"
+        notes = list(map(markdown_line, (*table.notes, *table.hints)))
+        lines = [f"**{markdown(table.title.strip())}**", "", head, rule, *rows]
+        parts.append("\n".join(lines + (["", *notes] if notes else [])))
+    below = list(map(markdown_line, page.notes))
+    for line in map(printable, page.signatures):
+        # A code span stands between more backticks than there are anywhere in it.
+        fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+        # One blank on either side is taken off again.
+        pad = " " if len(fence) > 1 or line.startswith(" ") else ""
+        below.append(f"{fence}{pad}{line}{pad}{fence}")
+    listed = "\n".join(f"- {line}" for line in below)
+    return "\n\n".join([*parts, listed]).rstrip() + "\n"
+
+
+def as_latex(page: Page, caption: str | None = None, label: str | None = None) -> str:
+    """Return LaTeX that needs booktabs, with notes and signatures as comments.
+
+    A note that explains a mark of the table stands below it.
+    """
+    if label is not None and (caption is None or not _LABEL.fullmatch(label)):
+        raise InputError(
+            f"must be letters, digits and :.-_/+ and needs a caption, got {label!r}",
+            argument="label",
+        )
+    marks = [note for note in page.notes if note.startswith("†")]
+    body = [*map(_tabular, page.tables), "\n".join(map(_below, marks))]
+    if caption is not None:
+        named = rf"\caption{{{latex(caption)}}}" + (rf"\label{{{label}}}" if label else "")
+        body = ["\\begin{table}\n\\centering", *body, f"{named}\n\\end{{table}}"]
+    plain = [note for note in page.notes if note not in marks]
+    comments = "\n".join(f"% {printable(line)}" for line in (*plain, *page.signatures))
+    parts = [r"% \usepackage{booktabs}", *body, comments]
+    return "\n\n".join(filter(None, parts)).rstrip() + "\n"
+
+
+def _tabular(table: Table) -> str:
+    """Return a booktabs tabular."""
+    columns = table.align.replace("<", "l").replace(">", "r")
+    kinds = [latex if side == "<" else latex_number for side in table.align]
+    # Marks take no room, so that digits stand below each other.
+    rows = table.cells(kinds, r"\textbf{{{}}}", lambda end: rf"\rlap{{$^{{{_LATEX[end]}}}$}}")
+    cells = [list(map(latex_words, table.header)), *rows]
+    lines = [" & ".join(row) + r" \\" for row in cells]
+    title = rf"\multicolumn{{{len(table.align)}}}{{l}}{{{latex_words(table.title)}}} \\"
+    head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", title, r"\midrule", lines[0]]
+    shown = table.set_off(lines[1:], [r"\midrule"])
+    hints = [f"% {printable(hint)}" for hint in table.hints]
+    foot = [r"\bottomrule", r"\end{tabular}", *map(_below, table.notes), *hints]
+    return "\n".join([*head, r"\midrule", *shown, *foot])
+
+
+def html_table(table: Table) -> str:
+    """Return a table whose text is escaped and set apart from text of another direction."""
+    kinds = [' class="text"' if side == "<" else "" for side in table.align]
+
+    def line(tag: str, row: Sequence[str]) -> str:
+        cells = zip(row, kinds, strict=True)
+        return "".join(f"<{tag}{kind}>{cell}</{tag.split()[0]}>" for cell, kind in cells)
+
+    rows = table.cells([html] * len(table.header), "<b>{}</b>", html)
+    head = line('th scope="col"', list(map(html, table.header)))
+    n_before = len(table.rows) - table.n_totals
+    return "\n".join(
+        [
+            f"<table>\n<caption>{html(table.title)}</caption>",
+            f"<thead><tr>{head}</tr></thead>\n<tbody>",
+            *(f"<tr>{line('td', row)}</tr>" for row in rows[:n_before]),
+            *(f'<tr class="total">{line("td", row)}</tr>' for row in rows[n_before:]),
+            "</tbody>\n</table>",
+            *(f"<p>{html(note)}</p>" for note in table.notes),
+        ]
+    )
+
+
+def fragment(page: Page) -> str:
+    """Return HTML to be put into a page: no script, nothing loaded."""
+    hints = [hint for table in page.tables for hint in table.hints]
+    below = [f"<p>{html(line)}</p>" for line in (*page.notes, *hints)]
+    if len(below) > _OPEN_NOTES:
+        below = ["<details>", f"<summary>{len(below)} notes</summary>", *below, "</details>"]
+    codes = [f"<p><code>{html(line)}</code></p>" for line in page.signatures]
+    body = "\n".join([*map(html_table, page.tables), *below, *codes])
+    return f'{_STYLE}\n<div class="evalstats">\n{body}\n</div>'
+
+
+def as_html(page: Page, title: str) -> str:
+    """Return HTML of its own, light or dark as the reader's system is."""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{html(title)}</title>
+<style>:root {{ color-scheme: light dark; }} \
+body {{ font-family: system-ui, sans-serif; margin: 1.5em; }}</style>
+</head>
+<body>
+{fragment(page)}
+</body>
+</html>
+"""
+
+
+def _below(note: str) -> str:
+    """Return a note as a line of LaTeX below a table."""
+    return rf"\par{{\footnotesize {latex_words(note)}}}"
+
+
+_LATEX_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    # After ? and ! this would be another sign, and babel makes commands of quotation marks.
+    "`": "{`}",
+    '"': r'\string"',
+    # A row that began with one of these would be read as an argument of the row before.
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "−": "$-$",
+    "≤": r"$\le$",
+    "·": r"$\cdot$",
+    "Δ": r"$\Delta$",
+    "±": r"$\pm$",
+    "†": r"$\dagger$",
+    "°": r"\textdegree{}",
+}
+#: A minus sign before a number, and one between two words.
+_MINUS, _LESS = re.compile(r"(?<![\w.)])-(?=\.?\d)"), re.compile(r"(?<= )-(?= )")
+#: All but printable ASCII and the ends of lines.
+_RARE = re.compile(r"[^\n -~]")
+#: Signs of Markdown's lines, of GitHub's tables, links, formulas and mentions; those of its blocks.
+_MARKDOWN = re.compile(r"[\\|*_`~<>\[\]&$#@]|:(?=//)|(?<=www)\.")
+_BLOCK = re.compile(r"^(\d*)([-+=.)])")
+
+
+def latex(text: str) -> str:
+    """Return text in which every character that is special in LaTeX is escaped."""
+    escaped = "".join(_LATEX_SPECIAL.get(c, c) for c in printable(text))
+    # Neighbours would become a dash, or quotation marks.
+    return re.sub(r"([-',])(?=\1)", r"\1{}", escaped)
+
+
+def latex_number(text: str) -> str:
+    """Return a cell of numbers as LaTeX, with minus signs, and a dash for none."""
+    return "--" if text == "-" else latex(_MINUS.sub("−", text))
+
+
+def latex_words(text: str) -> str:
+    """Return a heading as LaTeX, with the signs that stand between words as mathematics."""
+    return latex(_LESS.sub("−", text).replace(" <= ", " ≤ "))
+
+
+def markdown(text: str) -> str:
+    """Return text for a cell, in which what may mean something in Markdown is escaped."""
+    return _MARKDOWN.sub(r"\\\g<0>", printable(text))
+
+
+def markdown_line(text: str) -> str:
+    """Return text for a line of its own, which is no list, heading or code in it either."""
+    return _BLOCK.sub(r"\1\\\2", markdown(text.strip()))
+
+
+def html(text: str) -> str:
+    """Return text for the inside of an HTML element or of a quoted attribute."""
+    return escape(printable(text))
+
+
+def json_text(text: str) -> str:
+    """Return JSON in which all that does not show is escaped, not its first 32 signs only."""
+    return _RARE.sub(lambda found: json.dumps(c)[1:-1] if is_unseen(c := found[0]) else c, text)
+
+
+def spreadsheet_cell(value: object) -> object:
+    """Return a value for a spreadsheet: text like a formula after an apostrophe (OWASP)."""
+    if not isinstance(value, str):
+        return value
+    shown = printable(value)
+    # A wide sign is a sign as well.
+    formula = normalize("NFKC", value).lstrip()[:1] in tuple("=+-@")
+    return f"'{shown}" if formula or value[:1] in tuple("\t\r\n") else shown
+
+
+#: Forms of results by the suffix of their files.
+SUFFIXES = {
+    **{".txt": "text", ".json": "json", ".md": "markdown", ".tex": "latex"},
+    **{".html": "html", ".csv": "csv", ".xml": "junit"},
+    **{".png": "png", ".pdf": "pdf", ".svg": "svg"},
+}
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], form: str = "") -> Iterator[BinaryIO]:
+    """Yield a file that takes the place of what is there when all of it is written.
+
+    It is opened at once, so that a path that cannot be written is an `InputError` before the work.
+    A pipe or a device stays what it is, and a link where it points. The suffix must not be that of
+    another form than is written.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputTypeError(f"path must be a path, got {type(path).__name__}")
+    found = SUFFIXES.get(Path(path).suffix.lower(), form)
+    if form and found != form:
+        raise InputError(
+            f"path must end in .{form}, got {shown(os.fspath(path))}, a file of {found}"
+        )
+    try:
+        # A NUL in a path is a ValueError.
+        target = Path(os.path.realpath(path))
+        is_stream = target.exists() and not (target.is_file() or target.is_dir())
+        if target.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        # Written beside its place and moved there: Ctrl-C leaves the old file or the new one.
+        beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        file = target.open("wb") if is_stream else beside.open("xb")
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from None
+    try:
+        with file:
+            yield file
+            if not is_stream:
+                file.flush()
+                os.fsync(file.fileno())
+        if not is_stream:
+            beside.replace(target)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+
+
+def _unwritable(path: str | os.PathLike[str], error: OSError | ValueError) -> InputError:
+    reason = getattr(error, "strerror", None) or error
+    return InputError(f"cannot write {shown(os.fspath(path))}: {reason}")

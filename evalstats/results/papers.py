@@ -1,0 +1,288 @@
+"""What goes into papers: the table of scores, and the section on methods."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalstats.results import tabular
+from evalstats.results.notes import TOTALS, span
+from evalstats.results.records import (
+    Difference,
+    by_pair,
+    counted,
+    distinct,
+    kind_of,
+    listed,
+    mark_of,
+    metric_name,
+    plural,
+    ranked,
+    size,
+    whole_sizes,
+)
+from evalstats.results.signatures import DISTRIBUTION, Signature, version
+from evalstats.results.tabular import Table
+
+if TYPE_CHECKING:
+    from evalstats.analysis.comparison import Comparison
+    from evalstats.results.estimates import Estimate
+
+#: Marks of a system that is significantly better, or worse, than the baseline.
+BETTER, WORSE = "*", "°"
+_MARKS = {"better": BETTER, "worse": WORSE, "open": ""}
+#: More columns than these are no table of a page: of tasks the totals are shown.
+_MOST_COLUMNS = 10
+
+
+class Entry(NamedTuple):
+    """A score, whether it is "better" or "worse" than the baseline's or "open", or the best."""
+
+    score: float
+    kind: str
+    is_best: bool
+
+
+@dataclass(frozen=True)
+class _Paper:
+    """The table of papers: its systems, and of each column the header, the scores and entries."""
+
+    systems: Sequence[str]
+    headers: Sequence[str]
+    columns: Sequence[Sequence[Estimate]]
+    entries: Sequence[Mapping[str, Entry]]
+
+
+def _paper(estimates: Iterable[Estimate], comparison: Comparison | None) -> _Paper:
+    """Return the scores of papers: a column a task, or total, and metric; the baseline first."""
+    by_column: dict[Any, list[Estimate]] = {}
+    for e in estimates:
+        by_column.setdefault((e.task, e.aggregate, e.metric), []).append(e)
+    columns = list(by_column.values())
+    totals = [rows for rows in columns if rows[0].aggregate is not None]
+    if totals and len(columns) > _MOST_COLUMNS:
+        columns = totals
+    names = [e.system for e in ranked(columns[0])]
+    baseline = None if comparison is None else comparison.baseline
+    several = len({rows[0].task for rows in columns}) > 1
+    metrics = len({rows[0].metric for rows in columns}) > 1
+    headers = []
+    for e, *_ in columns:
+        name = e.task if several and not metrics else metric_name(e)
+        headers.append(f"{e.task} {name}" if several and metrics else name)
+    entries = [_entries(rows, comparison) for rows in columns]
+    return _Paper(sorted(names, key=lambda name: name != baseline), headers, columns, entries)
+
+
+def _entries(rows: Sequence[Estimate], comparison: Comparison | None) -> dict[str, Entry]:
+    """Return the entry of each system in a column."""
+    best = ranked(rows)[0]
+    kinds = dict.fromkeys((e.system for e in rows), "open")
+    firsts = {e.system for e in rows if e.score == best.score}
+    if comparison is not None:
+        of = [d for d in comparison.differences if (d.task, d.metric) == (best.task, best.metric)]
+        if comparison.baseline is not None:
+            kinds |= {d.system: kind_of(comparison, d) for d in of}
+        else:
+            # All that are not significantly worse than the best.
+            pairs = by_pair(of)
+            for name in kinds:
+                pair = pairs.get((name, best.system)) or pairs.get((best.system, name)) or []
+                firsts |= {name for d in pair if kind_of(comparison, d) == "open"}
+    return {e.system: Entry(e.score, kinds[e.system], e.system in firsts) for e in rows}
+
+
+def paper_table(
+    estimates: Sequence[Estimate], comparison: Comparison | None = None, digits: int | None = None
+) -> Table:
+    """Lay out scores: of a comparison with marks against its baseline, or of ties with the best."""
+    paper = _paper(estimates, comparison)
+    places = [tabular.decimals([e.standard_error for e in rows], digits) for rows in paper.columns]
+    marked = [any(entry.kind != "open" for entry in own.values()) for own in paper.entries]
+    rows, bold = [], set()
+    for i, system in enumerate(paper.systems):
+        cells = [system]
+        for j, own in enumerate(paper.entries):
+            entry = own[system]
+            # Blanks keep the digits of a column below each other.
+            mark = (_MARKS[entry.kind] or " ") if marked[j] else ""
+            cells.append(tabular.number(entry.score, places[j]) + mark)
+            if entry.is_best:
+                bold.add((i, j + 1))
+        rows.append(tuple(cells))
+    firsts = [column[0] for column in paper.columns]
+    metrics, tasks = distinct(e.metric for e in firsts), distinct(e.task for e in firsts)
+    of = counted(len(tasks), "task") if len(tasks) > 1 else size(firsts[0])
+    arrow = f" {tabular.direction(firsts[0].higher_is_better)}" if len(metrics) == 1 else ""
+    note = "Emphasised: the best of each column"
+    if (c := comparison) is not None:
+        name = c.adjusted.pvalue_name(any(c.adjusted.n_compared(d) > 1 for d in c.differences))
+        level = f"({name} <= {c.significance_level:g}{mark_of(c, estimates[0].unit)})"
+        note += f", and what is not significantly worse {level}"
+        if c.baseline is not None:
+            note = f"Emphasised: the best of each column. Significantly better ({BETTER}) or "
+            note += f"worse ({WORSE}) than {c.baseline} {level}"
+    return Table(
+        f"{listed(metrics)}{arrow}, {of}",
+        ("system", *paper.headers),
+        tuple(rows),
+        "<" + ">" * len(paper.columns),
+        notes=(f"{note}.",),
+        bold=frozenset(bold),
+    )
+
+
+def paper_records(
+    estimates: Sequence[Estimate], comparison: Comparison | None = None
+) -> list[dict[str, Any]]:
+    """Return the same as rows of a file: numbers are whole, and marks are words beside them."""
+    paper = _paper(estimates, comparison)
+    names = [name.rstrip(" ↑↓") for name in paper.headers]
+    lines = []
+    for system in paper.systems:
+        row: dict[str, Any] = {"system": system}
+        for name, own in zip(names, paper.entries, strict=True):
+            entry = own[system]
+            row |= {name: entry.score, f"{name} best": entry.is_best}
+            if comparison is not None and comparison.baseline is not None:
+                of_baseline = system == comparison.baseline
+                row[f"{name} verdict"] = "baseline" if of_baseline else entry.kind
+        lines.append(row)
+    return lines
+
+
+_BOOTSTRAP = "the bootstrap (expanded percentile interval; Hesterberg, 2015)"
+_INTERVALS = {
+    "bootstrap": _BOOTSTRAP,
+    "percentile": "the percentile bootstrap (Efron, 1979)",
+    "bca": "the BCa bootstrap (Efron, 1987)",
+    "t": "Student's t from influence values",
+    "wilson": "Wilson's score interval (1927)",
+    "tango": "Tango's score interval (1998)",
+    "miettinen-nurminen": "the score interval of Miettinen and Nurminen (1985)",
+    "simultaneous": "simultaneous intervals from the largest bootstrap difference (max-T)",
+}
+_TESTS = {
+    "bootstrap": "the paired bootstrap (resamples as in Koehn, 2004), as the smallest level at "
+    "which its interval leaves the null value out",
+    "t": "a paired t test on influence values",
+    "ar": "approximate randomisation (Noreen, 1989)",
+    "mcnemar": "McNemar's test (1947; Tango, 1998)",
+    "miettinen-nurminen": "the score test of Miettinen and Nurminen (1985)",
+}
+_DRAWN = {"bootstrap", "percentile", "bca", "simultaneous", "ar"}
+_ADJUSTMENTS = {
+    "max-t": "step-down max-T (Romano and Wolf, 2005)",
+    "holm": "Holm's method (1979)",
+    "benjamini-hochberg": "the method of Benjamini and Hochberg (1995)",
+}
+#: What systems share, by the signature, where that is not their segments alone.
+_PAIRED = {
+    "no": "Each system has segments of its own, drawn within it (Welch, 1947).",
+    "runs": "Run 1, 2, ... of all systems share a prompt or seed, and are taken together.",
+}
+#: Before the weight of a judge, in settings of metrics.
+_JUDGED = "judged:ppi"
+
+
+def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) -> str:
+    """Say what was scored or compared, on what, by which test, and how intervals were made."""
+    found, drawn = _scored(estimates), _drawn(estimates, c)
+    if c is None:
+        return " ".join(["Systems were scored by", *found, *drawn])
+    tests = listed(distinct(_TESTS[d.test] for d in c.differences if d.test in _TESTS))
+    paired = dict(Signature.of(c.signatures[0]).analysis).get("paired")
+    if paired == "no":
+        tests = tests.replace("the paired bootstrap", "the bootstrap")
+        tests = tests.replace("a paired t", "Welch's t")
+    if paired in _PAIRED:
+        found.append(_PAIRED[paired])
+    side = "Two-sided" if c.alternative == "two-sided" else f"One-sided ({c.alternative})"
+    found.append(f"{side} p-values are from {tests};")
+    claims = ""
+    if c.adjustment in _ADJUSTMENTS and any(c.adjusted.n_compared(d) > 1 for d in c.differences):
+        over = " within each task and Holm's method (1979) over tasks"
+        over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
+        each = "" if c.adjusted.is_over_metrics else " under each metric"
+        how = f"for all comparisons{each} by {_ADJUSTMENTS[c.adjustment]}{over}"
+        found.append(f"they are adjusted {how},")
+        # Max-T is about differences from 0.
+        how = "holm" if c.adjustment == "max-t" else c.adjustment
+        claims = f", adjusted for all comparisons by {_ADJUSTMENTS[how]}"
+    else:
+        found.append("they are not adjusted for several comparisons,")
+    found.append(f"and significant up to {c.significance_level:g}.")
+    for name, limit in (("margin", c.margin), ("recovery", c.recovery)):
+        if limit is not None:
+            said = f"Non-inferiority within a {name} of {limit:g} is tested one-sided (Schuirmann, "
+            found.append(f"{said}1987; Blackwelder, 1982){claims}.")
+    return " ".join(["Systems were compared by", *found, *drawn])
+
+
+def _scored(estimates: Sequence[Estimate]) -> list[str]:
+    """Say which metrics there are, and on what, and what is drawn where that is not segments."""
+    rows = [e for e in estimates if e.aggregate is None]
+    signatures = {e.metric: Signature.of(e.signature) for e in rows}
+    names = []
+    for name, signature in signatures.items():
+        # What a judge weighs has a sentence of its own.
+        own = ", ".join(x for x in signature.settings if not x.startswith(_JUDGED))
+        names.append(f"{name} ({own})" if own else name)
+    tasks, first = distinct(e.task for e in rows), rows[0]
+    if len(tasks) < 2:
+        found, analysis = [f"{listed(names)} on {whole_sizes(rows)}."], signatures[first.metric]
+        strata = dict(analysis.analysis).get("strata")
+        within = f" within {strata} strata" if strata else ""
+        if first.unit != "segment" or within:
+            what = "Segments" if first.unit == "segment" else f"Whole {plural(first.unit)}"
+            found.append(f"{what} are drawn{within}.")
+        runs = [x.removeprefix("runs:") for x in analysis.settings if x.startswith("runs:")]
+        if first.run_error is not None and runs:
+            found.append(
+                f"Scores are means over {runs[0]} runs of each system, whose variance is part of "
+                f"every error."
+            )
+        return [*found, *_judged(rows)]
+    units = listed(distinct(plural(e.unit) for e in rows))
+    n = sum({e.task: e.n_segments for e in rows}.values())
+    found = [f"{listed(names)} on {len(tasks)} tasks with {n:,} {units} in all.", *_judged(rows)]
+    totals = distinct(e.aggregate for e in estimates if e.aggregate is not None)
+    if totals:
+        what = TOTALS.get(totals[0], f"{totals[0]} of the tasks' scores")
+        found.append(f"Totals are {what}; {units} are drawn within each task.")
+    return found
+
+
+def _judged(estimates: Sequence[Estimate]) -> list[str]:
+    """Say that people's labels correct a judge's scores, of how many segments, with which λ."""
+    signatures = [Signature.of(e.signature) for e in estimates]
+    weights = [x for s in signatures for x in s.settings if x.startswith(_JUDGED)]
+    if not weights:
+        return []
+    labels = [x for s in signatures for x in dict(s.analysis).get("labels", "").split(",") if x]
+    people = f" of {span(list(map(float, labels)), ',.0f')} segments" if labels else ""
+    # One that is not tuned is 1.
+    shares = re.findall(rf"{_JUDGED}:?([^,]*)", ",".join(weights))
+    return [
+        f"A judge's scores of all segments are corrected by people's labels{people} "
+        f"(prediction-powered inference; Angelopoulos, Duchi and Zrnic, 2023), with λ = "
+        f"{span([float(x or 1) for x in shares], '.2f')}."
+    ]
+
+
+def _drawn(estimates: Sequence[Estimate], c: Comparison | None = None) -> list[str]:
+    """Say how intervals were made, with how many resamples, by which version."""
+    rows: list[Estimate | Difference] = [*estimates, *(c.differences if c else ())]
+    level = tabular.level(estimates[0].confidence_level).removesuffix(" interval")
+    intervals = listed(distinct(_INTERVALS.get(row.method, row.method) for row in rows))
+    if c is None:
+        drawn = dict(pair for e in estimates for pair in Signature.of(e.signature).analysis)
+    else:
+        drawn = {"n": str(c.n_resamples), "seed": str(c.seed)}
+    # Counts and t are not drawn, whatever a signature says.
+    ways = {row.method for row in rows} | {d.test for d in (c.differences if c else ())}
+    is_drawn = bool(ways & _DRAWN) and {"n", "seed"} <= drawn.keys()
+    resamples = f" ({drawn['n']} resamples, seed {drawn['seed']})" if is_drawn else ""
+    return [f"Intervals ({level}) are from {intervals}{resamples};", f"{DISTRIBUTION} {version()}."]
