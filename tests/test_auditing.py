@@ -12,7 +12,7 @@ from tests import naive
 BS, AR = "sacreBLEU --paired-bs", "sacreBLEU --paired-ar"
 EVALUATIO = "evaluatio bleu_bootstrap_test"
 METRICS = {"BLEU": sacre.BLEU, "chrF2": sacre.CHRF, "TER": sacre.TER}
-FEW = {"n_bootstrap": 100, "n_randomization": 200}
+FEW = {"n_bootstrap": 40, "n_randomization": 60}
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_sacrebleus_numbers_to_the_last_digit(texts, result, monkeypatch, seed):
         systems = {name: systems[name] for name in ("clearly-better", *list(systems)[:-1])}
         metrics = {"BLEU": sacre.BLEU}
     assert result.sacrebleu_seed == seed
-    for test, argument, n in ((BS, "bs", 100), (AR, "ar", 200)):
+    for test, argument, n in ((BS, "bs", 40), (AR, "ar", 60)):
         made = {m: kind(references=naive.streams(references)) for m, kind in metrics.items()}
         _, scores = PairedTest(list(systems.items()), made, None, argument, n)()
         for metric in metrics:
@@ -97,7 +97,7 @@ def test_evaluatio_has_one_bleu():
 def test_identical_systems_and_verdicts(result):
     for record in records(result, system="copy"):
         assert record.calibrated == 1.0
-        expected = {BS: 1 / 101, AR: 1 / 201, EVALUATIO: 1.0}[record.test]
+        expected = {BS: 1 / 41, AR: 1 / 61, EVALUATIO: 1.0}[record.test]
         assert record.pvalue == expected
         assert record.verdict == ("neither" if record.test == EVALUATIO else "printed only")
     one = result.tests[0].to_dict()

@@ -126,7 +126,7 @@ def test_a_result_or_one_line(seed, tmp_path, monkeypatch, run_here):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
     codes = []
-    for i in range(100 if seed else 50):
+    for i in range(100 if seed else 30):
         if i % 5 == 0:
             write_files(rng, tmp_path)
         words = drawn(rng)

@@ -60,12 +60,15 @@ def refitted(rows, names):
         battles[b, a] += 1
     odds = dict.fromkeys(names, 1.0)
     for _ in range(5000):
+        before = odds
         odds = {
             i: wins[i] / sum(battles[i, j] / (odds[i] + odds[j]) for j in names if j != i)
             for i in names
         }
         mean = np.exp(np.mean(np.log(list(odds.values()))))
         odds = {i: x / mean for i, x in odds.items()}
+        if all(abs(odds[i] - before[i]) < 1e-13 for i in names):
+            break
     return {i: float(np.log(x)) for i, x in odds.items()}
 
 

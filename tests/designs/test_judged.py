@@ -12,6 +12,9 @@ from evalstats.data import examples
 from evalstats.designs.judges.judged import joined_rows
 from evalstats.statistics.interchange import made_by, rebuilt
 
+#: Resamples, where no number depends on how many there are.
+FEW = {"n_resamples": 199}
+
 
 def paired(judge, people):
     """Return (the judge's, people's) of each segment, people's None where NaN."""
@@ -118,13 +121,13 @@ def test_few_labels_are_told_and_one_is_refused():
     judge, human = biased(1, labelled=99)
     assert any(
         note.startswith("pass: only 99 labelled segments: below 100, intervals and p-values")
-        for note in es.compare(judge, human=human, metrics=es.Mean("pass")).notes
+        for note in es.compare(judge, human=human, metrics=es.Mean("pass"), **FEW).notes
     )
     judge, human = biased(1, labelled=100)
-    assert "rough" not in es.compare(judge, human=human, metrics=es.Mean("pass")).to_text()
+    assert "rough" not in es.compare(judge, human=human, metrics=es.Mean("pass"), **FEW).to_text()
     judge, human = biased(1, labelled=29)
     documents = [str(i) for i in range(600)]
-    result = es.compare(judge, human=human, metrics=es.Mean("pass"), groups=documents)
+    result = es.compare(judge, human=human, metrics=es.Mean("pass"), groups=documents, **FEW)
     assert "pass: only 29 labelled groups: below 30, intervals" in " ".join(result.notes)
     judge, human = biased(1, labelled=1)
     with pytest.raises(es.InputError, match="at least 2 segments of each system, got 1; label"):
@@ -134,16 +137,16 @@ def test_few_labels_are_told_and_one_is_refused():
 def test_of_many_systems_the_others_are_counted():
     judge, human = biased(1)
     four = [{**d, "C": d["A"], "D": d["B"]} for d in (judge, human)]
-    result = es.compare(four[0], human=four[1], metrics=es.Mean("pass"))
+    result = es.compare(four[0], human=four[1], metrics=es.Mean("pass"), **FEW)
     assert any("and 1 system more." in note for note in result.notes)
 
 
 def test_both_scores_and_their_difference_fit_together():
     judge, human = biased(1)
-    result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A")
+    result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A", **FEW)
     scores_ = {e.system: e.score for e in result.estimates}
     assert result["B"].difference == scores_["B"] - scores_["A"]
-    again = es.estimate(judge, metric=es.Mean("pass"), human=human)
+    again = es.estimate(judge, metric=es.Mean("pass"), human=human, **FEW)
     assert {e.system: e.score for e in again} == scores_
 
 
@@ -166,7 +169,7 @@ def test_labels_and_others_are_drawn_apart_where_groups_are_one_of_the_two():
 
 def test_notes_say_what_the_judge_is_worth_and_how_it_differs_from_people():
     judge, human = biased(3)
-    result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A")
+    result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A", **FEW)
     worth, agree, sample, *_ = [note for note in result.notes if note.startswith("pass")]
     assert "people's labels of 120 of 600 segments" in worth
     assert "λ = 0." in worth
@@ -182,13 +185,13 @@ def test_labels_that_are_no_random_sample_are_told():
     human = {
         name: [1.0 if x and i < 400 else None for i, x in enumerate(judge[name])] for name in judge
     }
-    result = es.compare(judge, metrics=es.Mean("pass"), human=human)
+    result = es.compare(judge, metrics=es.Mean("pass"), human=human, **FEW)
     assert any("differently from others (p = " in note for note in result.notes)
 
 
 def test_the_correlation_is_pearsons():
     people, judge, known = scores()
-    found = es.estimate(judge, metric=es.Mean("q"), human=of_some(people, known))
+    found = es.estimate(judge, metric=es.Mean("q"), human=of_some(people, known), **FEW)
     r = np.corrcoef(people[known], judge[known])[0, 1]
     assert any(f"correlation {r:.2f} [" in note for note in found.notes)
 
@@ -196,7 +199,7 @@ def test_the_correlation_is_pearsons():
 def test_power_says_how_many_labels_would_do():
     """The error of n labels is that of the labelled part times √(120/n), and the rest as it is."""
     judge, human = biased(5)
-    result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A")
+    result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A", **FEW)
     (line,) = [x for x in result.power(difference=0.1).notes if "with labels of" in x]
     assert "(now 120) of 600, a difference of 0.1 between B and A is found with power 0.8" in line
     (line,) = [x for x in result.power(difference=0.02).notes if "would not do" in x]
@@ -228,14 +231,14 @@ def folder(tmp_path_factory):
 
 def test_a_table_a_column_and_lists_are_one(folder):
     answers, labels = folder / "answers.csv", folder / "labels.csv"
-    by_file = es.compare_logs(answers, metric="correct", human=labels, baseline="base")
+    by_file = es.compare_logs(answers, metric="correct", human=labels, baseline="base", **FEW)
     people = dict(line.rsplit(",", 1) for line in labels.read_text().split()[1:])
     both = ["system,segment,correct,people"]
     for line in answers.read_text().split()[1:]:
         both.append(f"{line},{people.get(line.rsplit(',', 1)[0], '')}")
     path = folder / "both.csv"
     path.write_text("\n".join(both))
-    by_column = es.compare_logs(path, metric="correct", human="people", baseline="base")
+    by_column = es.compare_logs(path, metric="correct", human="people", baseline="base", **FEW)
     assert by_file["tuned"] == by_column["tuned"]
     assert not any("Left out" in note for note in by_column.notes)
     judge, human = ({name: [] for name in ("base", "tuned")} for _ in range(2))
@@ -243,13 +246,13 @@ def test_a_table_a_column_and_lists_are_one(folder):
         name, _, grade, label = line.split(",")
         judge[name].append(float(grade))
         human[name].append(float(label) if label else None)
-    of_lists = es.compare(judge, metrics=es.Mean("correct"), human=human, baseline="base")
+    of_lists = es.compare(judge, metrics=es.Mean("correct"), human=human, baseline="base", **FEW)
     assert of_lists["tuned"].pvalue == by_file["tuned"].pvalue
 
 
 def test_the_command_line_takes_them(folder, capsys):
     command = ["compare", str(folder / "answers.csv"), "--human", str(folder / "labels.csv")]
-    assert main([*command, "--baseline", "base"]) == 0
+    assert main([*command, "--baseline", "base", "--resamples", "99"]) == 0
     assert "people's labels of 120 of 800 segments" in capsys.readouterr().out
     command[0] = "gate"
     assert (
@@ -317,7 +320,7 @@ def test_tables_that_do_not_fit_are_told(folder, tmp_path):
             es.compare_logs(answers, metric="correct", human=path)
     path = tmp_path / "more.csv"
     path.write_text("\n".join([*lines, "base,9999,1", "tuned,9999,1"]))
-    result = es.compare_logs(answers, metric="correct", human=path)
+    result = es.compare_logs(answers, metric="correct", human=path, **FEW)
     assert "People's scores of 1 item that no log has are left out." in result.notes
 
 

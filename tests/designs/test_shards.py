@@ -48,7 +48,7 @@ def statistics():
 # Sums
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(labels=st.lists(st.integers(0, 6), min_size=90, max_size=90), data=st.data())
 def test_any_sharding_in_any_order_gives_the_same_bits(statistics, labels, data):
     whole = shard(statistics, np.arange(90))

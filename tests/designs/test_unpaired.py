@@ -63,10 +63,11 @@ def test_texts_have_references_of_their_own(sample):
     old, new = (sample.systems[name] for name in ("baseline", "clearly-better"))
     texts = {"old": old[:150], "new": new[180:]}
     references = {"old": sample.references[:150], "new": sample.references[180:]}
-    result = es.compare(texts, references, ["bleu", "ter"], paired=False, baseline="old")
+    options = {"paired": False, "baseline": "old", "n_resamples": 99}
+    result = es.compare(texts, references, ["bleu", "ter"], **options)
     for name, text in texts.items():
         for metric in ("bleu", "ter"):
-            alone = es.estimate(text, references[name], metric)
+            alone = es.estimate(text, references[name], metric, n_resamples=99)
             found = result.estimates[alone.metric, name]
             assert (found.score, found.n_segments) == (alone.score, len(text))
             assert found.standard_error == pytest.approx(alone.standard_error)
@@ -82,7 +83,7 @@ def test_texts_have_references_of_their_own(sample):
         for metric in ("bleu", "ter")
         for name, text in texts.items()
     ]
-    assert es.compare(tables, paired=False, baseline="old")["BLEU", "new"] == d
+    assert es.compare(tables, **options)["BLEU", "new"] == d
 
 
 def test_documents_and_strata_are_within_each_system():
@@ -198,13 +199,14 @@ def test_margins_gates_and_ranks_are_of_unpaired_systems_too(sample):
     (d,) = es.compare(answers, metrics=ACC, paired=False, margin=0.1)
     known = miettinen_nurminen_distance(0.81, 0.8, (300, 200), -0.1)
     assert d.margin_test.pvalue_not_worse == pytest.approx(stats.norm.sf(known))
-    gate = es.gate(answers, "old", metrics=ACC, paired=False, margin=0.1)
+    few = {"paired": False, "n_resamples": 99}
+    gate = es.gate(answers, "old", metrics=ACC, margin=0.1, **few)
     assert gate.verdict == "passed"
     assert [check.n_items for check in gate] == [300]
     tables = {name: es.extract({name: x}, metric=ACC) for name, x in answers.items()}
-    again = es.gate(tables["new"], tables["old"], paired=False, margin=0.1)
+    again = es.gate(tables["new"], tables["old"], margin=0.1, **few)
     assert again.checks[0].difference == gate.checks[0].difference
-    kept = es.gate(tables["new"], tables["old"], paired=False, recovery=0.85)
+    kept = es.gate(tables["new"], tables["old"], recovery=0.85, **few)
     assert kept.verdict == "passed"
     three = {name: 10 * k + rng.normal(size=50 + 20 * k) for k, name in enumerate("ABC")}
     ranking = es.compare(three, metrics=MARKS, paired=False).ranking()
@@ -242,8 +244,9 @@ def test_suites_of_logs_have_totals_of_each_system_alone(tmp_path):
             rows += [f"{system},{task},{system}{i},{int(x)}" for i, x in enumerate(marks)]
     path = tmp_path / "scores.csv"
     path.write_text("\n".join(rows) + "\n")
-    result = es.compare_logs(path, paired=False)
-    assert list(result) == list(es.compare_logs(path, paired=False, missing="intersect"))
+    options = {"paired": False, "n_resamples": 199}
+    result = es.compare_logs(path, **options)
+    assert list(result) == list(es.compare_logs(path, missing="intersect", **options))
     assert [d.task for d in result] == ["law", "math", "macro"]
     total = result.differences[-1]
     alone = [es.estimate_logs(path, system=name, missing="intersect") for name in "AB"]
@@ -294,7 +297,7 @@ def test_what_needs_the_same_segments_says_so():
 
 
 def test_figures_say_how_many_segments_each_system_has():
-    result = es.compare(PLAIN, metrics=ACC, paired=False, baseline="A")
+    result = es.compare(PLAIN, metrics=ACC, paired=False, baseline="A", n_resamples=99)
     for axes in (result.plot(), result.plot_scores()):
         assert axes.get_title("right").replace("\n", " ").endswith(", 3 to 5 segments")
 

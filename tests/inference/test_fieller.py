@@ -108,7 +108,7 @@ def agree(seed):
         assert last >= d.pvalue - 1e-12
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.integers(0, 10**6))
 def test_claim_p_value_and_bound_agree_and_p_grows_with_the_recovery(seed):
     agree(seed)

@@ -788,11 +788,10 @@ the total is that of the largest group whose tasks are all compared
 of several runs the newest is read, wherever it was made
 - return log.header.get("status") == "success", created, str(log.path)
 + return log.header.get("status") == "success", str(created), str(log.path)
-@ logs/formats/promptfoo.py: logs_agents
+@ logs/formats/applications.py: logs_agents
 an error of promptfoo is no failure
 -     if is_error:
 +     if False:
-@ logs/formats/deepeval.py: logs_agents
 a case of DeepEval that failed for an error alone has not failed
 -     if first is not None and not has_failed:
 +     if False:

@@ -307,8 +307,9 @@ def test_a_margin_and_a_recovery_are_dashed_lines_with_a_band():
         kept = compared(5, metric, baseline=NAMES[0], recovery=0.9)
         (base,) = {d.baseline_score for d in kept}
         limit = base / 0.9 - base if lower else 0.9 * base - base
-        assert dashed(kept.plot()) == [pytest.approx(limit)]
-        assert "dashed: 0.9 of the baseline kept" in kept.plot().get_xlabel()
+        axes = kept.plot()
+        assert dashed(axes) == [pytest.approx(limit)]
+        assert "dashed: 0.9 of the baseline kept" in axes.get_xlabel()
         of_ratios = compared(5, metric, baseline=NAMES[0], recovery=0.9, contrast="ratio").plot()
         assert dashed(of_ratios) == [pytest.approx(1 / 0.9 if lower else 0.9)]
         # A gate asks about a loss alone.
@@ -375,8 +376,9 @@ def test_rows_of_several_metrics_are_those_of_the_first():
               for m in range(2)]  # fmt: skip
     for baseline in (None, "b"):
         result = es.compare(tables, baseline=baseline, n_resamples=99)
-        names = [label.get_text() for label in result.plot()[0].get_yticklabels()]
-        for panel, metric in zip(result.plot(), ("m0", "m1"), strict=True):
+        panels = result.plot()
+        names = [label.get_text() for label in panels[0].get_yticklabels()]
+        for panel, metric in zip(panels, ("m0", "m1"), strict=True):
             for name, x in zip(names, points(panel), strict=True):
                 pair = name.replace("\n", " ").split(" − ") if baseline is None else (name, "b")
                 d = result.difference(metric, *pair)
@@ -390,8 +392,9 @@ def test_rows_of_several_metrics_are_those_of_the_first():
     rankings = es.compare(tables, n_resamples=99).ranking()
     assert isinstance(rankings, Rankings)
     assert [ranking.metric for ranking in rankings] == ["m0", "m1"]
-    order = [label.get_text() for label in rankings.plot()[0].get_yticklabels()]
-    for panel, ranking in zip(rankings.plot(), rankings, strict=True):
+    panels = rankings.plot()
+    order = [label.get_text() for label in panels[0].get_yticklabels()]
+    for panel, ranking in zip(panels, rankings, strict=True):
         (line,) = marks(panel)
         assert list(line.get_xdata()) == [ranking[name].rank for name in order]
 

@@ -1,6 +1,7 @@
 """Gates between runs: three verdicts, at the stated error, in every form."""
 
 import json
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -152,15 +153,16 @@ def test_it_says_how_many_items_would_do():
     rng = np.random.default_rng(5)
     n = check.needed
     counts = rng.multinomial(n, [0.02, 0.02, 0.96], size=1500)
-    passed = [norm.sf(tango_distance(g, lost, n, -0.01)) <= 0.05 for g, lost, _ in counts]
-    assert np.mean(passed) == pytest.approx(0.8, abs=0.05)
+    distances = [tango_distance(g, lost, n, -0.01) for g, lost, _ in counts]
+    assert np.mean(norm.sf(distances) <= 0.05) == pytest.approx(0.8, abs=0.05)
 
 
 def test_of_a_score_below_0_no_share_is_kept_and_other_checks_are_decided():
     base, new = answers(1000, 10, 10, 900)
     rng = np.random.default_rng(4)
     old = run("base", t=base, u=rng.normal(-1, 1, 1000))
-    found = es.gate(run("new", t=new, u=rng.normal(-1, 1, 1000)), old, recovery=0.9)
+    other = run("new", t=new, u=rng.normal(-1, 1, 1000))
+    found = es.gate(other, old, recovery=0.9, n_resamples=499)
     assert [(c.task, c.verdict) for c in found][:2] == [("t", "passed"), ("u", "undecided")]
     check = found.checks[1]
     assert (check.pvalue_passed, check.pvalue_failed, check.needed) == (None, None, None)
@@ -174,7 +176,8 @@ def test_of_a_score_below_0_no_share_is_kept_and_other_checks_are_decided():
 def test_forms():
     base, new = answers(1000, 10, 25)
     worse = answers(1000, 0, 80)
-    found = es.gate(run("new", a=new, b=worse[1]), run("base", a=base, b=worse[0]), margin=0.02)
+    sides = run("new", a=new, b=worse[1]), run("base", a=base, b=worse[0])
+    found = es.gate(*sides, margin=0.02, n_resamples=99)
     plain = json.loads(found.to_json())
     assert plain["verdict"] == "failed"
     assert [c["verdict"] for c in plain["checks"]] == ["undecided", "failed", "failed"]
@@ -279,12 +282,13 @@ def test_a_gate_takes_what_compare_takes_and_says_the_same(metrics):
             OUTPUTS, REFERENCES, metrics, baseline="old", confidence_level=0.9, **LIMITS
         )
     ]
-    made = [es.gate(*sides, **LIMITS) for sides in forms(metrics)]
+    every = list(forms(metrics))
+    made = [es.gate(*sides, **LIMITS) for sides in every]
     assert len(made) == (9 if len(metrics) == 1 else 3)
     for gate in made:
         assert [row[1:] for row in numbers(gate)] == expected
         assert es.Gate.from_json(gate.to_json()) == gate
-    for sides, gate in zip(forms(metrics), made, strict=True):
+    for sides, gate in zip(every, made, strict=True):
         assert gate.verdict == "passed"
         assert es.assert_not_worse(*sides, **LIMITS) == gate
 
@@ -354,6 +358,7 @@ def test_sides_that_do_not_go_together(sides, options, message):
         es.gate(*sides, margin=1.0, **options)
 
 
+@cache
 def many(n_tasks=12, n=200):
     """Return two logs of tasks too small to tell each, but not together."""
     tasks = {f"t{i:02}": answers(n, 9, 8 + i % 3, n // 2) for i in range(n_tasks)}
@@ -393,7 +398,7 @@ def test_a_total_that_fails_is_not_adjusted_for_tasks():
     assert found.reasons[0].startswith("macro: acc: failed, the loss is beyond the limit (p")
     assert "Holm" not in found.reasons[0]
     with pytest.raises(AssertionError, match=r"FAILED: bad against .* asked of the total"):
-        es.assert_not_worse(bad, base, on="total")
+        es.assert_not_worse(bad, base, on="total", n_resamples=99)
 
 
 def test_of_one_task_the_total_is_the_task_and_of_others_there_has_to_be_one():
@@ -412,16 +417,20 @@ def test_of_one_task_the_total_is_the_task_and_of_others_there_has_to_be_one():
         gate(100, 1, 1, margin=0.1, undecided="x")
 
 
+@cache
+def two_tasks(*lost):
+    """Return two logs of tasks with so many answers lost."""
+    tasks = {f"t{i}": answers(1000, 10, n) for i, n in enumerate(lost)}
+    return [run(n, **{t: b[i] for t, b in tasks.items()}) for i, n in ((1, "new"), (0, "base"))]
+
+
 @pytest.mark.parametrize("undecided", [None, "pass", "fail"])
 @pytest.mark.parametrize("lost", [(5, 5), (5, 30), (30, 30), (80, 30), (80, 5)])
 @pytest.mark.parametrize("on", ["all", "total"])
 def test_junit_and_the_exit_code_agree(undecided, lost, on):
     """Defect: an undecided gate that counted as passed wrote errors, and one that failed none."""
-    tasks = {f"t{i}": answers(1000, 10, n) for i, n in enumerate(lost)}
-    new, base = (
-        run(n, **{t: b[i] for t, b in tasks.items()}) for i, n in ((1, "new"), (0, "base"))
-    )
-    found = es.gate(new, base, margin=0.02, undecided=undecided, on=on, n_resamples=500)
+    options = {"undecided": undecided, "on": on, "n_resamples": 99}
+    found = es.gate(*two_tasks(*lost), margin=0.02, **options)
     suite = ElementTree.fromstring(found.to_junit())
     counts = {name: int(suite.get(name)) for name in ("failures", "errors", "skipped")}
     inside = [child.tag for case in suite for child in case]
@@ -443,7 +452,7 @@ def test_every_reason_is_printed_and_failures_come_first():
     new, base = (
         run(n, **{t: b[i] for t, b in tasks.items()}) for i, n in ((1, "new"), (0, "base"))
     )
-    found = es.gate(new, base, margin=0.02)
+    found = es.gate(new, base, margin=0.02, n_resamples=99)
     for text in (str(found), found.to_markdown(), found.to_latex(), found.to_html()):
         places = [text.find(f"t{i}: acc: {verdict}") for i, verdict in
                   [(1, "failed"), (4, "failed"), (0, "undecided"), (2, "undecided"),

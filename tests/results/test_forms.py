@@ -465,7 +465,7 @@ def check_csv(result):
                 assert computed[name] in (shown, f"'{shown}")
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     st.lists(hostile, min_size=3, max_size=3, unique=True),
     hostile, hostile.map(lambda text: f"{text}|seed:1"), hostile,

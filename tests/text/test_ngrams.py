@@ -43,7 +43,7 @@ def any_chrf(rng):
     )
 
 
-@pytest.mark.parametrize("n", [60, pytest.param(1500, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("n", [30, pytest.param(1500, marks=pytest.mark.thorough)])
 def test_fuzzed_corpora_in_tiny_chunks_and_short_keys(monkeypatch, n):
     """Any options and bounds of memory, and few bits for a key, so that every split happens."""
     for seed in range(n):

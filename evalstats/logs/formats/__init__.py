@@ -6,12 +6,11 @@ Parts of formats are `format`, what all share, `columns` of tables, and `lm_eval
 from __future__ import annotations
 
 from evalstats.logs.formats.agents import SWE_BENCH, TAU2_BENCH, TAU_BENCH
+from evalstats.logs.formats.applications import DEEPEVAL, PROMPTFOO
 from evalstats.logs.formats.arenas import ALPACA_EVAL, ARENA
-from evalstats.logs.formats.deepeval import DEEPEVAL
 from evalstats.logs.formats.harnesses import EVERY_EVAL_EVER, HELM, OPENAI_EVALS
 from evalstats.logs.formats.inspect import INSPECT
 from evalstats.logs.formats.lm_eval import LM_EVAL
-from evalstats.logs.formats.promptfoo import PROMPTFOO
 from evalstats.logs.formats.tables import TABLE
 from evalstats.logs.formats.translation import COMET, MEETEVAL, MT_METRICS_EVAL, WMT
 

@@ -26,15 +26,7 @@ from evalstats.logs.formats.format import (
 )
 from evalstats.logs.rows import Answers, Key, Rows, is_finite
 from evalstats.logs.settings import arguments_of
-from evalstats.logs.sources import (
-    Source,
-    as_label,
-    fingerprint,
-    get,
-    read_json,
-    require,
-    without_suffix,
-)
+from evalstats.logs.sources import as_label, fingerprint, get, read_json, require, without_suffix
 
 #: How files begin.
 _TRIALS = re.compile(rb'\s*\[\s*\{\s*"task_id"\s*:\s*\d+\s*,\s*"reward"\s*:')
@@ -148,12 +140,6 @@ def _tau2_bench(reading: Reading) -> Iterator[Rows]:
         yield rows_of(answers, key, agent, items, lacking=lacking, settings=settings)
 
 
-def _is_tau2_bench(source: Source) -> bool:
-    """Return whether a file says which agent was in which environment."""
-    about = get(source.json, "info")
-    return get(about, "agent_info") is not None and get(about, "environment_info") is not None
-
-
 def _swe_bench(reading: Reading) -> Iterator[Rows]:
     """Yield whether instances were resolved, of each report ``MODEL.RUN.json``, called as it is."""
     key = Key("", "resolved")
@@ -202,7 +188,13 @@ TAU_BENCH = Format(
     lambda path: begins(path, _TRIALS),
 )
 TAU2_BENCH = Format(
-    "tau2-bench", ".json", _is_tau2_bench, _tau2_bench, lambda path: begins(path, _RESULTS)
+    "tau2-bench",
+    ".json",
+    lambda source: (
+        None not in [get(source.json, "info", key) for key in ("agent_info", "environment_info")]
+    ),
+    _tau2_bench,
+    lambda path: begins(path, _RESULTS),
 )
 SWE_BENCH = Format(
     "SWE-bench",

@@ -226,10 +226,7 @@ def _wins(answers: Answers, metric: str) -> NDArray[np.float64]:
 
 
 def _leaderboard(path: Path) -> dict[str, tuple[float | None, int | None]]:
-    """Return the win rate of each system, and of how many preferences, if there is such a file.
-
-    A row of that may be of another run, where the leaderboard was given and not computed.
-    """
+    """Return win rates, and of how many preferences, by system; another run may have made them."""
     stated = {}
     for row in csv.DictReader(chain.from_iterable(text_blocks(path))) if path.is_file() else ():
         numbers = []

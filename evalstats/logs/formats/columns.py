@@ -290,12 +290,10 @@ def _less(names: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
 
 
 def of_inspect(cells: Mapping[str, list[Any]]) -> dict[str, str | None]:
-    """Return what the columns of a frame of Inspect's `samples_df` are; empty of other tables.
-
-    Its `sample_id` is another one in every epoch and log, and `id` what the dataset says.
-    """
+    """Return the roles of the columns of Inspect's `samples_df`; empty of other tables."""
     if not {"id", "epoch", "input", "target"}.issubset(cells):
         return {}
+    # `sample_id` is another one in every epoch and log, `id` what the dataset says.
     scores = {
         name: "score"
         for name in cells
@@ -374,10 +372,7 @@ def _columns_by_role(
 
 
 class ScoreColumns(NamedTuple):
-    """The columns of scores by name, as in `Roles`: metrics, or systems where `are_systems`.
-
-    `left_out` says of other columns why they hold no scores.
-    """
+    """The columns of scores by name, metrics or systems; and why others hold no scores."""
 
     columns: Mapping[str, tuple[str, ...]]
     are_systems: bool

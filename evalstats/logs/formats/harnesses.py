@@ -129,10 +129,7 @@ def _instances(path: Path, task: str, reading: Reading) -> dict[str, Answers]:
 
 
 def _key(stat: Any, task: str, where: str) -> Key:
-    """Return the task, metric and filter of a statistic of HELM.
-
-    The filter is its split and perturbation: "test, typos, prob=0.1".
-    """
+    """Return task, metric and filter of a statistic: its split and perturbation, "test, typos"."""
     name = require(stat, "name", "name", where=where)
     change = get(stat, "name", "perturbation")
     parts = [get(stat, "name", "split"), get(stat, "name", "sub_split"), get(change, "name")]
@@ -201,10 +198,7 @@ def _every_eval_ever(reading: Reading) -> Iterator[Rows]:
 
 
 def _about(results: Any, task: str, result: str) -> Any:
-    """Return what the file beside says of a result, None where it could mean several.
-
-    Entries are those of the task, and among them the one of this id, where ids are stated.
-    """
+    """Return what the file beside says of a result, None where it could mean several."""
     stated = results if isinstance(results, list) else []
     of_task = [one for one in stated if get(one, "evaluation_name") == task]
     named = [one for one in of_task if result and get(one, "evaluation_result_id") == result]

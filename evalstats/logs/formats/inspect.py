@@ -261,10 +261,7 @@ def _reducer(name: object) -> _Reducer | None:
 def _reduced(
     items: Items, values: NDArray[np.float64], reducer: _Reducer
 ) -> tuple[Items, NDArray[np.float64]]:
-    """Return items with one score each, `(n, 2) -> (N, 2)`, from those of all answers to them.
-
-    An item without any score is missing where one of its answers is, and else was not scored.
-    """
+    """Return items with one score each, `(n, 2) -> (N, 2)`, from those of all answers to them."""
     first = [i for i, name in enumerate(items.ids) if i == 0 or name != items.ids[i - 1]]
     rows = np.zeros((len(first), 2))
     for row, answers in zip(rows, np.split(values, first[1:]), strict=True):
@@ -273,7 +270,7 @@ def _reduced(
         if score == score:
             row[:] = score, 1.0
         elif np.isnan(answers).any() and not scores:
-            row[:] = math.nan
+            row[:] = math.nan  # Else none of its answers was scored on purpose.
     return items.at(first), rows
 
 
@@ -329,10 +326,7 @@ def _texts(sample: Any, targets: Sequence[Any]) -> dict[str, str]:
 
 
 def _lacking(log: _Stored) -> str:
-    """Return a line on what is wrong with a log: its status, samples that it lacks, errors.
-
-    It is empty where nothing is.
-    """
+    """Return a line on what is wrong with a log, its status, samples, errors; else nothing."""
     status, n_samples = log.header.get("status"), len(log.samples)
     why = [] if status == "success" else [f"the log's status is {shown(status, 60)}"]
     if log.header.get("invalidated"):
@@ -347,9 +341,10 @@ def _lacking(log: _Stored) -> str:
     return "; ".join(why)
 
 
-def _is_inspect(source: Source) -> bool:
-    """Return whether a file is a zip file of Inspect's, or says which task was run."""
-    return source.suffix == ".eval" or isinstance(get(source.json, "eval", "task"), str)
-
-
-INSPECT = Format("Inspect", ".eval .json", _is_inspect, _inspect, _is_log)
+INSPECT = Format(
+    "Inspect",
+    ".eval .json",
+    lambda source: source.suffix == ".eval" or isinstance(get(source.json, "eval", "task"), str),
+    _inspect,
+    _is_log,
+)

@@ -43,29 +43,19 @@ _SAMPLES = re.compile(rf"samples_(.+){_STAMP}\.jsonl(?:\.gz)?", re.DOTALL)
 _RESULTS = re.compile(rf".+{_STAMP}\.json", re.DOTALL)
 
 #: How the harness aggregates its own metrics where a task does not say.
-_REGISTERED = {
-    "perplexity": "perplexity",
+_OWN_NAMES = ("perplexity", "bits_per_byte", "f1", "bleu", "chrf", "chrf++", "ter", "brier_score")
+_AGGREGATIONS = {
+    **{name: name for name in (*_OWN_NAMES, "bypass")},
     "word_perplexity": "weighted_perplexity",
     "byte_perplexity": "weighted_perplexity",
-    "bits_per_byte": "bits_per_byte",
     "mcc": "matthews_corrcoef",
-    **{name: name for name in ("f1", "bleu", "chrf", "chrf++", "ter", "brier_score", "bypass")},
 }
 #: Hashes of what was asked and expected; prompts may differ, by shots and chat templates.
 _HASHES = ("doc_hash", "target_hash")
 #: What a line has beside its metrics.
-_FIXED = (
-    "doc_id",
-    "doc",
-    "target",
-    "arguments",
-    "resps",
-    "filtered_resps",
-    "filter",
-    "metrics",
-    "prompt_hash",
-    *_HASHES,
-)
+_FIXED = frozenset(
+    ["doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"]
+) | {"prompt_hash", *_HASHES}
 
 
 class _Run(NamedTuple):
@@ -269,15 +259,12 @@ class Results:
         return settings_of(version=version, shots=shots, dataset=dataset)
 
     def aggregation(self, task: str, metric: str) -> tuple[str, bool]:
-        """Return how the scores of items become one, and whether the log itself says so.
-
-        As in ``("mean", False)``; of a function of the task's own the log has the source.
-        """
+        """Return how the scores of items become one, and whether the log itself says so."""
         listed = self.entry("configs", task).get("metric_list")
         for entry in listed if isinstance(listed, list) else []:
             if _mapping(entry).get("metric") == metric and "aggregation" in entry:
                 return str(entry["aggregation"]), True
-        return _REGISTERED.get(metric, "mean"), metric in _REGISTERED
+        return _AGGREGATIONS.get(metric, "mean"), metric in _AGGREGATIONS
 
     @cached_property
     def groups(self) -> dict[str, tuple[str, ...]]:
@@ -315,14 +302,12 @@ def _parts(request: object) -> list[Any]:
 
 
 def _texts(record: Mapping[str, Any]) -> dict[str, str]:
-    """Return what was asked, expected and answered, as far as a line has it.
-
-    Of choices the answer is the one of the highest log-likelihood.
-    """
+    """Return what was asked, expected and answered, as far as a line has it."""
     requests, answers = _parts(record.get("arguments")), record.get("filtered_resps")
     answers = answers if isinstance(answers, list) else []
     answer = answers[0] if answers else ""
     if isinstance(answer, list) and len(answers) == len(requests) > 1:
+        # Of choices it is the likeliest.
         with suppress(ValueError, TypeError, IndexError):
             likelihoods = [float(one[0]) for one in answers]
             answer = _parts(requests[likelihoods.index(max(likelihoods))])[1]

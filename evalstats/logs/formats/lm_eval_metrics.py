@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from operator import index
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,6 @@ from evalstats.metrics.perplexity import UNITS
 #: Labels are few; beyond it pairs are texts.
 _MOST_LABELS = 200
 
-T = TypeVar("T")
-
 
 class UnreadableError(Exception):
     """The rows of a metric cannot be read as statistics that add up; the message says why."""
@@ -52,25 +50,6 @@ class Logged(NamedTuple):
     where: Callable[[int], str]
     higher: bool
 
-    def each(self, expected: str, read: Callable[[Any], T]) -> list[T]:
-        """Return what `read` turns every row into.
-
-        Where it cannot read the first row, no row is what was expected (`UnreadableError`); where
-        it cannot read a later one, that row is wrong (`InputError`).
-        """
-        parsed = []
-        for i, row in enumerate(self.values):
-            try:
-                parsed.append(read(row))
-            except (TypeError, ValueError, OverflowError):
-                got = shown(row, 60)
-                if i:
-                    where = self.where(i)
-                    raise InputError(f"{where} must be {expected}, got {got}") from None
-                said = f"its rows should be {expected}, but are like {got}"
-                raise UnreadableError(said) from None
-        return parsed
-
 
 class Read(NamedTuple):
     """A metric and its statistics `(n, k)`; NaN where a score is missing."""
@@ -84,21 +63,40 @@ class Read(NamedTuple):
         return float(self.metric.score(np.nansum(self.statistics, axis=0, dtype=np.float64)))
 
 
-_Reader = Callable[[Logged], Read]
+class _Aggregation(NamedTuple):
+    """How rows, which should be `expected`, become statistics of a metric.
 
-
-def _sums(
-    expected: str, of_row: Callable[[Any], tuple[float, float]], metric: Callable[[Logged], Metric]
-) -> _Reader:
-    """Return a reader of rows that `of_row` turns into two numbers, the statistics of `metric`.
-
-    Messages say that rows should be `expected`.
+    `of_row` turns a row into two numbers, its statistics; or `are_pairs` of what is right and what
+    was answered, which the metric counts.
     """
 
-    def read(rows: Logged) -> Read:
-        return Read(metric(rows), np.array(rows.each(expected, of_row), dtype=np.float64))
+    expected: str
+    of_row: Callable[[Any], tuple[Any, Any]]
+    metric: Callable[[Logged, list[tuple[Any, Any]]], Metric]
+    are_pairs: bool = False
 
-    return read
+    def read(self, rows: Logged) -> Read:
+        """Return the metric of rows and their statistics.
+
+        Where the first row cannot be read no row is what was expected (`UnreadableError`); where a
+        later one cannot, that row is wrong (`InputError`).
+        """
+        parsed = []
+        for i, row in enumerate(rows.values):
+            try:
+                parsed.append(self.of_row(row))
+            except (TypeError, ValueError, OverflowError):
+                got = shown(row, 60)
+                if i:
+                    said = f"{rows.where(i)} must be {self.expected}, got {got}"
+                    raise InputError(said) from None
+                said = f"its rows should be {self.expected}, but are like {got}"
+                raise UnreadableError(said) from None
+        metric = self.metric(rows, parsed)
+        if not self.are_pairs:
+            return Read(metric, np.array(parsed, dtype=np.float64))
+        right, answers = map(list, zip(*parsed, strict=True))
+        return Read(metric, metric.statistics(answers, right))
 
 
 def _score(row: Any) -> tuple[float, float]:
@@ -110,6 +108,12 @@ def _units(row: Any) -> tuple[float, float]:
     """Return the nats of a text and its units, from ``[log-likelihood, number of units]``."""
     nats, units = row
     return 0.0 - nats, 0.0 + units  # 0 and not -0 where a text is certain
+
+
+def _unit(rows: Logged, default: str) -> str:
+    """Return the unit that the name of a metric says: "word" of "word_perplexity"."""
+    unit = rows.metric.partition("_")[0]
+    return unit if unit in UNITS else default
 
 
 def _distance(row: Any) -> tuple[float, float]:
@@ -129,94 +133,79 @@ def _right(row: Any) -> tuple[float, float]:
     return sum(row), len(row)
 
 
-def _texts(metric: Metric) -> _Reader:
-    """Return a reader of ``[reference or references, hypothesis]``."""
-
-    def texts(row: Any) -> tuple[list[str], str]:
-        reference, hypothesis = row
-        references = reference if isinstance(reference, list) else [reference]
-        if isinstance(hypothesis, list):
-            (hypothesis,) = hypothesis
-        if not references or not all(isinstance(text, str) for text in (*references, hypothesis)):
-            raise TypeError
-        return references, hypothesis
-
-    def read(rows: Logged) -> Read:
-        references, hypotheses = zip(*rows.each("[reference, hypothesis]", texts), strict=True)
-        return Read(metric, metric.statistics(hypotheses, references))
-
-    return read
+def _texts(row: Any) -> tuple[list[str], str]:
+    """Return references and a hypothesis, from ``[reference or references, hypothesis]``."""
+    reference, hypothesis = row
+    references = reference if isinstance(reference, list) else [reference]
+    if isinstance(hypothesis, list):
+        (hypothesis,) = hypothesis
+    if not references or not all(isinstance(text, str) for text in (*references, hypothesis)):
+        raise TypeError
+    return references, hypothesis
 
 
-def _per_unit(kind: type[Perplexity] | type[BitsPerUnit], default: str) -> _Reader:
-    """Return a reader of log-likelihoods per unit, which the name says: "word_perplexity"."""
-
-    def metric(rows: Logged) -> Metric:
-        unit = rows.metric.partition("_")[0]
-        return kind(unit if unit in UNITS else default)
-
-    return _sums("[log-likelihood, number of units]", _units, metric)
+def _of_texts(metric: Metric) -> _Aggregation:
+    """Return the corpus score of a metric."""
+    return _Aggregation("[reference, hypothesis]", _texts, lambda *_: metric, are_pairs=True)
 
 
-def _classes(measure: str, labels: tuple[Any, ...] = ()) -> _Reader:
-    """Return a reader of ``[gold label, predicted label]``, all integers or all texts.
+def _labels(row: Any) -> tuple[Any, Any]:
+    """Return the gold label and the predicted one, each an integer or a text."""
+    gold, predicted = (one if isinstance(one, str) else index(one) for one in row)
+    return gold, predicted
 
-    `labels` are the classes, by default those that occur; absent classes are in no average.
-    """
 
-    def pair(row: Any) -> list[Any]:
-        gold, predicted = (one if isinstance(one, str) else index(one) for one in row)
-        return [gold, predicted]
+def _of_classes(measure: str, classes: tuple[Any, ...] = ()) -> _Aggregation:
+    """Return a measure of a classification; without `classes` they are the labels that occur."""
 
-    def read(rows: Logged) -> Read:
-        pairs = rows.each("[gold label, predicted label], integers or texts", pair)
-        gold, predicted = map(list, zip(*pairs, strict=True))
-        there = {*gold, *predicted}
-        if labels and not there.issubset(labels):
+    def confusion(_: Logged, pairs: list[tuple[Any, Any]]) -> Metric:
+        there = {label for pair in pairs for label in pair}
+        if classes and not there.issubset(classes):
             raise UnreadableError("its labels are not 0 and 1, of which scikit-learn takes 1")
         if len(there) > _MOST_LABELS or len(set(map(type, there))) > 1:
             raise UnreadableError(f"its rows have more than {_MOST_LABELS} labels, or two kinds")
         if len(there) == 1:  # Classes are at least two.
             (only,) = there
             there.add(f"not {only}" if isinstance(only, str) else int(only == 0))
-        metric = Confusion(labels or tuple(sorted(there)), measure, absent="omit")
-        return Read(metric, metric.statistics(predicted, gold))
+        # Absent classes are in no average.
+        return Confusion(classes or tuple(sorted(there)), measure, absent="omit")
 
-    return read
+    expected = "[gold label, predicted label], integers or texts"
+    return _Aggregation(expected, _labels, confusion, are_pairs=True)
 
 
-_MEAN = _sums("numbers", _score, lambda rows: Mean(rows.metric, rows.higher))
-#: What a function of a task's own may be.
-_OWN = (
-    _MEAN,
-    _sums(
-        "lists of true and false",
-        _right,
-        lambda rows: Ratio(rows.metric, ("right", "all"), higher_is_better=rows.higher),
-    ),
-    *map(_classes, ("accuracy", "macro-f1", "weighted-f1", "mcc", "kappa", "balanced-accuracy")),
-    _classes("f1", (0, 1)),
+_MEAN = _Aggregation("numbers", _score, lambda rows, _: Mean(rows.metric, rows.higher))
+_RIGHT = _Aggregation(
+    "lists of true and false",
+    _right,
+    lambda rows, _: Ratio(rows.metric, ("right", "all"), higher_is_better=rows.higher),
 )
+_MEASURES = ("accuracy", "macro-f1", "weighted-f1", "mcc", "kappa", "balanced-accuracy")
+#: What a function of a task's own may be.
+_OWN = (_MEAN, _RIGHT, *map(_of_classes, _MEASURES), _of_classes("f1", (0, 1)))
+_NATS = "[log-likelihood, number of units]"
 #: By the names that the harness registers; F1 is that of the label 1, as scikit-learn's.
-_READERS: dict[str, _Reader] = {
+_REGISTERED = {
     "mean": _MEAN,
     "nanmean": _MEAN,
-    "bleu": _texts(BLEU()),
-    "chrf": _texts(CHRF()),
-    "chrf++": _texts(CHRF(word_order=2)),
-    "ter": _texts(TER()),
-    "perplexity": _sums(
-        "log-likelihoods", lambda row: (0.0 - row, 1.0), lambda _: Perplexity("item")
+    "bleu": _of_texts(BLEU()),
+    "chrf": _of_texts(CHRF()),
+    "chrf++": _of_texts(CHRF(word_order=2)),
+    "ter": _of_texts(TER()),
+    "perplexity": _Aggregation(
+        "log-likelihoods", lambda row: (0.0 - row, 1.0), lambda *_: Perplexity("item")
     ),
-    "weighted_perplexity": _per_unit(Perplexity, "token"),
-    "bits_per_byte": _per_unit(BitsPerUnit, "byte"),
-    "brier_score": _sums(
+    "weighted_perplexity": _Aggregation(
+        _NATS, _units, lambda rows, _: Perplexity(_unit(rows, "token"))
+    ),
+    "bits_per_byte": _Aggregation(_NATS, _units, lambda rows, _: BitsPerUnit(_unit(rows, "byte"))),
+    "brier_score": _Aggregation(
         "[gold class, probabilities of all classes]",
         _distance,
-        lambda rows: Mean(rows.metric, False),
+        lambda rows, _: Mean(rows.metric, False),
     ),
-    "f1": _classes("f1", (0, 1)),
-    "matthews_corrcoef": _classes("mcc"),
+    "f1": _of_classes("f1", (0, 1)),
+    "matthews_corrcoef": _of_classes("mcc"),
 }
 _NEVER = {
     "median": "a median is not a function of sums",
@@ -232,16 +221,16 @@ def read_as(function: str, rows: Logged, stated: float | None) -> Read:
     """
     if function in _NEVER:
         raise UnreadableError(_NEVER[function])
-    if function in _READERS:
-        return _READERS[function](rows)
+    if function in _REGISTERED:
+        return _REGISTERED[function].read(rows)
     named = re.search(r"def\s+(\w+)", function)
     by = f"it is aggregated by {named[1] if named else shown(function, 60)}"
     if stated is None:
         raise UnreadableError(f"{by}, and there is no score to recognise it by")
     candidates = []
-    for read in _OWN:
+    for own in _OWN:
         with suppress(UnreadableError, InputError):
-            candidate = read(rows)
+            candidate = own.read(rows)
             if math.isclose(candidate.score, stated, rel_tol=1e-9, abs_tol=1e-12):
                 candidates.append(candidate)
     if not candidates:

@@ -89,10 +89,7 @@ TABLE = Format(
 
 
 def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[str], str]:
-    """Return the scores of a table, what is left out, and a line on what tells segments apart.
-
-    Where no column names the system it is called `name`.
-    """
+    """Return the scores of a table, what is left out, and what tells segments apart."""
     named = wanted.columns or of_inspect(table.cells)
     roles = roles_of(table.path, table.cells, wanted.labels, named)
     if roles.segment is None:
@@ -275,10 +272,7 @@ def _shared_rows(
 
 
 def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
-    """Return the metric of this name, and whether its direction is known.
-
-    An arrow at the end of the name says the direction, and is no part of the metric's name.
-    """
+    """Return the metric of this name, less an arrow, and whether its direction is known."""
     parts = [
         values[list(rows.values()), 0]
         for column, values in scores.values.items()
@@ -298,10 +292,7 @@ def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
 
 
 def _labels(table: Columns, roles: Roles, wanted: Wanted) -> dict[str, list[str]]:
-    """Return the labels of all rows, n each, by the name under which they are asked for.
-
-    Texts that items are asked about become hashes: ``{"document": [...], "source_hash": [...]}``.
-    """
+    """Return the labels of all rows; texts that items are asked about are hashes: source_hash."""
     asked_for = {plain(name): name for name in wanted.labels}
     labels = {asked_for.get(plain(c), c): as_names(table.cells[c]) for c in roles.labels}
     for column in roles.hashed:
