@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from evalstats.errors import InputError
 from evalstats.results import tabular
 from evalstats.results.forms import Finding
-from evalstats.results.marks import Limit, Mark, Panel, metric_of, size_of
+from evalstats.results.marks import Limit, Mark, Panel, metric_of, oriented, size_of
 from evalstats.results.records import (
     Difference,
     by_metric,
@@ -23,7 +23,6 @@ from evalstats.results.records import (
     listed,
     mark_of,
     metric_name,
-    oriented,
     plural,
     ranked,
 )

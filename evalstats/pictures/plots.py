@@ -39,18 +39,18 @@ from evalstats.results.marks import (
     Panel,
     metric_groups,
     metric_of,
+    oriented,
 )
 from evalstats.results.records import (
     Difference,
     by_metric,
     by_pair,
+    counted,
     distinct,
     has_tasks,
     metric_name,
-    oriented,
     plural,
     ranked,
-    size,
 )
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def _pvalues(
         cells[i, j], certain[i, j] = d.pvalue_adjusted, comparison.significant(d)
     _matrix(axes, edges, cells, certain)
     axes.set_xticks(range(1, len(every) + 1), names, rotation=90)
-    title = f"p-values, {metric_of(every)}, {size(every[0])}"
+    title = f"p-values, {metric_of(every)}, {counted(every[0].n_segments, every[0].unit)}"
     name_axes(axes, title, f"• {significance(comparison, found)}")
     axes.tick_params(axis="x", labelsize=min(SMALL, _COLUMNS_POINTS / len(every)))
     return axes

@@ -68,11 +68,13 @@ def of_pair(
     found = [d for d in some if system in (None, d.system) and baseline in (None, d.baseline)]
     if baseline is None:
         found = [d for d in some if system in (None, d.system, d.baseline)]
+    among = found if len(found) > 1 else some
+    known = "; ".join(f"{d.system!r} from {d.baseline!r}" for d in among[:5])
     if len(found) == 1 and system in (None, found[0].system):
         return found[0]
     if len(found) > 1:
         raise InputError(
-            f"is missing: say which of {len(found)} pairs, {_first_pairs(found)}",
+            f"is missing: say which of {len(found)} pairs, {known}",
             argument="baseline",
         )
     turned = [d for d in some if (d.system, d.baseline) == (baseline, system)]
@@ -84,14 +86,7 @@ def of_pair(
             f"{system!r} with the opposite sign, and one-sided tests, margins and recoveries are "
             f"about one of the two: ask for that one, or compare with the other first"
         )
-    raise InputError(
-        f"no difference of {system!r} from {baseline!r}; there are {_first_pairs(some)}"
-    )
-
-
-def _first_pairs(some: Sequence[Difference]) -> str:
-    """Return the names of at most five pairs, such as ``'B' from 'A'; 'C' from 'A'``."""
-    return "; ".join(f"{d.system!r} from {d.baseline!r}" for d in some[:5])
+    raise InputError(f"no difference of {system!r} from {baseline!r}; there are {known}")
 
 
 def named(rows: Sequence[Any], key: object) -> tuple[list[Any], list[str]]:

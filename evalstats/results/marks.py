@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
@@ -20,12 +20,11 @@ from evalstats.results.records import (
     distinct,
     has_tasks,
     is_mixed,
-    size,
     whole_sizes,
 )
 
 if TYPE_CHECKING:
-    pass
+    from evalstats.analysis.comparison import Comparison
 
 
 @dataclass(frozen=True)
@@ -117,6 +116,16 @@ class Panel:
     times: int = 1
 
 
+def oriented(comparison: Comparison, found: Iterable[Difference]) -> list[Difference]:
+    """Return differences as figures show them: of all pairs the better system first, then by size.
+
+    Against a baseline, and of one-sided tests, they have a direction of their own.
+    """
+    directed = comparison.baseline is not None or comparison.alternative != "two-sided"
+    turned = [d if directed or d.winner != d.baseline else d.turned() for d in found]
+    return sorted(turned, key=lambda d: -d.value if d.higher_is_better else d.value)
+
+
 def metric_groups(records: Sequence[Any], metric: str | None) -> list[list[Any]]:
     """Return the records of each metric, or of one; all where a total is of several."""
     if metric is not None:
@@ -136,4 +145,5 @@ def size_of(rows: Sequence[Any]) -> str:
     if has_tasks(rows):
         return counted(len({row.task for row in rows if row.aggregate is None}), "task")
     is_one_size = len({row.n_segments for row in rows}) == 1
-    return size(rows[0]) if is_one_size else whole_sizes(rows)
+    one = counted(rows[0].n_segments, rows[0].unit)
+    return one if is_one_size else whole_sizes(rows)

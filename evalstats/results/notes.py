@@ -167,34 +167,27 @@ def apart_notes(adjustment: Adjustment, methods: tuple[str, str], contrast: str)
 
     `methods` are those of intervals and of p-values.
     """
-    every = adjustment.differences
+    every, null = adjustment.differences, contrast_of(contrast).null
     apart = [d for d in every if adjustment.is_apart(d)]
-    null, n = contrast_of(contrast).null, len(every)
-    if adjusted := [d for d in apart if d.pvalue <= adjustment.level]:
-        several = max(map(adjustment.n_compared, adjusted))
-        yield (
-            f"{_leave(adjusted, n, null)}: each interval speaks of its difference alone, and "
-            f"{adjustment.pvalue_name()} allows for {several} comparisons."
-        )
-    if alone := [d for d in apart if d.pvalue > adjustment.level]:
-        of_intervals, of_pvalues = methods
-        yield (
-            f"{_leave(alone, n, null)}: intervals ({of_intervals}) and p-values ({of_pvalues}) "
-            f"rest on different methods."
-        )
-
-
-def _leave(few: Sequence[Difference], n: int, null: float) -> str:
-    """Return ``2 of 36 intervals leave 0 out though the verdict is "no evidence"``."""
-    if n == 1:
-        what = "The interval leaves"
-    elif len(few) == 1:
-        (d,) = few
-        on = f" on {d.task}" if d.task else ""
-        what = f"The interval of {d.system} - {d.baseline} ({d.metric}){on} leaves"
-    else:
-        what = f"{len(few)} of {n} intervals leave"
-    return f'{what} {null:g} out though the verdict is "no evidence"'
+    adjusted = [d for d in apart if d.pvalue <= adjustment.level]
+    alone = [d for d in apart if d.pvalue > adjustment.level]
+    several = max(map(adjustment.n_compared, adjusted), default=1)
+    name, (of_intervals, of_pvalues) = adjustment.pvalue_name(), methods
+    speaks = "each interval speaks of its difference alone, and"
+    rests = f"intervals ({of_intervals}) and p-values ({of_pvalues}) rest on different methods"
+    for few, why in (
+        (adjusted, f"{speaks} {name} allows for {several} comparisons"),
+        (alone, rests),
+    ):
+        what = f"{len(few)} of {len(every)} intervals leave"
+        if len(every) == 1:
+            what = "The interval leaves"
+        elif len(few) == 1:
+            (d,) = few
+            on = f" on {d.task}" if d.task else ""
+            what = f"The interval of {d.system} - {d.baseline} ({d.metric}){on} leaves"
+        if few:
+            yield f'{what} {null:g} out though the verdict is "no evidence": {why}.'
 
 
 def _family_notes(adjustment: Adjustment) -> Iterator[str]:
@@ -336,22 +329,19 @@ def design_notes(designs: Mapping[str, Iterable[Any]], unit: str) -> Iterator[st
     """
     for metric, of_metric in designs.items():
         every = [one if isinstance(one, Mapping) else vars(one) for one in of_metric]
-        if effects := _known(every, "design_effect"):
+        names = ("design_effect", "effective_size", "segment_error", "run_error")
+        known = {name: [one[name] for one in every if one.get(name) is not None] for name in names}
+        if effects := known["design_effect"]:
             times = span([e**0.5 for e in effects], ".2f")
             yield (
                 f"{metric}: {plural(unit)} make standard errors {times} times those of "
                 f"independent segments (design effect {span(effects, '.2f')}), as of "
-                f"{span(_known(every, 'effective_size'), '.0f')} of them."
+                f"{span(known['effective_size'], '.0f')} of them."
             )
-        if runs := _known(every, "run_error"):
-            alone = span(_known(every, "segment_error"), ".3g")
+        if runs := known["run_error"]:
+            alone = span(known["segment_error"], ".3g")
             of_runs = span(runs, ".3g")
             yield f"{metric}: standard errors from segments {alone}, from runs {of_runs}."
-
-
-def _known(designs: Iterable[Mapping[str, float | None]], name: str) -> list[float]:
-    """Return the values that have this name, where they are known."""
-    return [value for one in designs if (value := one.get(name)) is not None]
 
 
 def span(values: Sequence[float], form: str) -> str:

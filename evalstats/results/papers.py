@@ -20,7 +20,6 @@ from evalstats.results.records import (
     metric_name,
     plural,
     ranked,
-    size,
     whole_sizes,
 )
 from evalstats.results.signatures import DISTRIBUTION, Signature, version
@@ -114,7 +113,8 @@ def paper_table(
         rows.append(tuple(cells))
     firsts = [column[0] for column in paper.columns]
     metrics, tasks = distinct(e.metric for e in firsts), distinct(e.task for e in firsts)
-    of = counted(len(tasks), "task") if len(tasks) > 1 else size(firsts[0])
+    of = counted(firsts[0].n_segments, firsts[0].unit)
+    of = counted(len(tasks), "task") if len(tasks) > 1 else of
     arrow = f" {tabular.direction(firsts[0].higher_is_better)}" if len(metrics) == 1 else ""
     note = "Emphasised: the best of each column"
     if (c := comparison) is not None:

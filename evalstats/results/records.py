@@ -22,7 +22,6 @@ from evalstats.results.convert import Count, NotNegative, Share, Whole, check_bo
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
-    from evalstats.questions.ranking.rankings import Ranking
     from evalstats.results.estimates import Estimate
 
 #: Units of another test set, at most.
@@ -527,16 +526,6 @@ def kind_of(comparison: Comparison, d: Difference) -> str:
     return "better" if d.winner == d.system else "worse"
 
 
-def oriented(comparison: Comparison, found: Iterable[Difference]) -> list[Difference]:
-    """Return differences as figures show them: of all pairs the better system first, then by size.
-
-    Against a baseline, and of one-sided tests, they have a direction of their own.
-    """
-    directed = comparison.baseline is not None or comparison.alternative != "two-sided"
-    turned = [d if directed or d.winner != d.baseline else d.turned() for d in found]
-    return sorted(turned, key=lambda d: -d.value if d.higher_is_better else d.value)
-
-
 def plural(unit: str) -> str:
     """Return the plural of a unit's name: segments, documents, categories, strata.
 
@@ -555,20 +544,16 @@ def counted(n: int, unit: str) -> str:
     return f"{n:,} {unit if n == 1 else plural(unit)}"
 
 
-def size(estimate: Estimate | Ranking) -> str:
-    """Return how many segments, or groups, a score is of."""
-    return counted(estimate.n_segments, estimate.unit)
-
-
 def whole_sizes(estimates: Sequence[Estimate]) -> str:
     """Return ``321 documents of 2,008 segments``, or ``480 to 500 segments`` of several systems."""
     numbers, first = [e.n_segments for e in estimates], estimates[0]
     if min(numbers) < max(numbers):
         return f"{min(numbers):,} to {counted(max(numbers), first.unit)}"
     effect, worth = first.design_effect, first.effective_size
+    own = counted(first.n_segments, first.unit)
     if first.unit == "segment" or not effect or worth is None:
-        return size(first)
-    return f"{size(first)} of {counted(round(worth * effect), 'segment')}"
+        return own
+    return f"{own} of {counted(round(worth * effect), 'segment')}"
 
 
 @dataclass(frozen=True, eq=False)

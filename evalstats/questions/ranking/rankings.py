@@ -30,7 +30,7 @@ from evalstats.results.convert import Count, NotNegative, Share, Size, check_bou
 from evalstats.results.forms import Finding, Several
 from evalstats.results.marks import Mark, Panel
 from evalstats.results.notes import close_calls, floor_notes, unpaired_notes
-from evalstats.results.records import Difference, Record, by_metric, distinct, listed, size
+from evalstats.results.records import Difference, Record, by_metric, counted, distinct, listed
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -181,9 +181,8 @@ class Ranking(Several[Ranked]):
                 ),
             ),
         ]
-        title = (
-            f"Ranks by {self.name} {tabular.which_is_better(self.higher_is_better)}, {size(self)}"
-        )
+        of = f"{self.name} {tabular.which_is_better(self.higher_is_better)}"
+        title = f"Ranks by {of}, {counted(self.n_segments, self.unit)}"
         ties = "No system ties with the first."
         if self.tied:
             names = ", ".join(self.tied[:_NAMED]) + (", ..." if self.tied[_NAMED:] else "")
