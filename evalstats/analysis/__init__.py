@@ -6,7 +6,8 @@
 - `drawn`: scores with influence values and replicates; arithmetic with them; sums from elsewhere
 - `tasks`, `totals`: statistics with a design, from what a caller passes; totals over tasks
 - `estimate`, `compare`, `suite`: scores and differences of one task, and of many
-- `pairs`: one pair of systems: interval, p-value of any null value, claims of likeness, swaps
+- `pairs`: one pair of systems, its interval and the p-value of any null value
+- `margins`, `swaps`: claims that two systems are alike; approximate randomisation
 - `max_t`: p-values, claims and intervals of all pairs at once, and over tasks
 - `comparison`: what users get of a comparison, which can be asked more later
 

@@ -12,6 +12,7 @@ from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.estimate import estimates_of, limits_of, result_signature
+from evalstats.analysis.margins import claims_of
 from evalstats.analysis.max_t import (
     Tested,
     adjusted,
@@ -29,13 +30,8 @@ from evalstats.analysis.options import (
     Options,
     Test,
 )
-from evalstats.analysis.pairs import (
-    PairTest,
-    Studentised,
-    check_ratios,
-    claims_of,
-    swapped_pvalues,
-)
+from evalstats.analysis.pairs import PairTest, Studentised, check_ratios
+from evalstats.analysis.swaps import swapped_pvalues
 from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, flag
 from evalstats.resampling.executors import Workers
@@ -350,7 +346,8 @@ def _family(
         pair = PairTest(*place, options)
         p, exact = swapped[i] if swapped else (pair.pvalue(), False)
         bounds = pair.interval_at(critical[i]) if critical else pair.interval(options.alpha)
-        fields, claims = pair.fields(p, bounds, exact), claims_of(pair)
+        fields = pair.fields(p, bounds, exact)
+        claims = claims_of(pair) if options.is_limited else {}
         tests.append(Tested(part.name, part.total, fields, claims, adjusted=p))
         family.append(pair.studentised)
     stepped = adjusted(family, np.array([one.adjusted for one in tests]), adjustment, options)

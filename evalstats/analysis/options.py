@@ -144,6 +144,11 @@ class Options:
         return float(f"{1 - self.confidence_level:.12g}")
 
     @property
+    def is_limited(self) -> bool:
+        """Whether there is a margin or a recovery, so that likeness can be claimed."""
+        return self.margin is not None or self.recovery is not None
+
+    @property
     def is_over_metrics(self) -> bool:
         """Whether comparisons under all metrics are one family."""
         return self.adjust_over == "metrics"

@@ -19,13 +19,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 from evalstats.checks import is_unseen, shown
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.results.convert import json_of
 from evalstats.statistics.files import opened
 
+#: What JSON holds: objects, lists, texts, numbers, true, false and null.
+Json: TypeAlias = Any
 #: Bytes of a JSON document, which is in memory as a whole, and of a line.
 MOST_BYTES = 2**31
 MOST_LINE = 2**27
@@ -115,7 +117,7 @@ class Source:
         return b""
 
     @cached_property
-    def json(self) -> Any:
+    def json(self) -> Json:
         """What a JSON file holds; None for any other file or a folder."""
         return read_json(self.path) if self.suffix == ".json" else None
 
@@ -143,7 +145,7 @@ def readable(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"cannot read {path}: {reason}") from None
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path) -> Json:
     """Return what a JSON file holds."""
     with readable(path) as file:
         data = file.read(MOST_BYTES + 1)
@@ -182,7 +184,7 @@ def text_blocks(path: Path) -> Iterator[list[str]]:
         raise InputError(f"{path} is not UTF-8: {at}") from None
 
 
-def parsed(data: bytes, where: str) -> Any:
+def parsed(data: bytes, where: str) -> Json:
     """Return what JSON text holds, or say where it is not JSON."""
     try:
         # A mark of byte order, or other encodings than UTF-8, may be in front of a document only.
@@ -211,7 +213,7 @@ def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
         yield archive
 
 
-def zip_json(archive: zipfile.ZipFile, name: str) -> Any:
+def zip_json(archive: zipfile.ZipFile, name: str) -> Json:
     """Return the JSON of a member, of which no more is read than it claims to hold."""
     entry, where = archive.getinfo(name), f"{archive.filename}, {name}"
     if entry.file_size > min(MOST_BYTES, _MOST_RATIO * entry.compress_size + 1000):
@@ -249,7 +251,7 @@ def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     return bytes(reader.read(entry.file_size + 1))
 
 
-def require(record: Any, *keys: str, where: str) -> Any:
+def require(record: Any, *keys: str, where: str) -> Json:
     """Return ``record[key][key]...``, or say which key is missing."""
     value = record
     for i, key in enumerate(keys):
@@ -259,7 +261,7 @@ def require(record: Any, *keys: str, where: str) -> Any:
     return value
 
 
-def get(record: Any, *keys: str) -> Any:
+def get(record: Any, *keys: str) -> Json:
     """Return ``record[key][key]...``, or None."""
     for key in keys:
         record = record.get(key) if isinstance(record, dict) else None

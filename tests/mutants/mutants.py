@@ -356,6 +356,7 @@ a recovery of 1 has the floor of no difference
 answers that are counted have the degrees of freedom of all units
 - return self.drawn.of.counted(self.a, self.b, influence)
 + return replace(self.drawn.of.counted(self.a, self.b, influence), degrees=self.spread.degrees)
+@ analysis/margins.py: fieller counts
 claims follow the test and not the interval that is shown
 - method = "t" if pair.options.test == "t" else "bootstrap"
 + method = pair.options.method
@@ -376,11 +377,11 @@ scores that are equal but for rounding have a ratio of 1
 what units add to runs grows with a factor
 - replace(self, scores=factor * self.scores, influence=factor * self.influence)
 + replace(self, scores=factor * self.scores)
-@ analysis/pairs.py: gates margins
+@ analysis/margins.py: gates margins
 of a score below 0 no share is kept
 - min(base, new) < 0
 + min(base, new) < -1e300
-@ analysis/pairs.py: arenas
+@ analysis/margins.py: arenas
 of an arena of ties alone nothing is claimed
 - return drawn.of.has_few_values
 + return False
@@ -442,7 +443,7 @@ strata of one unit are drawn together
 units are drawn within their strata
 - return recipe(units.n, seed) if units.codes is None else Stratified(units.n, seed, units.codes)
 + return recipe(units.n, seed)
-@ analysis/pairs.py: randomisation
+@ analysis/swaps.py: randomisation
 all swaps are enumerated where B allows
 - 2 ** drawn.differ(*pair)[0] <= options.n_resamples
 + 2 ** drawn.differ(*pair)[0] < 0

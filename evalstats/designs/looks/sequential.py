@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import maker_of
 from evalstats.analysis.estimate import result_signature
+from evalstats.analysis.margins import claims_of
 from evalstats.analysis.max_t import CLAIMS
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
-from evalstats.analysis.pairs import PairTest, claims_of
+from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share, shown
 from evalstats.designs.judges.human import by_role, with_pairs
@@ -429,7 +430,7 @@ def _claimed(pair: PairTest) -> tuple[float | None, float | None, Difference]:
     alone = {f"{x}_adjusted": claims[x] for x in CLAIMS if x in claims}
     test = MarginTest(**claims, **alone) if claims else None
     difference = Difference(task="", aggregate=None, pvalue_adjusted=p, margin_test=test, **fields)
-    if options.margin is not None or options.recovery is not None:
+    if options.is_limited:
         return claims.get("pvalue_not_worse"), claims.get("pvalue_worse"), difference
     sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")
     return pair.pvalue(0.0, sides[0]), pair.pvalue(0.0, sides[1]), difference

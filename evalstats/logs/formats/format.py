@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evalstats.checks import shown
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
-from evalstats.logs.sources import Source, dotted, read_json
+from evalstats.logs.sources import Json, Source, dotted, read_json
 from evalstats.metrics import Mean
 
 
@@ -34,7 +34,7 @@ class Reading:
     groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
     group_scores: dict[tuple[Key, str], float] = field(default_factory=dict)
 
-    def json(self, path: Path) -> Any:
+    def json(self, path: Path) -> Json:
         """Return what one of the files holds; a file that is alone was read before."""
         return self.source.json if path == self.source.path else read_json(path)
 
@@ -83,13 +83,13 @@ def begins(path: Path, beginning: re.Pattern[bytes]) -> bool:
     return source.suffix == ".json" and beginning.match(source.head) is not None
 
 
-def beside(path: Path, name: str) -> Any:
+def beside(path: Path, name: str) -> Json:
     """Return what a JSON file of this name in the same folder holds, None where there is none."""
     file = path.with_name(name)
     return read_json(file) if file != path and file.is_file() else None
 
 
-def first_of(document: Any) -> Any:
+def first_of(document: Any) -> Json:
     """Return the first of a list, None of an empty one and of anything else."""
     return document[0] if isinstance(document, list) and document else None
 
