@@ -826,8 +826,8 @@ beside columns of scores that are named none is guessed
 - if role in _OF_SCORES and are_scores_named:
 + if False:
 columns that are named as systems are systems
-- return ScoreColumns(roles.named, roles.are_systems, left_out)
-+ return ScoreColumns(roles.named, False, left_out)
+- return roles.named, roles.are_systems, left_out
++ return roles.named, False, left_out
 @ data/examples.py: sample
 `demo --files` writes over no other file
 - path.read_bytes() != content.encode()

@@ -371,12 +371,8 @@ def _columns_by_role(
     return by_role, passed_over
 
 
-class ScoreColumns(NamedTuple):
-    """The columns of scores by name, metrics or systems; and why others hold no scores."""
-
-    columns: Mapping[str, tuple[str, ...]]
-    are_systems: bool
-    left_out: Sequence[str]
+#: Columns of scores by name, as in `Roles`; whether they are systems; why others hold no scores.
+ScoreColumns = tuple[Mapping[str, tuple[str, ...]], bool, list[str]]
 
 
 def score_columns(table: Columns, roles: Roles, metrics: Sequence[str]) -> ScoreColumns:
@@ -388,34 +384,29 @@ def score_columns(table: Columns, roles: Roles, metrics: Sequence[str]) -> Score
             f"column {column!r}: columns says that scores are in {listed}"
             for column in (*roles.others, *roles.unused)
         ]
-        return ScoreColumns(roles.named, roles.are_systems, left_out)
+        return roles.named, roles.are_systems, left_out
     sums = [column for columns in ratio.values() for column in columns]
     if roles.metric is not None and score:
-        return _metrics(score, roles, (*roles.others, *sums))
+        return score, False, _elsewhere(score, roles, (*roles.others, *sums))
     if roles.metric is not None and ratio:
-        return _metrics(ratio, roles, roles.others)
+        return ratio, False, _elsewhere(ratio, roles, roles.others)
     asked_for = [c for c in roles.others if is_metric(c) or matches(c, metrics)]
     # A ratio is asked for, or nothing else is called like scores.
     if ratio and (matches("/".join(sums), metrics) or not (score or asked_for)):
-        return _metrics(ratio, roles, (*score.get("score", ()), *roles.others))
+        return ratio, False, _elsewhere(ratio, roles, (*score.get("score", ()), *roles.others))
+    return _of_numbers(table, roles, asked_for)
+
+
+def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> ScoreColumns:
+    """Return the columns of numbers that are asked for, or all that may be scores."""
     numeric, left_out = _numeric(table, roles.others, asked_for)
     asked_for = [c for c in numeric if c in asked_for]
-    if roles.metric is None and (score or (asked_for and roles.system is not None)):
-        rest = [c for c in numeric if c not in asked_for]
-        chosen = {**score, **{c: (c,) for c in asked_for}}
-        return _metrics(chosen, roles, (*rest, *sums), left_out)
-    return _all_numbers(table, roles, numeric, asked_for, left_out)
-
-
-def _all_numbers(
-    table: Columns,
-    roles: Roles,
-    numeric: Sequence[str],
-    asked_for: Sequence[str],
-    left_out: Sequence[str],
-) -> ScoreColumns:
-    """Return all columns of numbers that may be scores: systems, or the one metric of a file."""
-    scores = [c for c in numeric if c in asked_for or not is_never(c)] or list(numeric)
+    if roles.metric is None and (roles.score or (asked_for and roles.system is not None)):
+        chosen = {**roles.score, **{c: (c,) for c in asked_for}}
+        sums = [column for columns in roles.ratio.values() for column in columns]
+        rest = [*(c for c in numeric if c not in asked_for), *sums]
+        return chosen, False, left_out + _elsewhere(chosen, roles, rest)
+    scores = [c for c in numeric if c in asked_for or not is_never(c)] or numeric
     if not scores:
         raise InputError(
             f"{table.path} has no column of scores, that is of numbers such as 0.5, among "
@@ -429,27 +420,28 @@ def _all_numbers(
             f"add a column 'system' that names the system if they are metrics, or a column "
             f"'metric' that names the metric if they are systems"
         )
+    chosen = {c: (c,) for c in scores}
     are_systems = roles.metric is not None or (len(scores) > 1 and not asked_for)
     rest = [c for c in numeric if c not in scores]
-    of_metrics = _metrics({c: (c,) for c in scores}, roles, rest, left_out)
-    return of_metrics._replace(are_systems=are_systems and roles.system is None)
+    return (
+        chosen,
+        are_systems and roles.system is None,
+        left_out + _elsewhere(chosen, roles, rest),
+    )
 
 
-def _metrics(
-    chosen: Mapping[str, tuple[str, ...]],
-    roles: Roles,
-    others: Iterable[str],
-    left_out: Sequence[str] = (),
-) -> ScoreColumns:
-    """Return columns of metrics; of the others it says where the scores are instead."""
+def _elsewhere(
+    chosen: Mapping[str, tuple[str, ...]], roles: Roles, others: Iterable[str]
+) -> list[str]:
+    """Return lines on columns that hold no scores, since the chosen ones do."""
     listed = ", ".join(repr("/".join(columns)) for columns in chosen.values())
     ratios = {column: name for name, columns in roles.ratio.items() for column in columns}
-    lines = list(left_out)
+    lines = []
     for column in others:
         asked = ratios.get(column, column)
         how = "" if roles.metric is not None else f" (metric={asked!r} reads it)"
         lines.append(f"column {column!r}: scores are in {listed}{how}")
-    return ScoreColumns(chosen, False, lines)
+    return lines
 
 
 def _numeric(

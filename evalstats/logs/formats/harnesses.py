@@ -248,7 +248,7 @@ def _openai_run(path: Path) -> _Run:
             # As reports call the mean of matches, unless "metrics" have a number of that name.
             is_right = {"accuracy": require(data, "correct", where=f"{where}, data")}
             run.values[place] = is_right | run.values.get(place, {})
-            run.asked[sample].add(as_label(data.get("expected")))
+            run.asked[sample].add(as_label(get(data, "expected")))
         elif kind == "metrics":
             if not isinstance(data, dict):
                 raise InputError(f"{where}: data must be an object, got {shown(data, 60)}")

@@ -9,7 +9,7 @@ computed from the samples; the results file says how, and what came out.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -112,26 +112,31 @@ def _of_run(reading: Reading, run: _Run, results: Results, model: str) -> list[R
     return rows
 
 
-def _beside(source: Source) -> _Run:
-    """Return the run of one file: the file, and what has its time stamp in the same folder."""
-    path = source.path
-    of_task = _SAMPLES.fullmatch(path.name)
-    match = of_task or _RESULTS.fullmatch(path.name)
-    run = _of_stamp(path.parent, match["stamp"]) if match else _Run(path.parent, None, {})
-    if source.suffix == ".jsonl":
-        return run._replace(samples={of_task[1] if of_task else path.stem: path})
-    return _with_samples(path, run._replace(results=path), [])
+def _stamp_of(path: Path) -> str:
+    """Return the time stamp in the name of a file of samples or results; empty for any other."""
+    match = _SAMPLES.fullmatch(path.name) or _RESULTS.fullmatch(path.name)
+    return match["stamp"] if match else ""
 
 
 def _of_stamp(folder: Path, stamp: str) -> _Run:
     """Return the files of one time stamp in a folder."""
     run = _Run(folder, None, {})
-    for path in sorted(p for p in folder.iterdir() if p.is_file()):
-        if (match := _SAMPLES.fullmatch(path.name)) and match["stamp"] == stamp:
+    for path in sorted(p for p in folder.iterdir() if p.is_file() and _stamp_of(p) == stamp):
+        if match := _SAMPLES.fullmatch(path.name):
             run.samples[match[1]] = path
-        elif (match := _RESULTS.fullmatch(path.name)) and match["stamp"] == stamp:
+        else:
             run = run._replace(results=run.results or path)
     return run
+
+
+def _beside(source: Source) -> _Run:
+    """Return the run of one file: the file, and what has its time stamp in the same folder."""
+    path, stamp = source.path, _stamp_of(source.path)
+    run = _of_stamp(path.parent, stamp) if stamp else _Run(path.parent, None, {})
+    if source.suffix == ".jsonl":
+        match = _SAMPLES.fullmatch(path.name)
+        return run._replace(samples={match[1] if match else path.stem: path})
+    return _with_samples(path, run._replace(results=path), [])
 
 
 def _with_samples(path: Path, run: _Run, skipped: Sequence[str]) -> _Run:
@@ -145,24 +150,22 @@ def _with_samples(path: Path, run: _Run, skipped: Sequence[str]) -> _Run:
     return run
 
 
-def _stamp_of(path: Path) -> str:
-    """Return the time stamp in the name of a file of samples or results; empty for any other."""
-    match = _SAMPLES.fullmatch(path.name)
-    if match is None and path.name.startswith("results_"):
-        match = _RESULTS.fullmatch(path.name)
-    return match["stamp"] if match else ""
+def _is_of_run(path: Path) -> bool:
+    """Return whether a file of a folder has samples or results, by its name."""
+    is_named = path.name.startswith("results_") and _stamp_of(path) != ""
+    return is_named or _SAMPLES.fullmatch(path.name) is not None
 
 
 def _newest(reading: Reading) -> list[_Run]:
     """Return the newest run of each model, in each folder; others are left out."""
-    stamps: dict[Path, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    stamps: dict[Path, Counter[str]] = defaultdict(Counter)
     for path in reading.files:
         stamps[path.parent][_stamp_of(path)] += 1
     runs = []
     for folder, n_files in stamps.items():
         newest = max(n_files)
         chosen: dict[str, _Run] = {}
-        left = []
+        left: list[str] = []
         for stamp in sorted(n_files, reverse=True):
             run = _of_stamp(folder, stamp)
             model = Results(read_json(run.results)).model if run.results else ""
@@ -172,14 +175,14 @@ def _newest(reading: Reading) -> list[_Run]:
                 continue
             older = f"{n_files[stamp]} files, which is older than that of {newest}"
             how = "to read it, give its results file or a file of its samples"
-            left.append(f"the run of {stamp}, {older}; {how}")
+            left.insert(0, f"the run of {stamp}, {older}; {how}")
         for run in chosen.values():
             if run.samples or len(stamps) == 1:
-                runs.append(_with_samples(reading.source.path, run, left[::-1]))
+                runs.append(_with_samples(reading.source.path, run, left))
             else:
                 lost = "there are no samples beside it (--log_samples)"
                 reading.skipped.append(f"{run.results}: {lost}")
-        reading.skipped += left[::-1]
+        reading.skipped += left
     path = reading.source.path
     return runs or [_with_samples(path, _Run(path, None, {}), reading.skipped)]
 
@@ -194,13 +197,7 @@ def _is_lm_eval(source: Source) -> bool:
     return isinstance(record.get("results"), dict) and not record.keys().isdisjoint(known)
 
 
-LM_EVAL = Format(
-    "lm-evaluation-harness",
-    ".json .jsonl",
-    _is_lm_eval,
-    _lm_eval,
-    lambda path: _stamp_of(path) != "",
-)
+LM_EVAL = Format("lm-evaluation-harness", ".json .jsonl", _is_lm_eval, _lm_eval, _is_of_run)
 
 
 class Results:

@@ -47,10 +47,9 @@ Names = tuple[str, str, str, str]
 class _Scores(NamedTuple):
     """The scores of a table, and which of its rows has that of which answer.
 
-    `values` are the numbers of each column of scores, `(n, 1)`, or `(n, 2)` of a ratio, by the name
-    of the metric, or of the system where `are_systems`. `rows` has the number of the row of each
-    answer, by what its cells name: ``{("", "", "gpt", "BLEU"): {("segment 1", 0): 17}}``. `graded`
-    columns hold grades, of which more are better: C and I, yes and no.
+    `values` are the numbers of each column of scores, `(n, 1)`, or `(n, 2)` of a ratio, by name.
+    `rows` has the number of the row of each answer, by what its cells name: ``{("", "", "gpt",
+    "BLEU"): {("segment 1", 0): 17}}``. `graded` columns hold grades, of which more are better.
     """
 
     values: Mapping[str, NDArray[np.float64]]
@@ -97,9 +96,9 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
             f"{table.path} has no column that names the segments, among "
             f"{', '.join(map(repr, table.cells))}; call one 'segment', or add one"
         )
-    chosen = score_columns(table, roles, wanted.metric)
+    chosen, are_systems, left_out = score_columns(table, roles, wanted.metric)
     values = {}
-    for score, columns in chosen.columns.items():
+    for score, columns in chosen.items():
         numbers = np.stack([table.numbers(column) for column in columns], axis=1)
         # Of a ratio one number is nothing without the other.
         numbers[np.isnan(numbers).any(axis=1)] = np.nan
@@ -107,19 +106,19 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     names = [
         _names(table, roles.task, "task"),
         _names(table, roles.filter, "filter"),
-        _names(table, roles.system, "system", "" if chosen.are_systems else name),
-        _names(table, roles.metric, "metric", "score" if chosen.are_systems else ""),
+        _names(table, roles.system, "system", "" if are_systems else name),
+        _names(table, roles.metric, "metric", "score" if are_systems else ""),
     ]
     labels = _labels(table, roles, wanted)
     segments = _names(table, roles.segment, "segment")
     epochs = _epochs(table, roles.epoch, named)
     rows, apart = _rows_by_answer(table, names, segments, epochs, labels)
-    graded = [name for name, of in chosen.columns.items() if all(marks(table.cells[c]) for c in of)]
-    scores = _Scores(values, chosen.are_systems, rows, graded)
+    graded = [name for name, of in chosen.items() if all(marks(table.cells[c]) for c in of)]
+    scores = _Scores(values, are_systems, rows, graded)
     kept = [one for one in _rows(table, scores, labels, roles) if wanted.has(one.key)]
     unused = [f"column {column!r}, whose part another has" for column in roles.unused]
     said = f", items are {apart}/{roles.segment}" if apart else ""
-    return kept, [*unused, *chosen.left_out], said
+    return kept, [*unused, *left_out], said
 
 
 def _names(table: Columns, column: str | None, part: str, default: str = "") -> list[str]:
@@ -135,8 +134,7 @@ def _names(table: Columns, column: str | None, part: str, default: str = "") -> 
 def _epochs(table: Columns, column: str | None, named: Container[str]) -> list[list[int]]:
     """Return which answer to its segment each row is, in the ways in which it may be told.
 
-    Without such a column all are 0. A column that is called "epoch" says it, in numbers or names,
-    and one of the numbers of runs, or of seeds, where segments would else have several scores.
+    Numbers of runs, or of seeds, say it only where segments would else have several scores.
     """
     alone = [0] * len(table.lines)
     is_sure = column is not None and (column in named or plain(column) == "epoch")
@@ -165,10 +163,9 @@ def _rows_by_answer(
 ) -> tuple[dict[Names, dict[Answer, int]], str]:
     """Return the row of each answer as in `_Scores`, and the label that tells segments apart.
 
-    `names` are the four lists, of n each, that `Names` has one of each of; `epochs` are numbers of
-    answers, of which the first are taken that leave no answer twice. Where names of segments still
-    come again under one system and metric, they are numbered within documents, or another label,
-    and are called "document/segment"; the label is "" where segments need none.
+    `names` are the four lists that `Names` has one of each of. The first `epochs` are taken that
+    leave no answer twice. Where segments still come again under one system and metric they are
+    numbered within documents, or another label: "document/segment".
     """
     first: tuple[int, int] | None = None
     for apart, of_rows in product(("", *labels), epochs):
