@@ -24,7 +24,6 @@ from evalstats.results.forms import Finding, Several
 from evalstats.results.records import Record, distinct
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
-from evalstats.statistics.segments import SegmentStatistics
 
 #: sacreBLEU's defaults for `--paired-bs-n` and `--paired-ar-n`.
 N_BOOTSTRAP, N_RANDOMIZATION = 1_000, 10_000
@@ -243,12 +242,22 @@ def audit(
     order = sorted(range(len(systems)), key=lambda i: systems[i] != baseline)
     both = zip(twins, tables, strict=True)
     counted = [[draws.Counted(twin, table.values[i]) for i in order] for twin, table in both]
+    # evaluatio always leaves out the orders longer than the output, whatever it is told.
+    its = BLEU(effective_order=True)
+    reversals: list[list[float]] = []
+    for table in tables:
+        metric = table.metric
+        is_its = isinstance(metric, BLEU) and (
+            replace(metric, effective_order=True).signature == its.signature
+        )
+        values = table.values[order]
+        reversals.append(reversal_pvalues(its, values, n_resamples, seed) if is_its else [])
     # sacreBLEU takes 0 for "no seed".
     bootstrap, randomization = (np.random.default_rng(sacrebleu_seed or None) for _ in range(2))
     printed = {
         _BS: (n_bootstrap, draws.paired_bootstrap(counted, n_bootstrap, bootstrap)[0]),
         _AR: (n_randomization, draws.paired_randomization(counted, n_randomization, randomization)),
-        _EVALUATIO: (n_resamples, [_reversals(t, order, n_resamples, seed) for t in tables]),
+        _EVALUATIO: (n_resamples, reversals),
     }
     tests = []
     places = product(range(len(tables)), range(len(order) - 1))
@@ -279,16 +288,3 @@ def audit(
         )
     made = n_bootstrap, n_randomization, sacrebleu_seed
     return Audit(tuple(tests), comparison, *made, (*notes, *comparison.notes))
-
-
-def _reversals(
-    table: SegmentStatistics, order: list[int], n_resamples: int, seed: int
-) -> list[float]:
-    """Return evaluatio's p-values, none for a metric other than its BLEU."""
-    # evaluatio always leaves out the orders longer than the output, whatever it is told.
-    its, metric = BLEU(effective_order=True), table.metric
-    if not isinstance(metric, BLEU):
-        return []
-    if replace(metric, effective_order=True).signature != its.signature:
-        return []
-    return reversal_pvalues(its, table.values[order], n_resamples, seed)

@@ -71,7 +71,14 @@ def interval(
         # Samples without ids are called after their places.
         samples = [str(place if None in ids else name) for place, name in enumerate(ids)]
         labels = samples if cluster is None else _clusters(scores, cluster)
-        values, labels = _by_sample(values, samples, labels)
+        places: dict[str, list[int]] = {}
+        for place, sample in enumerate(samples):
+            places.setdefault(sample, []).append(place)
+        # Where some samples have more scores than others, the means of the samples would not have
+        # the mean of the scores, which stands beside the interval.
+        if len({len(of_sample) for of_sample in places.values()}) == 1:
+            values = [float(np.mean([values[i] for i in own])) for own in places.values()]
+            labels = [labels[own[0]] for own in places.values()]
         n_units = len(set(labels))
         if n_units < 2:
             return {"low": math.nan, "high": math.nan}
@@ -98,19 +105,3 @@ def _clusters(scores: Sequence[SampleScore], cluster: str) -> list[str]:
                 argument="cluster",
             )
     return [str(label) for label in labels]
-
-
-def _by_sample(
-    values: Sequence[float], samples: Sequence[str], labels: Sequence[str]
-) -> tuple[list[float], list[str]]:
-    """Return each sample's mean and label; all scores where some samples have more than others.
-
-    Then the means would not have the mean of the scores, which stands beside the interval.
-    """
-    places: dict[str, list[int]] = {}
-    for place, sample in enumerate(samples):
-        places.setdefault(sample, []).append(place)
-    if len({len(of_sample) for of_sample in places.values()}) > 1:
-        return list(values), list(labels)
-    means = [float(np.mean([values[i] for i in of_sample])) for of_sample in places.values()]
-    return means, [labels[of_sample[0]] for of_sample in places.values()]

@@ -851,8 +851,8 @@ the answers to a sample are averaged, whose order says nothing
 - places.setdefault(sample, []).append(place)
 + places.setdefault(str(place), []).append(place)
 where samples have unequal numbers of scores the interval is that of the mean beside it
-- if len({len(of_sample) for of_sample in places.values()}) > 1:
-+ if False:
+- if len({len(of_sample) for of_sample in places.values()}) == 1:
++ if True:
 @ integrations/evaluate/__init__.py: evaluate_module
 a name that is no metric's is refused when the module is loaded
 - if written(name) not in NAMED:

@@ -71,7 +71,14 @@ class PairedTest:
         self.n_jobs = integer(n_jobs, "n_jobs", 0)
         self.faithful = flag(faithful, "faithful")
         self.seed = draws.environment_seed()
-        self.named_systems = _as_named(named_systems)
+        self.named_systems: list[tuple[str, list[str]]] = []
+        for i, entry in enumerate(listed(named_systems, "named_systems", "(name, outputs) pairs")):
+            if not isinstance(entry, (tuple, list)) or len(entry) != 2:
+                raise InputTypeError(f"named_systems[{i}] must be a pair (name, outputs)")
+            outputs = as_texts(entry[1], f"outputs of system {entry[0]!r}")
+            self.named_systems.append((entry[0], outputs))
+        if not self.named_systems:
+            raise InputError("named_systems is empty; give the baseline and the systems")
         self.references = None if references is None else as_streams(references)
         self.n_systems = len(self.named_systems) - 1
         self.metrics: dict[str, Any] = {}
@@ -135,15 +142,3 @@ class PairedTest:
             if n > 0:
                 signatures[name].update("bs", n)
         return signatures, scores
-
-
-def _as_named(systems: Any) -> list[tuple[str, list[str]]]:
-    """Return names with outputs, or say what is wrong with them."""
-    named = []
-    for i, entry in enumerate(listed(systems, "named_systems", "(name, outputs) pairs")):
-        if not isinstance(entry, (tuple, list)) or len(entry) != 2:
-            raise InputTypeError(f"named_systems[{i}] must be a pair (name, outputs)")
-        named.append((entry[0], as_texts(entry[1], f"outputs of system {entry[0]!r}")))
-    if not named:
-        raise InputError("named_systems is empty; give the baseline and the systems")
-    return named
