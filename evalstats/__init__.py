@@ -18,8 +18,10 @@ _MODULES = {
     "text.references": "References from_streams",
     "statistics.files": "read_lines",
     "metrics": "Metric BLEU CHRF TER WER CER ROUGE Mean Ratio Perplexity "
-    "BitsPerUnit Confusion Correlation RMSE Brier ECE pass_at_k SentenceBLEU "
-    "Trials PassAll PassAny FlipRate ICC Agreement ratings_by_item RoganGladen",
+    "BitsPerUnit Confusion Correlation RMSE Brier ECE SentenceBLEU "
+    "Agreement ratings_by_item",
+    "designs.trials.metrics": "Trials PassAll PassAny FlipRate ICC pass_at_k",
+    "designs.judges.rogan_gladen": "RoganGladen",
     "metrics.error_rates": "token_edits",
     "metrics.ratios": "MeanOfRuns",
     "designs.judges.judged": "Judged",
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
     from evalstats.designs.arenas.arena import arena as arena
     from evalstats.designs.arenas.arena import wins as wins
     from evalstats.designs.judges.judged import Judged as Judged
+    from evalstats.designs.judges.rogan_gladen import RoganGladen as RoganGladen
     from evalstats.designs.looks.looks import Look as Look
     from evalstats.designs.looks.looks import Looks as Looks
     from evalstats.designs.looks.sequential import SequentialTest as SequentialTest
@@ -94,6 +97,12 @@ if TYPE_CHECKING:
     from evalstats.designs.shards.shard import merge_shards as merge_shards
     from evalstats.designs.trials.cases import Case as Case
     from evalstats.designs.trials.cases import Cases as Cases
+    from evalstats.designs.trials.metrics import ICC as ICC
+    from evalstats.designs.trials.metrics import FlipRate as FlipRate
+    from evalstats.designs.trials.metrics import PassAll as PassAll
+    from evalstats.designs.trials.metrics import PassAny as PassAny
+    from evalstats.designs.trials.metrics import Trials as Trials
+    from evalstats.designs.trials.metrics import pass_at_k as pass_at_k
     from evalstats.errors import InputError as InputError
     from evalstats.errors import InputTypeError as InputTypeError
     from evalstats.errors import MissingExtraError as MissingExtraError
@@ -105,7 +114,6 @@ if TYPE_CHECKING:
     from evalstats.metrics import CER as CER
     from evalstats.metrics import CHRF as CHRF
     from evalstats.metrics import ECE as ECE
-    from evalstats.metrics import ICC as ICC
     from evalstats.metrics import RMSE as RMSE
     from evalstats.metrics import ROUGE as ROUGE
     from evalstats.metrics import TER as TER
@@ -115,17 +123,11 @@ if TYPE_CHECKING:
     from evalstats.metrics import Brier as Brier
     from evalstats.metrics import Confusion as Confusion
     from evalstats.metrics import Correlation as Correlation
-    from evalstats.metrics import FlipRate as FlipRate
     from evalstats.metrics import Mean as Mean
     from evalstats.metrics import Metric as Metric
-    from evalstats.metrics import PassAll as PassAll
-    from evalstats.metrics import PassAny as PassAny
     from evalstats.metrics import Perplexity as Perplexity
     from evalstats.metrics import Ratio as Ratio
-    from evalstats.metrics import RoganGladen as RoganGladen
     from evalstats.metrics import SentenceBLEU as SentenceBLEU
-    from evalstats.metrics import Trials as Trials
-    from evalstats.metrics import pass_at_k as pass_at_k
     from evalstats.metrics import ratings_by_item as ratings_by_item
     from evalstats.metrics.error_rates import token_edits as token_edits
     from evalstats.metrics.ratios import MeanOfRuns as MeanOfRuns

@@ -298,6 +298,12 @@ def test_a_question_is_one_entry(typed, monkeypatch):
     )
 
 
+@pytest.mark.parametrize("name", [name for name in COMMANDS if COMMANDS[name].usage])
+def test_a_command_takes_the_options_of_its_examples(name):
+    for example in COMMANDS[name].examples:
+        assert parsed([name, *shlex.split(example)]).command == name
+
+
 def test_a_repeated_flag_adds_to_what_came_before(typed):
     expected = typed("estimate", *REFS, *INPUT, "-m", "bleu", "wer", "--names", *"xyz", *FEW)
     parts = [("-r", "ref.A.txt"), ("-i", *INPUT[1:3]), ("--names", "x"), ("-m", "bleu"),

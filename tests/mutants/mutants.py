@@ -668,8 +668,8 @@ what has crossed a bound does not go on
 - upper = max(min(self.bound, _FAR), 1.0 - _FAR)
 + upper = _FAR
 at the end the whole level is spent
-- return alpha  # all of it
-+ return alpha / 2  # all of it
+- return alpha if fraction >= 1 else
++ return alpha / 2 if fraction >= 1 else
 a sequence allows for one side at twice the level
 - log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
 + log = float(np.log1p((ratio + 1) ** 0.5 / alpha))

@@ -27,8 +27,6 @@ Spending = str | Callable[[float], float]
 #: The level of a look that may spend less, so that a very small p-value always decides. A million
 #: such looks spend 1e-6 together.
 LEAST_LEVEL = 2.0**-40
-#: The spending functions that have names, of Lan and DeMets (1983).
-SPENDING = ("obrien-fleming", "pocock")
 #: Nodes of a panel, and its length in standard deviations of what is narrowest in it.
 _NODES, _PANEL, _MOST_PANELS = 16, 8.0, 64
 #: Beyond so many standard deviations is less than 1e-15.
@@ -46,6 +44,19 @@ def steady(fraction: float) -> float:
     [0.018, 0.45, 0.9, 0.95, 0.995]
     """
     return _EXPECTED_SHARE * fraction if fraction <= 1 else 1 - (1 - _EXPECTED_SHARE) / fraction
+
+
+def _obrien_fleming(fraction: float, alpha: float) -> float:
+    from scipy.special import ndtr, ndtri
+
+    return 2 * float(ndtr(float(ndtri(alpha / 2)) / fraction**0.5))
+
+
+#: The spending functions that have names, of Lan and DeMets (1983): of (fraction below 1, α).
+SPENDING: dict[str, Callable[[float, float], float]] = {
+    "obrien-fleming": _obrien_fleming,
+    "pocock": lambda fraction, alpha: alpha * float(np.log1p((np.e - 1) * fraction)),
+}
 
 
 def spent(fraction: float, alpha: float, spending: Spending = "obrien-fleming") -> float:
@@ -66,13 +77,8 @@ def spent(fraction: float, alpha: float, spending: Spending = "obrien-fleming") 
                 f"{shown(spending)}",
                 argument="spending",
             )
-        if fraction >= 1:
-            return alpha  # all of it is spent, to the last bit
-        if spending == "pocock":
-            return alpha * float(np.log1p((np.e - 1) * fraction))
-        from scipy.special import ndtr, ndtri
-
-        return 2 * float(ndtr(float(ndtri(alpha / 2)) / fraction**0.5))
+        # At the end all is spent, to the last bit.
+        return alpha if fraction >= 1 else SPENDING[spending](fraction, alpha)
     part = float(spending(fraction))
     if not 0 <= part <= 1:
         raise InputError(
