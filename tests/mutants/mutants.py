@@ -785,6 +785,10 @@ the weights of a group are those of its score
 the total is that of the largest group whose tasks are all compared
 - if not any(metric == other and tasks < larger for other, larger in totals)
 + if True
+@ logs/formats/format.py: logs_formats
+of a file only the formats of its kind are asked
+- source.suffix in self.suffixes.split() and self.fits(source)
++ self.fits(source)
 @ logs/formats/inspect.py: logs_inspect
 of several runs the newest is read, wherever it was made
 - return log.header.get("status") == "success", created, str(log.path)

@@ -34,6 +34,8 @@ _RESULTS = re.compile(rb'\s*\{\s*"timestamp"\s*:[^,{]*,\s*"info"\s*:\s*\{\s*"git
 _REPORT = re.compile(rb'\s*\{\s*"total_instances"\s*:')
 #: What tau-bench calls a file: agent, range of tasks (0 to -1 is all), user, time.
 _NAME = re.compile(r"(.+)_range_(-?\d+)-(-?\d+)_user-(.+)_\d+")
+#: What tau2-bench says of a run: which agent was in which environment.
+_TAU2_INFO = ("agent_info", "environment_info")
 #: Ends after which tau2-bench evaluates nothing (`NON_EVALUABLE_TERMINATION_REASONS`).
 _UNSCORED = ("infrastructure_error", "context_window_exceeded", "unexpected_error")
 #: SWE-bench's lists of instances, with the score of those in it, or what is said of those without.
@@ -190,9 +192,7 @@ TAU_BENCH = Format(
 TAU2_BENCH = Format(
     "tau2-bench",
     ".json",
-    lambda source: (
-        None not in [get(source.json, "info", key) for key in ("agent_info", "environment_info")]
-    ),
+    lambda source: all(get(source.json, "info", of) is not None for of in _TAU2_INFO),
     _tau2_bench,
     lambda path: begins(path, _RESULTS),
 )

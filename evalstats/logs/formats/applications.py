@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -223,15 +224,9 @@ def _promptfoo(reading: Reading) -> Iterator[Rows]:
             hashes = answers.labels["test_hash"]
             # A test without an assertion of the metric is unscored.
             means[[metric not in metrics[hashes[j]] for j in items.order]] = 0.0
-            yield rows_of(
-                answers,
-                key,
-                system,
-                items,
-                means,
-                reported=total / whole if whole and is_finite(total) else None,
-                lacking=[lost, said if np.isnan(means).any() else ""],
-            )
+            rate = total / whole if whole and is_finite(total) else None
+            lacking = [lost, said if np.isnan(means).any() else ""]
+            yield rows_of(answers, key, system, items, means, reported=rate, lacking=lacking)
 
 
 PROMPTFOO = Format("promptfoo", ".json .jsonl", _is_promptfoo, _promptfoo)
@@ -271,6 +266,8 @@ def _deepeval(reading: Reading) -> Iterator[Rows]:
     counts = [run.get(name) for name in ("testPassed", "testFailed")]
     n_whole = sum(counts) if all(isinstance(n, int) for n in counts) else None
     n_there = sum(isinstance(case.get("success"), bool) for case in cases)
+    settings = arguments_of({"dataset": run.get("datasetAlias")})
+    of_run = partial(rows_of, answers, settings=settings)
     for metric, scores in answers.values.items():
         key = Key("", metric)
         if not reading.wanted.has(key):
@@ -286,17 +283,8 @@ def _deepeval(reading: Reading) -> Iterator[Rows]:
         else:
             stated = _mean_stated(run, metric)
             higher = next(iter(sides[metric])) if len(sides[metric]) == 1 else higher
-        yield rows_of(
-            answers,
-            key,
-            system,
-            items,
-            means,
-            higher=higher,
-            reported=stated,
-            lacking=[fewer("test cases", n_whole, n_there), lost],
-            settings=arguments_of({"dataset": run.get("datasetAlias")}),
-        )
+        lacking = [fewer("test cases", n_whole, n_there), lost]
+        yield of_run(key, system, items, means, higher=higher, reported=stated, lacking=lacking)
 
 
 def _named(cases: Sequence[Any], where: str) -> list[tuple[str, str]]:

@@ -196,17 +196,10 @@ def _alpaca_eval(reading: Reading) -> Iterator[Rows]:
                 continue
             rate, n = stated.get(second, (None, None))
             items, scores = answers.items(), _wins(answers, metric)
-            n_there = int(np.sum(~np.isnan(scores)))
-            yield rows_of(
-                answers,
-                key,
-                second,
-                items,
-                answers.pairs(metric, items, mean_rows(scores)),
-                reported=rate,
-                lacking=[fewer("preferences", n, n_there)],
-                settings=arguments_of({"annotator": annotator}),
-            )
+            pairs = answers.pairs(metric, items, mean_rows(scores))
+            of_pair = partial(rows_of, answers, settings=arguments_of({"annotator": annotator}))
+            lacking = [fewer("preferences", n, int(np.sum(~np.isnan(scores))))]
+            yield of_pair(key, second, items, pairs, reported=rate, lacking=lacking)
 
 
 def _wins(answers: Answers, metric: str) -> NDArray[np.float64]:

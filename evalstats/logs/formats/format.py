@@ -73,8 +73,14 @@ class Format:
         """Return what is wanted of a file or folder of this format."""
         reading = Reading(source, list(self.files(source)), wanted, self.name)
         rows = list(self.rows(reading))
-        beside = {name: getattr(reading, name) for name in ("skipped", "groups", "group_scores")}
-        return log_of(source.path, reading.format, rows, **beside)
+        return log_of(
+            source.path,
+            reading.format,
+            rows,
+            skipped=reading.skipped,
+            groups=reading.groups,
+            group_scores=reading.group_scores,
+        )
 
 
 def begins(path: Path, beginning: re.Pattern[bytes]) -> bool:

@@ -21,6 +21,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,21 +88,13 @@ def _helm(reading: Reading) -> Iterator[Rows]:
             size, n, lacking = means.get(Key(task, "num_instances", part)), len(set(items.ids)), []
             if size is not None and size != n:
                 lacking = [f"there were {size:g} instances, {n:,} are there"]
+            of_part = partial(rows_of, answers, lacking=lacking, settings=settings)
             for metric, rows in answers.values.items():
                 key = Key(task, metric, part)
                 values = answers.pairs(metric, items, list(rows.values()))
                 higher = False if _LOWER_IS_BETTER.fullmatch(metric) else direction(metric)
-                yield rows_of(
-                    answers,
-                    key,
-                    model,
-                    items,
-                    values,
-                    higher=higher,
-                    reported=means.get(key),
-                    lacking=lacking,
-                    settings=settings,
-                )
+                stated = means.get(key)
+                yield of_part(key, model, items, values, higher=higher, reported=stated)
 
 
 def _instances(path: Path, task: str, reading: Reading) -> dict[str, Answers]:
@@ -275,6 +268,8 @@ def _openai_evals(reading: Reading) -> Iterator[Rows]:
         if run.report is None:
             lacking.append("there is no final report, so that the run did not end")
         is_part = get(run.spec, "run_config", "max_samples") is not None and not any(lacking)
+        settings = arguments_of(get(run.spec, "run_config", "eval_spec", "args"))
+        of_run = partial(rows_of, answers, lacking=lacking, settings=settings)
         for metric, scores in answers.values.items():
             key = Key(task, metric)
             if not reading.wanted.has(key):
@@ -284,18 +279,9 @@ def _openai_evals(reading: Reading) -> Iterator[Rows]:
             if other is not None:
                 reading.skipped.append(f"{key}, since {shown(other, 60)} is no score")
                 continue
-            is_whole = len(scores) == len(answers.ids) and None not in scores.values()
-            yield rows_of(
-                answers,
-                key,
-                system,
-                items,
-                higher=direction(metric),
-                reported=get(run.report, metric),
-                lacking=lacking,
-                is_limited=is_part and is_whole,
-                settings=arguments_of(get(run.spec, "run_config", "eval_spec", "args")),
-            )
+            higher, stated = direction(metric), get(run.report, metric)
+            is_limited = is_part and len(scores) == len(answers.ids) and None not in scores.values()
+            yield of_run(key, system, items, higher=higher, reported=stated, is_limited=is_limited)
 
 
 def _is_openai_run(source: Source) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from statistics import median, mode
 from typing import Any, NamedTuple
@@ -132,6 +133,7 @@ def _rows(log: _Stored, reading: Reading) -> Iterator[Rows]:
     """Yield the rows of one log by score; scores that cannot be read are left out."""
     answers, lacking, settings = _answers(log, reading), _lacking(log), _settings(log.header)
     items, n, n_epochs = answers.items(), len(answers.ids), max(answers.epochs)
+    of_log = partial(rows_of, answers, lacking=[lacking], settings=settings)
     asked = get(log.header, "eval", "config")
     is_part = any(get(asked, name) is not None for name in ("limit", "sample_id")) and not lacking
     if not answers.values:
@@ -159,19 +161,11 @@ def _rows(log: _Stored, reading: Reading) -> Iterator[Rows]:
         are_graded = any(isinstance(x, str) and x in _LETTERS for x in values.values())
         if is_accuracy or are_texts or (higher is None and are_graded):
             higher = True
-        is_whole = len(values) == n and None not in values.values()
+        is_limited = is_part and len(values) == n and None not in values.values()
         for key, (reducer, mean) in views.items():
             of_view = (items, pairs) if reducer is None else _reduced(items, pairs, reducer)
-            yield rows_of(
-                answers,
-                key,
-                log.model,
-                *of_view,
-                higher=higher,
-                reported=mean,
-                lacking=[lacking],
-                is_limited=is_part and is_whole,
-                settings=settings,
+            yield of_log(
+                key, log.model, *of_view, higher=higher, reported=mean, is_limited=is_limited
             )
 
 

@@ -76,9 +76,10 @@ def _comet(reading: Reading) -> list[Rows]:
     systems: list[tuple[str, list[Any], dict[str, list[Any]]]] = []
     if _is_compared(document):
         for one in document["translations"]:
-            none = [None] * len(one["scores"])
-            texts = {name: document.get(name) or none for name in ("source", "reference")}
-            systems.append((one["name"], one["scores"], texts))
+            scores = one["scores"]
+            kinds = ("source", "reference")
+            texts = {kind: document.get(kind) or [None] * len(scores) for kind in kinds}
+            systems.append((one["name"], scores, texts))
     else:
         for name, segments in document.items():
             scores = [segment["COMET"] for segment in segments]
