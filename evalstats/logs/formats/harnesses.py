@@ -284,11 +284,6 @@ def _openai_evals(reading: Reading) -> Iterator[Rows]:
             yield of_run(key, system, items, higher=higher, reported=stated, is_limited=is_limited)
 
 
-def _is_openai_run(source: Source) -> bool:
-    """Return whether the first line of a file says what was run."""
-    return get(source.first, "spec", "completion_fns") is not None
-
-
 HELM = Format("HELM", ".json", _is_helm, _helm, lambda path: path.name == _HELM_FILE)
 EVERY_EVAL_EVER = Format(
     "Every Eval Ever",
@@ -299,7 +294,7 @@ EVERY_EVAL_EVER = Format(
 OPENAI_EVALS = Format(
     "OpenAI evals",
     ".jsonl",
-    _is_openai_run,
+    lambda source: get(source.first, "spec", "completion_fns") is not None,
     _openai_evals,
-    lambda path: _is_openai_run(Source(path)),
+    lambda path: get(Source(path).first, "spec", "completion_fns") is not None,
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
 from functools import partial
@@ -289,12 +289,21 @@ def _answers(log: _Stored, reading: Reading) -> Answers:
             parts = value if isinstance(value, dict) else {"": value}
             values |= {f"{scorer}.{key}" if key else scorer: one for key, one in parts.items()}
         answers.paths = answers.paths or paths_of(sample, "metadata")
-        question, target = sample.get("input"), sample.get("target")
-        targets = target if isinstance(target, list) else [target]
+        question, targets = sample.get("input"), sample.get("target")
+        targets = targets if isinstance(targets, list) else [targets]
         # A hash of as much as summaries of samples have too.
         asked = [text[:_KEPT] for text in (question, *targets) if isinstance(text, str)]
         labels = reading.labels(sample, item_hash=fingerprint(*asked))
-        answers.add(i, name, labels, values, sample.get("epoch", 1), texts=_texts(sample, targets))
+        if isinstance(question, list):
+            question = get(question[-1], "content") if question else ""
+        said = [get(score, "answer") for score in (sample.get("scores") or {}).values()]
+        said.append(get(sample, "output", "completion"))
+        texts = {
+            "question": question if isinstance(question, str) else "",
+            "target": ", ".join(part for part in targets if isinstance(part, str)),
+            "answer": next((one for one in said if isinstance(one, str) and one), ""),
+        }
+        answers.add(i, name, labels, values, sample.get("epoch", 1), texts=texts)
     # Where scores have several values, one NaN stands for all of them.
     for scorer, whole in list(answers.values.items()):
         inner = [of for name, of in answers.values.items() if name.startswith(f"{scorer}.")]
@@ -303,20 +312,6 @@ def _answers(log: _Stored, reading: Reading) -> Answers:
             for values_of_key in inner:
                 values_of_key |= whole
     return answers
-
-
-def _texts(sample: Any, targets: Sequence[Any]) -> dict[str, str]:
-    """Return what was asked last, expected and answered, as far as a sample has it."""
-    asked = sample.get("input")
-    if isinstance(asked, list):
-        asked = get(asked[-1], "content") if asked else ""
-    answers = [get(score, "answer") for score in (sample.get("scores") or {}).values()]
-    answers.append(get(sample, "output", "completion"))
-    return {
-        "question": asked if isinstance(asked, str) else "",
-        "target": ", ".join(part for part in targets if isinstance(part, str)),
-        "answer": next((one for one in answers if isinstance(one, str) and one), ""),
-    }
 
 
 def _lacking(log: _Stored) -> str:

@@ -68,8 +68,7 @@ class _Run(NamedTuple):
 
 def _lm_eval(reading: Reading) -> Iterator[Rows]:
     """Yield the rows of the newest run of every model."""
-    source = reading.source
-    runs = _newest(reading) if source.path.is_dir() else [_beside(source)]
+    runs = _runs(reading)
     known = [Results(read_json(run.results) if run.results else {}) for run in runs]
     names = [results.model or run.folder.name for results, run in zip(known, runs, strict=True)]
     again = [i for i, name in enumerate(names) if names.count(name) > 1]
@@ -129,16 +128,6 @@ def _of_stamp(folder: Path, stamp: str) -> _Run:
     return run
 
 
-def _beside(source: Source) -> _Run:
-    """Return the run of one file: the file, and what has its time stamp in the same folder."""
-    path, stamp = source.path, _stamp_of(source.path)
-    run = _of_stamp(path.parent, stamp) if stamp else _Run(path.parent, None, {})
-    if source.suffix == ".jsonl":
-        match = _SAMPLES.fullmatch(path.name)
-        return run._replace(samples={match[1] if match else path.stem: path})
-    return _with_samples(path, run._replace(results=path), [])
-
-
 def _with_samples(path: Path, run: _Run, skipped: Sequence[str]) -> _Run:
     """Return a run that has files of samples, or say how to write them and what was not read."""
     if not run.samples:
@@ -156,11 +145,19 @@ def _is_of_run(path: Path) -> bool:
     return is_named or _SAMPLES.fullmatch(path.name) is not None
 
 
-def _newest(reading: Reading) -> list[_Run]:
-    """Return the newest run of each model, in each folder; others are left out."""
+def _runs(reading: Reading) -> list[_Run]:
+    """Return the newest run of each model, in each folder; or of one file its run."""
+    path = reading.source.path
+    if not path.is_dir():
+        # What has its time stamp in the same folder belongs to a file.
+        stamp, match = _stamp_of(path), _SAMPLES.fullmatch(path.name)
+        run = _of_stamp(path.parent, stamp) if stamp else _Run(path.parent, None, {})
+        if reading.source.suffix == ".jsonl":
+            return [run._replace(samples={match[1] if match else path.stem: path})]
+        return [_with_samples(path, run._replace(results=path), [])]
     stamps: dict[Path, Counter[str]] = defaultdict(Counter)
-    for path in reading.files:
-        stamps[path.parent][_stamp_of(path)] += 1
+    for file in reading.files:
+        stamps[file.parent][_stamp_of(file)] += 1
     runs = []
     for folder, n_files in stamps.items():
         newest = max(n_files)
@@ -178,12 +175,11 @@ def _newest(reading: Reading) -> list[_Run]:
             left.insert(0, f"the run of {stamp}, {older}; {how}")
         for run in chosen.values():
             if run.samples or len(stamps) == 1:
-                runs.append(_with_samples(reading.source.path, run, left))
+                runs.append(_with_samples(path, run, left))
             else:
                 lost = "there are no samples beside it (--log_samples)"
                 reading.skipped.append(f"{run.results}: {lost}")
         reading.skipped += left
-    path = reading.source.path
     return runs or [_with_samples(path, _Run(path, None, {}), reading.skipped)]
 
 
@@ -246,14 +242,6 @@ class Results:
             if isinstance(value, int) and not isinstance(value, bool):
                 return value
         return None
-
-    def settings(self, task: str) -> dict[str, str]:
-        """Return how a task was asked: ``{"version": "1.0", "shots": "5", "dataset": "arc"}``."""
-        config = self.entry("configs", task)
-        version, shots = (_mapping(self.record.get(k)).get(task) for k in ("versions", "n-shot"))
-        names = [config.get(key) for key in ("dataset_path", "dataset_name")]
-        dataset = "/".join(name for name in names if isinstance(name, str))
-        return settings_of(version=version, shots=shots, dataset=dataset)
 
     def aggregation(self, task: str, metric: str) -> tuple[str, bool]:
         """Return how the scores of items become one, and whether the log itself says so."""
@@ -406,9 +394,16 @@ class TaskSamples:
             )
         if len(values) < len(answers.lines):
             items = answers.items(places)
+        config, record = results.entry("configs", self.task), results.record
+        names = [config.get(name) for name in ("dataset_path", "dataset_name")]
+        settings = settings_of(
+            version=_mapping(record.get("versions")).get(self.task),
+            shots=_mapping(record.get("n-shot")).get(self.task),
+            dataset="/".join(name for name in names if isinstance(name, str)),
+        )
         n_items = max(len(columns.lines) for columns in self.filters.values())
         whole = results.entry("n-samples", self.task).get("original")
-        is_part = _mapping(results.record.get("config")).get("limit") is not None
+        is_part = _mapping(record.get("config")).get("limit") is not None
         is_part = is_part and isinstance(whole, int) and n_items < whole
         return Rows(
             key,
@@ -422,5 +417,5 @@ class TaskSamples:
             is_limited=is_part and expected == n_items,
             is_directed=higher is not None or not isinstance(read.metric, (Mean, Ratio)),
             path=self.path,
-            settings=results.settings(self.task),
+            settings=settings,
         )

@@ -220,7 +220,16 @@ def _rows(
     for (task, filter, system, metric_name), rows in scores.rows.items():
         by_task.setdefault((task, filter), {})[system, metric_name] = rows
     for (task, filter), by_system in by_task.items():
-        row_of = _shared_rows(table, list(by_system.values()), labels)
+        row_of: dict[Answer, int] = {}
+        for answer, row in (pair for rows in by_system.values() for pair in rows.items()):
+            first = row_of.setdefault(answer, row)
+            for kind, of in labels.items() if first != row else ():
+                if of[row] != of[first]:
+                    raise InputError(
+                        f"{table.path}: {kind} of segment {answer[0]!r} is {of[first]!r} in "
+                        f"{table.where(first)} and {of[row]!r} in {table.where(row)}; a segment "
+                        f"has one"
+                    )
         of_items = {kind: [of[row] for row in row_of.values()] for kind, of in labels.items()}
         ids, epochs = zip(*row_of, strict=True)
         items = Items.of(f"{table.path}, column {roles.segment!r}", ids, of_items, epochs)
@@ -246,26 +255,6 @@ def _rows(
                 is_absent=is_absent if np.any(is_absent) else None,
                 is_directed=is_directed,
             )
-
-
-def _shared_rows(
-    table: Columns,
-    rows_by_system: Sequence[Mapping[Answer, int]],
-    labels: Mapping[str, list[str]],
-) -> dict[Answer, int]:
-    """Return the first row of each answer of any system; all rows of it must have one label."""
-    first: dict[Answer, int] = {}
-    for rows in rows_by_system:
-        for answer, row in rows.items():
-            other = first.setdefault(answer, row)
-            for kind, of_rows in labels.items() if other != row else ():
-                if of_rows[row] != of_rows[other]:
-                    raise InputError(
-                        f"{table.path}: {kind} of segment {answer[0]!r} is {of_rows[other]!r} in "
-                        f"{table.where(other)} and {of_rows[row]!r} in {table.where(row)}; a "
-                        f"segment has one"
-                    )
-    return first
 
 
 def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:

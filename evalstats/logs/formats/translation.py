@@ -37,6 +37,7 @@ from evalstats.logs.sources import (
 )
 from evalstats.metrics import Ratio
 
+_WMT_KEYS = ("language_pair", "document_id", "metric_scores")
 _MEETEVAL_NAME = re.compile(r"(.+)_([A-Za-z0-9]+)_per_reco\.json(?:\.gz)?")
 #: What each of meeteval's commands calls its result, by the name of its file.
 _ERROR_RATES = {
@@ -160,11 +161,6 @@ def _wmt(reading: Reading) -> Iterator[Rows]:
                 yield rows_of(answers, Key(task, name), without_suffix(path), items)
 
 
-def _is_wmt(source: Source) -> bool:
-    """Return whether the first line of a file is a document with scores."""
-    return has(source.first, "language_pair", "document_id", "metric_scores")
-
-
 def _is_meeteval(source: Source) -> bool:
     """Return whether a file says of sessions how many errors there are in how many words."""
     first = next(iter(source.json.values()), None) if isinstance(source.json, dict) else None
@@ -219,5 +215,11 @@ MT_METRICS_EVAL = Format(
     _mt_metrics_eval,
     lambda path: path.name.endswith(".seg.score"),
 )
-WMT = Format("WMT's automatic scores", ".jsonl", _is_wmt, _wmt, lambda path: _is_wmt(Source(path)))
+WMT = Format(
+    "WMT's automatic scores",
+    ".jsonl",
+    lambda source: has(source.first, *_WMT_KEYS),
+    _wmt,
+    lambda path: has(Source(path).first, *_WMT_KEYS),
+)
 MEETEVAL = Format("meeteval", ".json", _is_meeteval, _meeteval)
