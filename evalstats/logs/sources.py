@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -120,10 +119,6 @@ class Source:
     def json(self) -> Json:
         """What a JSON file holds; None for any other file or a folder."""
         return read_json(self.path) if self.suffix == ".json" else None
-
-    def at(self, path: Path) -> Source:
-        """Return a file of this folder, or this file itself, which is read once."""
-        return self if path == self.path else Source(path)
 
     @cached_property
     def first(self) -> dict[str, Any]:
@@ -294,14 +289,6 @@ def as_name(text: str, most: int = 60) -> str:
     if name == line and 0 < len(name) <= most:
         return name
     return f"{name[:most].rstrip()}... {fingerprint(text)[:8]}".lstrip()
-
-
-def json_files(source: Source, beginning: re.Pattern[bytes]) -> list[Path]:
-    """Return the JSON files of a folder whose first bytes match a pattern, or the file itself."""
-    if source.path.is_file():
-        return [source.path]
-    ones = [Source(path) for path in source.files]
-    return [one.path for one in ones if one.suffix == ".json" and beginning.match(one.head)]
 
 
 def dotted(record: Any, path: str) -> str:
