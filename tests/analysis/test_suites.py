@@ -299,6 +299,17 @@ def test_neither_order_nor_names_of_tasks_change_a_number_a_verdict_or_a_signatu
     assert moved == set(other.estimates)
 
 
+@pytest.mark.parametrize("order", ["runs plain", "plain runs"])
+def test_the_last_of_unlike_tasks_decides_neither_test_nor_adjustment(order):
+    rng = np.random.default_rng(1)
+    tasks = {
+        "runs": es.extract_runs({s: list(rng.normal(size=(3, 20))) for s in "ABC"}, metric=COST),
+        "plain": es.extract({s: rng.normal(size=20) for s in "ABC"}, metric=COST),
+    }
+    result = es.Suite({name: tasks[name] for name in order.split()}).compare(n_resamples=99)
+    assert (result.test, result.adjustment) == ("bootstrap", "max-t")
+
+
 def test_the_order_of_tasks_does_not_name_a_total_of_several_metrics():
     """Defect: the name of such a total, and with it its signature, followed the order of tasks."""
     rng = np.random.default_rng(3)
