@@ -30,6 +30,7 @@ from evalstats.results import tabular
 from evalstats.results.files import html, html_table
 from evalstats.results.marks import Mark, Panel
 from evalstats.results.records import (
+    CAUTION,
     Difference,
     decimals_of,
     first_few,
@@ -79,8 +80,11 @@ def document(
         lines = "".join(f"<p>{html(line)}</p>" for line in finding.lines)
         found += f'<li class="{finding.kind}"><b>{html(finding.said)}</b>{lines}</li>'
     notes, signatures = result._below(verbose=True)
+    cautions = [note for note in notes if note.startswith(CAUTION)]
+    found = "".join(f'<li class="worse"><b>{html(line)}</b></li>' for line in cautions) + found
     # What a finding says need not be said again.
     said = [line for finding in findings for line in (finding.said, *finding.lines) if line]
+    said += cautions
     notes = [note for note in notes if not any(line in note for line in said)]
     method = [html(x) for x in [result._method()] if x]
     method += [f"<code>{html(line)}</code>" for line in signatures]

@@ -20,7 +20,7 @@ from evalstats.errors import InputError, MissingExtraError
 from evalstats.results import convert, files
 from evalstats.results.lookup import named
 from evalstats.results.papers import paper_records, paper_table
-from evalstats.results.records import Record, distinct
+from evalstats.results.records import CAUTION, Record, distinct
 from evalstats.results.signatures import Signature, together
 from evalstats.results.tabular import Page, Table
 
@@ -78,15 +78,19 @@ class Result(Record):
         return [*filter(None, own), *(s for part in self._parts() for s in part._signatures())]
 
     def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
-        """Return the first notes and one line for the signatures, or all of both."""
-        notes, signatures = distinct(self._notes()), distinct(self._signatures())
+        """Return cautions, the first notes and one line for the signatures, or all of both."""
+        # Cautions are never folded away.
+        notes = sorted(distinct(self._notes()), key=lambda note: not note.startswith(CAUTION))
+        n_cautions = sum(note.startswith(CAUTION) for note in notes)
+        signatures = distinct(self._signatures())
         if verbose:
             return notes, signatures
-        more = len(notes) - _PRINTED_NOTES
+        n_printed = max(n_cautions, _PRINTED_NOTES)
+        more = len(notes) - n_printed
         if more > 0:
             of_more = "1 more note" if more == 1 else f"{more} more notes"
             how = f"{of_more}: to_text(verbose=True), or --verbose."
-            notes = [*notes[:_PRINTED_NOTES], how]
+            notes = [*notes[:n_printed], how]
         return notes, [together([*map(Signature.of, signatures)])] if signatures else []
 
     def _paper(self) -> tuple[Sequence[Estimate], Comparison | None]:

@@ -51,10 +51,32 @@ def stretch(n_units: int, n: int | None) -> float:
 
 #: Stands behind claims of which a note, which begins with it, says how often such are false.
 MARK = "†"
+#: What a `Caution` begins with, which is all that files keep of it.
+CAUTION = "Caution: "
 #: Tests of 0/1 scores, which count.
 COUNTED = ("mcnemar", "miettinen-nurminen")
 #: What the verdict of a gate says of its system.
 KINDS = {"passed": "better", "failed": "worse"}
+
+
+class Caution(str):
+    """A note on what may make the numbers invalid: in every form it stands before all other notes.
+
+    `kind` says what that is, in a word: "labels" that are not a random sample, "missing" items,
+    "changes" between systems, "errors", "runs" that are averaged, "texts" that are not what the
+    metric takes them for, "few" units that differ. It is empty where a file was read.
+
+    >>> Caution("20 of 200 items are left out.", "missing")
+    'Caution: 20 of 200 items are left out.'
+    """
+
+    kind: str
+
+    def __new__(cls, said: str, kind: str = "") -> Caution:
+        """Return the sentence as a caution; one that is read from a file is one already."""
+        made = super().__new__(cls, said if said.startswith(CAUTION) else CAUTION + said)
+        made.kind = kind
+        return made
 
 
 CONTRASTS = ("difference", "ratio", "log-ratio")

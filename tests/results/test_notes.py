@@ -1,5 +1,7 @@
 """What limits a verdict is said in a sentence, and is no evidence of anything."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -7,6 +9,7 @@ from scipy.stats import binomtest
 import evalstats as es
 from evalstats.pictures.report import document
 from evalstats.questions.gates.gate import gated
+from evalstats.results.records import Caution
 
 JUDGE = es.Mean("judge")
 
@@ -236,3 +239,16 @@ def test_of_three_answers_no_bootstrap_is_said_to_be_replaced():
         notes = es.compare(scores, metrics=metric, n_resamples=99).notes
         assert any(note.startswith("Only 3 segments") for note in notes)
         assert any("t decides" in note for note in notes) == (scores is marks)
+
+
+def test_cautions_come_first_are_never_folded_and_survive_json_and_pickle() -> None:
+    marks = {"A": [1, 2, 2, 3], "B": [2, 2, 3, 4]}
+    result = es.compare(marks, metrics=es.Mean("marks"), baseline="A")
+    cautions = [Caution(f"{word} of 4 items lack.", word) for word in ("1", "2", "3", "4")]
+    noted = result.noting("a first note.", *cautions)
+    assert [note.kind for note in pickle.loads(pickle.dumps(noted)).notes[1:5]] == list("1234")
+    again = es.Comparison.from_json(noted.to_json())
+    for form in (again.to_text(), again.to_markdown(), noted.to_html(), noted.to_latex()):
+        places = [form.index(caution) for caution in cautions]
+        assert places == sorted(places)
+        assert form.find("a first note.") == -1 or form.index("a first note.") > places[-1]
