@@ -542,7 +542,14 @@ a segment of a domain keeps its name
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
 + elif path and path not in files:
+@ analysis/comparison.py: domains_by
+no task is called as a total over all
+- if part.total is None and part.name in totals:
++ if False:
 @ questions/domains/heterogeneity.py: domains_by
+groups that lie in several strata are drawn whole in the total
+- np.unique(members * len(names) + codes).size > units.n
++ False
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between
