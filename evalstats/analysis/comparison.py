@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evalstats.questions.influence.influence import Influence
     from evalstats.questions.influence.joint import JointClaim
     from evalstats.questions.power.planned import Power
-    from evalstats.questions.ranking.rankings import Composite, Ranking, Rankings
+    from evalstats.questions.ranking.rankings import Clusters, Composite, Ranking, Rankings
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,7 +332,9 @@ class Comparison(Listed[Difference]):
         return planned_of(source, of, asked)
 
     @overload
-    def ranking(self, metric: str, *, task: str | None = None) -> Ranking: ...
+    def ranking(
+        self, metric: str, *, clusters: Clusters = "simultaneous", task: str | None = None
+    ) -> Ranking: ...
     @overload
     def ranking(
         self,
@@ -342,13 +344,16 @@ class Comparison(Listed[Difference]):
         task: str | None = None,
     ) -> Ranking: ...
     @overload
-    def ranking(self, *, task: str | None = None) -> Ranking | Rankings: ...
+    def ranking(
+        self, *, clusters: Clusters = "simultaneous", task: str | None = None
+    ) -> Ranking | Rankings: ...
     def ranking(
         self,
         metric: str | None = None,
         *,
         composite: Composite | None = None,
         higher_is_better: bool = True,
+        clusters: Clusters = "simultaneous",
         task: str | None = None,
     ) -> Ranking | Rankings:
         """Rank the systems: a `Ranking`, with intervals of the ranks and tiers of ties.
@@ -367,6 +372,12 @@ class Comparison(Listed[Difference]):
             comparison. It may let systems depend on one another, and is resampled with them.
         higher_is_better : bool
             Direction of a function; "autorank" and "borda" know theirs.
+        clusters : {"simultaneous", "wmt", "wmt25"}
+            Every system of a cluster is better than every one of a later one: by this comparison's
+            verdicts, or as scripts of WMT have it, which test segments' scores (`Mean`) by
+            one-sided Wilcoxon tests without an adjustment. Those of ``"wmt"`` are rank-sum tests of
+            all scores of two systems, p < .05 (direct assessments, as in WMT22), those of
+            ``"wmt25"`` signed-rank tests of the segments that both have, p < .025 (MQM in WMT25).
 
         Raises
         ------
@@ -387,7 +398,8 @@ class Comparison(Listed[Difference]):
         evaluation = self._asked()
         if composite is not None and metric is not None:
             raise InputError("give metric or composite, not both: a composite is of all metrics")
-        return ranked(self, evaluation, self._of(task, metric), composite, higher_is_better)
+        of = self._of(task, metric)
+        return ranked(self, evaluation, of, composite, higher_is_better, clusters)
 
     def influence(
         self,

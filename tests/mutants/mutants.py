@@ -271,6 +271,12 @@ identical systems are not better
 the best rank is behind all that are better
 - [1 + ahead, len(better) - behind]
 + [1 + behind, len(better) - ahead]
+WMT22's clusters end where all so far have won as often as systems remain
+- np.min(better.sum(axis=1)[:place])
++ np.max(better.sum(axis=1)[:place])
+WMT25's signed-rank tests are one-sided at half the level
+- pvalue < 0.05 / 2
++ pvalue < 0.05
 systems that tie share a resample
 - best / best.sum(axis=1, keepdims=True)
 + best / 1
