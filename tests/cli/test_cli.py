@@ -19,7 +19,7 @@ from sacrebleu.dataset import DATASETS
 import evalstats as es
 from evalstats import cli
 from evalstats.analysis import design, options
-from evalstats.cli import flags, parser
+from evalstats.cli import commands, flags, parser
 from evalstats.cli.flags import COMMANDS, OPTIONS, options_of
 from evalstats.cli.inputs import Input
 from evalstats.cli.output import destination
@@ -626,6 +626,23 @@ def test_broken_outputs_end_quietly(monkeypatch, capsys, words, stream, make, co
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == bool(message)
+
+
+@pytest.mark.parametrize(
+    "error, code", [(ZeroDivisionError("x"), 70), (MemoryError(), 70), (KeyboardInterrupt(), 130)]
+)
+def test_no_exception_has_the_exit_code_of_a_verdict(monkeypatch, capsys, error, code):
+    def broken(options, progress):
+        raise error
+
+    monkeypatch.setattr(sys, "argv", ["evalstats", "gate", "a.npz"])
+    monkeypatch.setattr(commands, "gate", broken)
+    with pytest.raises(SystemExit) as stopped:
+        cli.run()
+    assert stopped.value.code == code
+    name = type(error).__name__
+    said = f"{name} is an error of evalstats itself, and no verdict\n"
+    assert capsys.readouterr().err.endswith(said if code == 70 else "")
 
 
 def test_sacrebleus_test_set_from_its_cache(tmp_path, monkeypatch, small, typed, refused):
