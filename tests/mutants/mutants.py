@@ -231,8 +231,11 @@ a covariance is centred
 - covariance = moments.products[0] - np.outer(sums, sums) / n
 + covariance = moments.products[0]
 moments of identical systems differ by nothing, not by what rounding leaves
-- influence = np.concatenate(each, axis=1)[np.argmin(counted, axis=1)]
-+ influence = np.concatenate(each, axis=1)
+- influence = apart[np.argmin(counted, axis=1)]
++ influence = apart
+a variance that rounding hides is refused
+- is_known = (unknown < _MOST_ROUNDING * variance) & (unknown > _FLOAT.tiny)
++ is_known = unknown > _FLOAT.tiny
 groups of different sizes that differ are worth fewer
 - return units, worth, ()
 + return units, None, ()
