@@ -5,7 +5,7 @@ Several answers to an item become their mean, runs of the system, or trials of a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any, NamedTuple
@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.design import label_codes
 from evalstats.checks import shown
 from evalstats.designs.trials.metrics import OF_TRIALS, Trials, trials_named
 from evalstats.errors import Argument, InputError
 from evalstats.logs.rows import Key, Rows, natural_order, taken
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
 from evalstats.metrics.ratios import MeanOfRuns
+from evalstats.results.records import counted
 from evalstats.statistics.segments import SegmentStatistics
 
 #: What `epochs` can be; K is a number.
@@ -197,6 +199,36 @@ class Pivot(NamedTuple):
             labels={name: tuple(compress(of, is_kept)) for name, of in self.labels.items()},
             repeats=self._repeats(kept),
         )
+
+    def labelled(self, name: str, labels: Sequence[Hashable], argument: str) -> Pivot:
+        """Return the same with one more label of this name, which is given by place.
+
+        Items whose ids are numbers have the labels of these lines, from 1 on, or from 0 where an
+        id is "0"; others those of their order, where all systems have them in that of their names.
+        """
+        label_codes(labels, len(labels), argument)
+        names = [str(of).replace("\t", "/") for of in labels]
+        numbers = [int(x) for x in self.ids if x.isdecimal() and len(x) < 16]
+        first = 0 if 0 in numbers else 1
+        if len(numbers) == len(self.ids) and max(numbers) - first < len(names):
+            of_items = [names[i - first] for i in numbers]
+        elif len(names) != len(self.ids):
+            raise InputError(
+                f"has {counted(len(names), 'label')} but there are "
+                f"{counted(len(self.ids), 'item')} ({self.key}); "
+                f"give one of each item, in their order",
+                argument=argument,
+            )
+        elif any(np.any(np.diff(part.rows.items.order) < 0) for part in self.parts):
+            raise InputError(
+                f"has labels by place, but items are known by names ({shown(self.ids[0])}), which "
+                f"{self.parts[0].rows.path or 'the log'} has in another order; give the name of a "
+                f"label, such as that of a column",
+                argument=argument,
+            )
+        else:
+            of_items = names
+        return self._replace(labels={**self.labels, name: of_items})
 
     def _repeats(self, kept: NDArray[np.bool_]) -> NDArray[np.float64] | None:
         """Return the answers that scores are means of, `(S, N, 3)`, where any item has several."""

@@ -349,3 +349,53 @@ def test_classes_of_different_kinds_are_different_metrics():
         )
         logs.append(log(found, name=name))
     refused("t: .*: the metric of B is Confusion.*, but that of A is Confusion", *logs)
+
+
+def by_place(ids, names="AB"):
+    """A table of scores with two systems, rows in the order of these ids."""
+    return [{"segment": x, **{n: 0.1 * i + (n == "B") for i, n in enumerate(names)}} for x in ids]
+
+
+@pytest.mark.parametrize(
+    ("ids", "labels", "found"),
+    [
+        (["1", "2", "3", "4"], "aabb", "aabb"),
+        (["4", "2", "1", "3"], "aabb", "aabb"),  # by number, whatever the order
+        (["0", "1", "2", "3"], "aabb", "aabb"),
+        (["2", "3", "6"], "abcdef", "bcf"),  # people score a part
+        (["0", "2", "3"], "abcdef", "acd"),
+        (["a", "b", "c"], [1, 1, 2], "112"),
+    ],
+)
+def test_labels_by_place_are_those_of_lines(ids, labels, found):
+    """Defect: a TypeError; human scores and COMET files could have no documents."""
+    table = joined(by_place(ids), directions={"*": "higher"}, labels={"groups": list(labels)})
+    assert table.labels == {"groups": "group"}
+    assert "".join(table.tasks[""][0].labels["group"]) == found
+
+
+def test_labels_by_place_are_units_and_domains():
+    items = by_place([str(i + 1) for i in range(12)])
+    groups, strata = [i // 2 for i in range(12)], ["news"] * 6 + ["talk"] * 6
+    options = {"directions": {"*": "higher"}, "groups": groups, "strata": strata}
+    plain = [
+        {**row, "doc": str(g), "of": s} for row, g, s in zip(items, groups, strata, strict=True)
+    ]
+    named = compare(plain, **options | {"groups": "doc", "strata": "of"})
+    for found in (compare(items, **options), compare(items, **options, paired=True)):
+        assert (found[0].pvalue, found[0].low) == (named[0].pvalue, named[0].low)
+        assert "strata:2|unit:group" in found.signatures[0]
+    estimates = es.estimate_logs(items, n_resamples=99, **options)
+    assert estimates[0].standard_error == named.estimates[0].standard_error
+
+
+@pytest.mark.parametrize(
+    ("ids", "labels", "message"),
+    [
+        (["1", "2", "3"], "ab", "groups has 2 labels but there are 3 items"),
+        (["b", "a", "c"], "aab", r"items are known by names \('a'\), which .* in another order"),
+        (["1", "2"], [1, "1"], "groups must differ in print"),
+    ],
+)
+def test_labels_by_place_that_do_not_fit(ids, labels, message):
+    refused(message, by_place(ids), directions={"*": "higher"}, groups=list(labels))

@@ -102,6 +102,13 @@ runs that are paired are subtracted run by run
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
 + raise InputError(f"{pivot.key}: {what}")
+@ logs/pivot.py: logs_joining
+labels by place go by the numbers of lines
+- names[i - first] for i in numbers
++ names[i] for i in range(len(numbers))
+labels by place are refused where names are in another order
+- np.any(np.diff(part.rows.items.order) < 0)
++ False
 @ designs/arenas/bradley_terry.py: arenas
 the mean of strengths is 0
 - information += 1 / size
