@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evalstats.questions.influence.influence import Influence
     from evalstats.questions.influence.joint import JointClaim
     from evalstats.questions.power.planned import Power
-    from evalstats.questions.ranking.rankings import Composite, Ranking, Rankings
+    from evalstats.questions.ranking.rankings import Clusters, Composite, Ranking, Rankings
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,15 @@ class Evaluation:
     #: Of each task, or total, and metric, and what limits what is said of a task.
     signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
     limits: list[Limits] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        totals = {part.name for part in self.parts if part.total is not None}
+        for part in self.parts:
+            if part.total is None and part.name in totals:
+                raise InputError(
+                    f"a task, or stratum, is called {part.name!r}, which is the name of a total "
+                    f"over all of them; give it another name"
+                )
 
     def drawn(self, progress: Progress | None = None) -> Iterator[tuple[Part, list[Drawn]]]:
         """Yield each task and total with what is drawn of it, and say which task is done."""
@@ -323,7 +332,9 @@ class Comparison(Listed[Difference]):
         return planned_of(source, of, asked)
 
     @overload
-    def ranking(self, metric: str, *, task: str | None = None) -> Ranking: ...
+    def ranking(
+        self, metric: str, *, clusters: Clusters = "simultaneous", task: str | None = None
+    ) -> Ranking: ...
     @overload
     def ranking(
         self,
@@ -333,13 +344,16 @@ class Comparison(Listed[Difference]):
         task: str | None = None,
     ) -> Ranking: ...
     @overload
-    def ranking(self, *, task: str | None = None) -> Ranking | Rankings: ...
+    def ranking(
+        self, *, clusters: Clusters = "simultaneous", task: str | None = None
+    ) -> Ranking | Rankings: ...
     def ranking(
         self,
         metric: str | None = None,
         *,
         composite: Composite | None = None,
         higher_is_better: bool = True,
+        clusters: Clusters = "simultaneous",
         task: str | None = None,
     ) -> Ranking | Rankings:
         """Rank the systems: a `Ranking`, with intervals of the ranks and tiers of ties.
@@ -358,6 +372,12 @@ class Comparison(Listed[Difference]):
             comparison. It may let systems depend on one another, and is resampled with them.
         higher_is_better : bool
             Direction of a function; "autorank" and "borda" know theirs.
+        clusters : {"simultaneous", "wmt", "wmt25"}
+            Every system of a cluster is better than every one of a later one: by this comparison's
+            verdicts, or as scripts of WMT have it, which test segments' scores (`Mean`) by
+            one-sided Wilcoxon tests without an adjustment. Those of ``"wmt"`` are rank-sum tests of
+            all scores of two systems, p < .05 (direct assessments, as in WMT22), those of
+            ``"wmt25"`` signed-rank tests of the segments that both have, p < .025 (MQM in WMT25).
 
         Raises
         ------
@@ -378,7 +398,8 @@ class Comparison(Listed[Difference]):
         evaluation = self._asked()
         if composite is not None and metric is not None:
             raise InputError("give metric or composite, not both: a composite is of all metrics")
-        return ranked(self, evaluation, self._of(task, metric), composite, higher_is_better)
+        of = self._of(task, metric)
+        return ranked(self, evaluation, of, composite, higher_is_better, clusters)
 
     def influence(
         self,
@@ -480,7 +501,9 @@ class Comparison(Listed[Difference]):
 
         What the strata are is looked at one by one, as the tasks of a suite are: p-values allow for
         all of them. The last row is the score of all segments together, which are drawn within
-        strata. A note says whether the difference differs between strata (`heterogeneity`).
+        strata. A note says whether the difference differs between strata (`heterogeneity`). Where
+        groups lie in several strata (a prompt in several languages), a row has their parts, the
+        last row draws them whole, as the comparison does, and no test holds strata against another.
 
         Parameters
         ----------
@@ -490,8 +513,9 @@ class Comparison(Listed[Difference]):
         Raises
         ------
         InputError
-            For fewer than 2 strata, or 2 units in one; an average over strata; and a comparison of
-            several tasks, of a `Shard` or from JSON.
+            For fewer than 2 strata, 2 units in one, or strata that differ in type alone (1 and "1")
+            or are called "micro"; an average over strata; and a comparison of several tasks, of a
+            `Shard` or from JSON.
 
         Examples
         --------

@@ -85,7 +85,8 @@ def rank(options: argparse.Namespace, progress: Progress) -> Result:
         options.adjustment = "holm"
     inputs, asked = _asked(options, progress, 2)
     comparison = _suite(inputs, asked).compare(executor=Reporting(None, progress), **asked)
-    found: Result = comparison.ranking(composite=options.composite)
+    given = {"composite": options.composite, "clusters": options.clusters}
+    found: Result = comparison.ranking(**{name: x for name, x in given.items() if x})
     return found
 
 

@@ -194,6 +194,8 @@ OPTIONS = {
                "argument"),
         Option("--power LEVEL", "power", "target (default: 0.8)", "argument"),
         Option("--composite autorank|borda", "rank", "one ranking of all metrics"),
+        Option("--clusters simultaneous|wmt|wmt25", "rank",
+               "by verdicts (default), or WMT's tests of segments' scores", "rare"),
         Option("--test bootstrap|t|ar", "compare", "default: bootstrap", "argument rare"),
         Option("--method bootstrap|percentile|bca|t", "scored",
                "of intervals (default: bootstrap)", "argument rare",

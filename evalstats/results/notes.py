@@ -48,10 +48,13 @@ _RATIOS = {
     "log-ratio": "Log ratios are ln(system / baseline); p is of a log ratio of 0.",
 }
 #: What totals are, by name.
+#: The total of strata that share groups: these are drawn as they are in all segments together.
+WHOLE = "whole groups"
 TOTALS = {
     "macro": "the mean of the tasks' scores",
     "micro": "the score of all segments together",
     "weighted": "a weighted mean of the tasks' scores",
+    WHOLE: "the score of all segments together",
 }
 
 
@@ -295,11 +298,16 @@ def uneven_notes(limits: Sequence[Limits]) -> Iterator[str]:
 def _total_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
     totals = [(e.task, e.aggregate) for e in estimates if e.aggregate is not None]
     for name, kind in dict.fromkeys(totals):
-        yield (
-            f"{name}: {TOTALS.get(kind, 'a function of the tasks’ scores')}; rows were drawn "
-            f"within each task, so that its error is that of other items of these tasks, not of "
-            f"other tasks."
+        how = (
+            "rows were drawn within each task, so that its error is that of other items of these "
+            "tasks, not of other tasks"
         )
+        if kind == WHOLE:
+            how = (
+                "groups that lie in several tasks were drawn whole; tasks that share groups are "
+                "not independent, and no test says whether the difference differs between them"
+            )
+        yield f"{name}: {TOTALS.get(kind, 'a function of the tasks’ scores')}; {how}."
 
 
 def claim_notes(

@@ -271,6 +271,12 @@ identical systems are not better
 the best rank is behind all that are better
 - [1 + ahead, len(better) - behind]
 + [1 + behind, len(better) - ahead]
+WMT22's clusters end where all so far have won as often as systems remain
+- np.min(better.sum(axis=1)[:place])
++ np.max(better.sum(axis=1)[:place])
+WMT25's signed-rank tests are one-sided at half the level
+- pvalue < 0.05 / 2
++ pvalue < 0.05
 systems that tie share a resample
 - best / best.sum(axis=1, keepdims=True)
 + best / 1
@@ -542,7 +548,14 @@ a segment of a domain keeps its name
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
 + elif path and path not in files:
+@ analysis/comparison.py: domains_by
+no task is called as a total over all
+- if part.total is None and part.name in totals:
++ if False:
 @ questions/domains/heterogeneity.py: domains_by
+groups that lie in several strata are drawn whole in the total
+- np.unique(members * len(names) + codes).size > units.n
++ False
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between

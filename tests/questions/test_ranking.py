@@ -75,6 +75,83 @@ def test_clusters_part_where_all_before_are_better_than_all_after(better):
     assert np.diff(found).tolist() == [int(end) for end in ends]
 
 
+def wmt22(marks):
+    """Clusters of names as WMT22's script of rank-sum tests counts wins, without evalstats."""
+    means = {name: np.nanmean(x) for name, x in marks.items()}
+    order, found = sorted(means, key=means.get, reverse=True), [[]]
+    least = n = len(order)
+    for i, a in enumerate(order, 1):
+        lower = [marks[b][~np.isnan(marks[b])] for b in order if means[a] > means[b]]
+        own = marks[a][~np.isnan(marks[a])]
+        least = min(
+            least, sum(stats.mannwhitneyu(own, b, alternative="greater")[1] < 0.05 for b in lower)
+        )
+        found[-1].append(a)
+        found += [[]] if least == n - i else []
+    return [cluster for cluster in found if cluster]
+
+
+def wmt25(marks):
+    """The same of WMT25's script of signed-rank tests, by ranges of ranks."""
+    order = sorted(marks, key=lambda name: np.nanmean(marks[name]), reverse=True)
+
+    def is_better(a, b):
+        apart = [x for x in marks[a] - marks[b] if not np.isnan(x)]
+        return stats.wilcoxon(apart, alternative="greater").pvalue < 0.05 / 2
+
+    ranges = []
+    for i, a in enumerate(order):
+        start = end = i + 1
+        for b in order[:i][::-1]:
+            if is_better(b, a):
+                break
+            start -= 1
+        for b in order[i + 1 :]:
+            if is_better(a, b):
+                break
+            end += 1
+        ranges.append((start, end))
+    found = [[]]
+    for i, a in enumerate(order, 1):
+        found[-1].append(a)
+        if all(end <= i for _, end in ranges[:i]) and all(low > i for low, _ in ranges[i:]):
+            found.append([])
+    return [cluster for cluster in found if cluster]
+
+
+@pytest.mark.parametrize(("clusters", "script"), [("wmt", wmt22), ("wmt25", wmt25)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_clusters_of_wmt_are_those_of_its_scripts(clusters, script, sign):
+    """Defect: "as in the tables of WMT", which rest on tests that are not adjusted."""
+    numbers = set()
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        noise = rng.normal(0, 0.6, 80) + rng.normal(0, 1, (7, 80))
+        marks = noise + rng.uniform(0, 2.5, (7, 1))
+        marks[rng.random(marks.shape) < 0.1] = np.nan
+        values = np.stack([sign * np.nan_to_num(marks), ~np.isnan(marks)], axis=-1)
+        table = es.SegmentStatistics(values, [f"s{i}" for i in range(7)], es.Mean("z", sign > 0))
+        groups = None if sign > 0 else np.arange(80) // 2
+        ranking = es.compare(table, groups=groups, n_resamples=99).ranking(clusters=clusters)
+        found = defaultdict(list)
+        for one in ranking:
+            found[one.cluster].append(one.system)
+        assert list(found.values()) == script(dict(zip(table.systems, marks, strict=True)))
+        assert ranking.clusters == clusters
+        assert "none allows for the 21 pairs" in ranking.notes[-1]
+        numbers.add(len(found))
+    assert len(numbers) > 2
+
+
+def test_clusters_of_wmt_need_scores_of_segments():
+    texts = {
+        name: ["a cat sat", "it is so", end] for name, end in zip("AB", ["x", "y"], strict=True)
+    }
+    result = es.compare(texts, texts["A"], "chrf", n_resamples=99)
+    with pytest.raises(es.InputError, match="chrF2 is no mean of scores; leave it out"):
+        result.ranking(clusters="wmt")
+
+
 def test_the_probability_to_be_first_is_shared_by_ties():
     replicates = np.array([[1.0, 2.0, 2.0], [3.0, 1.0, 0.0]])
     assert r.probability_first(replicates).tolist() == [0.5, 0.25, 0.25]
@@ -264,6 +341,9 @@ def test_without_resampled_scores_no_probability_is_made_up():
         ({}, {"composite": lambda x: x[..., 0] * np.nan}, "5 of 5 that it made are nan"),
         ({}, {"composite": "borda", "metric": "marks"}, "give metric or composite, not both"),
         ({"method": "t", "test": "t"}, {"composite": "borda"}, "leave method out"),
+        ({}, {"clusters": "wmt22"}, "clusters must be one of simultaneous, wmt, wmt25; got"),
+        ({}, {"composite": "borda", "clusters": "wmt"}, "segments, and a composite has none"),
+        ({"paired": False}, {"clusters": "wmt25"}, "each system has its own; give 'wmt'"),
     ],
 )
 def test_what_cannot_be_ranked(options, asked, message):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,11 @@ from evalstats.analysis.pairs import PairTest, Studentised
 from evalstats.analysis.scores import Scored
 from evalstats.checks import shown
 from evalstats.errors import InputError
+from evalstats.metrics import Mean
 from evalstats.questions.ranking import ranks
 from evalstats.questions.ranking.ranks import Verdicts
 from evalstats.results import tabular
-from evalstats.results.convert import Count, NotNegative, Share, Size, check_bounds
+from evalstats.results.convert import Count, NotNegative, Share, Size, check_bounds, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.marks import Mark, Panel
 from evalstats.results.notes import close_calls, floor_notes, unpaired_notes
@@ -41,9 +42,16 @@ Floats = NDArray[np.float64]
 #: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`; or its name.
 Joint = Callable[[Floats], Floats]
 Composite = Literal["autorank", "borda"] | Joint
+Clusters = Literal["simultaneous", "wmt", "wmt25"]
 
 #: Composites of which less is better, by name.
 COMPOSITES = {"autorank": ("AutoRank", ranks.autorank), "borda": ("Borda", ranks.borda)}
+#: Which tests decide of clusters, and what WMT's are: the test, and the level of one pair.
+CLUSTERS = get_args(Clusters)
+_OF_WMT = {
+    "wmt": ("rank-sum", "0.05", "as for direct assessments in WMT22"),
+    "wmt25": ("signed-rank", "0.025", "as for MQM in WMT25"),
+}
 #: What Python calls a function without a name.
 _UNNAMED = "<lambda>"
 #: These adjust p-values so that the probability of any false claim is held.
@@ -123,6 +131,8 @@ class Ranking(Several[Ranked]):
         Of the intervals.
     higher_is_better, n_segments, unit, signature, notes, task
         As of an `Estimate`.
+    clusters : {"simultaneous", "wmt", "wmt25"}
+        Which tests decide of them, as in `Comparison.ranking`.
 
     Examples
     --------
@@ -143,6 +153,7 @@ class Ranking(Several[Ranked]):
     signature: str
     notes: tuple[str, ...] = ()
     task: str = ""
+    clusters: Annotated[str, one_of(CLUSTERS)] = "simultaneous"
 
     def __getitem__(self, system: str) -> Ranked:
         """Return what is known of a system."""
@@ -190,6 +201,8 @@ class Ranking(Several[Ranked]):
         letters = "Systems that share a letter cannot be told apart"
         if not self.has_letters:
             letters = "Every system of a cluster is better than every one of a later cluster"
+        if self.clusters != "simultaneous":
+            letters += f"; clusters: {_OF_WMT[self.clusters][2]}"
         first = "share of the resamples in which a system scores best"
         letters += f"; first: {first}, which is no probability that it is the best."
         return [table_of(title, self.systems, columns, (ties, letters))]
@@ -287,8 +300,10 @@ def ranked(
     of: Sequence[Difference],
     composite: Composite | None,
     higher_is_better: bool,
+    clusters: str,
 ) -> Ranking | Rankings:
     """Rank the systems by differences of all pairs on a task, under each metric or a composite."""
+    option(clusters, CLUSTERS, "clusters")
     if comparison.baseline is not None:
         raise InputError("a ranking needs all pairs: compare without baseline")
     if comparison.alternative != "two-sided":
@@ -299,13 +314,21 @@ def ranked(
             f"{', '.join(FAMILY_WISE)}; this comparison has {comparison.adjustment!r}"
         )
     if composite is not None:
+        if clusters != "simultaneous":
+            raise InputError(
+                f"={clusters!r} tests scores of segments, and a composite has none; leave it out",
+                argument="clusters",
+            )
         return _by_composite(evaluation, of, composite, higher_is_better)
-    found = [_by_metric(comparison, evaluation, some) for some in by_metric(of).values()]
+    found = [_by_metric(comparison, evaluation, some, clusters) for some in by_metric(of).values()]
     return found[0] if len(found) == 1 else Rankings(tuple(found))
 
 
 def _by_metric(
-    comparison: Comparison, evaluation: Evaluation, differences: Sequence[Difference]
+    comparison: Comparison,
+    evaluation: Evaluation,
+    differences: Sequence[Difference],
+    clusters: str,
 ) -> Ranking:
     """Rank the systems by the differences of all pairs under one metric."""
     first, adjustment = differences[0], comparison.adjusted
@@ -315,7 +338,7 @@ def _by_metric(
     pvalues = {
         (number(d.system), number(d.baseline)): (d.pvalue, d.pvalue_adjusted) for d in differences
     }
-    return _ranking(
+    found = _ranking(
         drawn,
         pvalues,
         evaluation.options,
@@ -331,6 +354,42 @@ def _by_metric(
             *(() if drawn.of.is_paired else unpaired_notes(comparison.estimates.rows)),
         ),
     )
+    return found if clusters == "simultaneous" else _as_wmt(found, drawn, clusters)
+
+
+def _as_wmt(ranking: Ranking, drawn: Drawn, clusters: str) -> Ranking:
+    """Return a ranking with clusters by WMT's tests of the segments' scores."""
+    blocks = [one.segments.blocks for one in drawn.samples if one.has_segments]
+    if not blocks or any(type(block.metric) is not Mean for of in blocks for block in of):
+        raise InputError(
+            f"={clusters!r} tests the scores of single segments, and {ranking.metric} is no mean "
+            f"of scores; leave it out",
+            argument="clusters",
+        )
+    if clusters == "wmt25" and not drawn.of.is_paired:
+        raise InputError(
+            "='wmt25' tests differences on the same segments, and each system has its own; give "
+            "'wmt'",
+            argument="clusters",
+        )
+    sign, rows = 1 if ranking.higher_is_better else -1, []
+    for of in blocks:
+        rows += list(np.concatenate([block.segments for block in of], axis=1))
+    with np.errstate(invalid="ignore"):
+        marks = [sign * (row[:, 0] / row[:, 1]) for row in rows]  # NaN where none is there
+    systems = list(drawn.of.systems)
+    order = np.array([systems.index(r.system) for r in ranking.systems])
+    found = ranks.wmt_clusters(marks, order, sign * drawn.scores, clusters)
+    test, level, when = _OF_WMT[clusters]
+    n = len(systems)
+    note = (
+        f"Clusters rest on one-sided Wilcoxon {test} tests at p < {level}, {when}: none allows for "
+        f"the {counted(n * (n - 1) // 2, 'pair')} or for documents, so that equally good systems "
+        f"are parted more often than in 5 % of tables; the other columns allow for both."
+    )
+    of_system = dict(zip(systems, found.tolist(), strict=True))
+    rows_of = (replace(r, cluster=of_system[r.system]) for r in ranking.systems)
+    return replace(ranking, systems=tuple(rows_of), clusters=clusters, notes=(*ranking.notes, note))
 
 
 def _by_composite(

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import combinations
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -68,11 +71,61 @@ def letters(better: Verdicts, order: NDArray[np.intp]) -> list[str]:
 def clusters(better: Verdicts, order: NDArray[np.intp]) -> NDArray[np.int64]:
     """Return the cluster of each system, 1 the best, `(S,)`.
 
-    A cluster ends where every system so far is significantly better than every system after it, as
-    in the tables of the WMT shared tasks (Kocmi et al., 2022).
+    A cluster ends where every system so far is significantly better than every system after it.
     """
+    return _divided(better, order, lambda above, place: bool(np.all(above[:place, place:])))
+
+
+def wmt_clusters(
+    marks: Sequence[Floats], order: NDArray[np.intp], scores: Floats, how: str
+) -> NDArray[np.int64]:
+    """Return the cluster of each system as WMT's scripts do, 1 the best, `(S,)`.
+
+    `marks` are the scores of the segments of each system, NaN where one is missing, of which more
+    are better, as of `scores`, their means.
+
+    "wmt" follows `make_rankings.py` of WMT22 (unmatched segments; those of direct assessments): a
+    system of a higher score wins by a rank-sum test (p < .05), and a cluster ends where each system
+    so far has won as often as systems remain. "wmt25" follows `08-compute_clusters.py` of WMT25,
+    where that has one score a segment (MQM): signed-rank tests of the segments that both have
+    (p < .05/2). The ranks of a system end at the nearest system above that is better, and the
+    nearest below that is worse; a cluster ends where no ranks reach over its end.
+    """
+    from scipy import stats
+
+    better = np.zeros((len(order), len(order)), dtype=np.bool_)
+    for i, j in combinations(order.tolist(), 2):
+        a, b = marks[i], marks[j]
+        if how == "wmt25":
+            apart = (a - b)[~np.isnan(a - b)]
+            # Of two systems that are alike everywhere nothing is to be ranked.
+            better[i, j] = bool(np.any(apart)) and (
+                stats.wilcoxon(apart, alternative="greater").pvalue < 0.05 / 2
+            )
+        elif scores[i] > scores[j]:
+            a, b = a[~np.isnan(a)], b[~np.isnan(b)]
+            better[i, j] = stats.mannwhitneyu(a, b, alternative="greater").pvalue < 0.05
+    return _divided(better, order, _nobody_reaches if how == "wmt25" else _all_won)
+
+
+def _all_won(better: Verdicts, place: int) -> bool:
+    """Say whether each of the first systems has won at least as often as there are others."""
+    return bool(np.min(better.sum(axis=1)[:place]) >= len(better) - place)
+
+
+def _nobody_reaches(better: Verdicts, place: int) -> bool:
+    """Say whether no system's ranks reach over this place, up to the nearest that differ."""
+    above = all(np.any(row[i + 1 : place + 1]) for i, row in enumerate(better[:place]))
+    below = (better[place - 1 : i, i] for i in range(place, len(better)))
+    return above and all(map(np.any, below))
+
+
+def _divided(
+    better: Verdicts, order: NDArray[np.intp], ends: Callable[[Verdicts, int], bool]
+) -> NDArray[np.int64]:
+    """Return the cluster of each system; `ends` says of verdicts in order whether one ends."""
     in_order = better[np.ix_(order, order)]
-    begins = [place > 0 and bool(np.all(in_order[:place, place:])) for place in range(len(order))]
+    begins = [place > 0 and ends(in_order, place) for place in range(len(order))]
     return np.asarray(1 + np.cumsum(begins)[np.argsort(order)])
 
 
