@@ -34,6 +34,7 @@ from evalstats.questions.gates.gate import gated
 from evalstats.questions.gates.gates import Gate
 from evalstats.resampling.executors import Reporting, Workers, as_workers
 from evalstats.resampling.weights import Rng
+from evalstats.results.records import BARRING
 from evalstats.statistics.extraction import Metrics, Progress
 
 if TYPE_CHECKING:
@@ -257,6 +258,9 @@ def _judged(
         )
     of_logs = {key: asked.pop(key) for key in _OF_LOGS if key in asked}
     accepted = allowed_changes(of_logs.get("allow_changes"))
+    if set(accepted) <= set(BARRING):
+        # Nothing that only logs say.
+        of_logs.pop("allow_changes", None)
     labels = {key: asked.pop(key, None) for key in ("groups", "strata")}
     paired = flag(asked.get("paired", True), "paired")
     workers = as_workers(asked.get("executor"))

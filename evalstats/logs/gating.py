@@ -16,9 +16,7 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
 from evalstats.logs.log import Log
 from evalstats.logs.reading import read_log
-from evalstats.logs.settings import allowed_changes
 from evalstats.resampling.executors import Workers
-from evalstats.results.records import BARRING
 from evalstats.statistics.extraction import Metrics
 from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
@@ -95,8 +93,6 @@ def gate_tables(
                 "as the baseline goes with hypotheses that are a mapping, or statistics, of both"
             )
     for name, value in of_logs.items():
-        if name == "allow_changes" and set(allowed_changes(value)) <= set(BARRING):
-            continue
         if value is not None:
             raise InputError(f"{name} is for logs, and these are texts or statistics; leave it out")
     if is_name:
