@@ -93,7 +93,7 @@ def gate_tables(
                 "as the baseline goes with hypotheses that are a mapping, or statistics, of both"
             )
     for name, value in of_logs.items():
-        if value is not None and (name, value) != ("missing", "error"):
+        if value is not None:
             raise InputError(f"{name} is for logs, and these are texts or statistics; leave it out")
     if is_name:
         return GateTables(_by_task(given), str(baseline), given.groups, given.strata)

@@ -72,7 +72,7 @@ def compare_logs(
     groups: Labels = None,
     strata: Labels = None,
     aggregate: Aggregated | None = None,
-    missing: Literal["error", "intersect", "available"] = "error",
+    missing: Literal["error", "failure", "intersect", "available"] | None = None,
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
@@ -97,10 +97,13 @@ def compare_logs(
         the order of their names. Strata are for one task: several are strata themselves.
     aggregate
         Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
-    missing : {"error", "intersect", "available"}
+    missing : {"error", "failure", "intersect", "available"}, optional
         What to do where not all systems have the same items, metrics or tasks: refuse, or compare
         what all have; where scores are missing, ``"available"`` takes the mean of those that there
-        are. The notes say how many were left out.
+        are. The notes say how many were left out. With ``"failure"`` answers without a 0/1 score,
+        and items without an answer, count as failed. By default what ended with an error counts as
+        its harness counts it (SWE-bench, τ-bench, promptfoo, DeepEval: as failed), and all else
+        that is missing is refused.
     epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, optional
         What several answers to an item are, as in `read_log`; by default what the first log says.
     directions : mapping of str to {"higher", "lower"}, optional
@@ -177,7 +180,7 @@ def estimate_logs(
     groups: Labels = None,
     strata: Labels = None,
     aggregate: Aggregated | None = None,
-    missing: Literal["error", "intersect", "available"] = "error",
+    missing: Literal["error", "failure", "intersect", "available"] | None = None,
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
@@ -254,7 +257,7 @@ def joined(
     filter: Patterns = None,
     systems: Patterns = None,
     labels: Mapping[str, Labels] = MappingProxyType({}),
-    missing: str = "error",
+    missing: str | None = None,
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
@@ -271,7 +274,8 @@ def joined(
     not asked alike are noted, and refused where `allow_changes`, as in `gate`, does not name what
     differs.
     """
-    choice(missing, MISSING, "missing")
+    if missing is not None:
+        choice(missing, MISSING, "missing")
     allowed = allowed_changes(allow_changes)
     wanted = Wanted.of(task, metric, filter)
     named = {argument: of for argument, of in labels.items() if isinstance(of, str)}
@@ -290,7 +294,7 @@ def joined(
     every, is_higher = distinguished(read), as_directions(directions)
     metrics = [one.key.metric for log in every for one in log.rows]
     check_patterns(is_higher, metrics, "directions", "metric ")
-    every = [log.directed(is_higher) for log in every]
+    every = [log.directed(is_higher).counting(missing) for log in every]
     epochs = every[0].epochs if epochs is None else as_epochs(epochs)
     places = places_of(every, as_patterns(systems, "system"))
     chosen = [
@@ -336,7 +340,7 @@ def _tables(
     pivots: Mapping[Key, Pivot],
     averages: Sequence[Average],
     asked: Sequence[str],
-    missing: str,
+    missing: str | None,
     notes: list[Note],
 ) -> _Tables:
     """Return the tables of pivots, with what is missing refused or noted."""

@@ -155,7 +155,12 @@ def _counted(items: ItemScores, metric: Trials) -> ItemScores:
     try:
         values[there] = metric.counted(repeats[there, 0], repeats[there, 1], names)
     except InputError as error:
-        raise error.within(f"{items.rows.path}, {items.rows.key}") from None
+        short = items.ids[int(np.flatnonzero(repeats[:, 0] < metric.fewest)[0])]
+        of_item = np.array([name == short for name in items.rows.items.ids])
+        where = f"{items.rows.path}, {items.rows.key}"
+        if n_gone := int(np.sum(of_item & items.rows.is_gone)):
+            where += f" ({n_gone} without a score, which is no trial that failed)"
+        raise error.within(where) from None
     return items._replace(values=values, repeats=None)
 
 
@@ -175,8 +180,13 @@ class Pivot(NamedTuple):
     is_gone: NDArray[np.bool_]
     labels: dict[str, list[str]]
 
-    def table(self, kept: NDArray[np.bool_] | None = None) -> SegmentStatistics:
-        """Return the table of the items to keep, `(N,)`; one that is missing is a row of zeros."""
+    def table(
+        self, kept: NDArray[np.bool_] | None = None, is_failed: NDArray[np.bool_] | None = None
+    ) -> SegmentStatistics:
+        """Return the table of the items to keep, `(N,)`; one that is missing is a row of zeros.
+
+        Those of `is_failed` `(S, N)` have the score 0 of a mean.
+        """
         kept = np.ones(len(self.ids), dtype=np.bool_) if kept is None else kept
         is_kept = kept.tolist()
         shape = (len(self.parts), len(self.ids), len(self.metric.columns))
@@ -191,6 +201,8 @@ class Pivot(NamedTuple):
                 rows = wider.reshape(len(rows), -1)
             block[places] = rows
         values[self.is_gone] = 0
+        if is_failed is not None:
+            values[is_failed] = 0, 1
         return SegmentStatistics(
             values if np.all(kept) else values[:, kept],
             tuple(part.rows.system for part in self.parts),

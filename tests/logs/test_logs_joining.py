@@ -103,8 +103,10 @@ def test_missing_items_are_refused_or_left_out():
         refused(message, one(HUNDRED), one(part, "B"), missing=missing)
     found = compare(one(HUNDRED), one(part, "B"), missing="intersect")
     assert found.estimates[0].n_segments == 98
-    assert found.notes[0] == "t: acc: 2 of 100 items are left out, which not all have."
-    refused("missing must be one of error, intersect, available", one(HUNDRED), missing="drop")
+    assert found.notes[0] == "Caution: t: acc: 2 of 100 items are left out, which not all have."
+    refused(
+        "missing must be one of error, failure, intersect, available", one(HUNDRED), missing="drop"
+    )
     other = one({"x": 1.0, "y": 0.0}, "B")
     refused(
         "t: acc: no item is in the logs of all systems", one(HUNDRED), other, missing="intersect"
@@ -146,7 +148,7 @@ def test_gaps_of_a_table():
     assert [e.score for e in found.estimates] == [0.75, 0.25]
     assert found.notes[:2] == (
         "acc: 2 of 8 scores are missing (1 of A, 1 of B) in /logs/table.",
-        "acc: 2 of 4 items are left out, which not all have.",
+        "Caution: acc: 2 of 4 items are left out, which not all have.",
     )
     suite = with_gaps(tasks="xy")
     for ask in (es.compare_logs, es.estimate_logs):
