@@ -278,19 +278,18 @@ def joined(
         choice(missing, MISSING, "missing")
     allowed = allowed_changes(allow_changes)
     wanted = Wanted.of(task, metric, filter)
-    named = {argument: of for argument, of in labels.items() if isinstance(of, str)}
-    by_place = {argument: of for argument, of in labels.items() if not isinstance(of, str | None)}
-    wanted = wanted._replace(labels=tuple(named.values()), columns=as_columns(columns))
+    asked = tuple(of for of in labels.values() if isinstance(of, str))
+    wanted = wanted._replace(labels=asked, columns=as_columns(columns))
     read, unread = read_several(logs, wanted)
     if read and all(log.format == arenas.NAME for log in read):
-        for name, value in {"human": human, "epochs": epochs, **by_place}.items():
-            if value is not None:
+        for name, value in {"human": human, "epochs": epochs, **labels}.items():
+            if value is not None and not (name in labels and isinstance(value, str)):
                 raise InputError(
                     "is for scores of items, and these are battles; leave it out", argument=name
                 )
         places = places_of(read, as_patterns(systems, "system"))
         found = _of_arena(read, places, wanted.labels, unread, strengths)
-        return found._replace(labels=named)
+        return found._replace(labels=_labelled([], labels)[1])
     every, is_higher = distinguished(read), as_directions(directions)
     metrics = [one.key.metric for log in every for one in log.rows]
     check_patterns(is_higher, metrics, "directions", "metric ")
@@ -306,13 +305,7 @@ def joined(
         pivots = [{key: pivoted(of_key, epochs) for key, of_key in rows.items()}]
     else:
         pivots = pivoted_by_system(rows, epochs)
-    for argument, of in by_place.items():
-        given, kind = listed(of, argument, "labels"), unit_name(of, argument.removesuffix("s"))
-        named[argument] = name = argument if kind in named.values() else kind
-        pivots = [
-            {key: one.labelled(name, given, argument) for key, one in side.items()}
-            for side in pivots
-        ]
+    pivots, named = _labelled(pivots, labels)
     changes = change_notes(pivots, allowed)
     averages = [one for log in chosen for one in log.averages if one.system in places]
     parts = [_tables(of, averages, wanted.task, missing, notes) for of in pivots]
@@ -326,6 +319,23 @@ def joined(
     common = [line for part in parts for line in common_item_notes(part.tasks)]
     said = list(dict.fromkeys([*changes, *sentences(notes), *common]))
     return Joined(tasks, said, paths, totals, unread, texts, named)
+
+
+def _labelled(
+    pivots: list[dict[Key, Pivot]], labels: Mapping[str, Labels]
+) -> tuple[list[dict[Key, Pivot]], dict[str, str]]:
+    """Return pivots with the labels that came by place, and what all labels are called."""
+    named = {argument: of for argument, of in labels.items() if isinstance(of, str)}
+    for argument, of in labels.items():
+        if of is None or isinstance(of, str):
+            continue
+        given, kind = listed(of, argument, "labels"), unit_name(of, argument.removesuffix("s"))
+        named[argument] = name = argument if kind in named.values() else kind
+        pivots = [
+            {key: one.labelled(name, given, argument) for key, one in side.items()}
+            for side in pivots
+        ]
+    return pivots, named
 
 
 class _Tables(NamedTuple):

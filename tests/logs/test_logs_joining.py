@@ -401,3 +401,8 @@ def test_labels_by_place_are_units_and_domains():
 )
 def test_labels_by_place_that_do_not_fit(ids, labels, message):
     refused(message, by_place(ids), directions={"*": "higher"}, groups=list(labels))
+
+
+def test_battles_have_no_labels_by_place():
+    battle = {"model_a": "A", "model_b": "B", "winner": "model_a"}
+    refused("groups is for scores of items, and these are battles", [battle] * 3, groups=[1, 1, 2])
