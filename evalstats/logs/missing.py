@@ -123,11 +123,7 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     notes += _incomplete_notes(pivot, missing)
     is_asked = _asked_of_all(pivot, notes)
     systems, is_absent = [part.rows.system for part in pivot.parts], ~pivot.is_there & is_asked
-    is_binary = isinstance(pivot.metric, Mean) and all(
-        np.all(np.isin(part.values[:, 0], (0, 1)) | np.isnan(part.values[:, 0]))
-        for part in pivot.parts
-    )
-    if missing != "intersect" and not (missing == "failure" and is_binary):
+    if missing != "intersect" and not (missing == "failure" and _are_binary(pivot)):
         _refuse_absent(pivot, is_asked)
     elif missing == "failure":
         for system, n in zip(systems, np.sum(is_absent, axis=1), strict=True):
@@ -164,6 +160,14 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     return pivot.table(kept)
 
 
+def _are_binary(pivot: Pivot) -> bool:
+    """Return whether all scores that there are have the value 0 or 1."""
+    scores = np.concatenate([part.values[:, 0] for part in pivot.parts])
+    return isinstance(pivot.metric, Mean) and bool(
+        np.all(np.isin(scores, (0, 1)) | (scores != scores))
+    )
+
+
 def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
     """Return a note on each log that lacks items or scores, or refuse it."""
     rows = [part.rows for part in pivot.parts]
@@ -174,11 +178,13 @@ def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
         what = incompleteness([one for one in rows if one.path == path])
         if what and missing not in ("intersect", "available"):
             has_shared = np.any((pivot.is_there & ~pivot.is_gone).all(axis=0))
+            failing = (", or count failures with ", Argument("missing", "failure"))
             raise InputError(
                 f"{path}, {pivot.key}: {what}; complete it, or compare what there is with ",
                 Argument("missing", "intersect"),
                 ", or means with ",
                 Argument("missing", "available"),
+                *(failing if np.any(pivot.is_gone) and _are_binary(pivot) else ()),
                 *(() if has_shared else ("; ", *_UNPAIRED)),
             )
         if what and (missing == "intersect" or not is_noted):

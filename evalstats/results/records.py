@@ -96,8 +96,8 @@ def lacking_unlike(
 ) -> str:
     """Say that one system clearly lacks more of its items than another; empty where none does.
 
-    `both` are items that the two lack together. Of 62 and 2 of 200 this is "A lacks 62 of 200 and B
-    2 of 200 (p = 3.3e-16)".
+    `both` are items that the two lack together. Of 62 and 2 of 200 this is "A lacks 62 of 200 items
+    and B 2 of 200, which is no chance (p = 2.3e-16)".
     """
     shares = [n / max(size, 1) for n, size in zip(lacking, sizes, strict=True)]
     most, least = shares.index(max(shares)), shares.index(min(shares))
@@ -105,9 +105,9 @@ def lacking_unlike(
     pvalue = exact_mcnemar(lacking[most] - both, lacking[least] - both, share)
     if pvalue > _UNLIKE:
         return ""
-    each = [f"{systems[i]} lacks {lacking[i]:,} of {sizes[i]:,}" for i in (most, least)]
-    said = " and ".join(each)
-    return f"{said} (p = {pvalue:.2g} of lacking alike)"
+    counts = [f"{lacking[i]:,} of {sizes[i]:,}" for i in (most, least)]
+    said = f"{systems[most]} lacks {counts[0]} items and {systems[least]} {counts[1]}"
+    return f"{said}, which is no chance (p = {pvalue:.2g})"
 
 
 CONTRASTS = ("difference", "ratio", "log-ratio")

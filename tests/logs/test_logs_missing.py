@@ -46,7 +46,9 @@ def test_a_gate_over_crashes_fails_and_without_them_it_cannot_pass(tmp_path):
     )
     arguments += ["--missing", "intersect"]
     code, text, xml = gated(arguments, tmp_path)
-    one_side = "resolved: new lacks 60 of 200 and old lacks 0 of 200 (p = 1.7e-18 of lacking alike)"
+    one_side = (
+        "resolved: new lacks 60 of 200 items and old 0 of 200, which is no chance (p = 1.7e-18)"
+    )
     assert (code, one_side in text, one_side in xml) == (3, True, True)
     assert "60 of 200 items are left out" in xml
     assert gated([*arguments, "--allow-changes", "missing"], tmp_path)[0] == 0
