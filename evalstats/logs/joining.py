@@ -282,13 +282,9 @@ def joined(
     wanted = wanted._replace(labels=asked, columns=as_columns(columns))
     read, unread = read_several(logs, wanted)
     if read and all(log.format == arenas.NAME for log in read):
-        for name, value in {"human": human, "epochs": epochs, **labels}.items():
-            if value is not None and not (name in labels and isinstance(value, str)):
-                raise InputError(
-                    "is for scores of items, and these are battles; leave it out", argument=name
-                )
+        _refuse_for_battles({"human": human, "epochs": epochs}, labels)
         places = places_of(read, as_patterns(systems, "system"))
-        found = _of_arena(read, places, wanted.labels, unread, strengths)
+        found = _of_arena(read, places, asked, unread, strengths)
         return found._replace(labels=_labelled([], labels)[1])
     every, is_higher = distinguished(read), as_directions(directions)
     metrics = [one.key.metric for log in every for one in log.rows]
@@ -578,6 +574,16 @@ def _judged(
             )
     values = joined_rows(labelled, rows, table.values.astype(np.float64))
     return replace(table, values=values, metric=Judged(table.metric), metric_signature="")
+
+
+def _refuse_for_battles(of_items: Mapping[str, object], labels: Mapping[str, Labels]) -> None:
+    """Raise for what only scores of items have, such as labels that are no names."""
+    by_place = {name: of for name, of in labels.items() if not isinstance(of, str)}
+    for name, value in {**of_items, **by_place}.items():
+        if value is not None:
+            raise InputError(
+                "is for scores of items, and these are battles; leave it out", argument=name
+            )
 
 
 def _of_arena(
