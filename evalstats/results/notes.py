@@ -7,9 +7,11 @@ from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalstats.results.records import (
+    CAUTION,
     COUNTED,
     MARK,
     Adjustment,
+    Caution,
     Difference,
     by_metric,
     contrast_of,
@@ -128,12 +130,13 @@ def comparison_notes(
     few = f"differ on fewer than {FEW_DIFFERING} {units}"
     differing = [d for d in rows if 0 < d.n_differing < FEW_DIFFERING]
     rough = [d for d in differing if d.test not in COUNTED]
-    yield from _about(rows, rough, f"{few}, so that the interval is rough and the p-value large")
+    rough_notes = _about(rows, rough, f"{few}, so that the interval is rough and the p-value large")
+    yield from (Caution(note, "few") for note in rough_notes)
     changed = [d for d in differing if d.test == "mcnemar"]
     exact = "where McNemar's p is smaller than that of its exact form"
     if len(changed) == 1 and changed[0].discordant and units == "segments":
         exact += f" (two-sided {changed[0].discordant.exact_pvalue:.4f})"
-    yield from _about(rows, changed, f"{few}, {exact}")
+    yield from (Caution(note, "few") for note in _about(rows, changed, f"{few}, {exact}"))
     yield from close_calls(adjustment, every)
     same = [d for d in rows if d.n_differing == 0]
     yield from _about(rows, same, f"have identical statistics on every {limits[0].unit}: p = 1")
@@ -249,7 +252,10 @@ def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
                 more += "; if they are subjects or domains, give them as strata"
             yield f"{what}: t decides in place of the bootstrap, and intervals are wide; {more}."
     for limit in rows:
-        yield from (f"{limit.task}: {gap}" if len(rows) > 1 else gap for gap in limit.gaps)
+        for gap in limit.gaps:
+            on_task = f"{limit.task}: {gap.removeprefix(CAUTION)}"
+            named = Caution(on_task, gap.kind) if isinstance(gap, Caution) else on_task
+            yield named if len(rows) > 1 else gap
     yield from _concentration_notes(rows)
 
 

@@ -335,7 +335,12 @@ def test_files_of_statistics_compare_like_the_texts(typed, here):
 
 @pytest.mark.parametrize(
     "name, unit",
-    [("documents.txt", "6 documents"), ("speaker.v2.txt", "6 speakers"), ("12.txt", "6 groups")],
+    [
+        ("documents.txt", "6 documents"),
+        ("speaker.v2.txt", "6 speakers"),
+        ("12.txt", "6 groups"),
+        ("en-cs.docs", "6 documents"),
+    ],
 )
 def test_groups_of_a_file_are_called_after_it(typed, here, name, unit):
     # Defect: they were "groups", where papers want documents.
@@ -343,6 +348,15 @@ def test_groups_of_a_file_are_called_after_it(typed, here, name, unit):
     command = ("compare", *REFS, *INPUT, "--resamples", "99", "--groups", name)
     assert f"{unit} of 60 segments" in typed(*command).partition("\n")[0]
     assert f"Whole {unit[2:]} are drawn." in typed(*command, "--describe")
+
+
+def test_a_file_of_labels_goes_with_scores_whose_order_is_known(typed, here):
+    """Defect: "a file of labels goes with texts"."""
+    (here / "en-cs.docs").write_text("news\ta\nnews\ta\ntalk\tb\ntalk\tb\n")
+    out = typed("compare", "scores.csv", "--groups", "en-cs.docs", "--verbose")
+    assert "2 documents of 4 segments" in out.partition("\n")[0]
+    assert "unit:document|" in out
+    assert typed("compare", "scores.csv", "--by", "en-cs.docs", "-f", "csv").count("talk/b") >= 1
 
 
 def test_a_sentence_for_the_method_section(typed, small):
@@ -448,7 +462,7 @@ compare scores.csv x.npz => or logs, not both
 compare scores.csv -i a.txt => texts as -i, not both
 compare -i a.txt --missing error => --missing is for logs
 compare a.csv b.csv --names x x => a name of its own for each
-compare scores.csv --groups docs.txt => docs.txt is a file of labels, which goes with texts
+compare scores.csv --groups short.txt => --groups has 1 label but there are
 compare a.csv => compare needs at least 2 systems
 audit scores.csv => and no acc
 compare scores.csv --metric acuracy => there are acc; did you mean 'acc'?
