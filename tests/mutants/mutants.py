@@ -696,16 +696,20 @@ at the end the whole level is spent
 a sequence allows for one side at twice the level
 - log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
 + log = float(np.log1p((ratio + 1) ** 0.5 / alpha))
-@ designs/looks/sequential.py: looks
+@ designs/looks/looks.py: looks
 what is not shown at the last look has failed
-- verdict = "failed" if self.of is not None and n >= self.of else "go on"
-+ verdict = "go on"
+- "failed" if is_last else "go on"
++ "go on"
+@ designs/looks/sequential.py: looks
+a state whose levels are not those of its looks is refused
+- isclose(look.level, level, rel_tol=1e-6)
++ True
 nothing is looked at after the decision
 - if last.verdict != "go on":
 + if False:
 a state goes on where it stopped
-- _, continuing = continuing.look(fraction, all_looks)
-+ pass
+- level, continuing = self._level(look.n_units, continuing)
++ level, _ = self._level(look.n_units, continuing)
 of errors fewer are better
 - sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")
 + sides = ("greater", "less")
