@@ -7,9 +7,11 @@ from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalstats.results.records import (
+    CAUTION,
     COUNTED,
     MARK,
     Adjustment,
+    Caution,
     Difference,
     by_metric,
     contrast_of,
@@ -246,7 +248,14 @@ def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
                 more += "; if they are subjects or domains, give them as strata"
             yield f"{what}: t decides in place of the bootstrap, and intervals are wide; {more}."
     for limit in rows:
-        yield from (f"{limit.task}: {gap}" if len(rows) > 1 else gap for gap in limit.gaps)
+        for gap in limit.gaps:
+            everywhere = isinstance(gap, Caution) and all(gap in one.gaps for one in rows)
+            if len(rows) == 1 or everywhere:
+                yield gap
+            elif isinstance(gap, Caution):
+                yield Caution(f"{limit.task}: {gap.removeprefix(CAUTION)}", gap.kind)
+            else:
+                yield f"{limit.task}: {gap}"
     yield from _concentration_notes(rows)
 
 
