@@ -29,10 +29,12 @@ from evalstats.checks import also_called, flag, taking
 from evalstats.errors import InputError
 from evalstats.logs.gating import GateInput, gate_tables
 from evalstats.logs.log import Patterns
+from evalstats.logs.settings import allowed_changes
 from evalstats.questions.gates.gate import gated
 from evalstats.questions.gates.gates import Gate
 from evalstats.resampling.executors import Reporting, Workers, as_workers
 from evalstats.resampling.weights import Rng
+from evalstats.results.records import BARRING
 from evalstats.statistics.extraction import Metrics, Progress
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class GateOptions(TypedDict, total=False):
     groups: Groups
     strata: Labels
     aggregate: Aggregated | None
-    missing: Literal["error", "intersect", "available"]
+    missing: Literal["error", "failure", "intersect", "available"] | None
     epochs: str | None
     directions: Mapping[str, str] | None
     allow_changes: Patterns
@@ -130,7 +132,9 @@ def gate(
     allow_changes : str or sequence of str, optional
         What may differ between the logs beside the systems: ``"version"`` of a task, ``"shots"``,
         ``"dataset"``, ``"arguments"`` of a task, ``"prompts"``, or ``"*"``. By default nothing may:
-        scores of tasks that were not asked alike say little about the systems.
+        scores of tasks that were not asked alike say little about the systems. Also what else makes
+        numbers invalid, with which no check passes: ``"missing"``, where one system lacks clearly
+        more items than the other, and ``"labels"`` of people that are no random sample.
 
     Returns
     -------
@@ -253,6 +257,10 @@ def _judged(
             "where hypotheses has both systems"
         )
     of_logs = {key: asked.pop(key) for key in _OF_LOGS if key in asked}
+    accepted = allowed_changes(of_logs.get("allow_changes"))
+    if set(accepted) <= set(BARRING):
+        # Nothing that only logs say.
+        of_logs.pop("allow_changes", None)
     labels = {key: asked.pop(key, None) for key in ("groups", "strata")}
     paired = flag(asked.get("paired", True), "paired")
     workers = as_workers(asked.get("executor"))
@@ -263,7 +271,7 @@ def _judged(
     totals = arguments.pop("totals")
     if asked.get("aggregate") is None and totals:
         asked["aggregate"] = totals
-    return gated(**arguments, **asked)
+    return gated(**arguments, **asked, accepted=accepted)
 
 
 def _claimable(found: Gate) -> Iterator[str]:

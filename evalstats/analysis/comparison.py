@@ -54,6 +54,15 @@ class Evaluation:
     signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
     limits: list[Limits] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        totals = {part.name for part in self.parts if part.total is not None}
+        for part in self.parts:
+            if part.total is None and part.name in totals:
+                raise InputError(
+                    f"a task, or stratum, is called {part.name!r}, which is the name of a total "
+                    f"over all of them; give it another name"
+                )
+
     def drawn(self, progress: Progress | None = None) -> Iterator[tuple[Part, list[Drawn]]]:
         """Yield each task and total with what is drawn of it, and say which task is done."""
         n_tasks = sum(part.total is None for part in self.parts)
@@ -492,7 +501,9 @@ class Comparison(Listed[Difference]):
 
         What the strata are is looked at one by one, as the tasks of a suite are: p-values allow for
         all of them. The last row is the score of all segments together, which are drawn within
-        strata. A note says whether the difference differs between strata (`heterogeneity`).
+        strata. A note says whether the difference differs between strata (`heterogeneity`). Where
+        groups lie in several strata (a prompt in several languages), a row has their parts, the
+        last row draws them whole, as the comparison does, and no test holds strata against another.
 
         Parameters
         ----------
@@ -502,8 +513,9 @@ class Comparison(Listed[Difference]):
         Raises
         ------
         InputError
-            For fewer than 2 strata, or 2 units in one; an average over strata; and a comparison of
-            several tasks, of a `Shard` or from JSON.
+            For fewer than 2 strata, 2 units in one, or strata that differ in type alone (1 and "1")
+            or are called "micro"; an average over strata; and a comparison of several tasks, of a
+            `Shard` or from JSON.
 
         Examples
         --------

@@ -148,9 +148,9 @@ def as_units(n_segments: int, groups: Labels, strata: Labels, name: str = "group
     names: list[Any] = []
     labels: list[Any] = []
     if groups is not None:
-        members, names = _codes(groups, n_segments, "groups")
+        members, names = label_codes(groups, n_segments, "groups")
     if strata is not None:
-        codes, labels = _codes(strata, n_segments, "strata")
+        codes, labels = label_codes(strata, n_segments, "strata")
     if members is not None and codes is not None:
         first = np.unique(members, return_index=True)[1]
         for i in np.flatnonzero(codes != codes[first][members])[:1]:
@@ -215,7 +215,7 @@ def without_singles(counts: NDArray[np.int64]) -> Codes:
     return np.unique(strata, return_inverse=True)[1]
 
 
-def _codes(labels: Iterable[Hashable], n: int, name: str) -> tuple[Codes, list[Any]]:
+def label_codes(labels: object, n: int, name: str) -> tuple[Codes, list[Any]]:
     """Return the number of each segment's label, and the labels in order of first appearance."""
     given = listed(labels, name, "labels, one a segment")
     codes = group_codes(given, n, name)

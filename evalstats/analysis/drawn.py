@@ -194,6 +194,7 @@ class Drawn:
     differing: NDArray[np.int64] | None = None  # (S, S) units, where no segments are here to count
     worth: Floats | None = None  # (S, S) what these are worth, where that is not their number
     n_missing: NDArray[np.int64] | None = None  # (S,) scores, where no segments are here to count
+    hidden: NDArray[np.bool_] | None = None  # (S, S) pairs whose variance rounding hides
     runs: tuple[tuple[RunScores, ...], ...] = ()  # of each system, where there are several
     weights: str = "multinomial"
     resolution: float = 1.0
@@ -263,6 +264,13 @@ class Drawn:
 
     def difference(self, a: int, b: int, share: float = 1.0) -> Effect:
         """Return the score of system b less this share of that of system a."""
+        if self.hidden is not None and self.hidden[a, b]:
+            raise InputError(
+                f"{self.of.metric_name} of {self.of.systems[a]!r} and {self.of.systems[b]!r} "
+                f"differs too little: beside sums of squares, rounding hides the variance of the "
+                f"difference; give the rows, or before they are summed subtract from both what "
+                f"they share (of each segment the baseline's score, say), in a unit near 1"
+            )
         base = self.effects[a] if share == 1 else share * self.effects[a]
         # Where nothing differs nothing says how much it could.
         worth = self.differ(a, b)[1] or np.inf

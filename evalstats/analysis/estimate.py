@@ -38,7 +38,7 @@ from evalstats.results.notes import (
     limit_notes,
     uneven_notes,
 )
-from evalstats.results.records import first_few
+from evalstats.results.records import Caution, first_few, lacking_unlike
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
 from evalstats.statistics.segments import SegmentStatistics
@@ -409,16 +409,18 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
         yield from (*one.of.cautions, *one.origin)
         for correction in one.of.corrections:
             yield from correction.notes()
-        counts, n_scores = one.of.missing
+        counts, sizes = one.of.missing.T
         counts = counts if one.n_missing is None else one.n_missing
         lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
         if lacking:
             n, whose = int(np.sum(counts)), first_few(lacking, ", ", NAMED, _OTHERS)
-            yield (
-                f"{one.of.metric_name}: {n:,} of {n_scores:,} scores "
+            said = (
+                f"{one.of.metric_name}: {n:,} of {np.sum(sizes):,} scores "
                 f"{'is' if n == 1 else 'are'} missing ({whose}); means "
                 f"are over those that there are."
             )
+            unlike = lacking_unlike(one.of.systems, counts.tolist(), sizes.tolist())
+            yield Caution(f"{said[:-1]}, and {unlike}.", "missing") if unlike else said
         blocks = one.segments.blocks if one.has_segments else ()
         if blocks and (metric := blocks[0].metric).doubt:
             totals = np.sum([block.totals for block in blocks], axis=0)

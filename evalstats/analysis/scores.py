@@ -56,10 +56,9 @@ class Scored:
         return [(self, ...)]
 
     @property
-    def missing(self) -> tuple[NDArray[np.int64], int]:
-        """How many scores each system lacks, `(S,)`, and how many all would have."""
-        n = len(self.systems)
-        return np.zeros(n, dtype=np.int64), n * self.units.n_segments
+    def missing(self) -> NDArray[np.int64]:
+        """How many scores each system lacks, and how many it would have, `(S, 2)`."""
+        return np.tile([0, self.units.n_segments], (len(self.systems), 1))
 
     def differ(self, a: int, b: int) -> tuple[int, float]:
         """Return on how many units two systems differ, and what these are worth; all by default."""
@@ -177,14 +176,14 @@ class Segments(Resampled):
         return marks
 
     @cached_property
-    def missing(self) -> tuple[NDArray[np.int64], int]:
-        """How many scores each system lacks, `(S,)`, and how many all would have."""
-        counts, n_scores = np.zeros(len(self.systems), dtype=np.int64), 0
+    def missing(self) -> NDArray[np.int64]:
+        """How many scores each system lacks, and how many it would have, `(S, 2)`."""
+        counts = np.zeros((len(self.systems), 2), dtype=np.int64)
         for block in self.blocks:
             if block.metric.columns == Mean.columns:
-                counts += missing_scores(block.metric, block.segments)
-                n_scores += block.segments[..., 0].size
-        return counts, n_scores
+                counts[:, 0] += missing_scores(block.metric, block.segments)
+                counts[:, 1] += block.segments.shape[1]
+        return counts
 
     def influence(self, of_segments: bool = False) -> Floats:
         """Return influence values of units on every score, `(S, N)`, or of their segments."""

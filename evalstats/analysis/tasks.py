@@ -59,9 +59,9 @@ class Task:
     #: Texts of the systems, and the references of each segment, where that is what came.
     outputs: Mapping[str, Sequence[str]] = field(default_factory=dict)
     references: Sequence[Any] = ()
+    #: What kind of total it is, where it is that of its own strata.
+    total: str | None = None
 
-    #: A task is no total.
-    total: ClassVar[None] = None
     metric: ClassVar[str] = ""
     is_paired: ClassVar[bool] = True
 

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
+from traceback import format_exc
 from typing import Any
 
 from evalstats.cli import output
@@ -81,6 +82,11 @@ def run() -> None:
         code = 141 if isinstance(error.__cause__, BrokenPipeError) else 2
         if code == 2:
             _complain(f"evalstats: error: cannot write standard output: {error}")
+    except Exception as error:
+        # EX_SOFTWARE of BSD: Python's own exit code, 1, is that of a gate that failed.
+        what = f"{type(error).__name__} is an error of evalstats itself, and no verdict"
+        _complain(f"{format_exc()}evalstats: error: {what}")
+        code = 70
     sys.exit(code)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from math import comb
@@ -23,11 +23,13 @@ from evalstats.cli.inputs import Input, Logs, log_at, read
 from evalstats.cli.output import FIGURES, outputs_of, to_stdout
 from evalstats.data import load_sample
 from evalstats.designs.looks.looks import Looks
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
+from evalstats.logs.settings import allowed_changes
 from evalstats.logs.words import matches
 from evalstats.resampling.executors import Reporting
 from evalstats.results.files import replacing
 from evalstats.results.forms import Result
+from evalstats.results.records import BARRING, CAUTION, Caution, accepting
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines, system_names
 
@@ -133,10 +135,14 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
             argument="margin",
         )
     inputs, asked, notes = _against_baseline(options, progress, "a gate is")
+    allowed = allowed_changes(options.allow_changes)
+    notes = (*notes, *accepting(inputs.notes, allowed))
     if is_growing:
-        return _look(inputs, asked, options.state).noting(*notes, *inputs.notes)
-    found = evalstats.gate(inputs.tasks, executor=Reporting(None, progress), **asked)
-    return found.noting(*notes, *inputs.notes)
+        return _look(inputs, asked, options.state, allowed).noting(*notes)
+    accepted = [kind for kind in allowed if kind in BARRING]
+    workers = Reporting(None, progress)
+    found = evalstats.gate(inputs.tasks, executor=workers, allow_changes=accepted, **asked)
+    return found.noting(*notes)
 
 
 def show(options: argparse.Namespace, progress: Progress) -> Result:
@@ -255,8 +261,11 @@ def _against_baseline(
     return inputs, asked, notes
 
 
-def _look(inputs: Input, asked: dict[str, Any], path: str) -> Looks:
-    """Return the looks of the test that a file keeps, with one more at what is there now."""
+def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str]) -> Looks:
+    """Return the looks of the test that a file keeps, with one more at what is there now.
+
+    One that passes on numbers that may be invalid is refused, unless that is `allowed`.
+    """
     for name in ("on", "undecided", "paired_runs"):
         if name in asked:
             raise InputError(
@@ -280,7 +289,16 @@ def _look(inputs: Input, asked: dict[str, Any], path: str) -> Looks:
         except (OSError, ValueError) as error:
             reason = error if isinstance(error, InputError) else f"it is no JSON ({error})"
             raise InputError(f"--state {path}: {reason}") from None
-    test.look(tables[0], baseline, **labels)
+    look = test.look(tables[0], baseline, **labels)
+    notes = accepting([*inputs.notes, *test.result.notes], allowed)
+    for note in notes if look.verdict == "passed" else ():
+        if isinstance(note, Caution) and note.kind in BARRING:
+            raise InputError(
+                f"this look would pass, and its numbers may be invalid: "
+                f"{note.removeprefix(CAUTION).removesuffix('.')}; the state stays as it was; "
+                f"accept it with ",
+                Argument("allow_changes", note.kind),
+            )
     with replacing(path, "json") as file:
         file.write(f"{json.dumps(test.state_dict())}\n".encode())
     return test.result

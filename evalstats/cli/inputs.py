@@ -7,6 +7,7 @@ wait for them.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -147,10 +148,10 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         found = Input({"": _chosen(tables, options)}, labels, paths=single)
     else:
         # Tasks are there anyway.
-        joined = _of_logs(options, [x for x in labels.values() if x not in (None, "task")])
+        joined = _of_logs(options, {x: of for x, of in labels.items() if of not in (None, "task")})
         if least > 1:
             joined.several()
-        notes = tuple(joined.notes)
+        notes, labels = tuple(joined.notes), {**labels, **joined.labels}
         found = Input(joined.tasks, labels, notes, joined.paths, joined.totals, joined.texts)
     if least > 1:
         _check_enough(options, found.systems, found.paths)
@@ -208,8 +209,10 @@ class Labels(list[str]):
 
     def __init__(self, path: str) -> None:
         super().__init__(read_lines(path, labels=True))
-        stem = Path(path).name.partition(".")[0]
-        one = stem if stem.endswith("ss") else stem.removesuffix("s")
+        stem, *suffixes = Path(path).name.split(".")
+        # Those of mt-metrics-eval are called after the languages: en-cs.docs.
+        stem = "documents" if "docs" in suffixes else stem
+        one = re.sub(r"(?<=[a-z]{2}[a-rt-z])s$", "", stem)
         # Standard input and pipes have no names, and a letter is no word.
         self.name = one if len(one) > 2 and one[:1].isalpha() else ""
 
@@ -334,8 +337,8 @@ def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
     return {name: dict(zip(ids, [*lines, *lines], strict=True)) for name, lines in texts.items()}
 
 
-def _of_logs(options: argparse.Namespace, labels: Sequence[str]) -> Joined:
-    """Read logs and tables of scores, with labels of their items."""
+def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
+    """Read logs and tables of scores, with labels of their items: names of these, or of files."""
     from evalstats.designs.arenas.battles import BattleTable, BradleyTerry
     from evalstats.logs.joining import joined
 
@@ -345,11 +348,10 @@ def _of_logs(options: argparse.Namespace, labels: Sequence[str]) -> Joined:
             f"{wrong[0]} is neither statistics (.npz) nor a log or a table of scores; give outputs "
             f"as -i"
         )
-    if files := [name for name in labels if Path(name).suffix and Path(name).is_file()]:
-        raise InputError(
-            f"{files[0]} is a file of labels, which goes with texts; of logs and tables give the "
-            f"name of a label, such as that of a column"
-        )
+    of_items = {
+        argument: Labels(name) if Path(name).suffix and Path(name).is_file() else name
+        for argument, name in labels.items()
+    }
     wanted = _selection(options)
     if options.command == "gate":
         wanted["allow_changes"] = options.allow_changes
@@ -366,7 +368,7 @@ def _of_logs(options: argparse.Namespace, labels: Sequence[str]) -> Joined:
             f"{' '.join(names)}; runs of a system are a column 'epoch', with --epochs runs"
         )
     logs = paths if names is None else dict(zip(names, paths, strict=True))
-    found = joined(logs, labels=labels, paired=not options.unpaired, **wanted)
+    found = joined(logs, labels=of_items, paired=not options.unpaired, **wanted)
     tables: Iterable[object] = chain.from_iterable(found.tasks.values())
     if of_strengths and not all(isinstance(table, BattleTable) for table in tables):
         raise InputError(

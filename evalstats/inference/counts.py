@@ -82,18 +82,20 @@ def tango_distance(gained: float, lost: float, n: float, difference: float) -> f
     return standardised(distance, float(np.sqrt(max(variance, 0.0))) if difference < 1 else 0.0)
 
 
-def exact_mcnemar(gained: int, lost: int) -> float:
+def exact_mcnemar(gained: int, lost: int, share: float = 0.5) -> float:
     """Return the two-sided p-value of the exact form of McNemar's (1947) test, the sign test.
 
     With m changed items, twice the probability that of m fair coins at most min(gained, lost) show
-    heads.
+    heads. Two counts of unlike samples are alike where the first is a `share` of both (Przyborowski
+    and Wilenski, 1940).
 
     >>> exact_mcnemar(4, 0)
     0.125
     """
     from scipy.special import bdtr
 
-    return min(1.0, 2.0 * float(bdtr(min(gained, lost), gained + lost, 0.5)))
+    below = bdtr(gained, gained + lost, share), bdtr(lost, gained + lost, 1 - share)
+    return min(1.0, 2.0 * float(min(below)))
 
 
 def miettinen_nurminen(

@@ -93,7 +93,7 @@ def gate_tables(
                 "as the baseline goes with hypotheses that are a mapping, or statistics, of both"
             )
     for name, value in of_logs.items():
-        if value is not None and (name, value) != ("missing", "error"):
+        if value is not None:
             raise InputError(f"{name} is for logs, and these are texts or statistics; leave it out")
     if is_name:
         return GateTables(_by_task(given), str(baseline), given.groups, given.strata)
@@ -116,7 +116,7 @@ def _of_logs(given: GateInput, baseline: object, of_logs: Mapping[str, Any]) -> 
     if given.references is not None:
         raise InputError("references must be left out when logs are given: these have their scores")
     metrics: Any = given.metrics
-    labels: Any = (given.groups, given.strata)
+    labels: Any = {"groups": given.groups, "strata": given.strata}
     sides: Any = [baseline, given.hypotheses]
     if all(table_columns(side) is not None for side in sides):
         names = [read_log(side).systems for side in sides]
@@ -127,7 +127,7 @@ def _of_logs(given: GateInput, baseline: object, of_logs: Mapping[str, Any]) -> 
     found = joined(sides, metric=metrics, labels=labels, **asked).several()
     (first, *_), *_ = found.tasks.values()
     system = first.systems[0]
-    return GateTables(found.tasks, system, given.groups, given.strata, found.notes, found.totals)
+    return GateTables(found.tasks, system, **found.labels, notes=found.notes, totals=found.totals)
 
 
 def _by_task(given: GateInput) -> dict[str, list[SegmentStatistics]]:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison
-from evalstats.analysis.design import Aggregated, NamedTotal
+from evalstats.analysis.design import Aggregated, Labels, NamedTotal, unit_name
 from evalstats.analysis.options import PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
-from evalstats.checks import also_called, choice, flag, shown, taking
+from evalstats.checks import also_called, choice, flag, listed, shown, taking
 from evalstats.designs.arenas.arena import linked, win_rates
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, both_bad_notes, simple
 from evalstats.designs.judges.judged import Judged, joined_rows
@@ -69,10 +69,10 @@ def compare_logs(
     metric: Patterns = None,
     filter: Patterns = None,
     system: Patterns = None,
-    groups: str | None = None,
-    strata: str | None = None,
+    groups: Labels = None,
+    strata: Labels = None,
     aggregate: Aggregated | None = None,
-    missing: Literal["error", "intersect", "available"] = "error",
+    missing: Literal["error", "failure", "intersect", "available"] | None = None,
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
@@ -91,15 +91,19 @@ def compare_logs(
         What to compare, as shells match file names; by default all there is.
     system : str or sequence of str, optional
         Which systems, by patterns as well, and in which order.
-    groups, strata : str, optional
+    groups, strata : str or sequence, optional
         Labels of the items, by name: a column of a table, or a path of keys in the log
-        (``"doc.passage_id"``). Strata are for one task: several are strata themselves.
+        (``"doc.passage_id"``). Or one label an item, where items are numbered by lines, or come in
+        the order of their names. Strata are for one task: several are strata themselves.
     aggregate
         Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
-    missing : {"error", "intersect", "available"}
+    missing : {"error", "failure", "intersect", "available"}, optional
         What to do where not all systems have the same items, metrics or tasks: refuse, or compare
         what all have; where scores are missing, ``"available"`` takes the mean of those that there
-        are. The notes say how many were left out.
+        are. The notes say how many were left out. With ``"failure"`` answers without a 0/1 score,
+        and items without an answer, count as failed. By default what ended with an error counts as
+        its harness counts it (SWE-bench, τ-bench, promptfoo, DeepEval: as failed), and all else
+        that is missing is refused.
     epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, optional
         What several answers to an item are, as in `read_log`; by default what the first log says.
     directions : mapping of str to {"higher", "lower"}, optional
@@ -144,7 +148,7 @@ def compare_logs(
         filter=filter,
         systems=system,
         missing=missing,
-        labels=(groups, strata),
+        labels={"groups": groups, "strata": strata},
         epochs=epochs,
         directions=directions,
         columns=columns,
@@ -155,8 +159,8 @@ def compare_logs(
     suite = Suite.of(
         together.tasks,
         whole,
-        groups,
-        strata,
+        together.labels.get("groups"),
+        together.labels.get("strata"),
         together.notes,
         texts=together.texts,
         paired=paired,
@@ -173,10 +177,10 @@ def estimate_logs(
     metric: Patterns = None,
     filter: Patterns = None,
     system: Patterns = None,
-    groups: str | None = None,
-    strata: str | None = None,
+    groups: Labels = None,
+    strata: Labels = None,
     aggregate: Aggregated | None = None,
-    missing: Literal["error", "intersect", "available"] = "error",
+    missing: Literal["error", "failure", "intersect", "available"] | None = None,
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
@@ -203,14 +207,15 @@ def estimate_logs(
         filter=filter,
         systems=system,
         missing=missing,
-        labels=(groups, strata),
+        labels={"groups": groups, "strata": strata},
         epochs=epochs,
         directions=directions,
         columns=columns,
         human=human,
     )
     whole = together.totals if aggregate is None else aggregate
-    suite = Suite.of(together.tasks, whole, groups, strata, together.notes, together.texts)
+    names = together.labels.get("groups"), together.labels.get("strata")
+    suite = Suite.of(together.tasks, whole, *names, together.notes, together.texts)
     return suite.estimate(**options)
 
 
@@ -220,7 +225,8 @@ class Joined(NamedTuple):
     `tasks` has one table a metric of each task, all of the same segments; `paths` has the system of
     each log that holds only one, by its path; `totals` are those of groups that the logs average;
     `unread` says what of the logs was left out, and why; `texts` has the questions, targets and
-    answers of each task, one a segment: ``{"arc": {"question": [...], "gpt": [...]}}``.
+    answers of each task, one a segment: ``{"arc": {"question": [...], "gpt": [...]}}``. `labels`
+    has the name, in the tables, of each label that was asked for, by what it is for.
     """
 
     tasks: dict[str, list[SegmentStatistics]]
@@ -229,6 +235,7 @@ class Joined(NamedTuple):
     totals: tuple[NamedTotal, ...] = ()
     unread: tuple[str, ...] = ()
     texts: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
+    labels: Mapping[str, str] = MappingProxyType({})
 
     def several(self) -> Joined:
         """Return the same, or say what is in the way of two systems where a log was not read."""
@@ -249,8 +256,8 @@ def joined(
     metric: Patterns = None,
     filter: Patterns = None,
     systems: Patterns = None,
-    labels: Sequence[str | None] = (),
-    missing: str = "error",
+    labels: Mapping[str, Labels] = MappingProxyType({}),
+    missing: str | None = None,
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
@@ -261,30 +268,28 @@ def joined(
 ) -> Joined:
     """Return the tables of all systems by task, joined by id; parameters as in `compare_logs`.
 
+    `labels` are `groups`, `strata` and the like, by what they are for.
     Of battles `strengths` says what they are, of two systems too, which else have win rates. Of
     systems that are not paired each has tables of its own, with its own items. Tasks that were
     not asked alike are noted, and refused where `allow_changes`, as in `gate`, does not name what
     differs.
     """
-    choice(missing, MISSING, "missing")
+    if missing is not None:
+        choice(missing, MISSING, "missing")
     allowed = allowed_changes(allow_changes)
     wanted = Wanted.of(task, metric, filter)
-    wanted = wanted._replace(
-        labels=tuple(name for name in labels if name), columns=as_columns(columns)
-    )
+    asked = tuple(of for of in labels.values() if isinstance(of, str))
+    wanted = wanted._replace(labels=asked, columns=as_columns(columns))
     read, unread = read_several(logs, wanted)
     if read and all(log.format == arenas.NAME for log in read):
-        for name, value in (("human", human), ("epochs", epochs)):
-            if value is not None:
-                raise InputError(
-                    "is for scores of items, and these are battles; leave it out", argument=name
-                )
+        _refuse_for_battles({"human": human, "epochs": epochs}, labels)
         places = places_of(read, as_patterns(systems, "system"))
-        return _of_arena(read, places, wanted.labels, unread, strengths)
+        found = _of_arena(read, places, asked, unread, strengths)
+        return found._replace(labels=_labelled([], labels)[1])
     every, is_higher = distinguished(read), as_directions(directions)
     metrics = [one.key.metric for log in every for one in log.rows]
     check_patterns(is_higher, metrics, "directions", "metric ")
-    every = [log.directed(is_higher) for log in every]
+    every = [log.directed(is_higher).counting(missing) for log in every]
     epochs = every[0].epochs if epochs is None else as_epochs(epochs)
     places = places_of(every, as_patterns(systems, "system"))
     chosen = [
@@ -296,6 +301,7 @@ def joined(
         pivots = [{key: pivoted(of_key, epochs) for key, of_key in rows.items()}]
     else:
         pivots = pivoted_by_system(rows, epochs)
+    pivots, named = _labelled(pivots, labels)
     changes = change_notes(pivots, allowed)
     averages = [one for log in chosen for one in log.averages if one.system in places]
     parts = [_tables(of, averages, wanted.task, missing, notes) for of in pivots]
@@ -308,7 +314,24 @@ def joined(
         tasks = _corrected(tasks, people, notes)
     common = [line for part in parts for line in common_item_notes(part.tasks)]
     said = list(dict.fromkeys([*changes, *sentences(notes), *common]))
-    return Joined(tasks, said, paths, totals, unread, texts)
+    return Joined(tasks, said, paths, totals, unread, texts, named)
+
+
+def _labelled(
+    pivots: list[dict[Key, Pivot]], labels: Mapping[str, Labels]
+) -> tuple[list[dict[Key, Pivot]], dict[str, str]]:
+    """Return pivots with the labels that came by place, and what all labels are called."""
+    named = {argument: of for argument, of in labels.items() if isinstance(of, str)}
+    for argument, of in labels.items():
+        if of is None or isinstance(of, str):
+            continue
+        given, kind = listed(of, argument, "labels"), unit_name(of, argument.removesuffix("s"))
+        named[argument] = name = argument if kind in named.values() else kind
+        pivots = [
+            {key: one.labelled(name, given, argument) for key, one in side.items()}
+            for side in pivots
+        ]
+    return pivots, named
 
 
 class _Tables(NamedTuple):
@@ -323,7 +346,7 @@ def _tables(
     pivots: Mapping[Key, Pivot],
     averages: Sequence[Average],
     asked: Sequence[str],
-    missing: str,
+    missing: str | None,
     notes: list[Note],
 ) -> _Tables:
     """Return the tables of pivots, with what is missing refused or noted."""
@@ -551,6 +574,16 @@ def _judged(
             )
     values = joined_rows(labelled, rows, table.values.astype(np.float64))
     return replace(table, values=values, metric=Judged(table.metric), metric_signature="")
+
+
+def _refuse_for_battles(of_items: Mapping[str, object], labels: Mapping[str, Labels]) -> None:
+    """Raise for what only scores of items have, such as labels that are no names."""
+    by_place = {name: of for name, of in labels.items() if not isinstance(of, str)}
+    for name, value in {**of_items, **by_place}.items():
+        if value is not None:
+            raise InputError(
+                "is for scores of items, and these are battles; leave it out", argument=name
+            )
 
 
 def _of_arena(

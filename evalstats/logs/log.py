@@ -218,6 +218,16 @@ class Log(Result):
         return {key: line for key, line in lines.items() if line}
 
     @property
+    def failures(self) -> tuple[str, ...]:
+        """What has no score and counts as failed, as the harness counts it."""
+        lines = (
+            f"{one.system}{f', {one.key.task}' if one.key.task else ''}: {one.failed}"
+            for one in self.rows
+            if one.failed
+        )
+        return tuple(dict.fromkeys(lines))
+
+    @property
     def disagreements(self) -> tuple[str, ...]:
         """Scores of the log that are not those of its items, both numbers named."""
         lines = []
@@ -304,6 +314,10 @@ class Log(Result):
         }
         return replace(self, rows=rows, group_scores=scores)
 
+    def counting(self, missing: str | None) -> Log:
+        """Return the log with answers without a score counted as `missing` says (`Rows`)."""
+        return replace(self, rows=tuple(one.counting(missing) for one in self.rows))
+
     def directed(self, directions: Mapping[str, bool]) -> Log:
         """Return the log with the directions of some metrics as they are given."""
         rows = []
@@ -340,6 +354,7 @@ class Log(Result):
             "groups": {name: list(tasks) for name, tasks in self.groups.items()},
             "group_scores": groups,
             "incomplete": {str(key): what for key, what in self.incomplete.items()},
+            "failures": list(self.failures),
             "disagreements": list(self.disagreements),
             "skipped": list(self.skipped),
         }
@@ -388,6 +403,7 @@ class Log(Result):
     def _notes(self) -> list[str]:
         return [
             *(f"Differs: {line}." for line in self.disagreements),
+            *(f"Counted as failed: {line}." for line in self.failures),
             *(f"Incomplete: {key}: {what}." for key, what in self.incomplete.items()),
             *(f"Left out: {line}." for line in self.skipped),
         ]

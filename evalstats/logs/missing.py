@@ -17,10 +17,10 @@ from evalstats.logs.log import Log, by_key, incompleteness
 from evalstats.logs.pivot import Pivot
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.metrics import Mean, Trials
-from evalstats.results.records import counted, first_few
+from evalstats.results.records import Caution, counted, first_few, lacking_unlike
 from evalstats.statistics.segments import SegmentStatistics
 
-MISSING = ("error", "intersect", "available")
+MISSING = ("error", "failure", "intersect", "available")
 #: What to do where systems share no item.
 _UNPAIRED = ("if these are other items, compare the systems with ", Argument("paired", False))
 #: Labels that say what an item asks, whatever its task.
@@ -28,19 +28,24 @@ _HASHES = ("doc_hash", "item_hash", "sample_hash")
 
 
 class Note(NamedTuple):
-    """A line for the notes. Lines of the same kind and ending are printed as one sentence."""
+    """A line for the notes. Lines of the same kind and ending are printed as one sentence.
+
+    It is a `Caution` where that has a kind.
+    """
 
     kind: str
     line: str
     ending: str = "."
+    caution: str = ""
 
 
 def sentences(notes: Iterable[Note]) -> list[str]:
     """Return one sentence for each kind and ending of notes, in order of their first lines."""
-    lines: dict[tuple[str, str], list[str]] = {}
-    for note in notes:
-        lines.setdefault((note.kind, note.ending), []).append(note.line)
-    return [f"{first_few(of_kind)}{ending}" for (_, ending), of_kind in lines.items()]
+    lines: dict[tuple[str, str, str], list[str]] = {}
+    for kind, line, ending, caution in notes:
+        lines.setdefault((kind, ending, caution), []).append(line)
+    each = [(f"{first_few(of)}{ending}", kind) for (_, ending, kind), of in lines.items()]
+    return [Caution(said, kind) if kind else said for said, kind in each]
 
 
 def notes_on(logs: Sequence[Log]) -> list[Note]:
@@ -48,6 +53,7 @@ def notes_on(logs: Sequence[Log]) -> list[Note]:
     used = [log for log in logs if log.rows]
     notes = [Note("scores", line) for log in used for line in log.disagreements]
     for log in used:
+        notes += [Note("failed", line, ": counted as failed.", "errors") for line in log.failures]
         if log.skipped:
             line = f"Left out of {log.path}: {first_few(log.skipped)}"
             notes.append(Note(f"of {log.path}", line))
@@ -71,7 +77,7 @@ def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]
 
 
 def shared_tasks(
-    logs: Sequence[Log], places: Mapping[str, int], missing: str, notes: list[Note]
+    logs: Sequence[Log], places: Mapping[str, int], missing: str | None, notes: list[Note]
 ) -> dict[Key, list[Rows]]:
     """Return the rows of each task and metric that all systems have, in the order of the systems.
 
@@ -112,17 +118,34 @@ def shared_tasks(
     return shared
 
 
-def complete(pivot: Pivot, missing: str, notes: list[Note]) -> SegmentStatistics:
+def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentStatistics:
     """Return one table of all systems with the items that all have, or refuse what is missing."""
     notes += _incomplete_notes(pivot, missing)
-    kept = _in_all_logs(pivot, missing, notes)
+    is_asked = _asked_of_all(pivot, notes)
+    systems, is_absent = [part.rows.system for part in pivot.parts], ~pivot.is_there & is_asked
+    if missing != "intersect" and not (missing == "failure" and _are_binary(pivot)):
+        _refuse_absent(pivot, is_asked)
+    elif missing == "failure":
+        for system, n in zip(systems, np.sum(is_absent, axis=1), strict=True):
+            if n:
+                line = f"{pivot.key}: {system} has no answer to {n:,} of {np.sum(is_asked):,} items"
+                notes.append(Note("failed", line, ": counted as failed.", "errors"))
+        return pivot.table(is_asked, is_absent)
+    kept = np.asarray(pivot.is_there.all(axis=0))
     if missing == "intersect":
         kept &= ~pivot.is_gone.any(axis=0)
         if not np.any(kept):
             raise InputError(f"{pivot.key}: no item has a score of every system")
     if not np.all(kept):
         n = f"{int(np.sum(~kept)):,} of {len(kept):,}"
-        notes.append(Note("left out", f"{pivot.key}: {n} items are left out, which not all have"))
+        line = f"{pivot.key}: {n} items are left out, which not all have"
+        is_spared = np.all(kept | ~is_asked)
+        notes.append(Note("left out", line, caution="" if is_spared else "left out"))
+        lacks = (pivot.is_gone | is_absent)[:, is_asked]
+        counts, sizes = np.sum(lacks, axis=1), [lacks.shape[1]] * len(lacks)
+        both = int(np.sum(lacks[np.argmax(counts)] & lacks[np.argmin(counts)]))
+        if said := lacking_unlike(systems, counts.tolist(), sizes, both):
+            notes.append(Note("one side", f"{pivot.key}: {said}", caution="missing"))
     n_answers = [n for part in pivot.parts for n in part.n_answers]
     if max(n_answers) > 1:
         several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
@@ -137,21 +160,31 @@ def complete(pivot: Pivot, missing: str, notes: list[Note]) -> SegmentStatistics
     return pivot.table(kept)
 
 
-def _incomplete_notes(pivot: Pivot, missing: str) -> list[Note]:
-    """Return a note on each log that lacks items or scores; with `missing` "error" refuse it."""
+def _are_binary(pivot: Pivot) -> bool:
+    """Return whether all scores that there are have the value 0 or 1."""
+    scores = np.concatenate([part.values[:, 0] for part in pivot.parts])
+    return isinstance(pivot.metric, Mean) and bool(
+        np.all(np.isin(scores, (0, 1)) | (scores != scores))
+    )
+
+
+def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
+    """Return a note on each log that lacks items or scores, or refuse it."""
     rows = [part.rows for part in pivot.parts]
     # The comparison itself notes the gaps of means that stay.
     is_noted = isinstance(rows[0].metric, Mean) and bool(np.any(pivot.is_gone))
     notes = []
     for path in dict.fromkeys(one.path for one in rows):
         what = incompleteness([one for one in rows if one.path == path])
-        if what and missing == "error":
+        if what and missing not in ("intersect", "available"):
             has_shared = np.any((pivot.is_there & ~pivot.is_gone).all(axis=0))
+            failing = (", or count failures with ", Argument("missing", "failure"))
             raise InputError(
                 f"{path}, {pivot.key}: {what}; complete it, or compare what there is with ",
                 Argument("missing", "intersect"),
                 ", or means with ",
                 Argument("missing", "available"),
+                *(failing if np.any(pivot.is_gone) and _are_binary(pivot) else ()),
                 *(() if has_shared else ("; ", *_UNPAIRED)),
             )
         if what and (missing == "intersect" or not is_noted):
@@ -159,11 +192,8 @@ def _incomplete_notes(pivot: Pivot, missing: str) -> list[Note]:
     return notes
 
 
-def _in_all_logs(pivot: Pivot, missing: str, notes: list[Note]) -> NDArray[np.bool_]:
-    """Return which items are in the logs of all systems, or refuse those that are not, `(N,)`.
-
-    An item that a limit spared a system is not missing from its log. A note names each limit.
-    """
+def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
+    """Return which items no limit spared a system, `(N,)`; a note names each limit."""
     is_asked = np.ones(len(pivot.ids), dtype=np.bool_)
     for part, there in zip(pivot.parts, pivot.is_there, strict=True):
         if part.rows.is_limited and not np.all(there):
@@ -179,9 +209,14 @@ def _in_all_logs(pivot: Pivot, missing: str, notes: list[Note]) -> NDArray[np.bo
         firsts = ", ".join(f"{part.ids[0]!r} for {part.rows.system}" for part in pivot.parts)
         what = f"no item is in the logs of all systems: ids begin with {firsts}"
         raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
+    return is_asked
+
+
+def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
+    """Refuse items that are not in the logs of all systems, among those that all were asked."""
     for part, there in zip(pivot.parts, pivot.is_there, strict=True):
         gone = np.flatnonzero(is_asked & ~there)
-        if len(gone) and missing != "intersect":
+        if len(gone):
             raise InputError(
                 f"{pivot.key}: all systems must have the same items: {len(gone):,} of "
                 f"{int(np.sum(is_asked)):,} are not in that of {part.rows.system} "
@@ -189,11 +224,10 @@ def _in_all_logs(pivot: Pivot, missing: str, notes: list[Note]) -> NDArray[np.bo
                 f"what all have with ",
                 Argument("missing", "intersect"),
             )
-    return np.asarray(pivot.is_there.all(axis=0))
 
 
 def same_items(
-    task: str, tables: list[SegmentStatistics], missing: str, notes: list[Note]
+    task: str, tables: list[SegmentStatistics], missing: str | None, notes: list[Note]
 ) -> list[SegmentStatistics]:
     """Return tables of several metrics with the items that all of them have."""
     if len({table.segment_ids for table in tables}) < 2:

@@ -5,7 +5,7 @@ Several answers to an item become their mean, runs of the system, or trials of a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any, NamedTuple
@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.design import label_codes
 from evalstats.checks import shown
 from evalstats.designs.trials.metrics import OF_TRIALS, Trials, trials_named
 from evalstats.errors import Argument, InputError
 from evalstats.logs.rows import Key, Rows, natural_order, taken
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
 from evalstats.metrics.ratios import MeanOfRuns
+from evalstats.results.records import counted
 from evalstats.statistics.segments import SegmentStatistics
 
 #: What `epochs` can be; K is a number.
@@ -153,7 +155,12 @@ def _counted(items: ItemScores, metric: Trials) -> ItemScores:
     try:
         values[there] = metric.counted(repeats[there, 0], repeats[there, 1], names)
     except InputError as error:
-        raise error.within(f"{items.rows.path}, {items.rows.key}") from None
+        short = items.ids[int(np.flatnonzero(repeats[:, 0] < metric.fewest)[0])]
+        of_item = np.array([name == short for name in items.rows.items.ids])
+        where = f"{items.rows.path}, {items.rows.key}"
+        if n_gone := int(np.sum(of_item & items.rows.is_gone)):
+            where += f" ({n_gone} without a score, which is no trial that failed)"
+        raise error.within(where) from None
     return items._replace(values=values, repeats=None)
 
 
@@ -173,8 +180,13 @@ class Pivot(NamedTuple):
     is_gone: NDArray[np.bool_]
     labels: dict[str, list[str]]
 
-    def table(self, kept: NDArray[np.bool_] | None = None) -> SegmentStatistics:
-        """Return the table of the items to keep, `(N,)`; one that is missing is a row of zeros."""
+    def table(
+        self, kept: NDArray[np.bool_] | None = None, is_failed: NDArray[np.bool_] | None = None
+    ) -> SegmentStatistics:
+        """Return the table of the items to keep, `(N,)`; one that is missing is a row of zeros.
+
+        Those of `is_failed` `(S, N)` have the score 0 of a mean.
+        """
         kept = np.ones(len(self.ids), dtype=np.bool_) if kept is None else kept
         is_kept = kept.tolist()
         shape = (len(self.parts), len(self.ids), len(self.metric.columns))
@@ -189,6 +201,8 @@ class Pivot(NamedTuple):
                 rows = wider.reshape(len(rows), -1)
             block[places] = rows
         values[self.is_gone] = 0
+        if is_failed is not None:
+            values[is_failed] = 0, 1
         return SegmentStatistics(
             values if np.all(kept) else values[:, kept],
             tuple(part.rows.system for part in self.parts),
@@ -197,6 +211,36 @@ class Pivot(NamedTuple):
             labels={name: tuple(compress(of, is_kept)) for name, of in self.labels.items()},
             repeats=self._repeats(kept),
         )
+
+    def labelled(self, name: str, labels: Sequence[Hashable], argument: str) -> Pivot:
+        """Return the same with one more label of this name, which is given by place.
+
+        Items whose ids are numbers have the labels of these lines, from 1 on, or from 0 where an
+        id is "0"; others those of their order, where all systems have them in that of their names.
+        """
+        label_codes(labels, len(labels), argument)
+        names = [str(of).replace("\t", "/") for of in labels]
+        numbers = [int(x) for x in self.ids if x.isdecimal() and len(x) < 16]
+        first = 0 if 0 in numbers else 1
+        if len(numbers) == len(self.ids) and max(numbers) - first < len(names):
+            of_items = [names[i - first] for i in numbers]
+        elif len(names) != len(self.ids):
+            raise InputError(
+                f"has {counted(len(names), 'label')} but there are "
+                f"{counted(len(self.ids), 'item')} ({self.key}); "
+                f"give one of each item, in their order",
+                argument=argument,
+            )
+        elif any(np.any(np.diff(part.rows.items.order) < 0) for part in self.parts):
+            raise InputError(
+                f"has labels by place, but items are known by names ({shown(self.ids[0])}), which "
+                f"{self.parts[0].rows.path or 'the log'} has in another order; give the name of a "
+                f"label, such as that of a column",
+                argument=argument,
+            )
+        else:
+            of_items = names
+        return self._replace(labels={**self.labels, name: of_items})
 
     def _repeats(self, kept: NDArray[np.bool_]) -> NDArray[np.float64] | None:
         """Return the answers that scores are means of, `(S, N, 3)`, where any item has several."""

@@ -210,7 +210,9 @@ class Rows:
     part of the items was asked for, and all of that is there, `is_directed` whether it is known if
     more is better, `path` where they were read, and `settings` how the task was asked, where the
     log says it: ``{"version": "1.0", "shots": "5"}``. `is_absent` `(n,)` marks answers of other
-    systems of a table that has no row of them for this one.
+    systems of a table that has no row of them for this one. `is_failed` `(n,)` marks answers
+    without a score, such as those that ended with an error, which are 0, as their harness counts
+    them; `failed` says how many they are and why: "2 trials ended with an error".
     """
 
     key: Key
@@ -225,6 +227,8 @@ class Rows:
     path: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     is_absent: NDArray[np.bool_] | None = None
+    is_failed: NDArray[np.bool_] | None = None
+    failed: str = ""
 
     @property
     def is_gone(self) -> NDArray[np.bool_]:
@@ -245,7 +249,31 @@ class Rows:
         places = np.flatnonzero(kept).tolist()
         epochs = self.items.epochs
         items = replace(self.items.at(places), epochs=epochs[kept] if len(epochs) else epochs)
-        return replace(self, items=items, values=self.values[kept], is_absent=None)
+        is_failed = None if self.is_failed is None else self.is_failed[kept]
+        values = self.values[kept]
+        return replace(self, items=items, values=values, is_absent=None, is_failed=is_failed)
+
+    def counting(self, missing: str | None) -> Rows:
+        """Return the rows with answers without a score counted as `missing` says.
+
+        By default (`None`) those are failures that their harness counts so. With "failure" all are,
+        of 0/1 scores; else none is.
+        """
+        if missing == "failure" and isinstance(self.metric, Mean):
+            is_gone = self.is_gone
+            n, scores = int(np.sum(is_gone)), self.values[~is_gone, 0]
+            if not n or not np.all(np.isin(scores, (0, 1))):
+                return self
+            failed = [self.failed, f"{n:,} of {len(is_gone):,} answers have no score"]
+            is_failed = is_gone if self.is_failed is None else is_gone | self.is_failed
+            values = np.where(is_gone[:, None], (0.0, 1.0), self.values)
+            said = "; ".join(filter(None, failed))
+            return replace(self, values=values, is_failed=is_failed, failed=said)
+        if missing in (None, "failure") or self.is_failed is None:
+            return self
+        values = np.where(self.is_failed[:, None], np.nan, self.values)
+        lacking = "; ".join(filter(None, (self.lacking, self.failed)))
+        return replace(self, values=values, lacking=lacking, is_failed=None, failed="")
 
 
 def mean_rows(scores: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,13 +14,14 @@ from evalstats.logs.log import Patterns, as_patterns
 from evalstats.logs.pivot import ItemScores, Pivot, items_of
 from evalstats.logs.rows import Key
 from evalstats.logs.words import matches
-from evalstats.results.records import first_few
+from evalstats.results.records import BARRING, Caution, first_few
 
 #: What a log says of how a task was asked, with how a value is written.
 _WRITTEN = {"shots": "{}-shot", "version": "version {}", "dataset": "dataset {}"}
 _ARGUMENT, _PROMPTS = "arguments", "prompts"
-#: What `allow_changes` takes, beside patterns of these.
-CHANGES = (*_WRITTEN, _ARGUMENT, _PROMPTS)
+#: What `allow_changes` takes, beside patterns of these: what differs in how systems were asked, and
+#: cautions without which a gate may pass.
+CHANGES = (*_WRITTEN, _ARGUMENT, _PROMPTS, *BARRING)
 #: The value of an argument that a task was not given.
 _DEFAULT = "its default"
 
@@ -113,7 +114,8 @@ def change_notes(pivots: Sequence[Mapping[Key, Pivot]], allowed: Sequence[str]) 
             f"with ",
             Argument("allow_changes", kinds),
         )
-    return [f"Not asked alike, so that more than the systems differs: {first_few(lines)}."]
+    said = f"Not asked alike, so that more than the systems differs: {first_few(lines)}."
+    return [Caution(said, "changes")]
 
 
 def _changes(task: str, parts: Sequence[ItemScores]) -> _Changes:

@@ -48,10 +48,13 @@ _RATIOS = {
     "log-ratio": "Log ratios are ln(system / baseline); p is of a log ratio of 0.",
 }
 #: What totals are, by name.
+#: The total of strata that share groups: these are drawn as they are in all segments together.
+WHOLE = "whole groups"
 TOTALS = {
     "macro": "the mean of the tasks' scores",
     "micro": "the score of all segments together",
     "weighted": "a weighted mean of the tasks' scores",
+    WHOLE: "the score of all segments together",
 }
 
 
@@ -127,12 +130,13 @@ def comparison_notes(
     few = f"differ on fewer than {FEW_DIFFERING} {units}"
     differing = [d for d in rows if 0 < d.n_differing < FEW_DIFFERING]
     rough = [d for d in differing if d.test not in COUNTED]
-    yield from _about(rows, rough, f"{few}, so that the interval is rough and the p-value large")
+    rough_notes = _about(rows, rough, f"{few}, so that the interval is rough and the p-value large")
+    yield from (Caution(note, "few") for note in rough_notes)
     changed = [d for d in differing if d.test == "mcnemar"]
     exact = "where McNemar's p is smaller than that of its exact form"
     if len(changed) == 1 and changed[0].discordant and units == "segments":
         exact += f" (two-sided {changed[0].discordant.exact_pvalue:.4f})"
-    yield from _about(rows, changed, f"{few}, {exact}")
+    yield from (Caution(note, "few") for note in _about(rows, changed, f"{few}, {exact}"))
     yield from close_calls(adjustment, every)
     same = [d for d in rows if d.n_differing == 0]
     yield from _about(rows, same, f"have identical statistics on every {limits[0].unit}: p = 1")
@@ -250,12 +254,9 @@ def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
     for limit in rows:
         for gap in limit.gaps:
             everywhere = isinstance(gap, Caution) and all(gap in one.gaps for one in rows)
-            if len(rows) == 1 or everywhere:
-                yield gap
-            elif isinstance(gap, Caution):
-                yield Caution(f"{limit.task}: {gap.removeprefix(CAUTION)}", gap.kind)
-            else:
-                yield f"{limit.task}: {gap}"
+            on_task = f"{limit.task}: {gap.removeprefix(CAUTION)}"
+            named = Caution(on_task, gap.kind) if isinstance(gap, Caution) else on_task
+            yield gap if len(rows) == 1 or everywhere else named
     yield from _concentration_notes(rows)
 
 
@@ -298,11 +299,16 @@ def uneven_notes(limits: Sequence[Limits]) -> Iterator[str]:
 def _total_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
     totals = [(e.task, e.aggregate) for e in estimates if e.aggregate is not None]
     for name, kind in dict.fromkeys(totals):
-        yield (
-            f"{name}: {TOTALS.get(kind, 'a function of the tasks’ scores')}; rows were drawn "
-            f"within each task, so that its error is that of other items of these tasks, not of "
-            f"other tasks."
+        how = (
+            "rows were drawn within each task, so that its error is that of other items of these "
+            "tasks, not of other tasks"
         )
+        if kind == WHOLE:
+            how = (
+                "groups that lie in several tasks were drawn whole; tasks that share groups are "
+                "not independent, and no test says whether the difference differs between them"
+            )
+        yield f"{name}: {TOTALS.get(kind, 'a function of the tasks’ scores')}; {how}."
 
 
 def claim_notes(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalstats.results import tabular
-from evalstats.results.notes import TOTALS, span
+from evalstats.results.notes import TOTALS, WHOLE, span
 from evalstats.results.records import (
     Difference,
     by_pair,
@@ -246,12 +246,14 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
             )
         return [*found, *_judged(rows)]
     units = listed(distinct(plural(e.unit) for e in rows))
-    n = sum({e.task: e.n_segments for e in rows}.values())
+    shared = [e.n_segments for e in estimates if e.aggregate == WHOLE]
+    n = shared[0] if shared else sum({e.task: e.n_segments for e in rows}.values())
     found = [f"{listed(names)} on {len(tasks)} tasks with {n:,} {units} in all.", *_judged(rows)]
     totals = distinct(e.aggregate for e in estimates if e.aggregate is not None)
     if totals:
         what = TOTALS.get(totals[0], f"{totals[0]} of the tasks' scores")
-        found.append(f"Totals are {what}; {units} are drawn within each task.")
+        how = "whole" if totals[0] == WHOLE else "within each task"
+        found.append(f"Totals are {what}; {units} are drawn {how}.")
     return found
 
 

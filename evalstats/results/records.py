@@ -51,8 +51,12 @@ def stretch(n_units: int, n: int | None) -> float:
 
 #: Stands behind claims of which a note, which begins with it, says how often such are false.
 MARK = "†"
+#: Cautions with which no gate passes, unless they are accepted by name.
+BARRING = ("missing", "labels")
 #: What a `Caution` begins with, which is all that files keep of it.
 CAUTION = "Caution: "
+#: The level at which one system is said to lack more than another.
+_UNLIKE = 0.01
 #: Tests of 0/1 scores, which count.
 COUNTED = ("mcnemar", "miettinen-nurminen")
 #: What the verdict of a gate says of its system.
@@ -77,6 +81,33 @@ class Caution(str):
         made = super().__new__(cls, said if said.startswith(CAUTION) else CAUTION + said)
         made.kind = kind
         return made
+
+
+def accepting(notes: Iterable[str], kinds: Sequence[str]) -> list[str]:
+    """Return notes of which the cautions of these kinds are accepted: they bar no gate."""
+    return [
+        Caution(note, "accepted") if isinstance(note, Caution) and note.kind in kinds else note
+        for note in notes
+    ]
+
+
+def lacking_unlike(
+    systems: Sequence[str], lacking: Sequence[int], sizes: Sequence[int], both: int = 0
+) -> str:
+    """Say that one system clearly lacks more of its items than another; empty where none does.
+
+    `both` are items that the two lack together. Of 62 and 2 of 200 this is "A lacks 62 of 200 items
+    and B 2 of 200, which is no chance (p = 2.3e-16)".
+    """
+    shares = [n / max(size, 1) for n, size in zip(lacking, sizes, strict=True)]
+    most, least = shares.index(max(shares)), shares.index(min(shares))
+    share = sizes[most] / max(sizes[most] + sizes[least], 1)
+    pvalue = exact_mcnemar(lacking[most] - both, lacking[least] - both, share)
+    if pvalue > _UNLIKE:
+        return ""
+    counts = [f"{lacking[i]:,} of {sizes[i]:,}" for i in (most, least)]
+    said = f"{systems[most]} lacks {counts[0]} items and {systems[least]} {counts[1]}"
+    return f"{said}, which is no chance (p = {pvalue:.2g})"
 
 
 CONTRASTS = ("difference", "ratio", "log-ratio")

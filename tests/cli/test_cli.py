@@ -19,7 +19,7 @@ from sacrebleu.dataset import DATASETS
 import evalstats as es
 from evalstats import cli
 from evalstats.analysis import design, options
-from evalstats.cli import flags, parser
+from evalstats.cli import commands, flags, parser
 from evalstats.cli.flags import COMMANDS, OPTIONS, options_of
 from evalstats.cli.inputs import Input
 from evalstats.cli.output import destination
@@ -346,7 +346,12 @@ def test_files_of_statistics_compare_like_the_texts(typed, here):
 
 @pytest.mark.parametrize(
     "name, unit",
-    [("documents.txt", "6 documents"), ("speaker.v2.txt", "6 speakers"), ("12.txt", "6 groups")],
+    [
+        ("documents.txt", "6 documents"),
+        ("speaker.v2.txt", "6 speakers"),
+        ("12.txt", "6 groups"),
+        ("en-cs.docs", "6 documents"),
+    ],
 )
 def test_groups_of_a_file_are_called_after_it(typed, here, name, unit):
     # Defect: they were "groups", where papers want documents.
@@ -354,6 +359,15 @@ def test_groups_of_a_file_are_called_after_it(typed, here, name, unit):
     command = ("compare", *REFS, *INPUT, "--resamples", "99", "--groups", name)
     assert f"{unit} of 60 segments" in typed(*command).partition("\n")[0]
     assert f"Whole {unit[2:]} are drawn." in typed(*command, "--describe")
+
+
+def test_a_file_of_labels_goes_with_scores_whose_order_is_known(typed, here):
+    """Defect: "a file of labels goes with texts"."""
+    (here / "en-cs.docs").write_text("news\ta\nnews\ta\ntalk\tb\ntalk\tb\n")
+    out = typed("compare", "scores.csv", "--groups", "en-cs.docs", "--verbose")
+    assert "2 documents of 4 segments" in out.partition("\n")[0]
+    assert "unit:document|" in out
+    assert typed("compare", "scores.csv", "--by", "en-cs.docs", "-f", "csv").count("talk/b") >= 1
 
 
 def test_a_sentence_for_the_method_section(typed, small):
@@ -463,7 +477,7 @@ compare scores.csv x.npz => or logs, not both
 compare scores.csv -i a.txt => texts as -i, not both
 compare -i a.txt --missing error => --missing is for logs
 compare a.csv b.csv --names x x => a name of its own for each
-compare scores.csv --groups docs.txt => docs.txt is a file of labels, which goes with texts
+compare scores.csv --groups short.txt => --groups has 1 label but there are
 compare a.csv => compare needs at least 2 systems
 audit scores.csv => and no acc
 compare scores.csv --metric acuracy => there are acc; did you mean 'acc'?
@@ -641,6 +655,23 @@ def test_broken_outputs_end_quietly(monkeypatch, capsys, words, stream, make, co
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == bool(message)
+
+
+@pytest.mark.parametrize(
+    "error, code", [(ZeroDivisionError("x"), 70), (MemoryError(), 70), (KeyboardInterrupt(), 130)]
+)
+def test_no_exception_has_the_exit_code_of_a_verdict(monkeypatch, capsys, error, code):
+    def broken(options, progress):
+        raise error
+
+    monkeypatch.setattr(sys, "argv", ["evalstats", "gate", "a.npz"])
+    monkeypatch.setattr(commands, "gate", broken)
+    with pytest.raises(SystemExit) as stopped:
+        cli.run()
+    assert stopped.value.code == code
+    name = type(error).__name__
+    said = f"{name} is an error of evalstats itself, and no verdict\n"
+    assert capsys.readouterr().err.endswith(said if code == 70 else "")
 
 
 def test_sacrebleus_test_set_from_its_cache(tmp_path, monkeypatch, small, typed, refused):

@@ -256,6 +256,52 @@ def test_what_moments_do_not_know_is_said():
     assert {d.metric for d in several} == {"BLEU", "TER"}
 
 
+def of_rows(rows):
+    """Return the moments of the mean of scores `(N, S)`, which do not know what differs."""
+    names = [f"s{i}" for i in range(rows.shape[1])]
+    table = es.extract(dict(zip(names, rows.T, strict=True)), metric=es.Mean("m"))
+    return replace(moments_of(table), differing=None)
+
+
+@pytest.mark.parametrize(
+    "apart, mean, unit, is_known",
+    [
+        (1e-6, 0, 1, True),
+        (1e-7, 0, 1, False),
+        (0.3, 1e6, 1, True),
+        (0.3, 1e7, 1, False),
+        (0.3, 1e10, 1, False),
+        (1e-7, 0, 1e100, False),
+        (0.3, 1, 1e-140, True),
+        (0.3, 1, 1e-165, False),
+    ],
+)
+def test_a_variance_that_rounding_hides_is_refused(apart, mean, unit, is_known):
+    """200 segments whose difference has this standard deviation, beside scores of 1."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        old = rng.normal(mean, 1, 200)
+        rows = unit * np.stack([old, old + rng.normal(0, apart, 200)], axis=1)
+        moments = of_rows(rows)
+        if is_known:
+            error = np.std(rows[:, 1] - rows[:, 0], ddof=1) / 200**0.5
+            assert es.compare(moments)[0].standard_error == pytest.approx(error, rel=0.03)
+            continue
+        with pytest.raises(es.InputError, match="m of 's0' and 's1' differs too little"):
+            es.compare(moments)
+        assert len(es.estimate(moments)) == 2
+
+
+@pytest.mark.parametrize("other", [0.1, 1.0, 0.0])
+def test_equal_and_constant_systems_have_nothing_to_hide(other):
+    varied = np.random.default_rng(2).random(200)
+    same = es.compare(of_rows(np.stack([varied, varied, np.full(200, other)], axis=1)))
+    assert (same[0].pvalue, same[0].difference) == (1, 0)
+    assert same[0].high == pytest.approx(0, abs=1e-8)
+    (d,) = es.compare(of_rows(np.stack([np.zeros(200), np.ones(200)], axis=1)))
+    assert (d.low, d.high) == (1, 1)
+
+
 @pytest.mark.parametrize(
     "change, message",
     [

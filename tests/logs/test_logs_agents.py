@@ -59,22 +59,24 @@ def test_repetitions_of_promptfoo_are_answers_to_one_test(tmp_path):
     assert scores_of(log)["score", "openai:gpt-4o"] == pytest.approx((3 + 3 * 0.25) / 6)
 
 
-def test_an_error_of_promptfoo_is_no_failure(tmp_path):
+def test_an_error_of_promptfoo_is_a_failure_as_promptfoo_counts_it(tmp_path):
     answers = [[[True], [None]], [[False], [True]], [[None], [None]]]
     content = promptfoo_results(answers, providers=["p"])
     log = es.read_log(written(tmp_path / "r.json", content))
-    assert log.tables["", "passed", ""].values[0].tolist() == [[1, 1], [0.5, 1], [0, 0]]
-    assert scores_of(log)["passed", "p"] == 0.75
+    assert log.tables["", "passed", ""].values[0].tolist() == [[0.5, 1], [0.5, 1], [0, 1]]
     # promptfoo says 2 of 6.
-    assert "the log says 0.3333333333, its items give 0.75" in log.disagreements[0]
-    assert next(iter(log.incomplete.values())) == (
-        "3 tests ended with an error, the first with 'API error: 429 Too Many Requests', which "
-        "promptfoo counts as failures; 3 of 6 scores are missing"
-    )
+    assert scores_of(log)["passed", "p"] == pytest.approx(1 / 3)
+    assert log.disagreements == ()
+    said = "3 of 6 tests ended with an error, the first with 'API error: 429 Too Many Requests'"
+    assert log.failures == (f"p: {said}",)
+    assert f"Counted as failed: p: {said}." in str(log)
+    (missing,) = {es.read_log(log.path).counting("intersect").rows[0].lacking}
+    assert missing == said
     # Versions before 0.97 have no reason of a failure.
     for one in content["results"]["results"]:
         del one["failureReason"]
-    assert scores_of(es.read_log(written(tmp_path / "r.json", content)))["passed", "p"] == 0.75
+    old = es.read_log(written(tmp_path / "r.json", content))
+    assert scores_of(old)["passed", "p"] == pytest.approx(1 / 3)
 
 
 def test_every_version_of_promptfoo_is_read(tmp_path):
@@ -152,13 +154,13 @@ def test_scores_of_deepeval_that_ended_with_an_error_are_missing(tmp_path):
     assert log.systems == ("prompt-v2",)
     scores = scores_of(log)
     assert scores["Answer Relevancy", "prompt-v2"] == pytest.approx(2 / 3)
-    assert scores["passed", "prompt-v2"] == pytest.approx(2 / 3)
-    passed, relevancy = log.incomplete.values()
+    assert scores["passed", "prompt-v2"] == 0.5
+    (relevancy,) = log.incomplete.values()
     assert relevancy == (
         "1 score ended with an error, the first with 'timed out'; 1 of 4 scores is missing"
     )
-    assert passed.startswith("1 test case ended with an error, the first with 'timed out' alone")
-    assert "passed of prompt-v2: the log says 0.5, its items give 0.666" in log.disagreements[0]
+    said = "prompt-v2: 1 of 4 test cases ended with an error, the first with 'timed out'"
+    assert (log.failures, log.disagreements) == ((said,), ())
     assert log.rows[0].items.labels["metadata.topic"] == ("refund", "parcel") * 2
     # It failed for another reason as well.
     content = deepeval_run([0.75, None])
@@ -274,19 +276,18 @@ def test_published_trajectories_of_tau_bench():
     assert (np.mean(rewards == 4), flips) == (pytest.approx(0.2), pytest.approx(0.52))
 
 
-def test_trials_that_ended_with_an_error_are_no_failures(tmp_path):
+def test_trials_that_ended_with_an_error_are_failures(tmp_path):
     trials = tau_trials([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]], errors={(1, 0)})
     path = written(tmp_path / agent_logs.TAU_NAME, trials)
     log = es.read_log(path)
-    assert scores_of(log) == {("reward", "tool-calling-gpt-4o-0.0"): 0.5}
-    assert list(log.incomplete.values()) == [
-        "1 trial ended with an error, the first with 'RateLimitError', which tau-bench counts as "
-        "failures; 1 of 6 scores is missing"
-    ]
+    name = "tool-calling-gpt-4o-0.0"
+    assert scores_of(log) == {("reward", name): pytest.approx(1 / 3)}
+    said = "1 of 6 trials ended with an error, the first with 'RateLimitError'"
+    assert (log.failures, log.incomplete) == ((f"{name}: {said}",), {})
     # What the user wants stands in the other trials.
     assert len(set(log.rows[0].items.labels["task_hash"])) == 2
     (said,) = es.read_log(written(path, trials[:3] + trials[4:])).incomplete.values()
-    assert said.startswith("there were 6 trials, 5 are there; 1 trial ended")
+    assert said == "there were 6 trials, 5 are there"
     part = tmp_path / agent_logs.TAU_NAME.replace("0--1", "0-2")
     assert es.read_log(written(part, tau_trials([[1.0, 0.0]]))).rows[0].is_limited
     whole = es.read_log(written(path, tau_trials([[1.0, 0.0]])))
@@ -345,7 +346,7 @@ def test_simulations_of_tau2_may_be_in_a_folder(tmp_path):
 # SWE-bench
 
 
-def test_instances_that_were_not_run_are_missing_in_swe_bench(tmp_path):
+def test_instances_that_were_not_run_are_not_resolved_in_swe_bench(tmp_path):
     report = swe_report(
         resolved=[1, 2, 3], unresolved=[4, 5], empty_patch=[6], error=[7], incomplete=[8, 9]
     )
@@ -354,13 +355,14 @@ def test_instances_that_were_not_run_are_missing_in_swe_bench(tmp_path):
     assert log.systems == ("acme__coder.run-1",)
     (table,) = log.tables.values()
     assert table.labels["repo"] == ("django/django",) * 9
-    assert np.flatnonzero(table.values[0, :, 1] == 0).tolist() == [4, 6, 7, 8]
+    assert table.values[0, :, 1].tolist() == [1] * 9
     assert table.values[0, :, 0].tolist() == [1, 1, 1, 0, 0, 0, 0, 0, 0]
-    assert "the log says 0.3333333333, its items give 0.6" in log.disagreements[0]
-    assert list(log.incomplete.values()) == [
-        "1 ended with an error; 1 failed for want of the machine; 2 were not run, which SWE-bench "
-        "counts as not resolved; 4 of 9 scores are missing"
-    ]
+    # SWE-bench says 3 of 9.
+    assert (log.disagreements, log.incomplete) == ((), {})
+    said = "1 ended with an error, 1 failed for want of the machine, 2 were not run"
+    assert log.failures == (f"acme__coder.run-1: of 9 instances {said}",)
+    left_out = log.counting("intersect").rows[0]
+    assert np.flatnonzero(left_out.is_gone).tolist() == [4, 6, 7, 8]
     written(tmp_path / "acme__coder.run-2.json", swe_report(resolved=[1, 2], unresolved=[3]))
     assert es.read_log(tmp_path).systems == ("acme__coder.run-1", "acme__coder.run-2")
     found = es.compare_logs(tmp_path, missing="intersect", n_resamples=99)
@@ -486,8 +488,8 @@ def test_texts_as_names_can_be_shown_and_stay_apart(texts):
     )
 )  # fmt: skip
 def test_any_answers_of_promptfoo_and_tau_bench_have_the_same_means(answers):
-    """Trials of both are means over items of those that did not end with an error."""
-    means = [np.mean(known) for of in answers if (known := [x for x in of if x is not None])]
+    """Trials of both are means over items, of which those that ended with an error are failures."""
+    means = [np.mean([bool(x) for x in of]) for of in answers]
     content = promptfoo_results([[[x] for x in of] for of in answers], 3, ["p"])
     trials = [
         {"task_id": i, "reward": float(bool(x)), "trial": t, "traj": [],
@@ -497,9 +499,6 @@ def test_any_answers_of_promptfoo_and_tau_bench_have_the_same_means(answers):
     with tempfile.TemporaryDirectory() as folder:
         for found, metric in ((content, "passed"), (trials, "reward")):
             path = written(Path(folder) / "x.json", found)
-            if not means:
-                refused(path, "holds no scores")
-                continue
             (score,) = es.read_log(path, metric=metric).tables.values()
             sums = score.values[0].sum(axis=0)
             assert sums[0] / sums[1] == pytest.approx(np.mean(means))

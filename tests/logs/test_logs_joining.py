@@ -103,8 +103,10 @@ def test_missing_items_are_refused_or_left_out():
         refused(message, one(HUNDRED), one(part, "B"), missing=missing)
     found = compare(one(HUNDRED), one(part, "B"), missing="intersect")
     assert found.estimates[0].n_segments == 98
-    assert found.notes[0] == "t: acc: 2 of 100 items are left out, which not all have."
-    refused("missing must be one of error, intersect, available", one(HUNDRED), missing="drop")
+    assert found.notes[0] == "Caution: t: acc: 2 of 100 items are left out, which not all have."
+    refused(
+        "missing must be one of error, failure, intersect, available", one(HUNDRED), missing="drop"
+    )
     other = one({"x": 1.0, "y": 0.0}, "B")
     refused(
         "t: acc: no item is in the logs of all systems", one(HUNDRED), other, missing="intersect"
@@ -146,7 +148,7 @@ def test_gaps_of_a_table():
     assert [e.score for e in found.estimates] == [0.75, 0.25]
     assert found.notes[:2] == (
         "acc: 2 of 8 scores are missing (1 of A, 1 of B) in /logs/table.",
-        "acc: 2 of 4 items are left out, which not all have.",
+        "Caution: acc: 2 of 4 items are left out, which not all have.",
     )
     suite = with_gaps(tasks="xy")
     for ask in (es.compare_logs, es.estimate_logs):
@@ -349,3 +351,58 @@ def test_classes_of_different_kinds_are_different_metrics():
         )
         logs.append(log(found, name=name))
     refused("t: .*: the metric of B is Confusion.*, but that of A is Confusion", *logs)
+
+
+def by_place(ids, names="AB"):
+    """A table of scores with two systems, rows in the order of these ids."""
+    return [{"segment": x, **{n: 0.1 * i + (n == "B") for i, n in enumerate(names)}} for x in ids]
+
+
+@pytest.mark.parametrize(
+    ("ids", "labels", "found"),
+    [
+        (["1", "2", "3", "4"], "aabb", "aabb"),
+        (["4", "2", "1", "3"], "aabb", "aabb"),  # by number, whatever the order
+        (["0", "1", "2", "3"], "aabb", "aabb"),
+        (["2", "3", "6"], "abcdef", "bcf"),  # people score a part
+        (["0", "2", "3"], "abcdef", "acd"),
+        (["a", "b", "c"], [1, 1, 2], "112"),
+    ],
+)
+def test_labels_by_place_are_those_of_lines(ids, labels, found):
+    """Defect: a TypeError; human scores and COMET files could have no documents."""
+    table = joined(by_place(ids), directions={"*": "higher"}, labels={"groups": list(labels)})
+    assert table.labels == {"groups": "group"}
+    assert "".join(table.tasks[""][0].labels["group"]) == found
+
+
+def test_labels_by_place_are_units_and_domains():
+    items = by_place([str(i + 1) for i in range(12)])
+    groups, strata = [i // 2 for i in range(12)], ["news"] * 6 + ["talk"] * 6
+    options = {"directions": {"*": "higher"}, "groups": groups, "strata": strata}
+    plain = [
+        {**row, "doc": str(g), "of": s} for row, g, s in zip(items, groups, strata, strict=True)
+    ]
+    named = compare(plain, **options | {"groups": "doc", "strata": "of"})
+    for found in (compare(items, **options), compare(items, **options, paired=True)):
+        assert (found[0].pvalue, found[0].low) == (named[0].pvalue, named[0].low)
+        assert "strata:2|unit:group" in found.signatures[0]
+    estimates = es.estimate_logs(items, n_resamples=99, **options)
+    assert estimates[0].standard_error == named.estimates[0].standard_error
+
+
+@pytest.mark.parametrize(
+    ("ids", "labels", "message"),
+    [
+        (["1", "2", "3"], "ab", "groups has 2 labels but there are 3 items"),
+        (["b", "a", "c"], "aab", r"items are known by names \('a'\), which .* in another order"),
+        (["1", "2"], [1, "1"], "groups must differ in print"),
+    ],
+)
+def test_labels_by_place_that_do_not_fit(ids, labels, message):
+    refused(message, by_place(ids), directions={"*": "higher"}, groups=list(labels))
+
+
+def test_battles_have_no_labels_by_place():
+    battle = {"model_a": "A", "model_b": "B", "winner": "model_a"}
+    refused("groups is for scores of items, and these are battles", [battle] * 3, groups=[1, 1, 2])

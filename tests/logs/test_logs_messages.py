@@ -65,9 +65,6 @@ def test_labels_that_could_be_asked_for_are_named(tmp_path, capsys):
     log_files.inspect_file(tmp_path / "y.json", log_files.inspect_log(["C", "I"]))
     text = said(capsys, "estimate", tmp_path / "y.json", "--groups", "metadata.topic")
     assert "they have item_hash, metadata.subject" in text
-    (tmp_path / "docs.txt").write_text("a\nb\n")
-    text = said(capsys, "estimate", tmp_path / "y.json", "--groups", tmp_path / "docs.txt")
-    assert "is a file of labels, which goes with texts; of logs and tables give the name" in text
 
 
 def test_runs_of_one_model_in_a_folder_are_all_called_by_their_paths(tmp_path, capsys):

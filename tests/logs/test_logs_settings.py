@@ -33,8 +33,8 @@ def harness(folder, *, shots=0, version=1.0, prompts="", dataset="acme/exams", m
 
 
 def note_of(result):
-    (note,) = [note for note in result.notes if note.startswith("Not asked alike")]
-    return note
+    (note,) = [note for note in result.notes if note.startswith("Caution: Not asked alike")]
+    return note.removeprefix("Caution: ")
 
 
 def test_what_was_asked_otherwise_is_named(tmp_path):

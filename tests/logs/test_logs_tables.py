@@ -62,6 +62,8 @@ def check_long(run):
         ("scores.csv", lambda text: text.replace(",", "\t")),
         ("scores.csv", lambda text: "\ufeff" + text),
         ("scores.csv", lambda text: text.replace("\n", "\r\n").rstrip()),
+        ("scores.csv", lambda text: text.replace("\n", "\r")),
+        ("scores.tsv", lambda text: text.replace("\n", "\r").replace(",", "\t")),
         ("scores.csv", lambda text: text.replace("\n", "\n\n")),
         ("scores.csv", lambda text: text.replace("COMET", '"COMET"')),
         ("scores.tsv", lambda text: '"' + text.replace(",", '"\t"').replace("\n", '"\n"')[:-1]),

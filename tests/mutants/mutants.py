@@ -102,6 +102,13 @@ runs that are paired are subtracted run by run
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
 + raise InputError(f"{pivot.key}: {what}")
+@ logs/pivot.py: logs_joining
+labels by place go by the numbers of lines
+- names[i - first] for i in numbers
++ names[i] for i in range(len(numbers))
+labels by place are refused where names are in another order
+- np.any(np.diff(part.rows.items.order) < 0)
++ False
 @ designs/arenas/bradley_terry.py: arenas
 the mean of strengths is 0
 - information += 1 / size
@@ -231,8 +238,11 @@ a covariance is centred
 - covariance = moments.products[0] - np.outer(sums, sums) / n
 + covariance = moments.products[0]
 moments of identical systems differ by nothing, not by what rounding leaves
-- influence = np.concatenate(each, axis=1)[np.argmin(counted, axis=1)]
-+ influence = np.concatenate(each, axis=1)
+- influence = apart[np.argmin(counted, axis=1)]
++ influence = apart
+a variance that rounding hides is refused
+- is_known = (unknown < _MOST_ROUNDING * variance) & (unknown > _FLOAT.tiny)
++ is_known = unknown > _FLOAT.tiny
 groups of different sizes that differ are worth fewer
 - return units, worth, ()
 + return units, None, ()
@@ -548,7 +558,14 @@ a segment of a domain keeps its name
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
 + elif path and path not in files:
+@ analysis/comparison.py: domains_by
+no task is called as a total over all
+- if part.total is None and part.name in totals:
++ if False:
 @ questions/domains/heterogeneity.py: domains_by
+groups that lie in several strata are drawn whole in the total
+- np.unique(members * len(names) + codes).size > units.n
++ False
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between
@@ -800,20 +817,36 @@ of several runs the newest is read, wherever it was made
 - return log.header.get("status") == "success", created, str(log.path)
 + return log.header.get("status") == "success", str(created), str(log.path)
 @ logs/formats/applications.py: logs_agents
-an error of promptfoo is no failure
+an error of promptfoo is no test without an assertion
 -     if is_error:
 +     if False:
 a case of DeepEval that failed for an error alone has not failed
 -     if first is not None and not has_failed:
 +     if False:
+@ logs/formats/format.py: logs_agents logs_missing
+what ended with an error fails where its harness counts it so
+- values[is_failed] = 0.0, 1.0
++ values[is_failed] = np.nan
+@ questions/gates/gates.py: logs_missing
+a gate over items that one side lacks does not pass
+- replace(check, verdict="undecided", barred=why) if check.verdict == "passed" else check
++ check
+@ results/records.py: logs_missing
+items that few lack on both sides bar no gate
+- if pvalue > _UNLIKE:
++ if pvalue > 2:
+@ results/forms.py: notes
+cautions are never folded away
+- n_printed = max(n_cautions, _PRINTED_NOTES)
++ n_printed = _PRINTED_NOTES
 @ logs/formats/agents.py: logs_agents
-a trial of tau-bench that ended with an error is no failure
+a trial of tau-bench that ended with an error is told from one that failed
 - value = None if is_gone else reward
 + value = reward
 simulations that tau2-bench does not evaluate are no failures
 -         if reward is None or ending in _UNSCORED:
 +         if reward is None:
-an instance of SWE-bench that ended with an error is not unresolved
+an instance of SWE-bench that ended with an error is told from one that is not resolved
 -     "error_ids": "ended with an error",
 +     "error_ids": 0.0,
 @ logs/formats/harnesses.py: logs_agents
@@ -873,8 +906,8 @@ files keep what is said of texts
 + _RARE = ("labels",)
 @ results/notes.py: guards
 a caution of one task is a caution still
-- elif isinstance(gap, Caution):
-+ elif False:
+- named = Caution(on_task, gap.kind) if isinstance(gap, Caution) else on_task
++ named = on_task
 @ statistics/files.py: cli
 SGML is no text
 - elif tag := _SGML.match(self._data):

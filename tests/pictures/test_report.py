@@ -85,8 +85,9 @@ def _numbered(found):
 
 
 def said(result):
-    """Return the only verdict of a report."""
-    (verdict,) = Markup(document(result)).texts["li"]
+    """Return the only verdict of a report, after its cautions."""
+    *cautions, verdict = Markup(document(result)).texts["li"]
+    assert all(text.startswith("Caution: ") for text in cautions)
     return verdict
 
 

@@ -175,3 +175,53 @@ def test_the_command_line_shows_domains(tmp_path, monkeypatch, capsys):
     assert [row["task"] for row in found] == ["news", "chat", "micro"]
     assert main([*asked, "--by", "domain", "--over", "domain"]) == 2
     assert "--by shows each domain, and --over means of them" in capsys.readouterr().err
+
+
+def test_groups_in_several_strata_are_drawn_whole():
+    """Prompts with two turns: the total has 60 prompts, as the comparison, not 120."""
+    rng = np.random.default_rng(0)
+    effects, turns = rng.normal(0.15, 1, 60), ["t1"] * 60 + ["t2"] * 60
+    base = rng.normal(size=120)
+    given = {"a": base, "b": base + np.tile(effects, 2) + rng.normal(0, 0.1, 120)}
+    whole = es.compare(given, metrics=MEAN, groups=[*range(60)] * 2, **BY_T)
+    found = whole.by(turns)
+    (total,) = found.totals
+    assert (total.task, total.units) == ("micro", whole[0].units)
+    assert (total.pvalue, total.low, total.high) == (whole[0].pvalue, whole[0].low, whole[0].high)
+    (alone,) = es.compare({k: v[:60] for k, v in given.items()}, metrics=MEAN, **BY_T)
+    assert found.difference(task="t1").low == alone.low
+    assert "groups that lie in several tasks were drawn whole" in found.notes[0]
+    assert "with 60 groups in all. Totals are the score of all segments together; groups are " \
+        "drawn whole." in found.describe()  # fmt: skip
+    for result in (found, es.Comparison.from_json(found.to_json())):
+        with pytest.raises(es.InputError, match="tests independent strata, and these share groups"):
+            result.heterogeneity()
+
+
+@pytest.mark.parametrize("labels, message", [
+    ([1] * 20 + ["1"] * 60, r"{} must differ in print, got 1 \(int\) and '1' \(str\)"),
+    (["a\nb"] * 20 + ["c"] * 60, r"{} must be printable text on one line, got 'a\\nb'"),
+    (["\x1b"] * 20 + ["c"] * 60, r"{} must be printable text on one line, got '\\x1b'"),
+    ([" "] * 20 + ["c"] * 60, "{} must be non-empty text, got ' '"),
+    (["\ud800"] * 20 + ["c"] * 60, r"{} must be printable text on one line, got '\\ud800'"),
+])  # fmt: skip
+@pytest.mark.parametrize("asked", ["by", "over"])
+def test_strata_have_names(asked, labels, message):
+    result = es.compare(scores()[0], metrics=MEAN, **BY_T)
+    with pytest.raises(es.InputError, match=message.format(asked)):
+        getattr(result, asked)(labels)
+
+
+def test_no_stratum_or_task_is_called_as_its_total():
+    given, domain = scores()
+    result = es.compare(given, metrics=MEAN, **BY_T)
+    table = es.extract(given, metric=MEAN)
+    message = "a task, or stratum, is called '{}', which is the name of a total over all of them"
+    with pytest.raises(es.InputError, match=message.format("micro")):
+        result.by(["micro" if name == "chat" else name for name in domain])
+    for call in ("estimate", "compare"):
+        with pytest.raises(es.InputError, match=message.format("macro")):
+            getattr(es.Suite({"macro": table, "b": table}), call)()
+    # Where there is no such total the name is free.
+    assert result.by(["macro" if name == "chat" else name for name in domain]).totals
+    assert es.Suite({"macro": table}).compare(**BY_T)

@@ -146,7 +146,7 @@ SCORES, LABELS = in_strata(1, 2, 3)
 
 
 @pytest.mark.parametrize("made, by, message", [
-    (SCORES, ["a"] * 6, "over needs at least 2 strata, and all segments have stratum 'a'; give "),
+    (SCORES, ["a"] * 6, "over needs at least 2 strata, and all segments are in .a.; give "),
     (SCORES, LABELS[:5], "over has 5 labels but there are 6 segments"),
     (SCORES, [*LABELS[:5], None], r"over\[5\] is None: every segment needs a label"),
     (SCORES, "domain", "over='domain' is no label of the segments; they have none"),

@@ -19,7 +19,7 @@ from evalstats.inference import student
 from evalstats.metrics.base import Correction, Floats, Metric, keep
 from evalstats.metrics.identity import MetricSignature
 from evalstats.results.notes import FEW, FEW_GROUPS
-from evalstats.results.records import counted, plural
+from evalstats.results.records import Caution, counted, plural
 
 if TYPE_CHECKING:
     from evalstats.analysis.design import Units
@@ -312,10 +312,11 @@ class JudgeAgreement(Correction):
         rest = f"; and {counted(more, 'system')} more" if more > 0 else ""
         yield f"{self.metric}, judge against people: {'; '.join(each)}{rest}."
         if self.unlike <= _UNLIKE:
-            yield (
+            yield Caution(
                 f"{self.metric}: the judge scores labelled segments differently from others "
                 f"(p = {self.unlike:.2g}), and intervals hold only where labelled segments are a "
-                f"random sample."
+                f"random sample.",
+                "labels",
             )
         else:
             yield (

@@ -33,7 +33,12 @@ from evalstats.results.records import plural
 
 Floats = NDArray[np.float64]
 #: Eigenvalues below this share of the largest are what rounding leaves of none.
-_NOTHING = 1e-14
+_NOTHING = 1e-15
+#: What the bound on rounding may be of the variance of a difference; rounding is a tenth of it.
+_MOST_ROUNDING = 0.2
+_FLOAT = np.finfo(np.float64)
+#: Sums of whole numbers below it leave ten bits to what is made of them.
+_EXACT = 2.0**43
 _UNCOUNTED = (
     "On how many {units} two systems differ is not among these moments, and all are taken for "
     "such, which t's degrees of freedom rest on; give differing."
@@ -105,9 +110,12 @@ def _of_strata(
     scores, drawn, slopes = _scored(parts, labels, aggregate, unit)
     counted, worth, notes = _differing(differing, n, len(systems), unit)
     with np.errstate(invalid="ignore", over="ignore"):
-        each = [_coordinates(g, one) for g, one in zip(slopes, drawn, strict=True)]
+        each = [_inner(g, one) for g, one in zip(slopes, drawn, strict=True)]
+        inner, rounding = np.sum(each, axis=0)
+        hidden = _hidden(inner, rounding, parts) & (counted > 0)
     # Rounding tells equal systems apart.
-    influence = np.concatenate(each, axis=1)[np.argmin(counted, axis=1)]
+    apart = np.concatenate([coordinates(inner) for inner, _ in each], axis=1)
+    influence = apart[np.argmin(counted, axis=1)]
     # The segments of each system without a score: those that a mean does not count.
     n_missing = np.zeros(len(systems), dtype=np.int64)
     for one in parts:
@@ -140,6 +148,7 @@ def _of_strata(
         worth=worth,
         notes=notes,
         n_missing=n_missing,
+        hidden=hidden,
     )
 
 
@@ -183,8 +192,11 @@ def _differing(
     return units, worth, ()
 
 
-def _coordinates(slopes: Floats, moments: Moments) -> Floats:
-    """Return coordinates of influence values with these gradients, `(S, k)`, as `(S, S)`."""
+def _inner(slopes: Floats, moments: Moments) -> tuple[Floats, Floats]:
+    """Return inner products of influence values, `(S, S)`, and what rounding may be of each.
+
+    `slopes` are the gradients, `(S, k)`. A sum of n products is off by about ε√n/4 of itself.
+    """
     n_systems, width = slopes.shape
     n, sums = float(moments.n[0]), moments.sums[0].ravel()
     covariance = moments.products[0] - np.outer(sums, sums) / n
@@ -192,7 +204,25 @@ def _coordinates(slopes: Floats, moments: Moments) -> Floats:
     wide = np.zeros((n_systems, n_systems, width))
     wide[np.arange(n_systems), np.arange(n_systems)] = slopes
     rows = wide.reshape(n_systems, n_systems * width)
-    return coordinates(rows @ covariance @ rows.T)
+    sizes = np.abs(rows) @ np.abs(moments.products[0]) @ np.abs(rows).T
+    return rows @ covariance @ rows.T, _FLOAT.eps * n**0.5 / 4 * sizes
+
+
+def _hidden(inner: Floats, rounding: Floats, parts: Sequence[Moments]) -> NDArray[np.bool_]:
+    """Say of which pairs rounding hides how their difference varies, `(S, S)`.
+
+    Systems of the same sums are equal, where no more is left of their difference than rounding.
+    """
+    own, unknown = np.diag(inner), np.diag(rounding)
+    variance = own[:, None] + own - inner - inner.T
+    unknown = unknown[:, None] + unknown + rounding + rounding.T + _FLOAT.eps * np.sum(own)
+    sums = np.concatenate([one.sums[0] for one in parts], axis=1)
+    equal = np.all(sums[:, None] == sums, axis=2) & (variance <= unknown)
+    # Products of small scores are 0, and sums of whole numbers have no error.
+    is_known = (unknown < _MOST_ROUNDING * variance) & (unknown > _FLOAT.tiny)
+    products = [one.products for one in parts]
+    is_exact = all(np.all((p == np.rint(p)) & (np.abs(p) < _EXACT)) for p in products)
+    return np.asarray(np.isfinite(variance) & ~equal & ~is_known & (not is_exact))
 
 
 def coordinates(inner: Floats) -> Floats:

@@ -68,7 +68,9 @@ class Moments:
     Notes
     -----
     The covariance is a difference, Σxxᵀ - ΣxΣxᵀ/n: numbers whose mean is many times their spread
-    lose digits. Of counts of texts ten digits are left.
+    lose digits. Of counts of texts ten digits are left. Systems are not compared where rounding may
+    be a fifth of the variance of their difference, which is then below some 1e-13 of the mean
+    square (of 200 segments).
 
     Examples
     --------

@@ -139,10 +139,9 @@ class Independent(Resampled):
             )
 
     @property
-    def missing(self) -> tuple[NDArray[np.int64], int]:
-        """How many scores each system lacks, `(S,)`, and how many all would have."""
-        gaps = [of.missing for of in self.each]
-        return np.concatenate([counts for counts, _ in gaps]), sum(n for _, n in gaps)
+    def missing(self) -> NDArray[np.int64]:
+        """How many scores each system lacks, and how many it would have, `(S, 2)`."""
+        return np.concatenate([of.missing for of in self.each])
 
 
 def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:

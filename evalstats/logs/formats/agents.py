@@ -1,7 +1,8 @@
 """Agents: tau-bench, tau2-bench and SWE-bench, of which a file has one agent, or a folder several.
 
-What ended with an error or was not evaluated is missing, and the log says how much that is: in the
-files of tau-bench such a trial has the reward 0, and SWE-bench counts it as not resolved.
+What ended with an error counts as the benchmark counts it, and the log says how much that is: such
+a trial of tau-bench has the reward 0, and an instance of SWE-bench is not resolved. What tau2-bench
+does not evaluate is missing.
 """
 
 from __future__ import annotations
@@ -89,12 +90,17 @@ def _tau_bench(reading: Reading) -> Iterator[Rows]:
             value = None if is_gone else reward
             answers.add(i, item, labels, {key.metric: value}, number)
         n_whole = len(set(answers.ids)) * len(set(answers.epochs))
-        said = ended("trials", errors, ", which tau-bench counts as failures")
-        lacking = [fewer("trials", n_whole, len(trials)), said]
+        lacking = [fewer("trials", n_whole, len(trials))]
         is_part = match is not None and match.group(2, 3) != ("0", "-1") and not any(lacking)
         settings = arguments_of({"user": match[4]} if match else None)
         yield rows_of(
-            answers, key, names[path], lacking=lacking, is_limited=is_part, settings=settings
+            answers,
+            key,
+            names[path],
+            lacking=lacking,
+            failed=ended("trials", errors, len(trials)),
+            is_limited=is_part,
+            settings=settings,
         )
 
 
@@ -155,14 +161,15 @@ def _swe_bench(reading: Reading) -> Iterator[Rows]:
             answers.add(i, item, labels, {key.metric: None if isinstance(score, str) else score})
         counts = Counter(endings.values())
         named = [(counts[name], what) for name, what in _LISTS.items() if isinstance(what, str)]
-        lacking = [f"{n:,} {what}" for n, what in named if n]
-        if lacking:
-            lacking[-1] += ", which SWE-bench counts as not resolved"
+        failed = ", ".join(f"{n:,} {what}" for n, what in named if n)
+        if failed:
+            failed = f"of {len(endings):,} instances {failed}"
         total, n_resolved = report["total_instances"], report.get("resolved_instances")
         is_stated = is_finite(total) and is_finite(n_resolved) and total > 0
         rate = n_resolved / total if is_stated else None
-        lacking.insert(0, fewer("instances", total, len(endings)))
-        yield rows_of(answers, key, without_suffix(path), reported=rate, lacking=lacking)
+        lacking = [fewer("instances", total, len(endings))]
+        system = without_suffix(path)
+        yield rows_of(answers, key, system, reported=rate, lacking=lacking, failed=failed)
 
 
 def _endings(report: Any, path: Path) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Tests of applications: promptfoo and DeepEval, where a test passes or fails, and has scores.
 
-A test that ended with an error alone has neither passed nor failed, which both count as failed.
+A test that ended with an error alone has neither passed nor failed; both count it as failed.
 
 promptfoo writes `results.json`, of any version, and JSON lines of results. A system is a provider
 with a prompt. Tests are known by what they ask, since each repetition has a number of its own;
@@ -214,7 +214,7 @@ def _promptfoo(reading: Reading) -> Iterator[Rows]:
         else:
             fewest, most = min(seen.values()), max(seen.values())
             lost = f"tests have {fewest} to {most} repetitions" if fewest < most else ""
-        said = ended("tests", errors, ", which promptfoo counts as failures")
+        failed = ended("tests", errors, len(answers.ids))
         stated = {_PASSED: counts[0], _SCORE: get(column.stated, "score")}
         for metric in answers.values:
             key, total = Key("", metric), stated.get(metric)
@@ -225,8 +225,19 @@ def _promptfoo(reading: Reading) -> Iterator[Rows]:
             # A test without an assertion of the metric is unscored.
             means[[metric not in metrics[hashes[j]] for j in items.order]] = 0.0
             rate = total / whole if whole and is_finite(total) else None
-            lacking = [lost, said if np.isnan(means).any() else ""]
-            yield rows_of(answers, key, system, items, means, reported=rate, lacking=lacking)
+            # promptfoo counts errors as tests that have failed, with a score of 0.
+            is_counted = metric in (_PASSED, _SCORE)
+            lacking = [lost, failed if np.isnan(means).any() and not is_counted else ""]
+            yield rows_of(
+                answers,
+                key,
+                system,
+                items,
+                means,
+                reported=rate,
+                lacking=lacking,
+                failed=failed if is_counted else "",
+            )
 
 
 PROMPTFOO = Format("promptfoo", ".json .jsonl", _is_promptfoo, _promptfoo)
@@ -275,16 +286,16 @@ def _deepeval(reading: Reading) -> Iterator[Rows]:
         # Test cases need not all have the same metrics; one with an error has it, without a score.
         means = answers.means(metric, items)
         means[[place not in scores for place in items.order]] = 0.0
-        lost, higher = ended("scores", errors[metric]), direction(metric)
+        lost, failed, higher = ended("scores", errors[metric]), "", direction(metric)
         if metric == _PASSED:
-            more, higher = " alone, which DeepEval counts as failures", True
-            lost = ended("test cases", errors[metric], more)
+            lost, failed, higher = "", ended("test cases", errors[metric], len(cases)), True
             stated = counts[0] / n_whole if n_whole else None
         else:
             stated = _mean_stated(run, metric)
             higher = next(iter(sides[metric])) if len(sides[metric]) == 1 else higher
         lacking = [fewer("test cases", n_whole, n_there), lost]
-        yield of_run(key, system, items, means, higher=higher, reported=stated, lacking=lacking)
+        of_metric = partial(of_run, higher=higher, reported=stated, lacking=lacking)
+        yield of_metric(key, system, items, means, failed=failed)
 
 
 def _named(cases: Sequence[Any], where: str) -> list[tuple[str, str]]:

@@ -81,8 +81,7 @@ def _is_arena(source: Source) -> bool:
     """Return whether the header of a table, or its first row, is of battles or a judge's games."""
     if source.suffix in _TABLES:
         line = re.split("[\r\n]", source.head.decode("utf-8-sig", "replace"), maxsplit=1)[0]
-        cells = csv.reader([line], delimiter=delimiter_of(line, source.suffix))
-        names = [name.strip() for name in next(cells, [])]
+        names = [name.strip(' "') for name in line.split(delimiter_of(line, source.suffix))]
     else:
         first = first_of(source.json) if source.suffix == ".json" else source.first
         names = list(first) if isinstance(first, dict) else []

@@ -115,6 +115,7 @@ def rows_of(
     higher: bool | None = True,
     reported: object = None,
     lacking: Sequence[str] = (),
+    failed: str = "",
     is_limited: bool = False,
     settings: Mapping[str, str] | None = None,
 ) -> Rows:
@@ -122,21 +123,28 @@ def rows_of(
 
     `items` are given where several metrics share them, and `values` where they are not simply its
     scores. `higher` says whether more is better, None where nothing says it; `reported` counts if
-    it is a number, and lines of `lacking` if they are not empty.
+    it is a number, and lines of `lacking` if they are not empty. What has no score has the score 0
+    where `failed` says why, since the harness counts it as a failure.
     """
     items = items or answers.items()
+    values = answers.means(key.metric, items) if values is None else values
+    is_failed = np.asarray(np.isnan(values).any(axis=1)) if failed else None
+    if is_failed is not None:
+        values[is_failed] = 0.0, 1.0
     return Rows(
         key,
         system,
         Mean(key.metric, higher is not False),
         items,
-        answers.means(key.metric, items) if values is None else values,
+        values,
         reported=float(reported) if is_finite(reported) else None,
         lacking="; ".join(filter(None, lacking)),
         is_limited=is_limited,
         is_directed=higher is not None,
         path=answers.where,
         settings=settings or {},
+        is_failed=is_failed,
+        failed=failed,
     )
 
 
@@ -147,9 +155,11 @@ def fewer(unit: str, n_stated: object, n_there: int) -> str:
     return f"there were {shown(n_stated, 60)} {unit}, {n_there:,} are there"
 
 
-def ended(unit: str, errors: Sequence[object], more: str = "") -> str:
-    """Return "2 trials ended with an error, the first with 'timeout'" and more; empty for none."""
+def ended(unit: str, errors: Sequence[object], n_whole: int | None = None) -> str:
+    """Return "2 of 8 trials ended with an error, the first with 'timeout'"; empty for none."""
     if not errors:
         return ""
-    n = f"{len(errors):,} {unit if len(errors) > 1 else unit.removesuffix('s')}"
-    return f"{n} ended with an error, the first with {shown(errors[0], 80)}{more}"
+    whole = f" of {n_whole:,}" if n_whole is not None else ""
+    what = unit.removesuffix("s") if len(errors) == 1 and n_whole is None else unit
+    first = shown(errors[0], 80)
+    return f"{len(errors):,}{whole} {what} ended with an error, the first with {first}"

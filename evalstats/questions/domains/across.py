@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison, Evaluation
-from evalstats.analysis.design import unit_name
+from evalstats.analysis.design import Codes, unit_name
 from evalstats.analysis.scores import ScoreSum, Segments
 from evalstats.errors import InputError
 from evalstats.inference import student
@@ -20,7 +20,6 @@ from evalstats.results.convert import FreeText, Share
 from evalstats.results.forms import Finding, Several
 from evalstats.results.records import Difference, Record, by_metric, counted, distinct, plural
 from evalstats.results.tabular import Column, Table, table_of
-from evalstats.statistics.names import group_codes
 from evalstats.statistics.values import summed_within
 
 Floats = NDArray[np.float64]
@@ -205,15 +204,9 @@ def over(
             f"{len(comparison.tasks)}; give 'task', or compare a task alone",
             argument="over",
         )
-    drawn, labels, _ = labelled(comparison, evaluation, by, "over")
-    by, names = unit_name(by, "stratum"), distinct(map(str, labels))
-    if len(names) < 2:
-        raise InputError(
-            f"needs at least 2 strata, and all segments have {by} {names[0]!r}; give labels "
-            f"that tell domains apart",
-            argument="over",
-        )
-    scores = {metric: _of_strata(one.segments, labels, names) for metric, one in drawn.items()}
+    drawn, codes, names, _ = labelled(comparison, evaluation, by, "over")
+    by = unit_name(by, "stratum")
+    scores = {metric: _of_strata(one.segments, codes, names) for metric, one in drawn.items()}
     for d in comparison.differences:
         systems = drawn[d.metric].of.systems
         a, b = (scores[d.metric][systems.index(name)] for name in (d.baseline, d.system))
@@ -222,7 +215,7 @@ def over(
     return _found(comparison, by, comparison.differences, own)
 
 
-def _of_strata(of: Segments, labels: Sequence[object], names: Sequence[str]) -> Floats:
+def _of_strata(of: Segments, codes: Codes, names: Sequence[str]) -> Floats:
     """Return the corpus score of each system in each stratum, `(S, k)`."""
     first = of.blocks[0]
     if any(isinstance(block.metric, ScoreSum) for block in of.blocks):
@@ -232,10 +225,10 @@ def _of_strata(of: Segments, labels: Sequence[object], names: Sequence[str]) -> 
             argument="over",
         )
     # The blocks of an average over strata, one after the other, in the order of the segments.
-    places = [np.arange(len(labels))[block.segment_places] for block in of.blocks]
+    places = [np.arange(len(codes))[block.segment_places] for block in of.blocks]
     order = np.argsort(np.concatenate(places), kind="stable")
     segments = np.concatenate([block.segments for block in of.blocks], axis=1)[:, order]
-    totals = summed_within(segments, group_codes(list(map(str, labels)), len(labels), "over"))
+    totals = summed_within(segments, codes)
     scores = first.score(totals.astype(np.float64))
     if not np.all(np.isfinite(scores)):
         i, j = np.argwhere(~np.isfinite(scores))[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
-from evalstats.analysis.design import Labels
+from evalstats.analysis.design import Codes, Labels, label_codes
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.tasks import Task, labels_of
 from evalstats.analysis.totals import Total, as_totals
-from evalstats.checks import listed
+from evalstats.checks import label
 from evalstats.errors import InputError
 from evalstats.results import tabular
 from evalstats.results.convert import Count, NotNegative, Share
 from evalstats.results.forms import Finding, Several
+from evalstats.results.notes import WHOLE
 from evalstats.results.records import Record, by_metric, by_pair
 from evalstats.results.tabular import Column, Table, table_of
-from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
 
 T = TypeVar("T")
@@ -107,6 +107,11 @@ class Heterogeneity(Several[TaskTest]):
 
 def heterogeneity(comparison: Comparison) -> Heterogeneity:
     """Do what `Comparison.heterogeneity` does."""
+    if any(d.aggregate == WHOLE for d in comparison.totals):
+        raise InputError(
+            "heterogeneity() tests independent strata, and these share groups; give by() labels "
+            "that keep each group in one stratum"
+        )
     every = by_metric(comparison.rows).values()
     tests = []
     for rows in (group for of_metric in every for group in by_pair(of_metric).values()):
@@ -194,14 +199,21 @@ def welch(
 
 def labelled(
     comparison: Comparison, evaluation: Evaluation, labels: str | Iterable[Hashable], asking: str
-) -> tuple[dict[str, Drawn], list[Hashable], Task]:
-    """Return what is drawn under each metric, a label of each segment, and the only task."""
+) -> tuple[dict[str, Drawn], Codes, list[str], Task]:
+    """Return what is drawn under each metric, each segment's stratum, their names, the task."""
     each = [evaluation.with_segments(d, asking) for d in comparison.differences]
     task, drawn = each[0]
     assert isinstance(task, Task)
-    names = listed(labels_of(task.tables, labels, asking), asking, "labels, one a segment")
-    group_codes(names, drawn.units.n_segments, asking)
-    return {one.of.name: one for _, one in each}, names, task
+    given = labels_of(task.tables, labels, asking)
+    codes, found = label_codes(given, drawn.units.n_segments, asking)
+    names = [label(str(one), asking) for one in found]
+    if len(names) < 2:
+        raise InputError(
+            f"needs at least 2 strata, and all segments are in {names[0]!r}; give labels that tell "
+            f"domains apart",
+            argument=asking,
+        )
+    return {one.of.name: one for _, one in each}, codes, names, task
 
 
 def by_stratum(
@@ -214,17 +226,27 @@ def by_stratum(
             "it out, or compare a task alone",
             argument="by",
         )
-    drawn, names, task = labelled(comparison, evaluation, labels, "by")
-    strata = taken_apart(list(drawn.values()), names, task)
-    of_strata = Evaluation(strata, evaluation.pairs, evaluation.options, evaluation.notes)
+    drawn, codes, names, task = labelled(comparison, evaluation, labels, "by")
+    tasks = taken_apart(list(drawn.values()), codes, names, task)
+    units = next(iter(drawn.values())).units
+    members, totals = units.members, list[Task | Total]()
+    if members is not None and np.unique(members * len(names) + codes).size > units.n:
+        # What shares groups is no stratum of the total, which is the whole as it was drawn.
+        totals.append(replace(task, name="micro", aggregate="micro", total=WHOLE))
+    else:
+        of_tasks: dict[str, Labels] = {of.name: of.groups for of in tasks if of.groups}
+        totals += as_totals({of.name: list(of.tables) for of in tasks}, "micro", of_tasks)
+    of_strata = Evaluation(
+        [*tasks, *totals], evaluation.pairs, evaluation.options, evaluation.notes
+    )
     result = compared(of_strata, comparison.baseline)
     return result.noting(*heterogeneity_notes(result))
 
 
 def taken_apart(
-    drawn: Sequence[Drawn], labels: Sequence[object], whole: Task
-) -> list[Task | Total]:
-    """Return a task for each stratum, by its label, and the totals of all segments.
+    drawn: Sequence[Drawn], codes: Codes, names: Sequence[str], whole: Task
+) -> list[Task]:
+    """Return a task for each stratum.
 
     Segments keep the names and texts that they have in the whole task.
     """
@@ -239,14 +261,6 @@ def taken_apart(
         raise InputError(
             "takes one run of each system apart, and there are several; give scores that are means "
             "of the runs",
-            argument="by",
-        )
-    codes = group_codes(list(labels), len(labels), "by")
-    names = list(dict.fromkeys(map(str, labels)))
-    if len(names) < 2:
-        raise InputError(
-            f"needs at least 2 strata, and all segments are in {names[0]!r}; give labels that tell "
-            f"domains apart",
             argument="by",
         )
     units, ids = drawn[0].units, whole.segment_names()
@@ -269,8 +283,7 @@ def taken_apart(
         outputs = {system: _at(texts, places) for system, texts in whole.outputs.items()}
         references = _at(whole.references, places) if whole.references else ()
         tasks.append(Task(tables, name, groups=within, outputs=outputs, references=references))
-    of_tasks: dict[str, Labels] = {task.name: within for task in tasks if within}
-    return [*tasks, *as_totals({x.name: list(x.tables) for x in tasks}, "micro", of_tasks)]
+    return tasks
 
 
 def _at(values: Sequence[T], places: Sequence[int]) -> tuple[T, ...]:

@@ -19,7 +19,7 @@ from evalstats.questions.power.planning import needed_of
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.notes import Limits, limit_notes
-from evalstats.results.records import COUNTED, Difference, distinct, plural
+from evalstats.results.records import COUNTED, Difference, accepting, distinct, plural
 
 #: What a gate without a limit says.
 _WITHOUT_LIMIT = (
@@ -45,12 +45,14 @@ def gated(
     rng: Rng = SEED,
     executor: Workers = None,
     notes: Sequence[str] = (),
+    accepted: Sequence[str] = (),
     paired: bool = True,
     paired_runs: bool = False,
 ) -> Gate:
     """Do what `evalstats.gate` does with tables of two systems, of one task or several.
 
-    Without a limit it fails where a loss is significant, and passes otherwise.
+    Without a limit it fails where a loss is significant, and passes otherwise. Cautions of the
+    kinds that are `accepted` bar nothing.
     """
     level = share(significance_level, "significance_level", 0.5)
     is_of_totals = choice(on, ASKED, "on") == "total" and len(tasks) > 1
@@ -103,9 +105,11 @@ def gated(
     totals = [check for check in checks if check.difference.aggregate is not None]
     order = {name: i for i, name in enumerate(tasks)}
     checks = [*sorted(rows, key=lambda check: order[check.task]), *totals]
-    said = dict.fromkeys([*notes, *limit_notes(limits)])
-    made = Gate(tuple(checks), margin, recovery, level, tuple(said), undecided)
-    return made if is_limited or made.verdict == "failed" else made.noting(_WITHOUT_LIMIT)
+    made = Gate(tuple(checks), margin, recovery, level, (), undecided)
+    said = [*notes, *limit_notes(limits)]
+    if not is_limited and made.verdict != "failed":
+        said.insert(0, _WITHOUT_LIMIT)
+    return made.noting(*accepting(dict.fromkeys(said), accepted))
 
 
 def one_sided(options: Options, level: float) -> Options:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from evalstats.results import tabular
@@ -12,7 +12,10 @@ from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import gained_lost
 from evalstats.results.marks import Limit, Mark, Panel, metric_groups, metric_of
 from evalstats.results.records import (
+    BARRING,
+    CAUTION,
     KINDS,
+    Caution,
     Difference,
     Record,
     by_metric,
@@ -62,6 +65,8 @@ class GateCheck(Record):
         `None` where that cannot be said.
     significance_level, signature : float, str
         Of the gate, and of these numbers.
+    barred : str
+        Why it is undecided though its numbers pass: what makes them invalid; else empty.
 
     Examples
     --------
@@ -81,6 +86,7 @@ class GateCheck(Record):
     needed: Whole | None
     significance_level: Level
     signature: str
+    barred: str = ""
 
     derived = ("reason",)
 
@@ -119,6 +125,8 @@ class GateCheck(Record):
         alone, adjusted = self.pvalue_failed, self.pvalue_failed_adjusted
         if self.verdict in ("passed", "not asked"):
             return ""
+        if self.barred:
+            return f"its numbers would pass, and may be invalid: {self.barred}"
         if alone is None or adjusted is None:
             return self.difference.unanswered(self.unit)
         among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
@@ -199,6 +207,25 @@ class Gate(Several[GateCheck]):
         worst = sorted(self.checks, key=lambda check: VERDICTS.index(check.verdict))
         return tuple(f"{c.name}: {c.verdict}, {_why(c)}." for c in worst if c.reason)
 
+    def noting(self, *notes: str) -> Gate:
+        """Return the gate with notes before its own; what makes numbers invalid bars what passed.
+
+        Such a check is undecided.
+        """
+        made = super().noting(*notes)
+        barring = [n for n in notes if isinstance(n, Caution) and n.kind in BARRING]
+        if not barring:
+            return made
+        why = (
+            f"{barring[0].removeprefix(CAUTION).removesuffix('.')}; it passes only where "
+            f"{barring[0].kind!r} is among the changes that are allowed"
+        )
+        checks = tuple(
+            replace(check, verdict="undecided", barred=why) if check.verdict == "passed" else check
+            for check in made.checks
+        )
+        return replace(made, checks=checks)
+
     def plot(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
         """Draw what each check lost or gained with its interval, and the limit, dashed."""
         from evalstats.pictures import plots
@@ -270,15 +297,17 @@ class Gate(Several[GateCheck]):
     def to_junit(self) -> str:
         """Return JUnit's XML, a test case a check.
 
-        What failed is a failure. What is undecided is an error; it is skipped where an undecided
-        gate counts as passed, and a failure where it counts as failed. What is not asked is
-        skipped. So there is a failure or an error exactly where `exit_code` is not 0.
+        Cautions stand in the text of each. What failed is a failure. What is undecided is an error;
+        it is skipped where an undecided gate counts as passed, and a failure where it counts as
+        failed. What is not asked is skipped. So there is a failure or an error exactly where
+        `exit_code` is not 0.
         """
         kinds = {**JUNIT, "undecided": _JUNIT_OF_UNDECIDED[self.undecided]}
+        cautions = [note for note in self.notes if note.startswith(CAUTION)]
         cases = []
         for check in self.checks:
             case = check.task or "evalstats", check.metric, check.verdict, kinds[check.verdict]
-            text = junit_text(check.difference, self._limit())
+            text = "\n".join([junit_text(check.difference, self._limit()), *cautions])
             cases.append(JunitCase(*case, text, _why(check) or "the total alone decides"))
         return junit(cases)
 
@@ -374,7 +403,7 @@ def limit_of(margin: float | None, recovery: float | None, otherwise: str) -> st
 
 def _why(check: GateCheck) -> str:
     """Return the reason of a check, with the p-value of what could not be shown."""
-    if check.verdict != "undecided" or check.pvalue_passed is None:
+    if check.verdict != "undecided" or check.pvalue_passed is None or check.barred:
         return check.reason
     return f"not shown to be within the limit ({tabular.p_is(check.pvalue_passed)}); {check.reason}"
 

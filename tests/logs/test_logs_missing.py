@@ -1,0 +1,127 @@
+"""What ended with an error fails, as its harness counts it; what is left out bars a gate."""
+
+import json
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.cli import main
+from tests.agent_logs import tau_trials
+
+
+def agents(folder, crashes, n=200):
+    """Write SWE-bench's reports of two agents that resolve the same, but for new crashes."""
+    rng = np.random.default_rng(3)
+    right = rng.random(n) < 0.6
+    for name, is_crash in (("old", np.zeros(n, bool)), ("new", rng.permutation(n) < crashes)):
+        ids = np.array([f"a__a-{i}" for i in range(n)])
+        ended = {"resolved": right & ~is_crash, "unresolved": ~right & ~is_crash, "error": is_crash}
+        lists = {f"{kind}_ids": ids[at].tolist() for kind, at in ended.items()}
+        report = {
+            "total_instances": n,
+            "resolved_instances": len(lists["resolved_ids"]),
+            "submitted_ids": ids.tolist(),
+            **lists,
+        }
+        (folder / f"{name}.json").write_text(json.dumps(report))
+    return folder / "new.json", folder / "old.json"
+
+
+def gated(arguments, path):
+    """Return the exit code of a gate at a margin of 5 points, its text and its JUnit."""
+    code = main(["gate", *map(str, arguments), "--margin", "0.05", "-o", str(path / "g.xml"),
+                 "-o", str(path / "g.md")])  # fmt: skip
+    return code, (path / "g.md").read_text(), (path / "g.xml").read_text()
+
+
+def test_a_gate_over_crashes_fails_and_without_them_it_cannot_pass(tmp_path):
+    new, old = agents(tmp_path, 60)
+    arguments = [new, "--baseline", old]
+    code, text, xml = gated(arguments, tmp_path)
+    said = "of 200 instances 60 ended with an error: counted as failed."
+    assert (code, said in text, said in xml) == (1, True, True)
+    assert es.compare_logs([old, new], n_resamples=9).estimates["new"].score == (
+        json.loads(new.read_text())["resolved_instances"] / 200
+    )
+    arguments += ["--missing", "intersect"]
+    code, text, xml = gated(arguments, tmp_path)
+    one_side = (
+        "resolved: new lacks 60 of 200 items and old 0 of 200, which is no chance (p = 1.7e-18)"
+    )
+    assert (code, one_side in text, one_side in xml) == (3, True, True)
+    assert "60 of 200 items are left out" in xml
+    assert gated([*arguments, "--allow-changes", "missing"], tmp_path)[0] == 0
+    # In Python likewise, and of means of what there is.
+    asked = {"margin": 0.05, "n_resamples": 99}
+    for missing in ("intersect", "available"):
+        found = es.gate(new, old, missing=missing, **asked)
+        assert (found.verdict, "'missing' is among" in found.reasons[0]) == ("undecided", True)
+        assert es.Gate.from_json(found.to_json()) == found
+        assert es.gate(new, old, missing=missing, allow_changes="missing", **asked).exit_code == 0
+
+
+def test_few_crashes_on_both_sides_bar_no_gate(tmp_path):
+    new, old = agents(tmp_path, 4)
+    code, text, xml = gated([new, "--baseline", old, "--missing", "intersect"], tmp_path)
+    assert code == 0
+    assert "4 of 200 items are left out, which not all have." in text
+    assert "4 of 200 items are left out" in xml
+    assert "lacks" not in text
+
+
+def test_failure_counts_what_has_no_score_of_any_table(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("segment,A,B\n1,1,0\n2,,1\n3,1,1\n4,0,\n5,1,1\n")
+    with pytest.raises(es.InputError, match="2 of 10 scores are missing"):
+        es.compare_logs(path, columns={"A": "system_score", "B": "system_score"})
+    found = es.compare_logs(path, missing="failure", n_resamples=9)
+    assert [e.score for e in found.estimates] == [0.6, 0.6]
+    assert found.notes[0].startswith("Caution: A: 1 of 5 answers have no score; B: 1 of 5")
+    path.write_text("id,system,score\n1,A,1\n2,A,0\n3,A,1\n1,B,1\n2,B,1\n")
+    found = es.compare_logs(path, missing="failure", n_resamples=9)
+    assert {e.system: e.score for e in found.estimates} == {"A": 2 / 3, "B": 2 / 3}
+    path.write_text("segment,A,B\n1,0.5,0\n2,,1\n")
+    with pytest.raises(es.InputError, match="1 of 4 scores is missing"):
+        es.compare_logs(path, missing="failure")
+
+
+def test_one_crash_in_many_trials_leaves_pass_k_possible(tmp_path):
+    trials = tau_trials([[1.0, 1.0, 0.0]] * 4, errors={(1, 0)})
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(trials))
+    (score,) = es.estimate_logs(path, epochs="pass^4")
+    assert score.score == pytest.approx(1 / 3)
+    with pytest.raises(es.InputError, match="1 without a score") as error:
+        es.estimate_logs(path, epochs="pass^4", missing="available")
+    assert "has 3 trials" in str(error.value)
+
+
+def test_labels_that_are_no_random_sample_stand_first_and_bar_a_gate(tmp_path, capsys):
+    """People labelled what the judge had failed: the caution is in every form, and decides."""
+    rng = np.random.default_rng(5)
+    lines = ["id,system,score,human"]
+    for system in ("A", "B"):
+        judge = rng.random(400) < 0.7
+        labelled = (~judge & (rng.random(400) < 0.6)) | (rng.random(400) < 0.02)
+        lines += [
+            f"{i},{system},{int(judge[i])},{int(rng.random() < 0.6) if labelled[i] else ''}"
+            for i in range(400)
+        ]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(lines))
+    asked = {"metric": "score", "human": "human", "directions": {"score": "higher"}}
+    found = es.compare_logs(path, baseline="A", n_resamples=99, **asked)
+    said = "the judge scores labelled segments differently from others (p = "
+    for form in (found.to_text(), found.to_markdown(), found.to_latex()):
+        assert form.index("Caution") < form.index(said)
+    assert found._below()[0][0].startswith("Caution: score: the judge scores")
+    arguments = ["gate", path, "--baseline", "A", "-m", "score", "--human", "human", "--margin",
+                 "0.9", "-o", tmp_path / "x.xml"]  # fmt: skip
+    assert main(list(map(str, arguments))) == 3
+    assert said in (tmp_path / "x.xml").read_text()
+    assert main(list(map(str, [*arguments, "--allow-changes", "labels"]))) == 0
+    state = ["--state", tmp_path / "s.json", "--looks", "2", "--of", "900"]
+    assert main(list(map(str, [*arguments[:-2], *state]))) == 2
+    assert "--allow-changes labels" in capsys.readouterr().err
+    assert not (tmp_path / "s.json").exists()
