@@ -212,7 +212,8 @@ class SequentialTest:
         pair = PairTest(drawn, a, b, options)
         look = self._look_of(pair, level, continuing, table.n_segments)
         corrections = [note for one in drawn.of.corrections for note in one.notes()]
-        self._notes = (*order_notes(table, order, arrivals, drawn, a), *corrections)
+        order_said = order_notes(table, order, arrivals, drawn, a)
+        self._notes = (*drawn.of.cautions, *order_said, *corrections)
         self._looks, self._arrivals, self._continuing = (*self._looks, look), arrivals, continuing
         return look
 
