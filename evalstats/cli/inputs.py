@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.design import NamedTotal
 from evalstats.analysis.tasks import as_pairs, tables_of
-from evalstats.checks import meant
+from evalstats.checks import integer, meant
 from evalstats.cli.flags import flag_of, names_of
 from evalstats.cli.output import STANDARD
 from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 _FILES = ("logs", "input", "references", "scores", "ids")
 _LABELS = tuple(names_of("label"))
 _FILES_OR_NAMES = ("baseline", "human", *_LABELS)
+#: References of a segment, of which test sets have a few.
+_MOST_REFERENCES = 1000
 
 
 @dataclass(frozen=True)
@@ -219,7 +221,9 @@ def _of_unpaired_texts(
     options: argparse.Namespace, metrics: list[Metric], progress: Progress
 ) -> Input:
     """Read and extract texts of which each system has references of its own."""
-    _refuse(options, (*_LABELS, "test_set", "scores"), "says nothing of --unpaired texts")
+    _refuse(
+        options, (*_LABELS, "test_set", "num_refs", "scores"), "says nothing of --unpaired texts"
+    )
     files = options.references or []
     names = system_names(options.input, options.names)
     as_names(names)
@@ -280,6 +284,11 @@ def _references(options: argparse.Namespace) -> list[Lines]:
     """Return the lines of the files of references, which are as many."""
     files = _reference_files(options)
     streams = [Lines(path) for path in files]
+    if options.num_refs is not None:
+        n = integer(options.num_refs, "num_refs", 2, _MOST_REFERENCES)
+        if options.test_set or len(files) > 1:
+            raise InputError("is for one file of references, as -r", argument="num_refs")
+        return streams[0].columns(n)
     if len(set(map(len, streams))) > 1:
         found = ", ".join(f"{p} has {len(lines)}" for p, lines in zip(files, streams, strict=True))
         raise InputError(f"must have the same number of lines: {found}", argument="references")
@@ -310,18 +319,17 @@ def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
     if options.by and (options.groups or options.by == STANDARD):
         # A domain has some of the documents, and standard input cannot be read again.
         return None
-    references = _reference_files(options)
+    # Standard input cannot be read again.
+    references = [] if STANDARD in _reference_files(options) else _references(options)
     numbers = [f" {i + 1}" for i in range(len(references))] if len(references) > 1 else [""]
-    files = {f"reference{number}": path for number, path in zip(numbers, references, strict=True)}
+    shown = {f"reference{number}": lines for number, lines in zip(numbers, references, strict=True)}
     names, systems_of_runs = _names(options)
     # Which of several runs a report should show is not known.
     if not systems_of_runs:
         for name, path in zip(names, options.input, strict=True):
-            if not options.systems or matches(name, options.systems):
-                files[name] = path
-    # Standard input cannot be read again.
-    read_again = {name: Lines(path) for name, path in files.items() if path != STANDARD}
-    texts = {name: lines.texts(0, len(lines)) for name, lines in read_again.items()}
+            if path != STANDARD and (not options.systems or matches(name, options.systems)):
+                shown[name] = Lines(path)
+    texts = {name: list(lines) for name, lines in shown.items()}
     if not options.by:
         return texts
     own = [str(i + 1) for i in range(max(map(len, texts.values()), default=0))]

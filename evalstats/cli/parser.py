@@ -261,6 +261,10 @@ def metrics_of(options: argparse.Namespace) -> list[Metric]:
         except InputError as error:
             option_of = {field.name: option for option, field in METRIC_OPTIONS[kind].items()}
             error.argument = option_of.get(str(error.argument), error.argument)
+            error.args = tuple(
+                Argument(option_of.get(x.name, x.name)) if isinstance(x, Argument) else x
+                for x in error.args
+            )
             raise
         if metric in metrics:
             raise InputError(f"-m must name different metrics, got {' '.join(names)}")

@@ -18,6 +18,7 @@ from evalstats.metrics.identity import MetricSignature, merged
 from evalstats.results import files, tabular
 from evalstats.statistics import interchange
 from evalstats.statistics.names import (
+    as_cautions,
     as_labels,
     as_names,
     as_places,
@@ -61,6 +62,10 @@ class SegmentStatistics:
         Where a score is the mean of several answers to an item: how many, their sum, and the sum
         of their squares. `compare` says with it how much is items and how much trials, and `cases`
         tests each item. Files and groups do not keep it; statistics of `Trials` need none.
+    cautions : mapping of str to sequence of str, optional
+        What may make the numbers invalid, by the system that it is about, or "" for all: sentences
+        that results print as cautions. `extract` says of texts that they are tokenised or empty, or
+        in a language for which the metric is not made.
 
     Raises
     ------
@@ -85,6 +90,7 @@ class SegmentStatistics:
     metric_signature: str = ""
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     repeats: NDArray[np.float64] | None = None
+    cautions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         metric = as_metric(self.metric)
@@ -114,6 +120,7 @@ class SegmentStatistics:
         vars(self).update(metric=metric, values=values, systems=systems)
         labels = as_labels(self.labels, values.shape[1])
         vars(self).update(segment_ids=ids, metric_signature=made_by, labels=labels)
+        vars(self).update(cautions=as_cautions(self.cautions))
         if self.repeats is not None:
             vars(self).update(repeats=as_repeats(self.repeats, *values.shape[:2]))
 
@@ -285,6 +292,7 @@ class SegmentStatistics:
                 if all(name in table.labels for table in tables)
             },
             repeats=np.concatenate(repeats) if len(repeats) == len(tables) else None,
+            cautions={name: said for table in tables for name, said in table.cautions.items()},
         )
 
     @staticmethod

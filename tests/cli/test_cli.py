@@ -71,6 +71,7 @@ def folder(files):
         "filters.csv": filters,
         "new.csv": "system,id,acc,f1\nD,1,1,1\nD,2,0,1\n",
         "old.csv": "system,id,acc,f1\nC,1,1,5\nC,2,0,5\n",
+        "wmt.sgm": "<tstset trglang=\"cs\">\n<doc>\n<seg id=\"1\">Ja.</seg>\n",
         "empty.txt": "", "short.txt": "one\n", "ids.txt": "\n".join(f"s{i}" for i in range(60)),
         "odd.csv": "system,id,acc\nlr=0.1,1,1\nlr=0.1,2,0\nseed=2,1,1\nseed=2,2,1\n",
         "quoted.csv": "system,id,acc\nmetric='x',1,1\nmetric='x',2,0\nB,1,1\nB,2,1\n",
@@ -319,6 +320,16 @@ def test_the_target_language_chooses_the_tokeniser_or_is_refused(typed, refused)
         assert "SRC-TRG" in refused(*one, pair)
 
 
+def test_references_may_stand_beside_one_another(here, typed):
+    sides = [Path(name).read_text(encoding="utf-8").splitlines() for name in REFS[1:]]
+    rows = "".join(f"{a}\t{b}\r\n" for a, b in zip(*sides, strict=True))
+    Path("refs.tsv").write_text(rows, encoding="utf-8", newline="")
+    words = ("-i", "copy.txt", "-m", "bleu", "ter", *FEW)
+    apart = typed("estimate", *REFS, *words)
+    assert typed("estimate", "-r", "refs.tsv", "--num-refs", "2", *words) == apart
+    assert "give --num-refs 2" in typed("estimate", "-r", "refs.tsv", *words)
+
+
 def test_files_of_statistics_compare_like_the_texts(typed, here):
     for name in SYSTEMS:
         assert typed("extract", *REFS, "-i", f"{name}.txt", "-o", f"{name}.npz") == ""
@@ -419,6 +430,10 @@ compare TEXTS -m chrf++ -cw 0 => --chrf-word-order 0 contradicts -m chrf++
 compare TEXTS -l en-de --trg-lang zh => --trg-lang zh contradicts -l en-de
 compare TEXTS -tok moses => --tokenize must be one of none, zh
 compare TEXTS -sv 0.2 => no effect with --smooth-method exp
+compare TEXTS -m ter --ter-asian-support => --ter-asian-support has no effect without --ter-normalized or --ter-no-punct
+compare TEXTS --num-refs 2 => --num-refs is for one file of references
+compare -r ref.A.txt --num-refs 2 INPUT => ref.A.txt: line 1 has 1 references, expected 2 with tabs
+estimate -r ref.A.txt -i wmt.sgm => wmt.sgm is SGML or XML (it begins with <tstset), and a text has a segment a line
 compare TEXTS -m chrf --chrf-beta 1e300 => error: --chrf-beta must be at most
 compare TEXTS --max-ngram-order 0 => error: --max-ngram-order must be at least 1
 compare TEXTS --margin 1 --contrast ratio => error: --margin is a difference in points, and --contrast ratio shows none; give --recovery
