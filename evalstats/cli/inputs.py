@@ -340,10 +340,14 @@ def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
 def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
     """Read logs and tables of scores, with labels of their items: names of these, or of files."""
     from evalstats.designs.arenas.battles import BattleTable, BradleyTerry
+    from evalstats.logs.formats import FORMATS
     from evalstats.logs.joining import joined
+    from evalstats.logs.sources import Source
 
     paths, names = options.logs, options.names
-    if wrong := [p for p in paths if p == STANDARD or p.removesuffix(".gz").endswith(".txt")]:
+    texts = [p for p in paths if p.removesuffix(".gz").endswith(".txt")]
+    wrong = [p for p in texts if not any(one.is_ours(Source(Path(p))) for one in FORMATS)]
+    if wrong := [*wrong, *(p for p in paths if p == STANDARD)]:
         raise InputError(
             f"{wrong[0]} is neither statistics (.npz) nor a log or a table of scores; give outputs "
             f"as -i"

@@ -368,6 +368,10 @@ def test_a_file_of_labels_goes_with_scores_whose_order_is_known(typed, here):
     assert "2 documents of 4 segments" in out.partition("\n")[0]
     assert "unit:document|" in out
     assert typed("compare", "scores.csv", "--by", "en-cs.docs", "-f", "csv").count("talk/b") >= 1
+    for name in "AB":
+        (here / f"bleu.{name}.txt").write_text("1\n2\n3\n4\n")
+    out = typed("estimate", "bleu.A.txt", "bleu.B.txt", "--groups", "en-cs.docs")
+    assert "score ↑ (higher is better), 2 documents of 4 segments" in out
 
 
 def test_a_sentence_for_the_method_section(typed, small):

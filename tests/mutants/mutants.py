@@ -102,6 +102,10 @@ runs that are paired are subtracted run by run
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
 + raise InputError(f"{pivot.key}: {what}")
+@ logs/formats/tables.py: logs_tables
+a column that may name segments is none of scores
+- if bad is not None or are_ids:
++ if bad is not None:
 @ logs/pivot.py: logs_joining
 labels by place go by the numbers of lines
 - names[i - first] for i in numbers
