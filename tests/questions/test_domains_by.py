@@ -142,7 +142,7 @@ def test_a_stratum_where_all_change_alike_is_not_left_out_silently():
     assert found.notes[0].endswith(said)
     assert said in str(found.heterogeneity())
     # Nothing says how a difference of 0 everywhere, or of one number, differs.
-    for other in (base, base + 0.5):
+    for other in (base, base + 0.5, base + 0.1, base + 1):
         found = es.compare({"base": base, "new": other}, metrics=MEAN).by(domain)
         with pytest.raises(
             es.InputError, match="differ on at least 2 tasks, not by the same on al"

@@ -18,6 +18,7 @@ from evalstats.analysis.totals import Total, as_totals
 from evalstats.checks import label
 from evalstats.errors import InputError
 from evalstats.inference import student
+from evalstats.inference.randomisation import tie_tolerance
 from evalstats.results import tabular
 from evalstats.results.convert import Count, NotNegative, Share
 from evalstats.results.forms import Finding, Several
@@ -149,9 +150,12 @@ def _error(d: Difference, confidence_level: float) -> tuple[float, float]:
     """
     if d.units.n_units is None:
         return 0.0, 0.0
-    degrees = float(d.units.n_units - 1)
-    half, alpha = (d.high - d.low) / 2, float(f"{1 - confidence_level:.12g}")
-    return d.standard_error or half / student.quantile(degrees, alpha), degrees
+    degrees, alpha = float(d.units.n_units - 1), float(f"{1 - confidence_level:.12g}")
+    of_interval = (d.high - d.low) / 2 / student.quantile(degrees, alpha)
+    sizes = (d.baseline_score, d.system_score) if d.contrast == "difference" else (1.0, d.value)
+    rounding = tie_tolerance(max(map(abs, sizes)), 0)
+    errors = (error for error in (d.standard_error, of_interval) if error > rounding)
+    return next(errors, 0.0), degrees
 
 
 def heterogeneity_notes(comparison: Comparison) -> list[str]:
