@@ -570,6 +570,9 @@ no task is called as a total over all
 groups that lie in several strata are drawn whole in the total
 - np.unique(members * len(names) + codes).size > units.n
 + False
+a stratum where all segments change alike is no stratum without an error
+- for error in (d.standard_error, of_interval)
++ for error in (d.standard_error,)
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between
