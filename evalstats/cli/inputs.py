@@ -82,10 +82,15 @@ class Input:
 
 
 def _known(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str | None:
-    """Return the system that a name, a path or the end of only one path stands for."""
+    """Return the system that a name, a path or the end of only one path stands for.
+
+    The end need not have its suffix: of gpt-4o-airline.json only "gpt-4o" may be the system.
+    """
     if name in systems:
         return name
-    for of in (Path, lambda path: Path(path).name):
+    from evalstats.logs.sources import without_suffix
+
+    for of in (Path, lambda path: Path(path).name, without_suffix):
         alike = {system for path, system in paths.items() if of(path) == of(name)}
         if len(alike) == 1:
             return alike.pop()

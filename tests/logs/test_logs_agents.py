@@ -269,7 +269,8 @@ def test_published_trajectories_of_tau_bench():
     (row,) = log.rows
     assert log.incomplete == {}
     # The mean that tau-bench's README has for gpt-4o on airline tasks, pass^1.
-    assert scores_of(log) == {("reward", "gpt-4o-airline"): pytest.approx(0.42)}
+    assert scores_of(log) == {("reward", "gpt-4o"): pytest.approx(0.42)}
+    assert log.tasks == ("airline",)
     assert len(set(row.items.ids)) == 50
     rewards = row.values[:, 0].reshape(50, 4).sum(axis=1)
     flips = np.mean((rewards > 0) & (rewards < 4))
@@ -293,6 +294,33 @@ def test_trials_that_ended_with_an_error_are_failures(tmp_path):
     whole = es.read_log(written(path, tau_trials([[1.0, 0.0]])))
     assert not whole.rows[0].is_limited
     assert whole.rows[0].settings == {"arguments.user": "'gpt-4o-llm'"}
+
+
+@pytest.mark.parametrize("layout", ["{agent}/{domain}.json", "{agent}-{domain}.json"])
+def test_a_domain_of_tau_bench_is_a_task(tmp_path, monkeypatch, layout):
+    for i, agent in enumerate(("gpt-4o", "sonnet")):
+        for domain in ("airline", "retail"):
+            trials = json.dumps(tau_trials(agent_logs.REWARDS[i:])).replace("You are", domain)
+            path = tmp_path / layout.format(agent=agent, domain=domain)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(trials)
+    paths = sorted(tmp_path.iterdir())
+    result = es.compare_logs(paths, baseline="gpt-4o", n_resamples=99)
+    assert [d.task for d in result.rows] == ["airline", "retail"]
+    assert {d.system for d in result.rows} == {"sonnet"}
+    (alone,) = es.compare_logs(paths, task="retail", n_resamples=99)
+    assert (alone.system, alone.baseline) == ("sonnet", "gpt-4o")
+    # Those of one folder, which is where one is.
+    monkeypatch.chdir(tmp_path)
+    assert es.read_log(".").systems == ("gpt-4o", "sonnet")
+
+
+def test_a_file_of_tau_bench_goes_by_its_own_name_too(tmp_path, capsys):
+    for name in ("gpt-4o-airline", "other-airline"):
+        written(tmp_path / f"{name}.json", tau_trials(agent_logs.REWARDS))
+    arguments = [str(tmp_path / "gpt-4o-airline.json"), str(tmp_path / "other-airline.json")]
+    assert cli.main(["compare", *arguments, "--baseline", "gpt-4o-airline"]) == 0
+    assert "airline: reward" in capsys.readouterr().out
 
 
 def test_unlike_tasks_and_users_are_told(tmp_path):
