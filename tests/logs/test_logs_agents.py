@@ -192,6 +192,21 @@ def test_what_passes_says_the_direction(scores, threshold, passes, higher, tmp_p
         assert log.tables["", "Bias", ""].metric.higher_is_better is higher
 
 
+def test_a_folder_of_deepeval_has_its_runs(tmp_path):
+    """As DEEPEVAL_RESULTS_FOLDER has them, beside the lock and what is hidden."""
+    for name, scores in (("old", [0.75, 0.25]), ("new", [0.75, 1.0])):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / ".test_run.lock").write_text("")
+        written(folder / ".latest_test_run.json", {"testRunData": {"testCases": "none"}})
+        written(folder / f"test_run_{name}.json", deepeval_run(scores, identifier=None))
+    assert es.read_log(tmp_path / "old").systems == ("gpt-4o",)
+    assert es.read_log(tmp_path).systems == ("test_run_new", "test_run_old")
+    result = es.compare_logs([tmp_path / "old", tmp_path / "new"], metric="passed", n_resamples=99)
+    (row,) = result
+    assert (row.system, row.baseline, row.difference) == ("new", "old", 0.5)
+
+
 def test_forms_and_names_of_deepeval(tmp_path):
     run = deepeval_run([0.75, 0.25])
     results = [

@@ -831,6 +831,9 @@ of several runs the newest is read, wherever it was made
 an error of promptfoo is no test without an assertion
 -     if is_error:
 +     if False:
+runs of one name in a folder of DeepEval are called after their files
+- systems = systems if len(set(systems)) == len(systems) else names
++ pass
 a case of DeepEval that failed for an error alone has not failed
 -     if first is not None and not has_failed:
 +     if False:
@@ -851,6 +854,9 @@ cautions are never folded away
 - n_printed = max(n_cautions, _PRINTED_NOTES)
 + n_printed = _PRINTED_NOTES
 @ logs/formats/agents.py: logs_agents
+the domain that a file of tau-bench is called after is its task
+- named[path] = (match[2].lower() if match else "", agent)
++ named[path] = ("", agent)
 a trial of tau-bench that ended with an error is told from one that failed
 - value = None if is_gone else reward
 + value = reward
