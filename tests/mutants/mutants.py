@@ -647,6 +647,13 @@ all 64 bits of an id count
 shards draw independently of each other
 - generator(seed, (_STAGE_TWO, shard), batch)
 + generator(seed, (_STAGE_TWO, 0), batch)
+@ statistics/segments.py: parts
+parts with the same references are systems of one name
+- if shared or (table.fingerprint and table.fingerprint == other.fingerprint):
++ if shared:
+parts put together know their order
+- "|parts|".join(known)
++ "|parts|".join(sorted(known))
 @ statistics/segments.py: segment_labels options interchange
 groups change the fingerprint
 - fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
