@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -197,6 +198,7 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     if least > 1:
         _check_enough(options, systems_named, paths)
     of_files: dict[str, str | None] = {name: getattr(options, name) for name in _LABELS}
+    labels: dict[str, Labels | None]
     labels = {name: Labels(path) if path else None for name, path in of_files.items()}
     references = _references(options)
     n_segments = len(references[0])
@@ -214,10 +216,12 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     # Segments are called by their lines, of which the first is 1.
     ids = tuple(str(i + 1) for i in range(n_segments))
     tables = [replace(table, segment_ids=ids) for table in tables]
-    if options.scores:
-        tables = tables + _scores_beside(options, tables[0])
     texts = (*references, *systems.values())
     notes = tuple(f"{lines.path} {MARK_NOTE}" for lines in texts if lines.has_mark)
+    if options.scores:
+        tables += _scores_beside(options, tables[0])
+        tables, labels, left_out = _on_shared_lines(tables, labels, ", ".join(options.scores))
+        notes += left_out
     return Input({"": _chosen(tables, options)}, labels, notes, paths)
 
 
@@ -232,6 +236,12 @@ class Labels(list[str]):
         one = re.sub(r"(?<=[a-z]{2}[a-rt-z])s$", "", stem)
         # Standard input and pipes have no names, and a letter is no word.
         self.name = one if len(one) > 2 and one[:1].isalpha() else ""
+
+    def at(self, places: Iterable[int]) -> Labels:
+        """Return the labels at these places."""
+        chosen = copy(self)
+        chosen[:] = [self[i] for i in places]
+        return chosen
 
 
 def _of_unpaired_texts(
@@ -352,20 +362,25 @@ def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
             if path != STANDARD and (not options.systems or matches(name, options.systems)):
                 shown[name] = Lines(path)
     texts = {name: list(lines) for name, lines in shown.items()}
-    if not options.by:
+    if not options.by and options.missing != "intersect":
         return texts
     own = [str(i + 1) for i in range(max(map(len, texts.values()), default=0))]
-    ids = [*own, *map("{}: {}".format, Labels(options.by), own)]
+    of_domains = map("{}: {}".format, Labels(options.by), own) if options.by else own
+    ids = [*own, *of_domains]
     return {name: dict(zip(ids, [*lines, *lines], strict=True)) for name, lines in texts.items()}
 
 
 def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
     """Read logs and tables of scores, with labels of their items: names of these, or of files."""
     from evalstats.designs.arenas.battles import BattleTable, BradleyTerry
+    from evalstats.logs.formats import FORMATS
     from evalstats.logs.joining import joined
+    from evalstats.logs.sources import Source
 
     paths, names = options.logs, options.names
-    if wrong := [p for p in paths if p == STANDARD or p.removesuffix(".gz").endswith(".txt")]:
+    texts = [p for p in paths if p.removesuffix(".gz").endswith(".txt")]
+    wrong = [p for p in texts if not any(one.is_ours(Source(Path(p))) for one in FORMATS)]
+    if wrong := [*wrong, *(p for p in paths if p == STANDARD)]:
         raise InputError(
             f"{wrong[0]} is neither statistics (.npz) nor a log or a table of scores; give outputs "
             f"as -i"
@@ -467,7 +482,7 @@ def _scores_beside(
     where = ", ".join(options.scores)
     names = dict(zip(of_texts.systems, map(stem_of, options.input), strict=True))
     return [
-        _of_lines(table, names, of_texts.n_segments, where, references)
+        _of_lines(table, names, of_texts.n_segments, where, references, options)
         for tables in joined(options.scores, **wanted).tasks.values()
         for table in tables
     ]
@@ -479,8 +494,9 @@ def _of_lines(
     n: int,
     where: str,
     references: list[Lines],
+    options: argparse.Namespace,
 ) -> SegmentStatistics:
-    """Return the rows of some systems, whose segments are named by the numbers of lines.
+    """Return the rows of some systems, whose segments are named by the numbers of n lines.
 
     Of each system the name is given, and that of its file, by which the table may call it.
     """
@@ -497,27 +513,46 @@ def _of_lines(
             f"{where} has no scores ({metric}) of {', '.join(map(repr, gone))}; it has "
             f"{', '.join(map(repr, table.systems))}: give --names"
         )
-    known = [tuple(str(i + first) for i in range(table.n_segments)) for first in (0, 1)]
-    if table.segment_ids not in known:
-        ids = ", ".join(map(repr, (table.segment_ids or ("nothing",))[:3]))
+    own = table.segment_ids or ("nothing",)
+    first = 0 if "0" in own else 1
+    lines = {str(i + first): i for i in range(n)}
+    if not lines.keys() >= set(own):
+        odd = ", ".join(map(repr, [x for x in own if x not in lines][:3]))
         raise InputError(
             f"{where}: segments of {metric} must be named by the numbers of their lines to go with "
-            f"texts, from 0 or 1 on, but begin with {ids}"
+            f"{n:,} lines of texts, from 0 or 1 on, but some are {odd}"
         )
-    if table.n_segments != n:
+    if table.n_segments != n and options.missing != "intersect":
         raise InputError(
             f"{where} has scores ({metric}) of {table.n_segments:,} segments but the texts have "
-            f"{n:,} lines"
+            f"{n:,} lines; restrict the texts to these with --missing intersect"
         )
+    places = [lines[x] for x in own]
     hashes = table.labels.get("reference_hash")
     if hashes and references:
-        texts = zip(*(lines.texts(0, n) for lines in references), strict=True)
-        own = [{fingerprint(text.strip()) for text in line} for line in texts]
-        same = [asked in known for asked, known in zip(hashes, own, strict=True)]
+        texts = list(zip(*(lines.texts(0, n) for lines in references), strict=True))
+        known = [{fingerprint(text.strip()) for text in texts[i]} for i in places]
+        same = [asked in own for asked, own in zip(hashes, known, strict=True)]
         if not all(same):
+            line = places[same.index(False)] + 1
             raise InputError(
                 f"{where} has scores ({metric}) of other references than the texts: "
-                f"{same.count(False):,} of {n:,} differ, that of line {same.index(False) + 1} first"
+                f"{same.count(False):,} of {len(same):,} differ, that of line {line} first"
             )
     values = table.values[[known_as[name] for name in names]]
-    return replace(table, values=values, systems=tuple(names), segment_ids=None, labels={})
+    ids = tuple(str(i + 1) for i in places)
+    return replace(table, values=values, systems=tuple(names), segment_ids=ids, labels={})
+
+
+def _on_shared_lines(
+    tables: list[SegmentStatistics], labels: dict[str, Labels | None], where: str
+) -> tuple[list[SegmentStatistics], dict[str, Labels | None], tuple[str, ...]]:
+    """Return tables and labels of the lines that all tables have, and a note on the others."""
+    n, first = tables[0].n_segments, tables[0].segment_ids or ()
+    shared = set.intersection(*(set(table.segment_ids or ()) for table in tables))
+    if len(shared) == n:
+        return tables, labels, ()
+    kept = [i for i, name in enumerate(first) if name in shared]
+    chosen = {name: values and values.at(kept) for name, values in labels.items()}
+    note = f"{n - len(kept):,} of {n:,} lines are left out, of which {where} lacks scores."
+    return list(SegmentStatistics.align(*tables, missing="intersect")), chosen, (note,)

@@ -368,6 +368,10 @@ def test_a_file_of_labels_goes_with_scores_whose_order_is_known(typed, here):
     assert "2 documents of 4 segments" in out.partition("\n")[0]
     assert "unit:document|" in out
     assert typed("compare", "scores.csv", "--by", "en-cs.docs", "-f", "csv").count("talk/b") >= 1
+    for name in "AB":
+        (here / f"bleu.{name}.txt").write_text("1\n2\n3\n4\n")
+    out = typed("estimate", "bleu.A.txt", "bleu.B.txt", "--groups", "en-cs.docs")
+    assert "score ↑ (higher is better), 2 documents of 4 segments" in out
 
 
 def test_a_sentence_for_the_method_section(typed, small):
@@ -588,6 +592,23 @@ def test_scores_stand_beside_metrics_of_texts(beside):
     assert [e["score"] for e in other[3:]] == [e["score"] for e in reversed(found[3:])]
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_texts_are_restricted_to_the_lines_that_people_scored(here, beside, small, first):
+    """Defect: "must be named by the numbers of their lines", which they were."""
+    lines = scores_of(first).split("\n")
+    part = [line for line in lines if not line.endswith(("3", "4"))]  # of other lines each system
+    out = beside("\n".join(part), "--missing", "intersect", "--groups", "docs.txt", "-f", "json")[1]
+    found = json.loads(out)
+    scored = {tuple(line.split(",")[:2]) for line in part[1:]}
+    kept = [i for i in range(60) if all((name, str(i + first)) in scored for name in SYSTEMS)]
+    assert 0 < len(kept) < 60
+    table = es.extract(small.systems, [one[0] for one in small.references], "wer").select(kept)
+    scores = [e["score"] for e in found["estimates"]]
+    assert scores[:3] == table.scores.tolist()
+    assert scores[3] == sum(7 * i % 10 for i in kept) / len(kept)
+    assert any(f"{60 - len(kept)} of 60 lines are left out" in note for note in found["notes"])
+
+
 def test_scores_of_other_references_do_not_go_with_texts(here, beside):
     lines = (here / "ref.A.txt").read_text(encoding="utf-8").splitlines()
     segments = [{"mt": "-", "ref": f"{line} ", "COMET": i / 60} for i, line in enumerate(lines)]
@@ -606,7 +627,7 @@ def test_scores_that_do_not_fit_texts(beside):
     for given, message in (
         (scores.replace("copy,", "other,"), "has no scores (COMET) of 'copy'; it has"),
         (scores.replace(",60,", ",61,"), "must be named by the numbers of their lines"),
-        (fewer, "of 59 segments but"),
+        (fewer, "of 59 segments but the texts have 60 lines; restrict the texts to these with"),
     ):
         code, _, err = beside(given)
         assert (code, message in err) == (2, True)

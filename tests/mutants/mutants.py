@@ -102,6 +102,10 @@ runs that are paired are subtracted run by run
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
 + raise InputError(f"{pivot.key}: {what}")
+@ logs/formats/tables.py: logs_tables
+a column that may name segments is none of scores
+- if bad is not None or are_ids:
++ if bad is not None:
 @ logs/pivot.py: logs_joining
 labels by place go by the numbers of lines
 - names[i - first] for i in numbers
@@ -566,6 +570,9 @@ no task is called as a total over all
 groups that lie in several strata are drawn whole in the total
 - np.unique(members * len(names) + codes).size > units.n
 + False
+a stratum where all segments change alike is no stratum without an error
+- for error in (d.standard_error, of_interval)
++ for error in (d.standard_error,)
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between
@@ -696,16 +703,20 @@ at the end the whole level is spent
 a sequence allows for one side at twice the level
 - log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
 + log = float(np.log1p((ratio + 1) ** 0.5 / alpha))
-@ designs/looks/sequential.py: looks
+@ designs/looks/looks.py: looks
 what is not shown at the last look has failed
-- verdict = "failed" if self.of is not None and n >= self.of else "go on"
-+ verdict = "go on"
+- "failed" if is_last else "go on"
++ "go on"
+@ designs/looks/sequential.py: looks
+a state whose levels are not those of its looks is refused
+- isclose(look.level, level, rel_tol=1e-6)
++ True
 nothing is looked at after the decision
 - if last.verdict != "go on":
 + if False:
 a state goes on where it stopped
-- _, continuing = continuing.look(fraction, all_looks)
-+ pass
+- level, continuing = self._level(look.n_units, continuing)
++ level, _ = self._level(look.n_units, continuing)
 of errors fewer are better
 - sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")
 + sides = ("greater", "less")
