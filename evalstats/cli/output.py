@@ -116,7 +116,7 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
             )
         found.append((path, form))
     says = options.command == "gate" and STANDARD not in paths
-    if says or (options.describe and "text" not in [form for _, form in found]):
+    if says or (options.describe and "text" not in dict(found).values()):
         found.append((STANDARD, "text"))
     for name, forms in _OF_FORMS.items():
         if getattr(options, name) is not None and not any(form in forms for _, form in found):
