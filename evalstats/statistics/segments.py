@@ -373,25 +373,8 @@ def concatenate(parts: Sequence[SegmentStatistics]) -> SegmentStatistics:
     """
     tables: Sequence[SegmentStatistics] = listed(parts, "parts", "SegmentStatistics")
     _check_tables(tables, "concatenate")
+    _check_parts(tables)
     first = tables[0]
-    for i, table in enumerate(tables):
-        if not interchange.is_same_metric(first.metric, table.metric):
-            raise InputError(
-                f"parts must have the same metric, got {first.metric!r} and {table.metric!r}"
-            )
-        if set(table.systems) != set(first.systems):
-            raise InputError(
-                f"parts must have the same systems, got {list(first.systems)} and "
-                f"{list(table.systems)}"
-            )
-        for j, other in enumerate(tables[:i]):
-            shared = set(table.segment_ids or ()) & set(other.segment_ids or ())
-            if shared or (table.fingerprint and table.fingerprint == other.fingerprint):
-                what = f"segment {shown(min(shared))}" if shared else "the same references"
-                raise InputError(
-                    f"parts must be of different segments, but {j} and {i} have {what}; systems "
-                    f"of one name on the same segments need others: replace(table, systems=[...])"
-                )
     known = [table.fingerprint for table in tables if table.fingerprint is not None]
     digest = sha256("|parts|".join(known).encode()).hexdigest()
     ids = [table.segment_ids for table in tables if table.segment_ids is not None]
@@ -416,6 +399,29 @@ def concatenate(parts: Sequence[SegmentStatistics]) -> SegmentStatistics:
         },
         repeats=stacked(repeats) if len(repeats) == len(tables) else None,
     )
+
+
+def _check_parts(tables: Sequence[SegmentStatistics]) -> None:
+    """Raise unless all have the same systems and metric, and no two the same segments."""
+    first = tables[0]
+    for i, table in enumerate(tables):
+        if not interchange.is_same_metric(table.metric, first.metric):
+            raise InputError(
+                f"parts must have the same metric, got {first.metric!r} and {table.metric!r}"
+            )
+        if set(table.systems) != set(first.systems):
+            raise InputError(
+                f"parts must have the same systems, got {list(first.systems)} and "
+                f"{list(table.systems)}"
+            )
+        for j, other in enumerate(tables[:i]):
+            shared = set(table.segment_ids or ()) & set(other.segment_ids or ())
+            if shared or (table.fingerprint and table.fingerprint == other.fingerprint):
+                what = f"segment {shown(min(shared))}" if shared else "the same references"
+                raise InputError(
+                    f"parts must be of different segments, but {j} and {i} have {what}; systems "
+                    f"of one name on the same segments need others: replace(table, systems=[...])"
+                )
 
 
 def joined_by_metric(tables: Sequence[SegmentStatistics]) -> list[SegmentStatistics]:
