@@ -928,8 +928,8 @@ a pipe is opened once, when there is a result
 - if is_new or target.is_dir() or target.is_file():
 + if True:
 a gate says its verdict on the console whatever else it writes
-- if options.command == "gate" and STANDARD not in paths:
-+ if False:
+- says = options.command == "gate" and STANDARD not in paths
++ says = False
 @ integrations/inspect_ai.py: inspect_metric
 the samples of a cluster are drawn together
 - groups=labels if n_units < len(labels) else None,
@@ -963,7 +963,29 @@ a baseline that is an input is not read twice
 a system of a table goes before a folder of its name
 - if table is None and name in log_at(path, options).systems:
 + if False:
+@ cli/__init__.py: cli
+a description is text
+- if options.describe and form == "text"
++ if options.describe
+@ results/tabular.py: forms
+errors far below the largest ask for no decimals
+- _FAR_BELOW = 20
++ _FAR_BELOW = 1e300
+@ statistics/files.py: extraction_of_files
+a dot in a number parts no name
+- re.compile(r"(?<!\d)\.|\.(?!\d)")
++ re.compile(r"\.")
+a part of each name is left
+- while min(map(len, parts)) > 1 and
++ while all(parts) and
+@ cli/parser.py: cli
+a name may begin with a dash
+- yield f"{_NAME}{word}" if is_name else word
++ yield word
 @ cli/inputs.py: cli
+names are checked before anything is counted
+- _check_patterns(options, systems_named)
++ pass
 a baseline that is not there is the first thing said
 - if options.command == "gate" and _known(name, systems, paths) is None:
 + if False:
