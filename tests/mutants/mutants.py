@@ -1184,6 +1184,34 @@ columns with another index are refused
 two spellings of one argument are refused
 - if name in kwargs or name in positional[: len(args)]:
 + if name in kwargs:
+@ designs/looks/spending.py: looks
+a system that is worse is never shown by a sequence
+- if z <= 0:
++ if False:
+@ designs/judges/rogan_gladen.py: raters
+where the judge is useless the gradient is that of the labels
+- share[..., 2], share[..., 4] = by_part
++ share[..., 2], share[..., 5] = by_part
+@ questions/ranking/ranks.py: ranking
+Borda's count is a mean of ranks
+- return np.asarray(np.mean(ranks(
++ return np.asarray(np.median(ranks(
+@ designs/trials/repeats.py: items_or_trials
+a plan has the trials of items with an answer
+- trials = trials or round(float(np.mean(answers.counts[answers.counts > 0])))
++ trials = trials or round(float(np.mean(answers.counts[answers.counts >= 0])))
+@ logs/formats/agents.py: logs_agents
+a task with one of two texts has a hash
+- if any(texts) else ""
++ if all(texts) else ""
+@ integrations/inspect_ai.py: inspect_metric
+two clusters have an interval
+- if n_units < 2:
++ if n_units < 3:
+@ pictures/findings.py: report
+a mark of few groups stands beside a claim alone
+- if len(tied) < len(own) else ""
++ if len(tied) <= len(own) else ""
 @ results/files.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()
