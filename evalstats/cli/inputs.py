@@ -25,13 +25,21 @@ from evalstats.designs.unpaired.independent import tables_by_system
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.metrics import Metric
+from evalstats.metrics.identity import MetricSignature
 from evalstats.results.forms import Result
 from evalstats.results.records import distinct
 from evalstats.statistics.extraction import Progress, extract_files
-from evalstats.statistics.files import MARK_NOTE, Lines, read_lines, system_names, test_set_files
+from evalstats.statistics.files import (
+    MARK_NOTE,
+    Lines,
+    read_lines,
+    stem_of,
+    system_names,
+    test_set_files,
+)
 from evalstats.statistics.names import as_names, group_codes
 from evalstats.statistics.runs import as_runs
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, concatenate
 
 if TYPE_CHECKING:
     from evalstats.logs.joining import Joined
@@ -70,9 +78,7 @@ class Input:
 
     def system(self, name: str) -> str:
         """Return the system that a name or the path of its file stands for."""
-        if found := _known(name, self.systems, self.paths):
-            return found
-        raise InputError(f"--baseline: there is no {name!r}; {meant(name, self.systems)}")
+        return _system(name, self.systems, self.paths)
 
     def only(self) -> list[SegmentStatistics]:
         """Return the tables of the only task."""
@@ -82,31 +88,36 @@ class Input:
 
 
 def _known(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str | None:
-    """Return the system that a name, a path or the end of only one path stands for.
-
-    The end need not have its suffix: of gpt-4o-airline.json only "gpt-4o" may be the system.
-    """
+    """Return the system that a name, a path or the end of only one path stands for."""
     if name in systems:
         return name
-    from evalstats.logs.sources import without_suffix
-
-    for of in (Path, lambda path: Path(path).name, without_suffix):
-        alike = {system for path, system in paths.items() if of(path) == of(name)}
+    whole = Path(name)
+    for of, asked in ((Path, whole), (lambda path: Path(path).name, whole.name), (stem_of, name)):
+        alike = {system for path, system in paths.items() if of(path) == asked}
         if len(alike) == 1:
             return alike.pop()
     return None
 
 
+def _system(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str:
+    """Return the system that a name or the path of its file stands for."""
+    if found := _known(name, systems, paths):
+        return found
+    raise InputError(f"--baseline: there is no {name!r}; {meant(name, systems)}")
+
+
 def _check_enough(
     options: argparse.Namespace, systems: Sequence[str], paths: Mapping[str, str]
 ) -> None:
-    """Refuse fewer than two systems, and a gate whose baseline is not there before that."""
+    """Refuse a baseline that is not there, systems that are not, and fewer than two."""
     name = options.baseline
     if options.command == "gate" and _known(name, systems, paths) is None:
         raise InputError(
             f"cannot read {name}: it does not exist, and there is no system {name!r}; "
             f"{meant(name, systems)}"
         )
+    if name is not None:
+        _system(name, systems, paths)
     as_pairs(tuple(systems), None, options.command)
 
 
@@ -150,8 +161,9 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
                 labels[name] = Labels(asked)
         files = zip(paths, tables, strict=True)
         single = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
+        tables, notes = _stacked(tables, paths)
         tables = tables if options.unpaired else tables_of(tables)
-        found = Input({"": _chosen(tables, options)}, labels, paths=single)
+        found = Input({"": _chosen(tables, options)}, labels, notes, paths=single)
     else:
         # Tasks are there anyway.
         joined = _of_logs(options, {x: of for x, of in labels.items() if of not in (None, "task")})
@@ -162,6 +174,30 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
     if least > 1:
         _check_enough(options, found.systems, found.paths)
     return found
+
+
+def _stacked(
+    tables: Sequence[SegmentStatistics], paths: Sequence[str]
+) -> tuple[list[SegmentStatistics], tuple[str, ...]]:
+    """Return tables, those of the same systems and metric one after the other, with a note."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for i, table in enumerate(tables):
+        made_by = MetricSignature.of(table.metric_signature).unversioned
+        groups.setdefault((table.metric.name, made_by, *sorted(table.systems)), []).append(i)
+    found, notes = [], []
+    for places in groups.values():
+        parts = [tables[i] for i in places]
+        if len(parts) > 1:
+            names = ", ".join(paths[i] for i in places)
+            if any(part.fingerprint is None and part.segment_ids is None for part in parts):
+                raise InputError(
+                    f"{names} have the same systems, and nothing says whether they are parts of "
+                    f"one test set: no ids, and no hash of references"
+                )
+            n = sum(part.n_segments for part in parts)
+            notes.append(f"{names} are parts of one test set of {n:,} segments, in this order.")
+        found.append(concatenate(parts) if len(parts) > 1 else parts[0])
+    return found, tuple(notes)
 
 
 def _refuse(options: argparse.Namespace, names: Iterable[str], why: str) -> None:
@@ -183,8 +219,10 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
         return _of_unpaired_texts(options, metrics, progress)
     names, systems_of_runs = _names(options)
     paths = dict(zip(options.input, systems_of_runs or names, strict=True))
+    systems_named = list(dict.fromkeys(systems_of_runs or names))
+    _check_patterns(options, systems_named)
     if least > 1:
-        _check_enough(options, list(dict.fromkeys(systems_of_runs or names)), paths)
+        _check_enough(options, systems_named, paths)
     of_files: dict[str, str | None] = {name: getattr(options, name) for name in _LABELS}
     labels: dict[str, Labels | None]
     labels = {name: Labels(path) if path else None for name, path in of_files.items()}
@@ -276,6 +314,13 @@ def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
     return numbers, list(names)
 
 
+def _check_patterns(options: argparse.Namespace, names: Sequence[str]) -> None:
+    """Refuse a pattern of systems that none has."""
+    for pattern in options.systems or ():
+        if not any(matches(name, [pattern]) for name in names):
+            raise InputError(f"--systems: there is no {pattern!r}; {meant(pattern, names)}")
+
+
 def _chosen(
     tables: list[SegmentStatistics], options: argparse.Namespace
 ) -> list[SegmentStatistics]:
@@ -283,9 +328,7 @@ def _chosen(
     if not options.systems:
         return tables
     names = distinct(name for table in tables for name in table.systems)
-    for pattern in options.systems:
-        if not any(matches(name, [pattern]) for name in names):
-            raise InputError(f"--systems: there is no {pattern!r}; {meant(pattern, names)}")
+    _check_patterns(options, names)
     places = [i for p in options.systems for i, name in enumerate(names) if matches(name, [p])]
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)
@@ -463,8 +506,9 @@ def _scores_beside(
     # Standard input cannot be read again.
     references = [] if STANDARD in (options.references or []) else _references(options)
     where = ", ".join(options.scores)
+    names = dict(zip(of_texts.systems, map(stem_of, options.input), strict=True))
     return [
-        _of_lines(table, of_texts.systems, of_texts.n_segments, where, references, options)
+        _of_lines(table, names, of_texts.n_segments, where, references, options)
         for tables in joined(options.scores, **wanted).tasks.values()
         for table in tables
     ]
@@ -472,19 +516,24 @@ def _scores_beside(
 
 def _of_lines(
     table: SegmentStatistics,
-    names: Sequence[str],
+    names: Mapping[str, str],
     n: int,
     where: str,
     references: list[Lines],
     options: argparse.Namespace,
 ) -> SegmentStatistics:
-    """Return the rows of some systems, whose segments are named by the numbers of n lines."""
+    """Return the rows of some systems, whose segments are named by the numbers of n lines.
+
+    Of each system the name is given, and that of its file, by which the table may call it.
+    """
     from evalstats.logs.sources import fingerprint, without_suffix
 
     metric = table.metric.name
-    # A table may call a system after its file.
     known_as = {without_suffix(name): i for i, name in enumerate(table.systems)}
     known_as |= {name: i for i, name in enumerate(table.systems)}
+    for name, of_file in names.items():
+        if name not in known_as and of_file in known_as:
+            known_as[name] = known_as[of_file]
     if gone := [name for name in names if name not in known_as]:
         raise InputError(
             f"{where} has no scores ({metric}) of {', '.join(map(repr, gone))}; it has "

@@ -19,7 +19,7 @@ from sacrebleu.dataset import DATASETS
 import evalstats as es
 from evalstats import cli
 from evalstats.analysis import design, options
-from evalstats.cli import commands, flags, parser
+from evalstats.cli import commands, flags, inputs, parser
 from evalstats.cli.flags import COMMANDS, OPTIONS, options_of
 from evalstats.cli.inputs import Input
 from evalstats.cli.output import destination
@@ -380,6 +380,18 @@ def test_a_sentence_for_the_method_section(typed, small):
     assert out == f"{expected.describe()}\n"
 
 
+def test_a_description_is_text_and_other_files_hold_the_result(typed, here):
+    words = ("compare", *REFS, *INPUT, "-m", "wer", *FEW)
+    names = ("x.json", "x.html", "x.md")
+    plain = [f"plain.{name}" for name in names]
+    typed(*words, *(w for name in plain for w in ("-o", name)))
+    described = typed(*words, "--describe", *(w for name in names for w in ("-o", name)))
+    assert described == typed(*words, "--describe")
+    assert [Path(x).read_bytes() for x in names] == [Path(x).read_bytes() for x in plain]
+    assert typed(*words, "--describe", "-o", "x.txt", "-o", "x.json") == ""
+    assert Path("x.txt").read_text(encoding="utf-8") == described
+
+
 def test_exit_codes_of_gates(run_here):
     asked = ("gate", "new.csv", "--baseline", "old.csv", "--metric", "acc", "--margin", "0.5")
     code, out, _ = run_here(*asked)
@@ -629,6 +641,47 @@ def test_the_end_of_a_path_names_a_system_only_where_it_is_that_of_one():
     assert [given.system(name) for name in named] == ["A", "A", "B", "B", "C", "C"]
     with pytest.raises(es.InputError, match=r"there is no 'a\.csv'"):
         given.system("a.csv")
+
+
+def test_what_all_file_names_share_is_no_part_of_the_names(here, typed, refused):
+    words = ["estimate", *REFS, *FEW, "-i"]
+    for name in ("base", "tuned"):
+        Path(f"wmt22.en-cs.hyp.{name}.cs").write_bytes(Path("copy.txt").read_bytes())
+    files = sorted(map(str, Path().glob("wmt22.*")))
+    assert re.findall("^(?:base|tuned|copy|wmt).*?(?= )", typed(*words, *files), re.M) == [
+        "base",
+        "tuned",
+    ]
+    # The whole name is understood, with the suffix and without.
+    for name in ("base", files[0], files[0].removesuffix(".cs")):
+        shown = typed("compare", *words[1:], *files, "--baseline", name)
+        assert re.search(r"^base .*baseline$", shown, re.M)
+    # So is it where scores from elsewhere are called after the files.
+    rows = [f"{path.removesuffix('.cs')},{i},COMET,0.5" for path in files for i in range(60)]
+    Path("comet.csv").write_text("\n".join(["system,segment,metric,score", *rows]))
+    assert "COMET" in typed(*words, *files, "--scores", "comet.csv")
+
+
+@pytest.mark.parametrize("words", ["--baseline cpoy", "--systems cpoy", "--names a b"])
+def test_names_are_checked_before_anything_is_counted(refused, monkeypatch, words):
+    counted = []
+    monkeypatch.setattr(inputs, "extract_files", lambda *_: counted.append(1))
+    assert re.search(
+        "there is no 'cpoy'|needs one name for each",
+        refused("compare", *TEXTS.split(), *words.split()),
+    )
+    assert not counted
+
+
+def test_a_name_may_begin_with_a_dash(typed, refused):
+    """Ablations are called so."""
+    named = typed(
+        "compare", *TEXTS.split(), *FEW, "--names", "all", "-drop", "-x y", "--baseline", "-drop"
+    )
+    assert re.search("^-drop .*baseline$", named, re.M)
+    words = ("compare", *TEXTS.split(), *FEW, "--names", "a", "b", "c")
+    assert "unrecognized arguments: --drop" in refused(*words, "--drop")
+    assert typed(*words, "-lc") == typed(*words, "--lowercase")
 
 
 # Streams, files, progress

@@ -647,6 +647,13 @@ all 64 bits of an id count
 shards draw independently of each other
 - generator(seed, (_STAGE_TWO, shard), batch)
 + generator(seed, (_STAGE_TWO, 0), batch)
+@ statistics/segments.py: parts
+parts with the same references are systems of one name
+- if shared or (table.fingerprint and table.fingerprint == other.fingerprint):
++ if shared:
+parts put together know their order
+- "|parts|".join(known)
++ "|parts|".join(sorted(known))
 @ statistics/segments.py: segment_labels options interchange
 groups change the fingerprint
 - fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
@@ -934,8 +941,8 @@ a pipe is opened once, when there is a result
 - if is_new or target.is_dir() or target.is_file():
 + if True:
 a gate says its verdict on the console whatever else it writes
-- if options.command == "gate" and STANDARD not in paths:
-+ if False:
+- says = options.command == "gate" and STANDARD not in paths
++ says = False
 @ integrations/inspect_ai.py: inspect_metric
 the samples of a cluster are drawn together
 - groups=labels if n_units < len(labels) else None,
@@ -969,7 +976,29 @@ a baseline that is an input is not read twice
 a system of a table goes before a folder of its name
 - if table is None and name in log_at(path, options).systems:
 + if False:
+@ cli/__init__.py: cli
+a description is text
+- if options.describe and form == "text"
++ if options.describe
+@ results/tabular.py: forms
+errors far below the largest ask for no decimals
+- _FAR_BELOW = 20
++ _FAR_BELOW = 1e300
+@ statistics/files.py: extraction_of_files
+a dot in a number parts no name
+- re.compile(r"(?<!\d)\.|\.(?!\d)")
++ re.compile(r"\.")
+a part of each name is left
+- while min(map(len, parts)) > 1 and
++ while all(parts) and
+@ cli/parser.py: cli
+a name may begin with a dash
+- yield f"{_NAME}{word}" if is_name else word
++ yield word
 @ cli/inputs.py: cli
+names are checked before anything is counted
+- _check_patterns(options, systems_named)
++ pass
 a baseline that is not there is the first thing said
 - if options.command == "gate" and _known(name, systems, paths) is None:
 + if False:
@@ -1161,6 +1190,34 @@ columns with another index are refused
 two spellings of one argument are refused
 - if name in kwargs or name in positional[: len(args)]:
 + if name in kwargs:
+@ designs/looks/spending.py: looks
+a system that is worse is never shown by a sequence
+- if z <= 0:
++ if False:
+@ designs/judges/rogan_gladen.py: raters
+where the judge is useless the gradient is that of the labels
+- share[..., 2], share[..., 4] = by_part
++ share[..., 2], share[..., 5] = by_part
+@ questions/ranking/ranks.py: ranking
+Borda's count is a mean of ranks
+- return np.asarray(np.mean(ranks(
++ return np.asarray(np.median(ranks(
+@ designs/trials/repeats.py: items_or_trials
+a plan has the trials of items with an answer
+- trials = trials or round(float(np.mean(answers.counts[answers.counts > 0])))
++ trials = trials or round(float(np.mean(answers.counts[answers.counts >= 0])))
+@ logs/formats/agents.py: logs_agents
+a task with one of two texts has a hash
+- if any(texts) else ""
++ if all(texts) else ""
+@ integrations/inspect_ai.py: inspect_metric
+two clusters have an interval
+- if n_units < 2:
++ if n_units < 3:
+@ pictures/findings.py: report
+a mark of few groups stands beside a claim alone
+- if len(tied) < len(own) else ""
++ if len(tied) <= len(own) else ""
 @ results/files.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()
