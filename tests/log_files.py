@@ -216,6 +216,17 @@ def comet_compared():
     }
 
 
+def comet_printed():
+    """Return what `comet-score` prints: segment by segment, then the scores of the systems."""
+    lines = [
+        f"{name}\tSegment {i}\tscore: {scores[i]:.4f}"
+        for i in range(3)
+        for name, scores in COMET.items()
+    ]
+    means = [f"{name}\tscore: {sum(scores) / 3:.4f}" for name, scores in COMET.items()]
+    return "\n".join(["Predicting DataLoader 0: 100%", *lines, *means, ""])
+
+
 def seg_scores(blocks):
     return "".join(f"{name}\t{score}\n" for name, scores in blocks.items() for score in scores)
 

@@ -106,6 +106,8 @@ def mutated(rng: random.Random, data: bytes) -> bytes:
         try:
             record = json.loads(lines[i])
         except ValueError:
+            record = None
+        if not isinstance(record, (dict, list)):
             return mutated_text(rng, data)
         lines[i] = json.dumps(mutated_json(rng, record)).encode()
         return b"\n".join(lines) + b"\n"

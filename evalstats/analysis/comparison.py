@@ -534,8 +534,9 @@ class Comparison(Listed[Difference]):
         """Test whether each difference is the same on all tasks: Welch's test (1951).
 
         Of each pair and metric the differences on k tasks are held against their weighted mean,
-        with their own standard errors; of two tasks it is the square of Welch's t. Tasks on which
-        two systems are the same have no error, and are left out. Each test stands by itself.
+        with their own standard errors; of two tasks it is the square of Welch's t. A difference
+        that is the same on all segments of a task has no error, and the test is `without` it; of
+        0/1 scores it has that of its score interval. Each test stands by itself.
 
         Raises
         ------

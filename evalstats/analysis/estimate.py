@@ -347,7 +347,7 @@ def limits_of(
         worth=worth,
         sizes=sizes,
         by_t=degrees < bootstrap.LEAST_DEGREES and not are_counted,
-        gaps=(*of_pairs, *gap_notes(drawn)),
+        gaps=tuple(dict.fromkeys((*of_pairs, *gap_notes(drawn)))),
         held=tuple(few for one in drawn for few in held_by_few(one, pairs)),
         trials=trials,
     )
@@ -406,7 +406,7 @@ def _largest(effect: Effect) -> tuple[int, float]:
 def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
     """Say how scores came about, how many are missing, what judges are worth, what is doubtful."""
     for one in drawn:
-        yield from one.origin
+        yield from (*one.of.cautions, *one.origin)
         for correction in one.of.corrections:
             yield from correction.notes()
         counts, sizes = one.of.missing.T

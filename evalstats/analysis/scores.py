@@ -22,9 +22,10 @@ from evalstats.metrics.identity import MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.products import on_grid
 from evalstats.resampling.weights import places_of
-from evalstats.results.records import plural
+from evalstats.results.records import Caution, distinct, plural
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.statistics.values import missing_scores
+from evalstats.text.guards import target_language
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +44,7 @@ class Scored:
     outcomes: Outcomes | None = None  # where scores are shares of segments
     corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
     undefined: str = Metric.undefined  # what a score is that is no number
+    cautions: tuple[Caution, ...] = ()  # what may make the scores invalid
     has_few_values: bool = False  # whether a unit has one of few, as who won, where it is elsewhere
 
     #: Whether all systems have the same units, drawn together.
@@ -211,7 +213,7 @@ class Segments(Resampled):
 
 
 def segments_of(
-    table: SegmentStatistics, name: str, units: Units, aggregate: Aggregate
+    table: SegmentStatistics, name: str, units: Units, aggregate: Aggregate, task: str = ""
 ) -> Segments:
     """Return the segments of a table under its metric, which tables of results call `name`."""
     if isinstance(table.metric, MeanOfRuns) and aggregate.label != "micro":
@@ -252,7 +254,16 @@ def segments_of(
         blocks=blocks,
         aggregate=applied,
         answers=table.answers,
+        cautions=_cautions(table, task),
     )
+
+
+def _cautions(table: SegmentStatistics, task: str) -> tuple[Caution, ...]:
+    """Return what was seen in texts, and whether the metric suits the language of the task."""
+    said = [one for name in ("", *table.systems) for one in table.cautions.get(name, ())]
+    if why := table.metric.unsuited(target_language(task)):
+        said.insert(0, f"{table.metric.name}: {why}.")
+    return tuple(Caution(one, "texts") for one in distinct(said))
 
 
 def _with_singles_joined(

@@ -109,7 +109,7 @@ class Task:
         each = [table.metric.tuned(table, units, by_stratum) for table in tables]
         return [
             replace(
-                segments_of(table, name, units, aggregate),
+                segments_of(table, name, units, aggregate, self.name),
                 corrections=() if correction is None else (correction,),
             )
             for (table, correction), name in zip(each, names, strict=True)

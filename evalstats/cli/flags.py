@@ -123,6 +123,8 @@ OPTIONS = {
         Option("-i, --input FILE...", "texts", "outputs, a file a system, a segment a line"),
         Option("-r, --references FILE...", "texts", "a file a reference; - is standard input",
                "texts"),
+        Option("--num-refs N", "texts", "references in a line of -r, with tabs between them",
+               "texts rare"),
         Option("-m, --metrics, --metric METRIC...", "texts logs",
                "bleu (default) chrf chrf++ ter wer cer rougeL; which of logs",
                instead={name: {"help": "which of logs"} for name in ("show", "cases")}),

@@ -260,5 +260,9 @@ def _segment(
     return split[-1], split[:-1]
 
 
-# As NLTK has it: ``from evalstats.compat.nltk.translate.bleu_score import sentence_bleu``.
-add_modules(__name__, {"translate.bleu_score": (__name__, " ".join(__all__))})
+# As NLTK has it: ``from evalstats.compat.nltk.translate.bleu_score import sentence_bleu``, or
+# ``from evalstats.compat.nltk.translate import bleu``, the same by its documented name.
+add_modules(
+    __name__,
+    {"translate": (__name__, "bleu"), "translate.bleu_score": (__name__, " ".join(__all__))},
+)

@@ -6,7 +6,7 @@
 - `pivot`: rows of all systems as a table, by id; several answers to an item, classes, labels
 - `log`: `Log`, what a log or a table of scores holds, with groups of tasks
 - `settings`: how tasks were asked, and what of it differs between systems
-- `formats`: seventeen formats, which turn what a harness wrote into rows
+- `formats`: eighteen formats, which turn what a harness wrote into rows
 - `reading`: `read_log`, which tells one format from another; several logs by names of their own
 - `missing`: tasks, items and scores that not all systems have, refused or left out with a note
 - `joining`: `compare_logs`, `estimate_logs`: several logs by task and item; battles, people

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import Argument, InputError
+from evalstats.logs.formats.format import BY_PLACE
 from evalstats.logs.log import Log, by_key, incompleteness
 from evalstats.logs.pivot import Pivot
 from evalstats.logs.rows import Key, Rows, natural
@@ -54,6 +55,9 @@ def notes_on(logs: Sequence[Log]) -> list[Note]:
     notes = [Note("scores", line) for log in used for line in log.disagreements]
     for log in used:
         notes += [Note("failed", line, ": counted as failed.", "errors") for line in log.failures]
+        if log.format.endswith(BY_PLACE):
+            ending = " have no names: they are called by the numbers of their rows."
+            notes.append(Note("by place", f"Items of {log.path}", ending))
         if log.skipped:
             line = f"Left out of {log.path}: {first_few(log.skipped)}"
             notes.append(Note(f"of {log.path}", line))

@@ -29,7 +29,7 @@ _HIGHER = words(
     "wins won"
 )
 #: Of these a name says no more than that it is one of scores.
-_ANY = words("score scores mark marks rating ratings")
+_ANY = words("score scores scr mark marks rating ratings")
 #: Numbers that are no scores, whatever else is in a table.
 _NEVER = words(
     "id year date time timestamp length len words tokens characters chars n count index row line "

@@ -163,6 +163,13 @@ class Metric(Configured, ABC):
             result[..., j] = (self.score(up) - self.score(down)) / (up[..., j] - down[..., j])
         return result
 
+    def unsuited(self, language: str) -> str:
+        """Say why the metric does not suit texts of a language, and what does; "" where it does.
+
+        The language is one of `evalstats.text.guards.LANGUAGES`, or "" for any other.
+        """
+        return ""
+
     def doubtful(self, totals: Floats) -> NDArray[np.bool_]:
         """Return of which systems results say `doubt` in a note, `(S, k) -> (S,)`."""
         return np.zeros(len(totals), dtype=np.bool_)

@@ -14,6 +14,7 @@ from evalstats.errors import InputTypeError
 from evalstats.metrics import smoothing
 from evalstats.metrics.base import MOST_ORDER, Floats, Metric, keep, signature_of
 from evalstats.metrics.smoothing import Smoothing
+from evalstats.text.guards import LANGUAGES
 from evalstats.text.ngrams import bleu_statistics, shared_ngrams
 from evalstats.text.references import as_pairs
 from evalstats.text.tokenization import check_tokenizer, sacrebleu_version, tokenize_blocks
@@ -22,6 +23,8 @@ SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
 #: Tokenisers that need nothing beyond sacreBLEU: checking one imports nothing.
 BUNDLED_TOKENIZERS = ("none", "zh", "13a", "intl", "char")
 _LANGUAGE_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+#: Those of pieces of words, which suit all languages.
+_SUBWORDS = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,18 @@ class BLEU(Metric):
         texts, refs = as_pairs(hypotheses, references)
         how = (tokenize_blocks, self.tokenizer, self.lowercase)
         return bleu_statistics(*shared_ngrams(refs, texts, self.max_ngram_order, True, *how))
+
+    def unsuited(self, language: str) -> str:
+        """Say which tokeniser splits texts of the language, or of `trg_lang`, in another way."""
+        language = language or self.trg_lang
+        suited = _LANGUAGE_TOKENIZERS.get(language)
+        split = (suited, "char", *_SUBWORDS)
+        if language not in LANGUAGES or self.tokenizer in split:
+            return ""
+        return (
+            f"{self.tokenizer} does not split {LANGUAGES[language]} into words; use the tokenizer "
+            f"{f'{suited}, ' if suited else ''}char or flores200 (tokenize, -tok)"
+        )
 
     def score(self, totals: ArrayLike) -> Floats:
         """Score summed statistics, `(..., 2·order + 2) -> (...)`, in [0, 100].

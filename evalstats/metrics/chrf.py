@@ -12,6 +12,7 @@ from evalstats.checks import flag, integer, number
 from evalstats.errors import InputError
 from evalstats.metrics.base import MOST_ORDER, Floats, Metric, keep, signature_of
 from evalstats.metrics.ratios import ratio
+from evalstats.text.guards import UNSPACED
 from evalstats.text.ngrams import best_reference, chrf_pair_statistics, shared_ngrams
 from evalstats.text.references import as_pairs
 from evalstats.text.tokenization import character_blocks, chrf_word_blocks, sacrebleu_version
@@ -116,6 +117,12 @@ class CHRF(Metric):
             more = shared_ngrams(refs, texts, self.word_order, False, *words)
             pairs = np.concatenate((pairs, chrf_pair_statistics(*more)), axis=1)
         return best_reference(pairs.reshape(len(pairs), -1), prepared, self.score)
+
+    def unsuited(self, language: str) -> str:
+        """Say what to do without words where no spaces separate them."""
+        if not self.word_order or language not in UNSPACED:
+            return ""
+        return f"no spaces separate {UNSPACED[language]} words; use chrF (word_order=0, -m chrf)"
 
     def score(self, totals: ArrayLike) -> Floats:
         """Score summed statistics, `(..., 3·orders) -> (...)`, in [0, 100].

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import check_same_length, flag
+from evalstats.errors import Argument, InputError
 from evalstats.metrics.base import Floats, keep, signature_of
 from evalstats.metrics.ratios import Quotient
+from evalstats.text.guards import UNSPACED
 from evalstats.text.ids import (
     edit_table,
     is_plain,
@@ -93,6 +95,12 @@ class WER(ErrorRate):
         """Identity in the form of sacreBLEU's signatures."""
         return signature_of(case="lc" if self.lowercase else "mixed", tok=self.tokens)
 
+    def unsuited(self, language: str) -> str:
+        """Say that characters can be counted where no spaces separate words."""
+        if self.tokens == "char" or language not in UNSPACED:
+            return ""
+        return f"no spaces separate {UNSPACED[language]} words; use CER (-m cer)"
+
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
         """Return `(N, 2)`: edits, and tokens of the reference that needs the fewest edits."""
         texts, refs = as_pairs(hypotheses, references)
@@ -148,6 +156,7 @@ class TER(ErrorRate):
         Remove punctuation.
     asian_support : bool
         With `normalized`, split CJK text into characters; with `no_punct`, remove its punctuation.
+        Without either it has no effect, which is an `InputError`.
     case_sensitive : bool
         Keep case; by default everything is lowercased.
 
@@ -171,6 +180,14 @@ class TER(ErrorRate):
     def __post_init__(self) -> None:
         for name in ("normalized", "no_punct", "asian_support", "case_sensitive"):
             keep(self, **{name: flag(getattr(self, name), name)})
+        if self.asian_support and not (self.normalized or self.no_punct):
+            raise InputError(
+                "has no effect without ",
+                Argument("normalized"),
+                " or ",
+                Argument("no_punct"),
+                argument="asian_support",
+            )
 
     @property
     def signature(self) -> str:
@@ -183,6 +200,15 @@ class TER(ErrorRate):
             asian=self.asian_support,
             sacrebleu=sacrebleu_version(),
         )
+
+    def unsuited(self, language: str) -> str:
+        """Say how characters can be counted where no spaces separate words."""
+        is_split = self.normalized and self.asian_support and language != "th"
+        if is_split or language not in UNSPACED:
+            return ""
+        how = "give normalized and asian_support (--ter-normalized --ter-asian-support)"
+        how = "use CER (-m cer)" if language == "th" else how
+        return f"no spaces separate {UNSPACED[language]} words; {how}"
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`: edits, and the average reference length, which may be a fraction."""

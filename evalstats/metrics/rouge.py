@@ -14,6 +14,7 @@ from evalstats.checks import choice, flag
 from evalstats.errors import InputError
 from evalstats.metrics.base import Floats, keep, signature_of
 from evalstats.metrics.ratios import Quotient, ratio
+from evalstats.text.guards import LANGUAGES
 from evalstats.text.ids import Vocabulary, learn_ids, look_up_ids, shared_ids
 from evalstats.text.levenshtein import common_lengths, summary_hits
 from evalstats.text.ngrams import clipped_matches, shared_ngrams
@@ -124,6 +125,13 @@ class ROUGE(Quotient):
         chosen = np.lexsort((-best, refs.owner))[refs.first]
         scores = {"fmeasure": best, "precision": precision, "recall": recall}[self.measure]
         return np.stack([scores[chosen], np.ones(len(chosen))], axis=-1)
+
+    def unsuited(self, language: str) -> str:
+        """Say that other scripts have no tokens here."""
+        if language not in LANGUAGES:
+            return ""
+        kinds = "ASCII letters and digits"
+        return f"its tokens are {kinds}, of which {LANGUAGES[language]} has few; use chrF (-m chrf)"
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse what is negative, and a mean above 1."""

@@ -288,6 +288,10 @@ class Several(Result, Generic[R]):
     def _rows(self) -> Sequence[R]:
         raise NotImplementedError
 
+    def _check(self) -> None:
+        if not self._rows():
+            raise InputError("it has no records")
+
     def _finding(self, row: R) -> Finding | None:
         """Return what a report says first of a record."""
         return None

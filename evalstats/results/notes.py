@@ -253,9 +253,10 @@ def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
             yield f"{what}: t decides in place of the bootstrap, and intervals are wide; {more}."
     for limit in rows:
         for gap in limit.gaps:
+            everywhere = isinstance(gap, Caution) and all(gap in one.gaps for one in rows)
             on_task = f"{limit.task}: {gap.removeprefix(CAUTION)}"
             named = Caution(on_task, gap.kind) if isinstance(gap, Caution) else on_task
-            yield named if len(rows) > 1 else gap
+            yield gap if len(rows) == 1 or everywhere else named
     yield from _concentration_notes(rows)
 
 

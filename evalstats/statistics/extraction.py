@@ -19,6 +19,7 @@ from evalstats.metrics import BLEU, CHRF, Metric, as_metric, is_built_in
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
 from evalstats.resampling.executors import Reporting, Workers, as_workers, run_all, usable_cores
 from evalstats.statistics.files import Lines
+from evalstats.statistics.guards import Cautions, cautions_of
 from evalstats.statistics.interchange import narrowest
 from evalstats.statistics.names import as_names, as_segment_ids
 from evalstats.statistics.segments import SegmentStatistics
@@ -157,6 +158,12 @@ def extract_all(
     work = partial(_rows, {True: prepared, False: plain})
     rows = _done(work, jobs, workers, progress or (lambda done, total, label: None))
     size = len(outputs)
+    cautions: Sequence[Cautions] = [{}] * len(chosen)
+    of_texts: dict[str, Any] = outputs
+    if isinstance(prepared, References) and all(
+        isinstance(text, str) for texts in outputs.values() for text in texts
+    ):
+        cautions = cautions_of(chosen, of_texts, [texts[0] for texts in prepared])
     return [
         SegmentStatistics(
             np.stack(rows[i * size : (i + 1) * size]),
@@ -164,6 +171,7 @@ def extract_all(
             metric,
             *((label, fingerprint) if _reads_references(metric) else (None, None)),
             None if segment_ids is None else as_segment_ids(segment_ids, n_segments),
+            cautions=cautions[i] if _reads_references(metric) else {},
         )
         for i, metric in enumerate(chosen)
     ]
@@ -270,10 +278,11 @@ def extract_files(
     rows = [rows for rows, _ in parts]
     del parts  # and the bytes of the references with them
     tables = []
-    for metric, found in zip(metrics, zip(*rows, strict=True), strict=True):
+    said = cautions_of(metrics, systems, references[0])
+    for metric, found, cautions in zip(metrics, zip(*rows, strict=True), said, strict=True):
         values = np.concatenate(found, axis=1, dtype=np.result_type(np.int32, *found))
         known = (str(len(references)), fingerprint)
-        tables.append(SegmentStatistics(values, tuple(systems), metric, *known))
+        tables.append(SegmentStatistics(values, tuple(systems), metric, *known, cautions=cautions))
     return tables
 
 

@@ -13,6 +13,7 @@ import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -41,6 +42,13 @@ _COMPRESSED = {
     "bzip2": rb"BZh[1-9]1AY&SY",
 }
 _LONGEST = 10
+#: A dot that is none in a number.
+_DOT = re.compile(r"(?<!\d)\.|\.(?!\d)")
+#: How test sets of the formats of NIST and WMT begin.
+_SGML = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(<(?:srcset|refset|tstset|mteval|dataset|doc|hl|seg|\?xml|!DOCTYPE)\b)",
+    re.I,
+)
 _BUFFER = 1 << 20
 #: Texts are some 3 to 10 times larger than what gzip makes of them; a bomb is up to 1,000 times.
 #: Short files may be anything: a thousand empty lines.
@@ -80,6 +88,11 @@ class Lines:
             raise InputError(f"cannot read {path}: {reason}") from None
         if labels:
             self._data = self._data.removeprefix(_MARK)
+        elif tag := _SGML.match(self._data):
+            raise InputError(
+                f"{path} is SGML or XML (it begins with {tag[1].decode()}), and a text has a "
+                f"segment a line: keep what stands between <seg ...> and </seg>, a line each"
+            )
         if not self._data:
             raise InputError(f"{path} is empty; expected one segment a line")
         #: Line i is the bytes from edge i to edge i + 1.
@@ -98,6 +111,34 @@ class Lines:
     def __len__(self) -> int:
         """Return the number of lines."""
         return len(self.edges) - 1
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the lines as strings, of which few are in memory."""
+        for block in blocks(self.edges, _BLOCK_BYTES, len(self)):
+            yield from self.texts(*block)
+
+    def columns(self, n: int) -> list[Lines]:
+        """Return the n fields of each line, which tabs separate, as lines each.
+
+        Further tabs belong to the last field, and trailing ones are whitespace (sacreBLEU).
+        """
+        found: list[list[str]] = []
+        for i, line in enumerate(self):
+            fields = line.split("\t", n - 1)
+            if len(fields) != n:
+                raise InputError(
+                    f"{self.path}: line {i + 1} has {len(fields)} references, expected {n} with "
+                    f"tabs between them"
+                )
+            found.append(fields)
+        return [self._of("\n".join(column)) for column in zip(*found, strict=True)]
+
+    def _of(self, text: str) -> Lines:
+        """Return other lines of the same file."""
+        made = copy(self)
+        made._data = f"{text}\n".encode()
+        made.edges = _edges(made._data)
+        return made
 
     @property
     def has_mark(self) -> bool:
@@ -162,15 +203,23 @@ def read_lines(path: str | os.PathLike[str], *, labels: bool = False) -> list[st
     return lines.texts(0, len(lines))
 
 
+def stem_of(path: str) -> str:
+    """Return the name of a file without its folder and its last suffix."""
+    return Path(path.removesuffix(".gz")).stem if path != STDIN else "stdin"
+
+
 def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]:
-    """Return the names given, or the file names without their last suffix."""
+    """Return the names given, or what tells the names of files apart.
+
+    These are without their last suffix, and without the parts between dots, but for those in
+    numbers, with which all of them begin or end.
+    """
     if names is not None and len(names) != len(paths):
         raise InputError(
             f"needs one name for each of the {len(paths)} inputs, got {len(names)}",
             argument="names",
         )
-    own = [Path(path.removesuffix(".gz")).stem if path != STDIN else "stdin" for path in paths]
-    chosen = list(names or own)
+    chosen = list(names or map(stem_of, paths))
     for i, name in enumerate(chosen):
         if name in chosen[:i]:
             raise InputError(
@@ -178,7 +227,17 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
                 f"give different ",
                 Argument("names"),
             )
-    return chosen
+    return chosen if names or len(paths) < 2 else _apart(chosen)
+
+
+def _apart(names: Sequence[str]) -> list[str]:
+    """Return names without the parts with which all begin or end; a part of each is left."""
+    parts = [_DOT.split(name) for name in names]
+    for end in (0, -1):
+        while min(map(len, parts)) > 1 and len({of[end] for of in parts}) == 1:
+            for of in parts:
+                del of[end]
+    return [".".join(of) for of in parts]
 
 
 def test_set_files(test_set: str, langpair: str) -> list[str]:

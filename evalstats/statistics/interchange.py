@@ -32,6 +32,8 @@ _PLAIN: dict[str, tuple[type, ...]] = {
     "reference_label": (str, NoneType),
     "fingerprint": (str, NoneType),
 }
+#: Mappings, which few files have.
+_RARE = ("labels", "cautions")
 _SCALARS = (bool, int, float, str, NoneType)
 #: Modules of the metrics that can be rebuilt from their parameters, by the name of the class.
 _OWN = {
@@ -56,7 +58,7 @@ def write(path: str | os.PathLike[str], table: Any) -> None:
             **made_by(metric),
         },
         **{name: getattr(table, name) for name in _PLAIN},
-        **({"labels": dict(table.labels)} if table.labels else {}),
+        **{name: dict(given) for name in _RARE if (given := getattr(table, name))},
     }
     # Reading and writing zip files takes longer to load than this file.
     from evalstats.statistics.archives import write_archive
@@ -94,7 +96,7 @@ def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
     if values.dtype.kind == "f" or values.max(initial=0) < 2**63:
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
     plain = {name: _field(header, name, *kinds) for name, kinds in _PLAIN.items()}
-    plain["labels"] = _field(header, "labels", dict, NoneType)  # which few files have
+    plain |= {name: _field(header, name, dict, NoneType) or {} for name in _RARE}
     return {"values": values, "metric": asked, "metric_signature": signature, **plain}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import check_names, choice, is_missing, label, listed, shown
+from evalstats.checks import MOST_NAME, check_names, choice, is_missing, label, listed, shown
 from evalstats.errors import Argument, InputError, InputTypeError
 
 Labels = Mapping[str, tuple[str, ...]]
@@ -55,6 +55,22 @@ def as_labels(labels: object, n_segments: int) -> dict[str, tuple[str, ...]]:
         check_names(values, what)
         found[name] = tuple(values)
     return found
+
+
+def as_cautions(cautions: object) -> dict[str, tuple[str, ...]]:
+    """Return sentences by the system that they are about, or say what is wrong with them."""
+    if not isinstance(cautions, Mapping):
+        raise InputTypeError(
+            f"must be a mapping from systems to sentences, got {shown(cautions)}",
+            argument="cautions",
+        )
+    # They may name systems, whose names may be long.
+    return {
+        str(name): tuple(
+            label(one, "cautions", 2 * MOST_NAME) for one in listed(said, "cautions", "sentences")
+        )
+        for name, said in cautions.items()
+    }
 
 
 def as_places(segments: object, n_segments: int) -> NDArray[np.intp]:

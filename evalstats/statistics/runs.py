@@ -113,4 +113,7 @@ def as_runs(table: SegmentStatistics, names: Sequence[str]) -> SegmentStatistics
     wide = np.moveaxis(table.values[places], 1, 2).reshape(len(counts), table.n_segments, -1)
     metric = MeanOfRuns(table.metric, n_runs)
     known = (table.reference_label, table.fingerprint, table.segment_ids)
-    return SegmentStatistics(wide, tuple(counts), metric, *known)
+    cautions = {"": table.cautions.get("", ())}
+    for run, name in zip(table.systems, names, strict=True):
+        cautions[name] = (*cautions.get(name, ()), *table.cautions.get(run, ()))
+    return SegmentStatistics(wide, tuple(counts), metric, *known, cautions=cautions)

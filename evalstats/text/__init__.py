@@ -9,6 +9,7 @@
 - `ngrams`: n-gram counts and clipped matches
 - `levenshtein`: edit distances and common subsequences of many pairs at once
 - `tercom`: the edits of TER, with its shifts
+- `guards`: what texts look like: in which language, tokenised, empty
 
 May import `checks` and `errors`.
 """

@@ -19,7 +19,7 @@ from sacrebleu.dataset import DATASETS
 import evalstats as es
 from evalstats import cli
 from evalstats.analysis import design, options
-from evalstats.cli import commands, flags, parser
+from evalstats.cli import commands, flags, inputs, parser
 from evalstats.cli.flags import COMMANDS, OPTIONS, options_of
 from evalstats.cli.inputs import Input
 from evalstats.cli.output import destination
@@ -71,6 +71,7 @@ def folder(files):
         "filters.csv": filters,
         "new.csv": "system,id,acc,f1\nD,1,1,1\nD,2,0,1\n",
         "old.csv": "system,id,acc,f1\nC,1,1,5\nC,2,0,5\n",
+        "wmt.sgm": "<tstset trglang=\"cs\">\n<doc>\n<seg id=\"1\">Ja.</seg>\n",
         "empty.txt": "", "short.txt": "one\n", "ids.txt": "\n".join(f"s{i}" for i in range(60)),
         "odd.csv": "system,id,acc\nlr=0.1,1,1\nlr=0.1,2,0\nseed=2,1,1\nseed=2,2,1\n",
         "quoted.csv": "system,id,acc\nmetric='x',1,1\nmetric='x',2,0\nB,1,1\nB,2,1\n",
@@ -319,6 +320,16 @@ def test_the_target_language_chooses_the_tokeniser_or_is_refused(typed, refused)
         assert "SRC-TRG" in refused(*one, pair)
 
 
+def test_references_may_stand_beside_one_another(here, typed):
+    sides = [Path(name).read_text(encoding="utf-8").splitlines() for name in REFS[1:]]
+    rows = "".join(f"{a}\t{b}\r\n" for a, b in zip(*sides, strict=True))
+    Path("refs.tsv").write_text(rows, encoding="utf-8", newline="")
+    words = ("-i", "copy.txt", "-m", "bleu", "ter", *FEW)
+    apart = typed("estimate", *REFS, *words)
+    assert typed("estimate", "-r", "refs.tsv", "--num-refs", "2", *words) == apart
+    assert "give --num-refs 2" in typed("estimate", "-r", "refs.tsv", *words)
+
+
 def test_files_of_statistics_compare_like_the_texts(typed, here):
     for name in SYSTEMS:
         assert typed("extract", *REFS, "-i", f"{name}.txt", "-o", f"{name}.npz") == ""
@@ -357,12 +368,28 @@ def test_a_file_of_labels_goes_with_scores_whose_order_is_known(typed, here):
     assert "2 documents of 4 segments" in out.partition("\n")[0]
     assert "unit:document|" in out
     assert typed("compare", "scores.csv", "--by", "en-cs.docs", "-f", "csv").count("talk/b") >= 1
+    for name in "AB":
+        (here / f"bleu.{name}.txt").write_text("1\n2\n3\n4\n")
+    out = typed("estimate", "bleu.A.txt", "bleu.B.txt", "--groups", "en-cs.docs")
+    assert "score ↑ (higher is better), 2 documents of 4 segments" in out
 
 
 def test_a_sentence_for_the_method_section(typed, small):
     out = typed("compare", *REFS, *INPUT, "-m", "wer", "--describe", "--resamples", "9")
     expected = es.compare(small.systems, small.references, "wer", n_resamples=9)
     assert out == f"{expected.describe()}\n"
+
+
+def test_a_description_is_text_and_other_files_hold_the_result(typed, here):
+    words = ("compare", *REFS, *INPUT, "-m", "wer", *FEW)
+    names = ("x.json", "x.html", "x.md")
+    plain = [f"plain.{name}" for name in names]
+    typed(*words, *(w for name in plain for w in ("-o", name)))
+    described = typed(*words, "--describe", *(w for name in names for w in ("-o", name)))
+    assert described == typed(*words, "--describe")
+    assert [Path(x).read_bytes() for x in names] == [Path(x).read_bytes() for x in plain]
+    assert typed(*words, "--describe", "-o", "x.txt", "-o", "x.json") == ""
+    assert Path("x.txt").read_text(encoding="utf-8") == described
 
 
 def test_exit_codes_of_gates(run_here):
@@ -415,6 +442,10 @@ compare TEXTS -m chrf++ -cw 0 => --chrf-word-order 0 contradicts -m chrf++
 compare TEXTS -l en-de --trg-lang zh => --trg-lang zh contradicts -l en-de
 compare TEXTS -tok moses => --tokenize must be one of none, zh
 compare TEXTS -sv 0.2 => no effect with --smooth-method exp
+compare TEXTS -m ter --ter-asian-support => --ter-asian-support has no effect without --ter-normalized or --ter-no-punct
+compare TEXTS --num-refs 2 => --num-refs is for one file of references
+compare -r ref.A.txt --num-refs 2 INPUT => ref.A.txt: line 1 has 1 references, expected 2 with tabs
+estimate -r ref.A.txt -i wmt.sgm => wmt.sgm is SGML or XML (it begins with <tstset), and a text has a segment a line
 compare TEXTS -m chrf --chrf-beta 1e300 => error: --chrf-beta must be at most
 compare TEXTS --max-ngram-order 0 => error: --max-ngram-order must be at least 1
 compare TEXTS --margin 1 --contrast ratio => error: --margin is a difference in points, and --contrast ratio shows none; give --recovery
@@ -561,6 +592,23 @@ def test_scores_stand_beside_metrics_of_texts(beside):
     assert [e["score"] for e in other[3:]] == [e["score"] for e in reversed(found[3:])]
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_texts_are_restricted_to_the_lines_that_people_scored(here, beside, small, first):
+    """Defect: "must be named by the numbers of their lines", which they were."""
+    lines = scores_of(first).split("\n")
+    part = [line for line in lines if not line.endswith(("3", "4"))]  # of other lines each system
+    out = beside("\n".join(part), "--missing", "intersect", "--groups", "docs.txt", "-f", "json")[1]
+    found = json.loads(out)
+    scored = {tuple(line.split(",")[:2]) for line in part[1:]}
+    kept = [i for i in range(60) if all((name, str(i + first)) in scored for name in SYSTEMS)]
+    assert 0 < len(kept) < 60
+    table = es.extract(small.systems, [one[0] for one in small.references], "wer").select(kept)
+    scores = [e["score"] for e in found["estimates"]]
+    assert scores[:3] == table.scores.tolist()
+    assert scores[3] == sum(7 * i % 10 for i in kept) / len(kept)
+    assert any(f"{60 - len(kept)} of 60 lines are left out" in note for note in found["notes"])
+
+
 def test_scores_of_other_references_do_not_go_with_texts(here, beside):
     lines = (here / "ref.A.txt").read_text(encoding="utf-8").splitlines()
     segments = [{"mt": "-", "ref": f"{line} ", "COMET": i / 60} for i, line in enumerate(lines)]
@@ -579,7 +627,7 @@ def test_scores_that_do_not_fit_texts(beside):
     for given, message in (
         (scores.replace("copy,", "other,"), "has no scores (COMET) of 'copy'; it has"),
         (scores.replace(",60,", ",61,"), "must be named by the numbers of their lines"),
-        (fewer, "of 59 segments but"),
+        (fewer, "of 59 segments but the texts have 60 lines; restrict the texts to these with"),
     ):
         code, _, err = beside(given)
         assert (code, message in err) == (2, True)
@@ -593,6 +641,47 @@ def test_the_end_of_a_path_names_a_system_only_where_it_is_that_of_one():
     assert [given.system(name) for name in named] == ["A", "A", "B", "B", "C", "C"]
     with pytest.raises(es.InputError, match=r"there is no 'a\.csv'"):
         given.system("a.csv")
+
+
+def test_what_all_file_names_share_is_no_part_of_the_names(here, typed, refused):
+    words = ["estimate", *REFS, *FEW, "-i"]
+    for name in ("base", "tuned"):
+        Path(f"wmt22.en-cs.hyp.{name}.cs").write_bytes(Path("copy.txt").read_bytes())
+    files = sorted(map(str, Path().glob("wmt22.*")))
+    assert re.findall("^(?:base|tuned|copy|wmt).*?(?= )", typed(*words, *files), re.M) == [
+        "base",
+        "tuned",
+    ]
+    # The whole name is understood, with the suffix and without.
+    for name in ("base", files[0], files[0].removesuffix(".cs")):
+        shown = typed("compare", *words[1:], *files, "--baseline", name)
+        assert re.search(r"^base .*baseline$", shown, re.M)
+    # So is it where scores from elsewhere are called after the files.
+    rows = [f"{path.removesuffix('.cs')},{i},COMET,0.5" for path in files for i in range(60)]
+    Path("comet.csv").write_text("\n".join(["system,segment,metric,score", *rows]))
+    assert "COMET" in typed(*words, *files, "--scores", "comet.csv")
+
+
+@pytest.mark.parametrize("words", ["--baseline cpoy", "--systems cpoy", "--names a b"])
+def test_names_are_checked_before_anything_is_counted(refused, monkeypatch, words):
+    counted = []
+    monkeypatch.setattr(inputs, "extract_files", lambda *_: counted.append(1))
+    assert re.search(
+        "there is no 'cpoy'|needs one name for each",
+        refused("compare", *TEXTS.split(), *words.split()),
+    )
+    assert not counted
+
+
+def test_a_name_may_begin_with_a_dash(typed, refused):
+    """Ablations are called so."""
+    named = typed(
+        "compare", *TEXTS.split(), *FEW, "--names", "all", "-drop", "-x y", "--baseline", "-drop"
+    )
+    assert re.search("^-drop .*baseline$", named, re.M)
+    words = ("compare", *TEXTS.split(), *FEW, "--names", "a", "b", "c")
+    assert "unrecognized arguments: --drop" in refused(*words, "--drop")
+    assert typed(*words, "-lc") == typed(*words, "--lowercase")
 
 
 # Streams, files, progress

@@ -44,7 +44,8 @@ def test_its_module_path_is_nltks(theirs):
 from evalstats.compat.nltk.translate.bleu_score import sentence_bleu
 from evalstats.compat.nltk.translate import bleu_score
 import evalstats.compat.nltk as nltk
-assert sentence_bleu is bleu_score.sentence_bleu is nltk.translate.bleu_score.sentence_bleu
+from evalstats.compat.nltk.translate import bleu
+assert bleu is sentence_bleu is bleu_score.sentence_bleu is nltk.translate.bleu_score.sentence_bleu
 """
     subprocess.run([sys.executable, "-c", code], check=True)
     path = importlib.import_module("evalstats.compat.nltk.translate.bleu_score")

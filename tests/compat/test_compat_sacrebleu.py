@@ -44,6 +44,7 @@ OPTIONS = [
     ("CHRF", {"eps_smoothing": True, "beta": 3}),
     ("CHRF", {"char_order": 2, "beta": 0.5, "lowercase": True, "whitespace": True}),
     ("TER", {}),
+    ("TER", {"asian_support": True}),  # which has no effect alone
     ("TER", {"normalized": True, "no_punct": True, "asian_support": True, "case_sensitive": True}),
 ]  # fmt: skip
 OPTIONS = [

@@ -226,6 +226,8 @@ def test_without_a_plan_there_is_no_last_look(marks):
     assert found == [(False, False)] * 4 + [(True, True)]
     assert {look.chance for look in test.looks} == {look.left for look in test.looks} == {None}
     assert test.result.next_look is None
+    worse = walked(es.SequentialTest(metric=ACC), base, new)
+    assert [look.pvalue_anytime for look in worse.looks] == [1.0] * len(worse.looks)
 
 
 def test_the_interval_of_every_look_leaves_out_what_its_test_does(marks):
@@ -357,6 +359,29 @@ def test_what_is_no_state_is_refused(marks, changed, message):
     assert other.looks == ()
     with pytest.raises(es.InputError, match="what state_dict returned"):
         other.load_state_dict({})
+
+
+@pytest.mark.parametrize("place, field, value, message", [
+    (1, "verdict", "go on", r"state.looks\[1\]: verdict does not fit .*, which say 'failed'"),
+    (0, "verdict", "passed", r"state.looks\[0\]: verdict does not fit .*, which say 'go on'"),
+    (0, "pvalue", 1e-9, r"state.looks\[0\]: verdict does not fit"),
+    (0, "level", 1e-5, r"state.looks\[0\] does not fit the test and other looks"),
+    (1, "number", 1, r"state.looks\[1\] does not fit the test and other looks"),
+    (0, "planned", None, r"state.looks\[0\] does not fit the test and other looks"),
+    (0, "significance_level", 0.1, r"state.looks\[0\] does not fit the test and other looks"),
+])  # fmt: skip
+def test_a_state_that_contradicts_itself_is_refused(marks, place, field, value, message):
+    base = marks[1]
+    test = es.SequentialTest(200, metric=ACC)
+    for n in (100, 200):
+        test.look(np.roll(base, 1)[:n], base[:n])
+    state = json.loads(json.dumps(test.state_dict()))
+    again = es.SequentialTest(200, metric=ACC)
+    again.load_state_dict(state)
+    assert again.result.verdict == "failed"
+    state["looks"][place][field] = value
+    with pytest.raises(es.InputError, match=message):
+        es.SequentialTest(200, metric=ACC).load_state_dict(state)
 
 
 def named(marks, n, order=None, **labels):

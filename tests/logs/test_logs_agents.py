@@ -324,6 +324,20 @@ def test_simulations_that_were_not_evaluated_are_missing(tmp_path):
     assert said.startswith("there were 6 simulations, 5 are there; 1 simulation was not evaluated")
 
 
+def test_a_task_of_tau2_with_one_text_is_told_from_another(tmp_path):
+    """What the user wants, without what is right, or the other way round, is a task as well."""
+    for gone in ("user_scenario", "evaluation_criteria"):
+        hashes = []
+        for text in ("this", "that"):
+            content = tau2_results([[1.0], [0.0]])
+            (task,) = content["tasks"]
+            task |= {"user_scenario": text, "evaluation_criteria": text, gone: None}
+            (row,) = es.read_log(written(tmp_path / "x.json", content)).rows
+            hashes += row.items.labels["task_hash"]
+        assert len(set(hashes)) == 2
+        assert all(hashes)
+
+
 def test_simulations_of_tau2_may_be_in_a_folder(tmp_path):
     content = tau2_results(agent_logs.REWARDS)
     simulations = content.pop("simulations")

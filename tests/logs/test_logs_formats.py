@@ -156,6 +156,31 @@ def test_both_forms_of_comet_are_one(tmp_path):
     assert list(log.incomplete.values()) == ["1 of 6 scores is missing (1 of sys-1.5)"]
 
 
+def test_what_comet_prints_is_what_it_writes(tmp_path):
+    """Defect: it was none of the formats."""
+    (tmp_path / "x.tsv").write_text(log_files.comet_printed())
+    written(tmp_path / "x.json", log_files.comet_scored())
+    printed, whole = (es.read_log(tmp_path / f"x.{kind}") for kind in ("tsv", "json"))
+    assert printed.systems == whole.systems == ("sys-1.5", "sys2")
+    tables = printed.tables["", "COMET", ""], whole.tables["", "COMET", ""]
+    assert tables[0].values.tolist() == tables[1].values.tolist()
+
+
+def test_one_number_a_line_has_the_metric_of_its_folder(tmp_path):
+    """Defect: "give outputs as -i"."""
+    for name, scores in {"comet/A": "0.5\nnan\n1e-0\n", "comet/B": "1\n2\n3", "x/A": "1\n"}.items():
+        path = tmp_path / f"{name}.txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(scores)
+    found = es.compare_logs(
+        [tmp_path / "comet/A.txt", tmp_path / "comet/B.txt"], missing="available", n_resamples=9
+    )
+    assert [(e.system, e.metric, e.score) for e in found.estimates] == [
+        ("A", "comet", 0.75), ("B", "comet", 2.0)
+    ]  # fmt: skip
+    assert es.read_log(tmp_path / "x/A.txt").rows[0].key == ("", "score", "")
+
+
 # mt-metrics-eval
 
 
@@ -249,6 +274,9 @@ def test_what_is_wrong_is_an_error(tmp_path, name, content, change, message):
         ("x.seg.score", "a 1\na x\n", "line 2 must be a system and its score, got 'a x"),
         ("x.seg.score", "a None\n", "holds no scores that can be read as mt-metrics-eval: x of a"),
         ("x.seg.score", "\n", "holds no scores"),
+        ("x.txt", "1\n" * 3000 + "x\n", "line 3001 must be a number, as the first is, got 'x'"),
+        ("x.txt", "a\n1\n", "x.txt is none of the formats"),
+        ("x.log", "a\tSegment 1\tscore: 0.5\n", "segment 1 of 'a' comes after 0 others"),
         ("x.json", "[" * 10**5, "nested too deeply|not JSON"),
         ("x.json", '{"a": 1', "is not JSON, or cut short"),
         ("x.json", '{"a": 1, "b": 2, "a": 1}', "has 'a' twice in one object"),

@@ -528,3 +528,38 @@ def test_rows_of_python_are_a_table():
     )
     with pytest.raises(es.InputTypeError, match="path must be a path or a frame, got list"):
         es.read_log([*rows, 3])
+
+
+def test_wmts_assessments_are_separated_by_blanks(tmp_path):
+    """Defect: "no column that names the segments, among 'SYS SID RAW.SCR Z.SCR N'"."""
+    path = tmp_path / "ad-seg-scores-cs-en.csv"
+    lines = ["SYS SID RAW.SCR Z.SCR N ", *(f"{s} {i} 8{i} -0.{i} 2 " for s in "AB" for i in "123")]
+    path.write_text("\n".join(lines) + "\n")
+    log = es.read_log(path)
+    assert [key.metric for key in log.tables] == ["RAW.SCR", "Z.SCR"]
+    assert log.tables["", "Z.SCR", ""].values[1, :, 0].tolist() == [-0.1, -0.2, -0.3]
+    assert es.compare_logs(log, metric="Z*", n_resamples=9).estimates[0].higher_is_better
+    path.write_text("\n".join([*lines, "A 4 1"]))
+    with pytest.raises(es.InputError, match="line 8 has 3 cells, but the header names 5"):
+        es.read_log(path)
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "csv", None])
+def test_a_wide_table_needs_no_names_of_segments(suffix, tmp_path):
+    cells = {"gpt": [0.5, 1, None, 3], "llama": [1, 0.25, 1, 2]}
+    given = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+    if suffix is not None:
+        rows = ["gpt\tllama", *(f"{a or ''}\t{b}" for a, b in zip(*cells.values(), strict=True))]
+        given = tmp_path / f"wide.{suffix}"
+        given.write_text("\n".join(rows))
+    result = es.compare_logs(given, missing="intersect", n_resamples=9)
+    assert [(e.system, e.n_segments) for e in result.estimates] == [("gpt", 3), ("llama", 3)]
+    assert "have no names: they are called by the numbers of their rows" in str(result)
+    assert "items are its rows" in str(es.read_log(given))
+
+
+@pytest.mark.parametrize("column", [["x", "y", "z"], [4, 8, 6], ["a", 1, 2]])
+def test_a_column_that_may_name_segments_is_asked_about(column):
+    rows = [{"uid": uid, "gpt": 0.5, "llama": 1.5} for uid in column]
+    with pytest.raises(es.InputError, match="has no column that names the segments, among 'uid'"):
+        es.read_log(rows)

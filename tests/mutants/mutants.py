@@ -102,6 +102,10 @@ runs that are paired are subtracted run by run
 logs that share no item say what to do
 - raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
 + raise InputError(f"{pivot.key}: {what}")
+@ logs/formats/tables.py: logs_tables
+a column that may name segments is none of scores
+- if bad is not None or are_ids:
++ if bad is not None:
 @ logs/pivot.py: logs_joining
 labels by place go by the numbers of lines
 - names[i - first] for i in numbers
@@ -575,6 +579,9 @@ no task is called as a total over all
 groups that lie in several strata are drawn whole in the total
 - np.unique(members * len(names) + codes).size > units.n
 + False
+a stratum where all segments change alike is no stratum without an error
+- for error in (d.standard_error, of_interval)
++ for error in (d.standard_error,)
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between
@@ -649,6 +656,13 @@ all 64 bits of an id count
 shards draw independently of each other
 - generator(seed, (_STAGE_TWO, shard), batch)
 + generator(seed, (_STAGE_TWO, 0), batch)
+@ statistics/segments.py: parts
+parts with the same references are systems of one name
+- if shared or (table.fingerprint and table.fingerprint == other.fingerprint):
++ if shared:
+parts put together know their order
+- "|parts|".join(known)
++ "|parts|".join(sorted(known))
 @ statistics/segments.py: segment_labels options interchange
 groups change the fingerprint
 - fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
@@ -705,16 +719,20 @@ at the end the whole level is spent
 a sequence allows for one side at twice the level
 - log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
 + log = float(np.log1p((ratio + 1) ** 0.5 / alpha))
-@ designs/looks/sequential.py: looks
+@ designs/looks/looks.py: looks
 what is not shown at the last look has failed
-- verdict = "failed" if self.of is not None and n >= self.of else "go on"
-+ verdict = "go on"
+- "failed" if is_last else "go on"
++ "go on"
+@ designs/looks/sequential.py: looks
+a state whose levels are not those of its looks is refused
+- isclose(look.level, level, rel_tol=1e-6)
++ True
 nothing is looked at after the decision
 - if last.verdict != "go on":
 + if False:
 a state goes on where it stopped
-- _, continuing = continuing.look(fraction, all_looks)
-+ pass
+- level, continuing = self._level(look.n_units, continuing)
++ level, _ = self._level(look.n_units, continuing)
 of errors fewer are better
 - sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")
 + sides = ("greater", "less")
@@ -886,15 +904,48 @@ columns that are named as systems are systems
 + path.read_bytes() == b""
 @ compat/nltk.py: compat_nltk
 NLTK's functions have NLTK's module path
-- {"translate.bleu_score": (
-+ {"bleu_score": (
+- "translate.bleu_score": (
++ "bleu_score": (
+@ compat/sacrebleu/draws.py: compat_sacrebleu
+sacreBLEU's TER may be given an option without an effect
+- if options.get("asian_support") is True and not (
++ if False and not (
+@ text/guards.py: guards
+words that are set apart need no tokeniser
+- is_apart = found in UNSPACED
++ is_apart = False
+the target language is the last
+- code = pair[1] if pair else ""
++ code = pair[0] if pair else ""
+a hundred tokenised outputs are enough
+- min(100, max(5, n / 20))
++ max(5, n / 20)
+@ statistics/guards.py: guards
+where references are empty outputs may be
+- n_empty - n_absent
++ n_empty
+BLEU expects text that is not tokenised
+- isinstance(metric, BLEU) and metric.tokenizer != "none"
++ False
+@ statistics/interchange.py: guards
+files keep what is said of texts
+- _RARE = ("labels", "cautions")
++ _RARE = ("labels",)
+@ results/notes.py: guards
+a caution of one task is a caution still
+- named = Caution(on_task, gap.kind) if isinstance(gap, Caution) else on_task
++ named = on_task
+@ statistics/files.py: cli
+SGML is no text
+- elif tag := _SGML.match(self._data):
++ elif tag := None:
 @ cli/output.py: cli
 a pipe is opened once, when there is a result
 - if is_new or target.is_dir() or target.is_file():
 + if True:
 a gate says its verdict on the console whatever else it writes
-- if options.command == "gate" and STANDARD not in paths:
-+ if False:
+- says = options.command == "gate" and STANDARD not in paths
++ says = False
 @ integrations/inspect_ai.py: inspect_metric
 the samples of a cluster are drawn together
 - groups=labels if n_units < len(labels) else None,
@@ -928,7 +979,29 @@ a baseline that is an input is not read twice
 a system of a table goes before a folder of its name
 - if table is None and name in log_at(path, options).systems:
 + if False:
+@ cli/__init__.py: cli
+a description is text
+- if options.describe and form == "text"
++ if options.describe
+@ results/tabular.py: forms
+errors far below the largest ask for no decimals
+- _FAR_BELOW = 20
++ _FAR_BELOW = 1e300
+@ statistics/files.py: extraction_of_files
+a dot in a number parts no name
+- re.compile(r"(?<!\d)\.|\.(?!\d)")
++ re.compile(r"\.")
+a part of each name is left
+- while min(map(len, parts)) > 1 and
++ while all(parts) and
+@ cli/parser.py: cli
+a name may begin with a dash
+- yield f"{_NAME}{word}" if is_name else word
++ yield word
 @ cli/inputs.py: cli
+names are checked before anything is counted
+- _check_patterns(options, systems_named)
++ pass
 a baseline that is not there is the first thing said
 - if options.command == "gate" and _known(name, systems, paths) is None:
 + if False:
@@ -1120,6 +1193,34 @@ columns with another index are refused
 two spellings of one argument are refused
 - if name in kwargs or name in positional[: len(args)]:
 + if name in kwargs:
+@ designs/looks/spending.py: looks
+a system that is worse is never shown by a sequence
+- if z <= 0:
++ if False:
+@ designs/judges/rogan_gladen.py: raters
+where the judge is useless the gradient is that of the labels
+- share[..., 2], share[..., 4] = by_part
++ share[..., 2], share[..., 5] = by_part
+@ questions/ranking/ranks.py: ranking
+Borda's count is a mean of ranks
+- return np.asarray(np.mean(ranks(
++ return np.asarray(np.median(ranks(
+@ designs/trials/repeats.py: items_or_trials
+a plan has the trials of items with an answer
+- trials = trials or round(float(np.mean(answers.counts[answers.counts > 0])))
++ trials = trials or round(float(np.mean(answers.counts[answers.counts >= 0])))
+@ logs/formats/agents.py: logs_agents
+a task with one of two texts has a hash
+- if any(texts) else ""
++ if all(texts) else ""
+@ integrations/inspect_ai.py: inspect_metric
+two clusters have an interval
+- if n_units < 2:
++ if n_units < 3:
+@ pictures/findings.py: report
+a mark of few groups stands beside a claim alone
+- if len(tied) < len(own) else ""
++ if len(tied) <= len(own) else ""
 @ results/files.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()

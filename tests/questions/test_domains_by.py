@@ -124,6 +124,32 @@ def test_a_difference_that_differs_is_told_in_a_note_and_a_test():
     assert found.notes[0].startswith("2 of 3 differences differ between strata at 0.05 (Welch")
 
 
+def test_a_stratum_where_all_change_alike_is_not_left_out_silently():
+    """Of 0/1 scores its score interval has a length; of others the test names it."""
+    rng = np.random.default_rng(1)
+    base = np.r_[np.zeros(30), rng.random(60) < 0.5]
+    new = np.r_[np.ones(30), rng.random(60) < 0.5]
+    given, domain = {"base": base, "new": new}, np.repeat(["A", "B", "C"], 30)
+    found = es.compare(given, metrics=MEAN).by(domain)
+    (test,) = found.heterogeneity()
+    assert (test.n_tasks, test.without) == (3, ())
+    assert test.pvalue < 1e-6
+    assert found.notes[0].startswith("The difference differs between strata")
+    found = es.compare(given, metrics=MEAN, **BY_T).by(domain)
+    (test,) = found.heterogeneity()
+    assert (test.n_tasks, test.without) == (2, ("A",))
+    said = "p = 0.0960, without A, where the difference has no error."
+    assert found.notes[0].endswith(said)
+    assert said in str(found.heterogeneity())
+    # Nothing says how a difference of 0 everywhere, or of one number, differs.
+    for other in (base, base + 0.5, base + 0.1, base + 1):
+        found = es.compare({"base": base, "new": other}, metrics=MEAN).by(domain)
+        with pytest.raises(
+            es.InputError, match="differ on at least 2 tasks, not by the same on al"
+        ):
+            found.heterogeneity()
+
+
 def test_the_level_is_held():
     """400 samples of equal differences and unlike errors: 20 rejections expected, sd 4.4.
 

@@ -248,6 +248,21 @@ def test_latex_has_minus_signs_caption_label_and_digits():
             result.to_latex(**bad)
 
 
+@pytest.mark.parametrize(
+    ("errors", "places"),
+    [
+        ([0.5, 0.7], 2),
+        ([0.5, 1e-9], 2),
+        ([0.5, 0.005], 2),
+        ([0.05, 0.01], 3),
+        ([0, 2], 2),
+    ],
+)
+def test_errors_far_below_the_others_ask_for_no_decimals(errors, places):
+    """A perfect system, or one whose scores are next to nothing, has such errors."""
+    assert tabular.decimals(errors) == places
+
+
 def test_digits_are_those_asked_for():
     estimate = comparison("ab").estimates["a"]
     for digits in (0, 5):

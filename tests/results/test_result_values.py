@@ -304,10 +304,27 @@ def test_a_key_that_is_there_twice_is_refused():
         es.Comparison.from_json(text)
 
 
+def grown():
+    test = es.SequentialTest(of=400, metric=es.Mean("acc"))
+    test.look([1, 0, 1, 1] * 50, [1, 0, 0, 1] * 50)
+    return test.result
+
+
 @pytest.mark.parametrize("make, field, value, message", [
     (lambda: PAIRS.power(0.1, metric="COMET"), "n_segments", 0, "n_segments must be at least 1"),
     (lambda: PAIRS.power(0.1, metric="COMET"), "target", 1.5, "target must be above 0 and at mo"),
-    (lambda: PAIRS.ranking("COMET"), "confidence_level", -1, "confidence_level must be from 0 to 1"),
+    (lambda: PAIRS.ranking("COMET"), "confidence_level", 0, "confidence_level must be above 0 and"),
+    (lambda: PAIRS.ranking("COMET"), "systems", [], "cannot read Ranking from JSON: it has no rec"),
+    (lambda: grown(), "recovery", 1.5, "recovery must be above 0 and at most 1, got 1.5"),
+    (lambda: grown().last, "pvalue", 0.44,
+     "verdict does not fit its p-values and level, which say 'go on'"),
+    (lambda: grown().last, "verdict", "failed", "verdict does not fit .*, which say 'passed'"),
+    (lambda: PAIRS.over([*"aabbcc"] * 5), "confidence_level", 0, "confidence_level must be above 0"),
+    (lambda: PAIRS.over([*"aabbcc"] * 5)[0], "low", 1e9, "low is 1000000000, above high"),
+    (lambda: PAIRS.over([*"aabbcc"] * 5)[0], "predicted_high", -1e9, "predicted_low is .* above pre"),
+    (lambda: PAIRS.over([*"aabbcc"] * 5)[0], "difference", 3.0, "difference, their mean, do not fit"),
+    (lambda: PAIRS.over([*"aabbcc"] * 5)[0], "strata", ["a"], "difference, their mean, do not fit"),
+    (lambda: PAIRS.by([*"aabbcc"] * 5).heterogeneity(), "tests", [], "Heterogeneity .* it has no rec"),
     (lambda: PAIRS.ranking("COMET").systems[0], "low", 9, "low is 9, above high, "),
     (lambda: PAIRS.influence("COMET", "c", "a"), "pvalue", 2.0, "pvalue must be from 0 to 1"),
     (lambda: es.gate(table("c"), table("a"), margin=0.1, directions={"pts": "higher"}),

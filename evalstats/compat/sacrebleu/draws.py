@@ -59,7 +59,7 @@ def from_sacrebleu(metric: Any) -> Metric | None:
         return None
     options = _options(OURS[kind], metric)
     if kind != "BLEU":
-        return OURS[kind](**options)
+        return made_of(kind, options)
     for name, path in _bleu._TOKENIZERS.items():
         module, _, class_name = path.rpartition(".")
         # A class that has an object is loaded.
@@ -67,6 +67,15 @@ def from_sacrebleu(metric: Any) -> Metric | None:
         if type(metric.tokenizer) is getattr(loaded, class_name, None):
             return BLEU(tokenize=str(name), **options)
     return None
+
+
+def made_of(kind: str, options: dict[str, Any]) -> Metric:
+    """Return our metric with settings of sacreBLEU's, which has one that may have no effect."""
+    if options.get("asian_support") is True and not (
+        options.get("normalized") or options.get("no_punct")
+    ):
+        options = {**options, "asian_support": False}
+    return OURS[kind](**options)
 
 
 def kind_of(metric: object) -> str | None:

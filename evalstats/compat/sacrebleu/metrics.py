@@ -91,7 +91,7 @@ class Corpus:
         options = signature(theirs).bind(*args, **kwargs).arguments
         references = options.pop("references", None)
         # Ours is made to refuse what sacreBLEU would accept, or refuse without saying why.
-        draws.OURS[self.kind](**{name: options[name] for name in options if name != "force"})
+        draws.made_of(self.kind, {name: options[name] for name in options if name != "force"})
         theirs(**options)
         self.references = None if references is None else as_streams(references)
 

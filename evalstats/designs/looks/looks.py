@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from evalstats.errors import InputError
+from evalstats.questions.gates.gate import decided
 from evalstats.questions.gates.gates import JUNIT, JunitCase, junit, junit_text, limit_of
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, one_of
@@ -121,8 +123,19 @@ class Look(Record):
         )
         return f"{said}. Stop: hopeless" if self.hopeless else said
 
+    def _check(self) -> None:
+        expected = verdict_of(self.pvalue, self.pvalue_failed, self.level, self.left == 0)
+        if self.verdict != expected:
+            raise InputError(f"verdict does not fit its p-values and level, which say {expected!r}")
+
     def _title(self) -> str:
         return f"look {self.number}"
+
+
+def verdict_of(passed: float | None, failed: float | None, level: float, is_last: bool) -> str:
+    """Return the verdict of a look with these one-sided p-values, where all units are in or not."""
+    verdict = decided(passed, failed, level)
+    return verdict if verdict != "undecided" else "failed" if is_last else "go on"
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,7 +164,7 @@ class Looks(Several[Look]):
 
     looks: tuple[Look, ...]
     margin: Size | None
-    recovery: Size | None
+    recovery: Level | None
     next_look: Count | None
     notes: tuple[str, ...] = ()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.design import Aggregated, Labels
@@ -22,7 +23,7 @@ from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share, shown
 from evalstats.designs.judges.human import by_role, with_pairs
 from evalstats.designs.looks.arrival import Arrivals, arrivals_of, order_notes
-from evalstats.designs.looks.looks import Look, Looks
+from evalstats.designs.looks.looks import Look, Looks, verdict_of
 from evalstats.designs.looks.spending import (
     LEAST_LEVEL,
     Continuing,
@@ -34,7 +35,7 @@ from evalstats.designs.looks.spending import (
 )
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
-from evalstats.questions.gates.gate import decided, one_sided
+from evalstats.questions.gates.gate import one_sided
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.convert import record_of
@@ -194,13 +195,7 @@ class SequentialTest:
         (segments,) = task.segments()
         units = segments.units
         self._check_goes_on(units.n, units.unit)
-        alpha, continuing = self.significance_level, self._continuing
-        if self.of is None:
-            level = sequence_level(units.n, alpha, _TIGHTEST)
-        else:
-            all_looks = spent(units.n / self.of, alpha, self.spending)
-            level, continuing = continuing.look(units.n / self.of, all_looks)
-            level = max(level, LEAST_LEVEL)
+        level, continuing = self._level(units.n, self._continuing)
         asked = Options(
             margin=self.margin,
             recovery=self.recovery,
@@ -217,7 +212,8 @@ class SequentialTest:
         pair = PairTest(drawn, a, b, options)
         look = self._look_of(pair, level, continuing, table.n_segments)
         corrections = [note for one in drawn.of.corrections for note in one.notes()]
-        self._notes = (*order_notes(table, order, arrivals, drawn, a), *corrections)
+        order_said = order_notes(table, order, arrivals, drawn, a)
+        self._notes = (*drawn.of.cautions, *order_said, *corrections)
         self._looks, self._arrivals, self._continuing = (*self._looks, look), arrivals, continuing
         return look
 
@@ -292,11 +288,14 @@ class SequentialTest:
                 for i, record in enumerate(state["looks"])
             )
             arrivals = arrivals_of(state, self.metric) if looks else None
-            # A planned test, where none of these looks crossed its bound.
-            continuing = Continuing()
-            for fraction in [look.n_units / self.of for look in looks] if self.of else ():
-                all_looks = spent(fraction, self.significance_level, self.spending)
-                _, continuing = continuing.look(fraction, all_looks)
+            # None of the earlier looks crossed its bound.
+            continuing, known = Continuing(), (self.of, self.significance_level)
+            for i, look in enumerate(looks, 1):
+                level, continuing = self._level(look.n_units, continuing)
+                is_next = look.number == i and (look.verdict == "go on" or i == len(looks))
+                is_own = (look.planned, look.significance_level) == known
+                if not (is_next and is_own and isclose(look.level, level, rel_tol=1e-6)):
+                    raise InputError(f"state.looks[{i - 1}] does not fit the test and other looks")
         except InputError:
             raise
         except Exception as error:  # whatever Python raises on something that is no state at all
@@ -339,13 +338,20 @@ class SequentialTest:
             raise InputError(f"a look compares two systems, got {', '.join(table.systems)}")
         return task, baseline
 
+    def _level(self, n: int, continuing: Continuing) -> tuple[float, Continuing]:
+        """Return the level of a look at so many units, and what goes on from it."""
+        if self.of is None:
+            return sequence_level(n, self.significance_level, _TIGHTEST), continuing
+        fraction = n / self.of
+        all_looks = spent(fraction, self.significance_level, self.spending)
+        level, continuing = continuing.look(fraction, all_looks)
+        return max(level, LEAST_LEVEL), continuing
+
     def _look_of(self, pair: PairTest, level: float, continuing: Continuing, n_items: int) -> Look:
         """Return the record of a look."""
         passed, failed, difference = _claimed(pair)
         units, n = pair.drawn.units, pair.drawn.units.n
-        verdict = decided(passed, failed, level)
-        if verdict == "undecided":
-            verdict = "failed" if self.of is not None and n >= self.of else "go on"
+        verdict = verdict_of(passed, failed, level, self.of is not None and n >= self.of)
         alpha, anytime, chance = self.significance_level, None, None
         if self.of is None and passed is not None:
             anytime = sequence_pvalue(passed, n, alpha, _TIGHTEST)

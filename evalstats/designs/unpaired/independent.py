@@ -175,6 +175,7 @@ def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:
             for one in of.corrections
         ),
         undefined=first.undefined,
+        cautions=tuple(dict.fromkeys(one for of in each for one in of.cautions)),
         blocks=tuple(blocks),
         each=tuple(each),
         places=places,

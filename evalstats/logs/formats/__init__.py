@@ -12,7 +12,7 @@ from evalstats.logs.formats.harnesses import EVERY_EVAL_EVER, HELM, OPENAI_EVALS
 from evalstats.logs.formats.inspect import INSPECT
 from evalstats.logs.formats.lm_eval import LM_EVAL
 from evalstats.logs.formats.tables import TABLE
-from evalstats.logs.formats.translation import COMET, MEETEVAL, MT_METRICS_EVAL, WMT
+from evalstats.logs.formats.translation import COMET, MEETEVAL, MT_METRICS_EVAL, NUMBERS, WMT
 
 #: In the order in which they are asked whether a file or folder is theirs.
 FORMATS = (
@@ -20,7 +20,8 @@ FORMATS = (
     INSPECT,  # Inspect, `.json` and `.eval`
     HELM,  # HELM, `per_instance_stats.json`
     EVERY_EVAL_EVER,  # Every Eval Ever, instances in JSON lines
-    COMET,  # COMET, `--to_json`
+    COMET,  # COMET, `--to_json` or what it prints
+    NUMBERS,  # scores of one system, one a line
     MT_METRICS_EVAL,  # mt-metrics-eval, `.seg.score`
     MEETEVAL,  # meeteval, `*_per_reco.json`
     WMT,  # WMT's automatic scores, JSON lines a system

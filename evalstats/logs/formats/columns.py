@@ -109,7 +109,12 @@ def of_frame(frame: Any) -> Columns:
 
 
 def delimiter_of(header: str, suffix: str) -> str:
-    """Return what is between cells: a tab in a ``.tsv`` file, else what of ``,;`` a header has."""
+    """Return what is between cells: a tab in a ``.tsv`` file, else what of ``,;`` a header has.
+
+    A header of several words and none of these is that of WMT's assessments, with blanks between.
+    """
+    if " " in header.strip() and not any(mark in header for mark in ',;\t"'):
+        return " "
     if suffix == ".tsv" or ("\t" in header and "," not in header and ";" not in header):
         return "\t"
     return ";" if ";" in header and "," not in header else ","
@@ -117,9 +122,12 @@ def delimiter_of(header: str, suffix: str) -> str:
 
 def of_csv(path: Path, suffix: str) -> Columns:
     """Return the columns of a table with a header, whatever stands between its cells."""
-    text = chain.from_iterable(text_blocks(path))
+    text: Iterator[str] = chain.from_iterable(text_blocks(path))
     first = next(text, "")
     delimiter = delimiter_of(first, suffix)
+    if delimiter == " ":
+        # There may be one at the end of lines, too.
+        first, text = first.rstrip(), (line.rstrip() for line in text)
     # Between tabs, quotes are mostly part of a text; who quotes texts quotes the header too.
     is_plain = delimiter == "\t" and '"' not in first
     quoting: Any = csv.QUOTE_NONE if is_plain else csv.QUOTE_MINIMAL

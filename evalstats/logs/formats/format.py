@@ -17,6 +17,9 @@ from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
 from evalstats.logs.sources import Json, Source, dotted, read_json
 from evalstats.metrics import Mean
 
+#: What is said of a format where nothing names the items.
+BY_PLACE = ", items are its rows"
+
 
 @dataclass
 class Reading:

@@ -28,7 +28,7 @@ from evalstats.logs.formats.columns import (
     roles_of,
     score_columns,
 )
-from evalstats.logs.formats.format import Format, Reading
+from evalstats.logs.formats.format import BY_PLACE, Format, Reading
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Items, Key, Rows, mean_rows
 from evalstats.logs.sources import fingerprint, json_lines, without_suffix
@@ -91,7 +91,8 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     """Return the scores of a table, what is left out, and what tells segments apart."""
     named = wanted.columns or of_inspect(table.cells)
     roles = roles_of(table.path, table.cells, wanted.labels, named)
-    if roles.segment is None:
+    has_names = roles.segment is not None
+    if not has_names and not _is_wide(table, roles):
         raise InputError(
             f"{table.path} has no column that names the segments, among "
             f"{', '.join(map(repr, table.cells))}; call one 'segment', or add one"
@@ -110,15 +111,32 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
         _names(table, roles.metric, "metric", "score" if are_systems else ""),
     ]
     labels = _labels(table, roles, wanted)
-    segments = _names(table, roles.segment, "segment")
+    # Those of rows without names are numbers, from 1 on.
+    rows_by_place = list(map(str, range(1, len(table.lines) + 1)))
+    segments = _names(table, roles.segment, "segment") if has_names else rows_by_place
     epochs = _epochs(table, roles.epoch, named)
     rows, apart = _rows_by_answer(table, names, segments, epochs, labels)
     graded = [name for name, of in chosen.items() if all(marks(table.cells[c]) for c in of)]
     scores = _Scores(values, are_systems, rows, graded)
     kept = [one for one in _rows(table, scores, labels, roles) if wanted.has(one.key)]
     unused = [f"column {column!r}, whose part another has" for column in roles.unused]
-    said = f", items are {apart}/{roles.segment}" if apart else ""
+    said = f", items are {apart}/{roles.segment}" if apart else "" if has_names else BY_PLACE
     return kept, [*unused, *left_out], said
+
+
+def _is_wide(table: Columns, roles: Roles) -> bool:
+    """Say whether a table has a column of scores for each system, or metric, and no other.
+
+    A column of text, or of whole numbers that all differ, may be the ids of segments.
+    """
+    if roles.system is not None or roles.metric is not None or not roles.others:
+        return False
+    for column in roles.others:
+        numbers, bad = as_floats(table.cells[column])
+        are_ids = len(set(numbers)) == len(numbers) > 2 and np.all(numbers % 1 == 0)
+        if bad is not None or are_ids:
+            return False
+    return True
 
 
 def _names(table: Columns, column: str | None, part: str, default: str = "") -> list[str]:

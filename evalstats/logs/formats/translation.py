@@ -1,11 +1,12 @@
 """Translations and transcripts: COMET, mt-metrics-eval, WMT's automatic scores and meeteval.
 
-COMET's are what `comet-score --to_json` and `comet-compare --to_json` wrote of several systems. A
-line of mt-metrics-eval's `.seg.score` files is a system and a score, or "None". Systems come in
-blocks, and segments have no names: the order of a block is that of the test set. WMT has a file of
-JSON lines a system; a line is a document of a language pair, with a list of scores of its
-paragraphs under each metric. More is better under all of these. meeteval's `*_per_reco.json` have
-the errors and the length of every session.
+COMET's are what `comet-score --to_json` and `comet-compare --to_json` wrote of several systems, or
+what `comet-score` printed. Files of one number a line have the scores of one system each. A line of
+mt-metrics-eval's `.seg.score` files is a system and a score, or "None". Systems come in blocks, and
+segments have no names: the order of a block is that of the test set. WMT has a file of JSON lines a
+system; a line is a document of a language pair, with a list of scores of its paragraphs under each
+metric. More is better under all of these. meeteval's `*_per_reco.json` have the errors and the
+length of every session.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -22,6 +24,7 @@ import numpy as np
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
+from evalstats.logs.formats.columns import as_floats
 from evalstats.logs.formats.format import Format, Reading, beside, first_of, has, rows_of
 from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, number, numbered
 from evalstats.logs.sources import (
@@ -35,9 +38,11 @@ from evalstats.logs.sources import (
     text_blocks,
     without_suffix,
 )
-from evalstats.metrics import Ratio
+from evalstats.logs.words import direction
+from evalstats.metrics import Mean, Ratio
 
 _WMT_KEYS = ("language_pair", "document_id", "metric_scores")
+_PRINTED = re.compile(r"(.+)\tSegment (\d+)\tscore: (-?[\d.]+|nan)\b")
 _MEETEVAL_NAME = re.compile(r"(.+)_([A-Za-z0-9]+)_per_reco\.json(?:\.gz)?")
 #: What each of meeteval's commands calls its result, by the name of its file.
 _ERROR_RATES = {
@@ -73,6 +78,8 @@ def _is_comet(source: Source) -> bool:
 def _comet(reading: Reading) -> list[Rows]:
     """Return the scores of all systems; items are named by the number of their line, from 1."""
     where, key, document = str(reading.source.path), Key("", "COMET"), reading.source.json
+    if document is None:
+        document = _printed(reading.source.path)
     # Of each system its name, its scores, and what they are of.
     systems: list[tuple[str, list[Any], dict[str, list[Any]]]] = []
     if _is_compared(document):
@@ -105,6 +112,49 @@ def _comet(reading: Reading) -> list[Rows]:
         }
         columns_of.append((short_name if are_short else name, values, labels))
     return numbered(where, key, columns_of) if reading.wanted.has(key) else []
+
+
+def _printed(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return what `comet-score` printed as it writes it to JSON: of each file its segments."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for i, line in enumerate(chain.from_iterable(text_blocks(path)), 1):
+        if match := _PRINTED.match(line):
+            name, segment, score = match.groups()
+            of = found.setdefault(name, [])
+            if len(of) != int(segment):
+                raise InputError(
+                    f"{path}, line {i}: segment {segment} of {shown(name, 60)} comes after "
+                    f"{len(of):,} others; give all from 0 on, in their order"
+                )
+            of.append({"COMET": number(float(score), f"{path}, line {i}")})
+    return found
+
+
+def _is_printed(source: Source) -> bool:
+    """Return whether a file has what `comet-score` prints; before it are lines about the model."""
+    return any(map(_PRINTED.match, source.head.decode("utf-8", "replace").splitlines()))
+
+
+def _are_numbers(source: Source) -> bool:
+    """Return whether the lines with which a file begins are numbers, or stand for missing ones."""
+    lines = source.head.decode("utf-8-sig", "replace").splitlines(keepends=True)
+    whole = [line.strip() for line in lines if line.endswith("\n")] or lines
+    return any(whole) and as_floats(whole)[1] is None
+
+
+def _numbers(reading: Reading) -> list[Rows]:
+    """Return the scores of a system, ``comet/A.txt``: a folder that has the name of a metric."""
+    path = reading.source.path
+    folder, lines = path.absolute().parent.name, list(chain.from_iterable(text_blocks(path)))
+    key = Key("", folder if direction(folder) is not None else "score")
+    scores, bad = as_floats([line.strip() for line in lines])
+    if bad is not None:
+        got = shown(lines[bad].strip(), 60)
+        raise InputError(f"{path}, line {bad + 1} must be a number, as the first is, got {got}")
+    if not reading.wanted.has(key):
+        return []
+    (rows,) = numbered(str(path), key, [(without_suffix(path), scores, {})])
+    return [replace(rows, metric=Mean(key.metric, direction(key.metric) is True))]
 
 
 def _mt_metrics_eval(reading: Reading) -> Iterator[Rows]:
@@ -207,7 +257,13 @@ def _meeteval(reading: Reading) -> Iterator[Rows]:
     )
 
 
-COMET = Format("COMET", ".json", _is_comet, _comet)
+COMET = Format(
+    "COMET",
+    ".json .txt .log .out .tsv",
+    lambda source: _is_comet(source) if source.suffix == ".json" else _is_printed(source),
+    _comet,
+)
+NUMBERS = Format("one number a line", ".txt", _are_numbers, _numbers)
 MT_METRICS_EVAL = Format(
     "mt-metrics-eval",
     ".score",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.questions.domains.heterogeneity import labelled
 from evalstats.results import tabular
-from evalstats.results.convert import FreeText, Share
+from evalstats.results.convert import FreeText, Level, check_bounds
 from evalstats.results.forms import Finding, Several
 from evalstats.results.records import Difference, Record, by_metric, counted, distinct, plural
 from evalstats.results.tabular import Column, Table, table_of
@@ -80,6 +81,13 @@ class MeanDifference(Record):
         """In how many of them the difference has the sign of the mean."""
         return sum(d * self.difference > 0 for d in self.differences)
 
+    def _check(self) -> None:
+        check_bounds(self)
+        check_bounds(self, "predicted_low", "predicted_high")
+        mean, most = fsum(self.differences) / self.n_strata, max(map(abs, self.differences))
+        if len(self.strata) != self.n_strata or abs(mean - self.difference) > 1e-9 * most:
+            raise InputError("strata, differences and difference, their mean, do not fit")
+
     def _title(self) -> str:
         return f"{self.system} - {self.baseline}, {self.metric}, over {self.n_strata} strata"
 
@@ -110,7 +118,7 @@ class OverStrata(Several[MeanDifference]):
 
     by: str
     means: tuple[MeanDifference, ...]
-    confidence_level: Share
+    confidence_level: Level
     signatures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

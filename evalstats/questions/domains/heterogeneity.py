@@ -17,11 +17,13 @@ from evalstats.analysis.tasks import Task, labels_of
 from evalstats.analysis.totals import Total, as_totals
 from evalstats.checks import label
 from evalstats.errors import InputError
+from evalstats.inference import student
+from evalstats.inference.randomisation import tie_tolerance
 from evalstats.results import tabular
 from evalstats.results.convert import Count, NotNegative, Share
 from evalstats.results.forms import Finding, Several
 from evalstats.results.notes import WHOLE
-from evalstats.results.records import Record, by_metric, by_pair
+from evalstats.results.records import Difference, Record, by_metric, by_pair, listed
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -42,6 +44,9 @@ class TaskTest(Record):
         F with its degrees of freedom, k - 1 and those of the errors.
     pvalue : float
         Of this pair and metric alone.
+    without : tuple of str
+        Tasks that are left out, since the difference has no error there: it is the same on all
+        segments.
 
     Examples
     --------
@@ -60,11 +65,15 @@ class TaskTest(Record):
     between: NotNegative
     within: NotNegative
     pvalue: Share
+    without: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         of = f"{self.system} - {self.baseline} ({self.metric})"
         test = f"F({self.between:g}, {self.within:.1f}) = {self.statistic:.2f}"
-        return f"{of} on {self.n_tasks} tasks: {test}, {tabular.p_is(self.pvalue)}"
+        said = f"{of} on {self.n_tasks} tasks: {test}, {tabular.p_is(self.pvalue)}"
+        if self.without:
+            said += f", without {listed(self.without, 4)}, where the difference has no error"
+        return said
 
     def _title(self) -> str:
         return f"{self.system} - {self.baseline}, {self.metric}, on {self.n_tasks} tasks"
@@ -104,6 +113,9 @@ class Heterogeneity(Several[TaskTest]):
         title = "Does the difference differ between tasks? (Welch, 1951)"
         return [table_of(title, self.tests, columns)]
 
+    def _notes(self) -> list[str]:
+        return [f"{test}." for test in self.tests if test.without]
+
 
 def heterogeneity(comparison: Comparison) -> Heterogeneity:
     """Do what `Comparison.heterogeneity` does."""
@@ -115,19 +127,35 @@ def heterogeneity(comparison: Comparison) -> Heterogeneity:
     every = by_metric(comparison.rows).values()
     tests = []
     for rows in (group for of_metric in every for group in by_pair(of_metric).values()):
-        known = [d for d in rows if d.standard_error > 0 and d.units.n_units is not None]
-        if len(known) < 2:
+        each = [(d, *_error(d, comparison.confidence_level)) for d in rows]
+        known = [(d.value, error, degrees) for d, error, degrees in each if error > 0]
+        if len(known) < 2 or not any(d.n_differing for d in rows):
             continue
-        found = welch(
-            np.array([d.value for d in known]),
-            np.array([d.standard_error for d in known]),
-            np.array([float(d.units.n_units or 2) - 1 for d in known]),
-        )
-        first = known[0]
-        tests.append(TaskTest(first.metric, first.system, first.baseline, len(known), *found))
+        found = welch(*np.array(known).T)
+        without = tuple(d.task for d, error, _ in each if not error > 0)
+        d = rows[0]
+        tests.append(TaskTest(d.metric, d.system, d.baseline, len(known), *found, without))
     if not tests:
-        raise InputError("heterogeneity() needs pairs that differ on at least 2 tasks")
+        raise InputError(
+            "heterogeneity() needs pairs that differ on at least 2 tasks, not by the same on all "
+            "segments"
+        )
     return Heterogeneity(tuple(tests))
+
+
+def _error(d: Difference, confidence_level: float) -> tuple[float, float]:
+    """Return the standard error of a difference, 0 where there is none, and its degrees of freedom.
+
+    Of 0/1 scores that all change alike the score interval still has a length, and so an error.
+    """
+    if d.units.n_units is None:
+        return 0.0, 0.0
+    degrees, alpha = float(d.units.n_units - 1), float(f"{1 - confidence_level:.12g}")
+    of_interval = (d.high - d.low) / 2 / student.quantile(degrees, alpha)
+    sizes = (d.baseline_score, d.system_score) if d.contrast == "difference" else (1.0, d.value)
+    rounding = tie_tolerance(max(map(abs, sizes)), 0)
+    errors = (error for error in (d.standard_error, of_interval) if error > rounding)
+    return next(errors, 0.0), degrees
 
 
 def heterogeneity_notes(comparison: Comparison) -> list[str]:

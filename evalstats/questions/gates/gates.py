@@ -181,7 +181,7 @@ class Gate(Several[GateCheck]):
 
     checks: tuple[GateCheck, ...]
     margin: Size | None
-    recovery: Size | None
+    recovery: Level | None
     significance_level: Level
     notes: tuple[str, ...] = ()
     undecided: Annotated[str, one_of(UNDECIDED)] | None = None

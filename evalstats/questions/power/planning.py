@@ -33,7 +33,7 @@ from evalstats.questions.power import noncentral
 from evalstats.questions.power.planned import PairPower, Power, RunPower, TrialPower, assumptions
 from evalstats.resampling.executors import Workers
 from evalstats.results.notes import UNEVEN
-from evalstats.results.records import Difference, plural
+from evalstats.results.records import Difference, distinct, plural
 from evalstats.statistics.extraction import Metrics, Progress
 
 #: So many units, or runs, that more of them find nothing more.
@@ -375,7 +375,8 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
             f"{who} have identical statistics on every {units.unit}, which say nothing of power, "
             f"and are left out."
         )
-    return replace(result, notes=(*assumed, *of_labels, *left_out, *size_notes(first)))
+    cautions = distinct(caution for one in drawn for caution in one.of.cautions)
+    return replace(result, notes=(*cautions, *assumed, *of_labels, *left_out, *size_notes(first)))
 
 
 def planned_of(evaluation: Evaluation, of: Sequence[Difference], asked: Question) -> Power:

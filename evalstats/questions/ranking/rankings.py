@@ -27,7 +27,7 @@ from evalstats.metrics import Mean
 from evalstats.questions.ranking import ranks
 from evalstats.questions.ranking.ranks import Verdicts
 from evalstats.results import tabular
-from evalstats.results.convert import Count, NotNegative, Share, Size, check_bounds, one_of
+from evalstats.results.convert import Count, Level, NotNegative, Share, Size, check_bounds, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.marks import Mark, Panel
 from evalstats.results.notes import close_calls, floor_notes, unpaired_notes
@@ -146,7 +146,7 @@ class Ranking(Several[Ranked]):
     metric: str
     systems: tuple[Ranked, ...]
     tied: tuple[str, ...]
-    confidence_level: Share
+    confidence_level: Level
     higher_is_better: bool
     n_segments: Count
     unit: str
