@@ -353,8 +353,17 @@ nor do they name it
 + names = distinct(table.metric.name for table in self.tables.values())
 @ analysis/shares.py: counts suites
 the failures of few items may be unseen
-- squares = np.bincount(codes, weights**2)
-+ squares = 0 * np.bincount(codes, weights**2)
+- return np.asarray(np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
++ return np.asarray(0 * np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
+of groups it is groups that may be unseen
+- drawn = codes if self.units.codes is None else self.units.codes
++ drawn = codes
+losing more answers of groups never makes a gate pass
+- return min((low, *lows)), max((high, *highs))
++ return low, high
+nor is the p-value smaller
+- return max((alone, *(one.pvalue(null, alternative) for one in fewer)))
++ return alone
 and so may the answers that change
 - spread = self.units.spread(influence, self._added(changed))
 + spread = self.units.spread(influence)
@@ -475,7 +484,7 @@ where nothing varies items count as their weights leave them (Kish)
 - segments = student.kish(self.weights)
 + segments = float(self.success.shape[1])
 where nothing varies groups count, and not their answers
-- return min(found, (variance + _HALF / segments) / (squared + _HALF / (segments * groups)))
+- return min(found, (variance + more) / (squared + more / groups))
 + return segments if found == np.inf else found
 @ questions/power/planning.py: gates
 a share is kept of what the baseline scores
