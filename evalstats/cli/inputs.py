@@ -464,12 +464,16 @@ def _selection(options: argparse.Namespace) -> dict[str, Any]:
 def log_at(path: str, options: argparse.Namespace) -> Log:
     """Return a log, or a file of statistics, whatever its systems are."""
     from evalstats.logs.log import log_of
+    from evalstats.logs.pivot import epochs_of
     from evalstats.logs.reading import read_log
     from evalstats.logs.rows import Items, Key, Rows
 
     if Path(path).suffix != ".npz":
         of_several = ("missing", "systems", "human")
         wanted = {name: x for name, x in _selection(options).items() if name not in of_several}
+        if "epochs" in wanted:
+            # What is shown is the mean of each item anyway.
+            wanted["epochs"] = epochs_of(wanted["epochs"])[0]
         return read_log(path, **wanted)
     table = SegmentStatistics.load(path)
     ids = table.segment_ids or tuple(map(str, range(table.n_segments)))

@@ -35,7 +35,7 @@ from evalstats.logs.missing import (
     sentences,
     shared_tasks,
 )
-from evalstats.logs.pivot import Pivot, as_epochs, pivoted, pivoted_by_system
+from evalstats.logs.pivot import Pivot, epochs_of, pivots_of
 from evalstats.logs.reading import (
     Logs,
     OneLog,
@@ -73,7 +73,7 @@ def compare_logs(
     strata: Labels = None,
     aggregate: Aggregated | None = None,
     missing: Literal["error", "failure", "intersect", "available"] | None = None,
-    epochs: str | None = None,
+    epochs: str | Sequence[str] | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
     human: OneLog | None = None,
@@ -104,8 +104,9 @@ def compare_logs(
         and items without an answer, count as failed. By default what ended with an error counts as
         its harness counts it (SWE-bench, τ-bench, promptfoo, DeepEval: as failed), and all else
         that is missing is refused.
-    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, optional
+    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, or a list, optional
         What several answers to an item are, as in `read_log`; by default what the first log says.
+        Of several each is a metric: ``["pass^1", "pass^4"]``.
     directions : mapping of str to {"higher", "lower"}, optional
         What is better under a metric whose name does not say it, as in `read_log`.
     columns : mapping of str to str, optional
@@ -181,7 +182,7 @@ def estimate_logs(
     strata: Labels = None,
     aggregate: Aggregated | None = None,
     missing: Literal["error", "failure", "intersect", "available"] | None = None,
-    epochs: str | None = None,
+    epochs: str | Sequence[str] | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
     human: OneLog | None = None,
@@ -258,7 +259,7 @@ def joined(
     systems: Patterns = None,
     labels: Mapping[str, Labels] = MappingProxyType({}),
     missing: str | None = None,
-    epochs: str | None = None,
+    epochs: str | Sequence[str] | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
     allow_changes: Patterns | None = "*",
@@ -290,18 +291,14 @@ def joined(
     metrics = [one.key.metric for log in every for one in log.rows]
     check_patterns(is_higher, metrics, "directions", "metric ")
     every = [log.directed(is_higher).counting(missing) for log in every]
-    epochs = every[0].epochs if epochs is None else as_epochs(epochs)
+    ways = epochs_of(every[0].epochs if epochs is None else epochs)
     places = places_of(every, as_patterns(systems, "system"))
     chosen = [
         replace(log, rows=tuple(one for one in log.rows if one.system in places)) for log in every
     ]
     notes = notes_on(chosen)
     rows = shared_tasks(chosen, places, missing, notes)
-    if flag(paired, "paired"):
-        pivots = [{key: pivoted(of_key, epochs) for key, of_key in rows.items()}]
-    else:
-        pivots = pivoted_by_system(rows, epochs)
-    pivots, named = _labelled(pivots, labels)
+    pivots, named = _labelled(pivots_of(rows, ways, flag(paired, "paired")), labels)
     changes = change_notes(pivots, allowed)
     averages = [one for log in chosen for one in log.averages if one.system in places]
     parts = [_tables(of, averages, wanted.task, missing, notes) for of in pivots]
