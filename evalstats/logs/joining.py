@@ -287,9 +287,20 @@ def joined(
         places = places_of(read, as_patterns(systems, "system"))
         found = _of_arena(read, places, asked, unread, strengths)
         return found._replace(labels=_labelled([], labels)[1])
-    every, is_higher = distinguished(read), as_directions(directions)
-    metrics = [one.key.metric for log in every for one in log.rows]
+    is_higher, column = as_directions(directions), _human_column(human)
+    metrics = [one.key.metric for log in read for one in log.rows]
     check_patterns(is_higher, metrics, "directions", "metric ")
+    people = {} if human is None else _people_of(logs, human, column, task, systems, columns)
+    if column is not None:
+        # What people say is no metric of the judge.
+        kept = [[one for one in log.rows if one.key.metric != column] for log in read]
+        read = [replace(log, rows=tuple(of)) for log, of in zip(read, kept, strict=True) if of]
+        if not read:
+            raise InputError(
+                f"must be one of two metrics, beside the judge's; there is {column} alone",
+                argument="human",
+            )
+    every = distinguished(read)
     every = [log.directed(is_higher).counting(missing) for log in every]
     ways = epochs_of(every[0].epochs if epochs is None else epochs)
     places = places_of(every, as_patterns(systems, "system"))
@@ -305,7 +316,6 @@ def joined(
     tasks, totals, texts = _merged(parts)
     paths = {log.path: log.systems[0] for log in chosen if len(log.systems) == 1}
     if human is not None:
-        column, people = _people_of(logs, human, task, systems, columns)
         # A column that is read is not left out.
         notes = [note for note in notes if f"column {column!r}" not in note.line]
         tasks = _corrected(tasks, people, notes)
@@ -466,24 +476,31 @@ def _merged(sides: Sequence[_Tables]) -> _Tables:
     return _Tables(tasks, totals, {})
 
 
+def _human_column(human: OneLog | None) -> str | None:
+    """Return the metric of the logs that people's scores are, None where they are a log."""
+    if not isinstance(human, str) or Path(human).exists():
+        return None
+    if without_suffix(human) != human:
+        raise InputError(
+            f"must be a file of people's scores, or a column of the table: there is no file "
+            f"{shown(human)}",
+            argument="human",
+        )
+    return human
+
+
 def _people_of(
     logs: Logs,
     human: OneLog,
+    column: str | None,
     task: Patterns,
     systems: Patterns,
     columns: Mapping[str, str | None] | None,
-) -> tuple[str | None, dict[str, list[SegmentStatistics]]]:
-    """Return people's scores by task, and the column of the logs that they are, if they are one."""
-    column: str | None = None
+) -> dict[str, list[SegmentStatistics]]:
+    """Return people's scores by task, of a log, or of a column of the logs."""
     selected: dict[str, Any] = {}
-    if isinstance(human, str) and not Path(human).exists():
-        if without_suffix(human) != human:
-            raise InputError(
-                f"must be a file of people's scores, or a column of the table: there is no file "
-                f"{shown(human)}",
-                argument="human",
-            )
-        column, selected = human, {"task": task, "metric": human, "systems": systems}
+    if column is not None:
+        selected = {"task": task, "metric": column, "systems": systems}
     people = joined(
         human if column is None else logs,
         missing="available",
@@ -493,7 +510,7 @@ def _people_of(
         columns=columns,
         **selected,
     )
-    return column, people.tasks
+    return people.tasks
 
 
 def _corrected(
