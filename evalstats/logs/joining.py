@@ -71,6 +71,7 @@ def compare_logs(
     system: Patterns = None,
     groups: Labels = None,
     strata: Labels = None,
+    by: Labels = None,
     aggregate: Aggregated | None = None,
     missing: Literal["error", "failure", "intersect", "available"] | None = None,
     epochs: str | Sequence[str] | None = None,
@@ -95,6 +96,8 @@ def compare_logs(
         Labels of the items, by name: a column of a table, or a path of keys in the log
         (``"doc.passage_id"``). Or one label an item, where items are numbered by lines, or come in
         the order of their names. Strata are for one task: several are strata themselves.
+    by : str or sequence, optional
+        Labels as well, of one task: a row a domain, and whether they differ, as `Comparison.by`.
     aggregate
         Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
     missing : {"error", "failure", "intersect", "available"}, optional
@@ -149,7 +152,7 @@ def compare_logs(
         filter=filter,
         systems=system,
         missing=missing,
-        labels={"groups": groups, "strata": strata},
+        labels={"groups": groups, "strata": strata, "by": by},
         epochs=epochs,
         directions=directions,
         columns=columns,
@@ -166,7 +169,8 @@ def compare_logs(
         texts=together.texts,
         paired=paired,
     )
-    return suite.compare(**options)
+    found = suite.compare(**options)
+    return found if by is None else found.by(together.labels["by"])
 
 
 @also_called(systems="logs", metrics="metric", seed="rng")
@@ -291,16 +295,7 @@ def joined(
     metrics = [one.key.metric for log in read for one in log.rows]
     check_patterns(is_higher, metrics, "directions", "metric ")
     people = {} if human is None else _people_of(logs, human, column, task, systems, columns)
-    if column is not None:
-        # What people say is no metric of the judge.
-        kept = [[one for one in log.rows if one.key.metric != column] for log in read]
-        read = [replace(log, rows=tuple(of)) for log, of in zip(read, kept, strict=True) if of]
-        if not read:
-            raise InputError(
-                f"must be one of two metrics, beside the judge's; there is {column} alone",
-                argument="human",
-            )
-    every = distinguished(read)
+    every = distinguished(_without(read, column))
     every = [log.directed(is_higher).counting(missing) for log in every]
     ways = epochs_of(every[0].epochs if epochs is None else epochs)
     places = places_of(every, as_patterns(systems, "system"))
@@ -487,6 +482,17 @@ def _human_column(human: OneLog | None) -> str | None:
             argument="human",
         )
     return human
+
+
+def _without(logs: Sequence[Log], column: str | None) -> list[Log]:
+    """Return logs without the metric that people's scores are, which is none of the judge."""
+    kept = [tuple(one for one in log.rows if one.key.metric != column) for log in logs]
+    if logs and not any(kept):
+        raise InputError(
+            f"must be one of two metrics, beside the judge's; there is {column} alone",
+            argument="human",
+        )
+    return [replace(log, rows=of) for log, of in zip(logs, kept, strict=True) if of]
 
 
 def _people_of(

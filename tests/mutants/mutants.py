@@ -831,6 +831,10 @@ a gate refuses tasks that were not asked alike
 the weights of a group are those of its score
 - "micro": np.average(values, weights=sizes)
 + "micro": np.average(values)
+@ logs/joining.py: judged
+the metric of people's scores is none of the judge
+- tuple(one for one in log.rows if one.key.metric != column)
++ log.rows
 @ logs/joining.py: logs_groups
 the total is that of the largest group whose tasks are all compared
 - if not any(metric == other and tasks < larger for other, larger in totals)
