@@ -25,6 +25,7 @@ from evalstats.designs.unpaired.independent import tables_by_system
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.metrics import Metric
+from evalstats.metrics.identity import MetricSignature
 from evalstats.results.forms import Result
 from evalstats.results.records import distinct
 from evalstats.statistics.extraction import Progress, extract_files
@@ -38,7 +39,7 @@ from evalstats.statistics.files import (
 )
 from evalstats.statistics.names import as_names, group_codes
 from evalstats.statistics.runs import as_runs
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, concatenate
 
 if TYPE_CHECKING:
     from evalstats.logs.joining import Joined
@@ -160,8 +161,9 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
                 labels[name] = Labels(asked)
         files = zip(paths, tables, strict=True)
         single = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
+        tables, notes = _stacked(tables, paths)
         tables = tables if options.unpaired else tables_of(tables)
-        found = Input({"": _chosen(tables, options)}, labels, paths=single)
+        found = Input({"": _chosen(tables, options)}, labels, notes, paths=single)
     else:
         # Tasks are there anyway.
         joined = _of_logs(options, {x: of for x, of in labels.items() if of not in (None, "task")})
@@ -172,6 +174,30 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
     if least > 1:
         _check_enough(options, found.systems, found.paths)
     return found
+
+
+def _stacked(
+    tables: Sequence[SegmentStatistics], paths: Sequence[str]
+) -> tuple[list[SegmentStatistics], tuple[str, ...]]:
+    """Return tables, those of the same systems and metric one after the other, with a note."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for i, table in enumerate(tables):
+        made_by = MetricSignature.of(table.metric_signature).unversioned
+        groups.setdefault((table.metric.name, made_by, *sorted(table.systems)), []).append(i)
+    found, notes = [], []
+    for places in groups.values():
+        parts = [tables[i] for i in places]
+        if len(parts) > 1:
+            names = ", ".join(paths[i] for i in places)
+            if any(part.fingerprint is None and part.segment_ids is None for part in parts):
+                raise InputError(
+                    f"{names} have the same systems, and nothing says whether they are parts of "
+                    f"one test set: no ids, and no hash of references"
+                )
+            n = sum(part.n_segments for part in parts)
+            notes.append(f"{names} are parts of one test set of {n:,} segments, in this order.")
+        found.append(concatenate(parts) if len(parts) > 1 else parts[0])
+    return found, tuple(notes)
 
 
 def _refuse(options: argparse.Namespace, names: Iterable[str], why: str) -> None:

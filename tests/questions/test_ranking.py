@@ -168,6 +168,9 @@ def test_composites_by_hand():
     scores = np.array([[30.0, 5.0], [40.0, 7.0], [20.0, 5.0]])
     found = r.borda(scores, np.array([True, False]))
     assert found.tolist() == [(2 + 1.5) / 2, (1 + 3) / 2, (3 + 1.5) / 2]
+    # Ranks 1 1 3 and 2 2 1 and 3 3 2: means, not medians.
+    three = np.array([[3.0, 3.0, 1.0], [2.0, 2.0, 3.0], [1.0, 1.0, 2.0]])
+    assert r.borda(three, np.array([True] * 3)).tolist() == [5 / 3, 5 / 3, 8 / 3]
     assert r.autorank(np.ones((4, 2)), np.array([True, True])).tolist() == [1, 1, 1, 1]
 
 
