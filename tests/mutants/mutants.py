@@ -985,6 +985,18 @@ a baseline that is an input is not read twice
 a system of a table goes before a folder of its name
 - if table is None and name in log_at(path, options).systems:
 + if False:
+@ analysis/scores.py: rule
+bounds are those of the metric where scores are averaged
+- bounds=metric.bounds if aggregate.function is None else Metric.bounds,
++ bounds=metric.bounds,
+@ analysis/estimate.py: rule
+an interval of a score lies where scores do
+- return method, (max(bounds[0], low), min(bounds[1], high))
++ return method, bounds
+@ results/papers.py: forms
+a total is no task
+- tasks = distinct(e.task for e in estimates if e.aggregate is None)
++ tasks = distinct(e.task for e in estimates)
 @ cli/__init__.py: cli
 a description is text
 - if options.describe and form == "text"
