@@ -993,6 +993,10 @@ bounds are those of the metric where scores are averaged
 an interval of a score lies where scores do
 - return method, (max(bounds[0], low), min(bounds[1], high))
 + return method, bounds
+@ results/layout.py: forms
+a title says how many runs there are
+- f", {runs} runs" if runs else ""
++ ""
 @ results/papers.py: forms
 a total is no task
 - tasks = distinct(e.task for e in estimates if e.aggregate is None)
