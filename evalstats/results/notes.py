@@ -406,14 +406,14 @@ def close_calls(
     if len(close) > 1:
         yield (
             f"{the} p-values of {len(close)} pairs are within two Monte-Carlo standard errors of "
-            f"{level:g}, too close to {level:g} to call: use more resamples."
+            f"{level:g}: another seed may turn these verdicts; use more resamples."
         )
     elif close:
         ((d, error),) = close
         pair = f"{d.system} vs {d.baseline} ({d.metric})" + (f" on {d.task}" if d.task else "")
         yield (
-            f"{pair}: p = {d.pvalue_adjusted:.4f} ± {error:.4f} (Monte-Carlo standard error) is "
-            f"too close to {level:g} to call; use more resamples."
+            f"{pair}: p = {d.pvalue_adjusted:.4f} ± {error:.4f} (Monte-Carlo standard error), so "
+            f"that another seed may turn the verdict; use more resamples."
         )
 
 

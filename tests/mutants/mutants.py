@@ -847,6 +847,9 @@ of several runs the newest is read, wherever it was made
 an error of promptfoo is no test without an assertion
 -     if is_error:
 +     if False:
+runs of one name in a folder of DeepEval are called after their files
+- systems = systems if len(set(systems)) == len(systems) else names
++ pass
 a case of DeepEval that failed for an error alone has not failed
 -     if first is not None and not has_failed:
 +     if False:
@@ -867,6 +870,9 @@ cautions are never folded away
 - n_printed = max(n_cautions, _PRINTED_NOTES)
 + n_printed = _PRINTED_NOTES
 @ logs/formats/agents.py: logs_agents
+the domain that a file of tau-bench is called after is its task
+- named[path] = (match[2].lower() if match else "", agent)
++ named[path] = ("", agent)
 a trial of tau-bench that ended with an error is told from one that failed
 - value = None if is_gone else reward
 + value = reward
@@ -979,6 +985,18 @@ a baseline that is an input is not read twice
 a system of a table goes before a folder of its name
 - if table is None and name in log_at(path, options).systems:
 + if False:
+@ analysis/scores.py: rule
+bounds are those of the metric where scores are averaged
+- bounds=metric.bounds if aggregate.function is None else Metric.bounds,
++ bounds=metric.bounds,
+@ analysis/estimate.py: rule
+an interval of a score lies where scores do
+- return method, (max(bounds[0], low), min(bounds[1], high))
++ return method, bounds
+@ results/papers.py: forms
+a total is no task
+- tasks = distinct(e.task for e in estimates if e.aggregate is None)
++ tasks = distinct(e.task for e in estimates)
 @ cli/__init__.py: cli
 a description is text
 - if options.describe and form == "text"
