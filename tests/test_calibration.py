@@ -26,9 +26,12 @@ def test_every_job_has_its_cells_and_every_cell_its_job(monkeypatch, capsys):
     names = [job.name for job in jobs(every=True)]
     assert len(set(names)) == len(names)
     results = tables.load()
-    assert {cell.rpartition(" / ")[0] for cell in results} == set(names)
-    (first, *_), lost = results, dict(list(results.items())[1:])
-    monkeypatch.setattr(tables, "load", lambda: {**lost, "pairs / unknown / none / BLEU": {}})
+    assert {cell.rpartition(" / ")[0] for cell in results} <= set(names)
+    (first, *_) = results
+    renamed = {
+        "pairs / unknown / none / BLEU" if x == first else x: of for x, of in results.items()
+    }
+    monkeypatch.setattr(tables, "load", lambda: renamed)
     assert main(["--check"]) == 1
     printed = capsys.readouterr().out
     assert f"no cell of the job {first.rpartition(' / ')[0]}" in printed
