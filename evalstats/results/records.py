@@ -68,7 +68,8 @@ class Caution(str):
 
     `kind` says what that is, in a word: "labels" that are not a random sample, "missing" items,
     "changes" between systems, "errors", "runs" that are averaged, "texts" that are not what the
-    metric takes them for, "few" units that differ. It is empty where a file was read.
+    metric takes them for, "few" units that differ, "groups" in several strata. It is empty where a
+    file was read.
 
     >>> Caution("20 of 200 items are left out.", "missing")
     'Caution: 20 of 200 items are left out.'

@@ -577,8 +577,8 @@ no task is called as a total over all
 + if False:
 @ questions/domains/heterogeneity.py: domains_by
 groups that lie in several strata are drawn whole in the total
-- np.unique(members * len(names) + codes).size > units.n
-+ False
+- if units.are_split(codes):
++ if False:
 a stratum where all segments change alike is no stratum without an error
 - for error in (d.standard_error, of_interval)
 + for error in (d.standard_error,)
@@ -993,6 +993,10 @@ bounds are those of the metric where scores are averaged
 an interval of a score lies where scores do
 - return method, (max(bounds[0], low), min(bounds[1], high))
 + return method, bounds
+@ results/layout.py: forms
+a title says how many runs there are
+- f", {runs} runs" if runs else ""
++ ""
 @ results/papers.py: forms
 a total is no task
 - tasks = distinct(e.task for e in estimates if e.aggregate is None)
