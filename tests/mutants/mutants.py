@@ -326,7 +326,7 @@ resamples set no floor under a family
 - np.where(counts > fewest, shares, small)
 + shares
 resamples of few units have heavy tails
-- max((len(largest) + 1) // _ONE_IN, 1)
+- max((len(largest) + 1) // ONE_IN, 1)
 + 1
 at a level below the smallest share an interval is Bonferroni's
 - if k >= fewest else beyond
