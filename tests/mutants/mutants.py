@@ -326,7 +326,7 @@ resamples set no floor under a family
 - np.where(counts > fewest, shares, small)
 + shares
 resamples of few units have heavy tails
-- max((len(largest) + 1) // _ONE_IN, 1)
+- max((len(largest) + 1) // ONE_IN, 1)
 + 1
 at a level below the smallest share an interval is Bonferroni's
 - if k >= fewest else beyond
@@ -577,8 +577,8 @@ no task is called as a total over all
 + if False:
 @ questions/domains/heterogeneity.py: domains_by
 groups that lie in several strata are drawn whole in the total
-- np.unique(members * len(names) + codes).size > units.n
-+ False
+- if units.are_split(codes):
++ if False:
 a stratum where all segments change alike is no stratum without an error
 - for error in (d.standard_error, of_interval)
 + for error in (d.standard_error,)

@@ -258,8 +258,8 @@ def by_stratum(
     drawn, codes, names, task = labelled(comparison, evaluation, labels, "by")
     tasks = taken_apart(list(drawn.values()), codes, names, task)
     units = next(iter(drawn.values())).units
-    members, totals = units.members, list[Task | Total]()
-    if members is not None and np.unique(members * len(names) + codes).size > units.n:
+    totals: list[Task | Total] = []
+    if units.are_split(codes):
         # What shares groups is no stratum of the total, which is the whole as it was drawn.
         totals.append(replace(task, name="micro", aggregate="micro", total=WHOLE))
     else:
