@@ -10,6 +10,7 @@ from evalstats.results.records import (
     CAUTION,
     COUNTED,
     MARK,
+    ONE_IN,
     Adjustment,
     Caution,
     Difference,
@@ -214,6 +215,13 @@ def _family_notes(adjustment: Adjustment) -> Iterator[str]:
         )
     elif adjustment.over == "metrics" and adjustment.name != "none":
         yield f"p ({adjustment.name}) allows for all pairs under all metrics together."
+    n, least = adjustment.n_resamples + 1, 1 / ONE_IN
+    alike = [d for d in adjustment.differences if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
+    if adjustment.name == "max-t" and len(alike) > 1:
+        yield (
+            f"{len(alike)} pairs have p (max-t) = {least:.4f}: fewer than one resample in {ONE_IN} "
+            f"is as large, below which Holm's method decides, and it says more."
+        )
 
 
 def score_notes(estimates: Sequence[Estimate], limits: Sequence[Limits]) -> Iterator[str]:

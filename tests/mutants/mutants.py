@@ -326,7 +326,7 @@ resamples set no floor under a family
 - np.where(counts > fewest, shares, small)
 + shares
 resamples of few units have heavy tails
-- max((len(largest) + 1) // _ONE_IN, 1)
+- max((len(largest) + 1) // ONE_IN, 1)
 + 1
 at a level below the smallest share an interval is Bonferroni's
 - if k >= fewest else beyond
@@ -775,6 +775,9 @@ the winner of each resample is a step that was checked
 - if not np.all(np.isin(arrays["winners"], [check.step for check in checks])):
 + if False:
 @ training/check_records.py: monitor
+each real improvement is marked
+- "+" if c.improved else ""
++ ""
 a run says so where few segments decide
 - (x.kurtosis or 0) > _FAR_TAILS and x.worth < _FEW
 + (x.kurtosis or 0) > _FAR_TAILS and x.worth < 0
@@ -993,6 +996,10 @@ bounds are those of the metric where scores are averaged
 an interval of a score lies where scores do
 - return method, (max(bounds[0], low), min(bounds[1], high))
 + return method, bounds
+@ checks.py: spellings
+arguments by position are those that have a place
+- if len(args) > len(positional):
++ if False:
 @ results/layout.py: forms
 a title says how many runs there are
 - f", {runs} runs" if runs else ""
