@@ -369,12 +369,13 @@ def _reference_files(options: argparse.Namespace) -> list[str]:
 def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
     """Return what a report shows of segments: references and outputs, where they are in files.
 
-    Of domains, each of which has some of the segments, by the numbers of the lines, which in the
-    total stand behind the domain.
+    Of domains, each of which has some of the segments, and where only lines with scores are left,
+    by the numbers of the lines, which in the total stand behind the domain.
     """
     if options.command != "compare" or not options.input or options.unpaired or options.over:
         return None
-    if options.by and (options.groups or options.by == STANDARD):
+    is_part = options.by is not None or options.missing == "intersect"
+    if is_part and (options.groups or options.by == STANDARD):
         # A domain has some of the documents, and standard input cannot be read again.
         return None
     # Standard input cannot be read again.
@@ -388,7 +389,7 @@ def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
             if path != STANDARD and (not options.systems or matches(name, options.systems)):
                 shown[name] = Lines(path)
     texts = {name: list(lines) for name, lines in shown.items()}
-    if not options.by and options.missing != "intersect":
+    if not is_part:
         return texts
     own = [str(i + 1) for i in range(max(map(len, texts.values()), default=0))]
     of_domains = map("{}: {}".format, Labels(options.by), own) if options.by else own

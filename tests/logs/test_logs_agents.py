@@ -506,6 +506,7 @@ def test_annotators_and_references_are_told_apart(tmp_path):
         ("x.json", lambda: swe_report(resolved=[1], unresolved=[2]),
          lambda c: c["unresolved_ids"].append("django__django-1"),
          "'django__django-1' is in resolved_ids and unresolved_ids"),
+        ("x.json", lambda: swe_report(), lambda c: None, "x.json names no instances"),
         ("x.json", lambda: swe_report(resolved=[1], unresolved=[2]),
          lambda c: c["error_ids"].extend(["a-1", "a-1"]), "has 'a-1' twice in error_ids"),
         ("x.json", lambda: swe_report(resolved=[1], unresolved=[2]),

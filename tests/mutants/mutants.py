@@ -326,7 +326,7 @@ resamples set no floor under a family
 - np.where(counts > fewest, shares, small)
 + shares
 resamples of few units have heavy tails
-- max((len(largest) + 1) // _ONE_IN, 1)
+- max((len(largest) + 1) // ONE_IN, 1)
 + 1
 at a level below the smallest share an interval is Bonferroni's
 - if k >= fewest else beyond
@@ -577,8 +577,8 @@ no task is called as a total over all
 + if False:
 @ questions/domains/heterogeneity.py: domains_by
 groups that lie in several strata are drawn whole in the total
-- np.unique(members * len(names) + codes).size > units.n
-+ False
+- if units.are_split(codes):
++ if False:
 a stratum where all segments change alike is no stratum without an error
 - for error in (d.standard_error, of_interval)
 + for error in (d.standard_error,)
@@ -775,6 +775,9 @@ the winner of each resample is a step that was checked
 - if not np.all(np.isin(arrays["winners"], [check.step for check in checks])):
 + if False:
 @ training/check_records.py: monitor
+each real improvement is marked
+- "+" if c.improved else ""
++ ""
 a run says so where few segments decide
 - (x.kurtosis or 0) > _FAR_TAILS and x.worth < _FEW
 + (x.kurtosis or 0) > _FAR_TAILS and x.worth < 0
@@ -989,6 +992,26 @@ a baseline that is an input is not read twice
 a system of a table goes before a folder of its name
 - if table is None and name in log_at(path, options).systems:
 + if False:
+@ analysis/scores.py: rule
+bounds are those of the metric where scores are averaged
+- bounds=metric.bounds if aggregate.function is None else Metric.bounds,
++ bounds=metric.bounds,
+@ analysis/estimate.py: rule
+an interval of a score lies where scores do
+- return method, (max(bounds[0], low), min(bounds[1], high))
++ return method, bounds
+@ checks.py: spellings
+arguments by position are those that have a place
+- if len(args) > len(positional):
++ if False:
+@ results/layout.py: forms
+a title says how many runs there are
+- f", {runs} runs" if runs else ""
++ ""
+@ results/papers.py: forms
+a total is no task
+- tasks = distinct(e.task for e in estimates if e.aggregate is None)
++ tasks = distinct(e.task for e in estimates)
 @ cli/__init__.py: cli
 a description is text
 - if options.describe and form == "text"

@@ -18,6 +18,7 @@ from tests.conftest import WMT
 from tests.markup import Markup
 
 MEAN = es.Mean("marks")
+DA = WMT / "wmt22" / "cs-en" / "human-da.tsv"
 
 
 @st.composite
@@ -141,6 +142,23 @@ def test_clusters_of_wmt_are_those_of_its_scripts(clusters, script, sign):
         assert "none allows for the 21 pairs" in ranking.notes[-1]
         numbers.add(len(found))
     assert len(numbers) > 2
+
+
+@pytest.mark.skipif(not DA.exists(), reason=f"needs {DA}")
+def test_clusters_of_wmt22_are_four():
+    """They had been two; the script's wins are those that the organisers published."""
+    columns = {"item": "segment", "z": "score"}
+    options = {"columns": columns, "directions": {"z": "higher"}, "n_resamples": 99}
+    marks = defaultdict(dict)
+    for row in csv.DictReader(DA.read_text(encoding="utf-8").splitlines(), delimiter="\t"):
+        marks[row["system"]][row["item"]] = float(row["z"])
+    expected = wmt22({name: np.array(list(x.values())) for name, x in marks.items()})
+    assert [len(cluster) for cluster in expected] == [1, 8, 1, 2]
+    for more in ({"missing": "available"}, {"paired": False}):
+        ranking = es.compare_logs(DA, **options, **more).ranking(clusters="wmt")
+        assert [{x.system for x in ranking if x.cluster == i + 1} for i in range(4)] == [
+            set(cluster) for cluster in expected
+        ]
 
 
 def test_clusters_of_wmt_need_scores_of_segments():

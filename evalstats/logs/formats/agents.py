@@ -165,6 +165,8 @@ def _swe_bench(reading: Reading) -> Iterator[Rows]:
     for path in reading.files if reading.wanted.has(key) else ():
         report, answers = reading.json(path), Answers(str(path), "instance")
         endings = _endings(report, path)
+        if not endings:
+            raise InputError(f"{path} names no instances")
         for i, (item, ending) in enumerate(endings.items()):
             # "django__django-11099" is of the repository django/django.
             labels = {"repo": item.rpartition("-")[0].replace("__", "/")}
