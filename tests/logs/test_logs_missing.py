@@ -1,6 +1,7 @@
 """What ended with an error fails, as its harness counts it; what is left out bars a gate."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -84,6 +85,29 @@ def test_failure_counts_what_has_no_score_of_any_table(tmp_path):
     path.write_text("segment,A,B\n1,0.5,0\n2,,1\n")
     with pytest.raises(es.InputError, match="1 of 4 scores is missing"):
         es.compare_logs(path, missing="failure")
+
+
+def test_an_empty_row_of_several_is_as_one_that_is_not_there(tmp_path):
+    """Of an item with other answers; of its only answer both are refused."""
+    lines = ["system,id,trial,score"]
+    lines += [f"{s},{i},{t},{(i + t) % 2}" for s in "AB" for i in range(40) for t in range(3)]
+    empty = [line.replace("A,7,1,0", "A,7,1,") for line in lines]
+    read = []
+    for name, of in (("deleted", [x for x in lines if x != "A,7,1,0"]), ("empty", empty)):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join(of))
+        read.append(es.compare_logs(path, n_resamples=99))
+        assert read[-1].estimates["A"].score == pytest.approx(0.5 + 1 / 3 / 40)
+        assert "score: 40 items, 2-3 answers each, averaged" in read[-1].notes[0]
+        failed = es.compare_logs(path, missing="failure", n_resamples=99)
+        assert failed.estimates["A"].score == pytest.approx(0.5)
+        assert "A: 1 of 120 answers have no score: counted as failed" in failed.notes[0]
+        with pytest.raises(es.InputError, match="item '7' has 2 trials, and score pass.3 needs"):
+            es.compare_logs(path, epochs="pass^3")
+    assert list(read[0]) == list(read[1])
+    path.write_text("\n".join(re.sub("(A,7,.,).", r"\1", line) for line in lines))
+    with pytest.raises(es.InputError, match="3 of 240 scores are missing"):
+        es.compare_logs(path)
 
 
 def test_one_crash_in_many_trials_leaves_pass_k_possible(tmp_path):
