@@ -834,6 +834,10 @@ a gate refuses tasks that were not asked alike
 the weights of a group are those of its score
 - "micro": np.average(values, weights=sizes)
 + "micro": np.average(values)
+@ logs/formats/tables.py: logs_missing
+an empty answer of several is as one that has no row
+- is_absent = is_gone & (is_absent | np.isin(known, known[~is_gone]))
++ pass
 @ logs/joining.py: judged
 the metric of people's scores is none of the judge
 - tuple(one for one in log.rows if one.key.metric != column)
