@@ -19,8 +19,8 @@ from evalstats.analysis.design import (
 from evalstats.analysis.drawn import Drawn, Maker, Summary, from_segments, maker_of, summaries_of
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.scores import Segments, distinct_names, segments_of
-from evalstats.checks import listed, shown
-from evalstats.errors import Argument, InputError
+from evalstats.checks import is_missing, listed, shown
+from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.statistics.extraction import (
@@ -299,7 +299,21 @@ def _refuse_all(maker: Maker, others: Mapping[str, object]) -> None:
 
 
 def _check_columns(hypotheses: object, others: Mapping[str, object]) -> None:
-    """Refuse a column of the frame of systems as another argument too."""
+    """Refuse a frame with a row a score, and a column of systems as another argument too."""
+    kinds: dict[bool, Any] = {}
+    for name, column in columns_of(hypotheses) or ():
+        there = [
+            cell for cell in listed(column[:99], "hypotheses", "cells") if not is_missing(cell)
+        ]
+        if there:
+            kinds.setdefault(isinstance(there[0], str), name)
+    if len(kinds) > 1:
+        raise InputTypeError(
+            f"is a frame with texts ({kinds[True]!r}) and numbers ({kinds[False]!r}), and each "
+            f"column must be a system; compare_logs and estimate_logs read frames with a row a "
+            f"score, and columns such as model, item and score",
+            argument="hypotheses",
+        )
     columns = [name for name, _ in columns_of(hypotheses) or ()]
     for argument, value in others.items():
         name = getattr(value, "name", None)

@@ -25,6 +25,7 @@ from evalstats.designs.unpaired.independent import tables_by_system
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.metrics import Metric
+from evalstats.metrics.identity import MetricSignature
 from evalstats.results.forms import Result
 from evalstats.results.records import distinct
 from evalstats.statistics.extraction import Progress, extract_files
@@ -38,7 +39,7 @@ from evalstats.statistics.files import (
 )
 from evalstats.statistics.names import as_names, group_codes
 from evalstats.statistics.runs import as_runs
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, concatenate
 
 if TYPE_CHECKING:
     from evalstats.logs.joining import Joined
@@ -160,8 +161,9 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
                 labels[name] = _labels(asked, lambda one: one in tables[0].labels)
         files = zip(paths, tables, strict=True)
         single = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
+        tables, notes = _stacked(tables, paths)
         tables = tables if options.unpaired else tables_of(tables)
-        found = Input({"": _chosen(tables, options)}, labels, paths=single)
+        found = Input({"": _chosen(tables, options)}, labels, notes, paths=single)
     else:
         # Tasks are there anyway.
         joined = _of_logs(options, {x: of for x, of in labels.items() if of not in (None, "task")})
@@ -172,6 +174,30 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
     if least > 1:
         _check_enough(options, found.systems, found.paths)
     return found
+
+
+def _stacked(
+    tables: Sequence[SegmentStatistics], paths: Sequence[str]
+) -> tuple[list[SegmentStatistics], tuple[str, ...]]:
+    """Return tables, those of the same systems and metric one after the other, with a note."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for i, table in enumerate(tables):
+        made_by = MetricSignature.of(table.metric_signature).unversioned
+        groups.setdefault((table.metric.name, made_by, *sorted(table.systems)), []).append(i)
+    found, notes = [], []
+    for places in groups.values():
+        parts = [tables[i] for i in places]
+        if len(parts) > 1:
+            names = ", ".join(paths[i] for i in places)
+            if any(part.fingerprint is None and part.segment_ids is None for part in parts):
+                raise InputError(
+                    f"{names} have the same systems, and nothing says whether they are parts of "
+                    f"one test set: no ids, and no hash of references"
+                )
+            n = sum(part.n_segments for part in parts)
+            notes.append(f"{names} are parts of one test set of {n:,} segments, in this order.")
+        found.append(concatenate(parts) if len(parts) > 1 else parts[0])
+    return found, tuple(notes)
 
 
 def _refuse(options: argparse.Namespace, names: Iterable[str], why: str) -> None:
@@ -353,12 +379,13 @@ def _reference_files(options: argparse.Namespace) -> list[str]:
 def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
     """Return what a report shows of segments: references and outputs, where they are in files.
 
-    Of domains, each of which has some of the segments, by the numbers of the lines, which in the
-    total stand behind the domain.
+    Of domains, each of which has some of the segments, and where only lines with scores are left,
+    by the numbers of the lines, which in the total stand behind the domain.
     """
     if options.command != "compare" or not options.input or options.unpaired or options.over:
         return None
-    if options.by and (options.groups or options.by == STANDARD):
+    is_part = options.by is not None or options.missing == "intersect"
+    if is_part and (options.groups or options.by == STANDARD):
         # A domain has some of the documents, and standard input cannot be read again.
         return None
     # Standard input cannot be read again.
@@ -372,7 +399,7 @@ def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
             if path != STANDARD and (not options.systems or matches(name, options.systems)):
                 shown[name] = Lines(path)
     texts = {name: list(lines) for name, lines in shown.items()}
-    if not options.by and options.missing != "intersect":
+    if not is_part:
         return texts
     own = [str(i + 1) for i in range(max(map(len, texts.values()), default=0))]
     of_domains = map("{}: {}".format, Labels(options.by), own) if options.by else own
@@ -448,12 +475,16 @@ def _selection(options: argparse.Namespace) -> dict[str, Any]:
 def log_at(path: str, options: argparse.Namespace) -> Log:
     """Return a log, or a file of statistics, whatever its systems are."""
     from evalstats.logs.log import log_of
+    from evalstats.logs.pivot import epochs_of
     from evalstats.logs.reading import read_log
     from evalstats.logs.rows import Items, Key, Rows
 
     if Path(path).suffix != ".npz":
         of_several = ("missing", "systems", "human")
         wanted = {name: x for name, x in _selection(options).items() if name not in of_several}
+        if "epochs" in wanted:
+            # What is shown is the mean of each item anyway.
+            wanted["epochs"] = epochs_of(wanted["epochs"])[0]
         return read_log(path, **wanted)
     table = SegmentStatistics.load(path)
     ids = table.segment_ids or tuple(map(str, range(table.n_segments)))

@@ -42,10 +42,10 @@ class Note(NamedTuple):
 
 def sentences(notes: Iterable[Note]) -> list[str]:
     """Return one sentence for each kind and ending of notes, in order of their first lines."""
-    lines: dict[tuple[str, str, str], list[str]] = {}
+    lines: dict[tuple[str, str, str], dict[str, None]] = {}
     for kind, line, ending, caution in notes:
-        lines.setdefault((kind, ending, caution), []).append(line)
-    each = [(f"{first_few(of)}{ending}", kind) for (_, ending, kind), of in lines.items()]
+        lines.setdefault((kind, ending, caution), {})[line] = None
+    each = [(f"{first_few([*of])}{ending}", kind) for (_, ending, kind), of in lines.items()]
     return [Caution(said, kind) if kind else said for said, kind in each]
 
 

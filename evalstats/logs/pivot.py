@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import label_codes
-from evalstats.checks import shown
+from evalstats.checks import listed, shown
 from evalstats.designs.trials.metrics import OF_TRIALS, Trials, trials_named
 from evalstats.errors import Argument, InputError
 from evalstats.logs.rows import Key, Rows, natural_order, taken
@@ -31,6 +31,20 @@ def as_epochs(epochs: object) -> str:
     """Return what answers become, if it is one of the words above, or "flips@2"."""
     _of_trials(epochs)
     return str(epochs)
+
+
+def epochs_of(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Return what answers become, in one way or several, of which each is a metric."""
+    ways = tuple(
+        map(as_epochs, [given] if isinstance(given, str) else listed(given, "epochs", "words"))
+    )
+    if len(ways) > 1 and (len(set(ways)) < len(ways) or "runs" in ways):
+        raise InputError(
+            f"must be one way to count answers, or several different ones without 'runs', got "
+            f"{', '.join(ways)}",
+            argument="epochs",
+        )
+    return ways
 
 
 def _of_trials(epochs: object, score: str = "") -> Trials | None:
@@ -304,6 +318,29 @@ def pivoted(rows: Sequence[Rows], epochs: str = "mean", metric: Metric | None = 
         is_there[s, places[s]] = True
         is_gone[s, places[s]] = np.isnan(part.values).any(axis=1)
     return Pivot(key, metric, parts, ids, places, is_there, is_gone, shared_labels(parts))
+
+
+def pivots_of(
+    rows_of: Mapping[Key, Sequence[Rows]], epochs: Sequence[str], paired: bool
+) -> list[dict[Key, Pivot]]:
+    """Return the pivots of all systems by key, or of each alone where they are not paired.
+
+    Of several `epochs` each is a metric of its own: the metric of a key is then "reward pass^4".
+    """
+    ways = []
+    for way in epochs:
+        together = {key: pivoted(rows, way) for key, rows in rows_of.items()} if paired else {}
+        ways.append([together] if paired else pivoted_by_system(rows_of, way))
+    if len(ways) == 1:
+        return ways[0]
+    return [
+        {
+            key._replace(metric=pivot.metric.name): pivot
+            for of_way in side
+            for key, pivot in of_way.items()
+        }
+        for side in zip(*ways, strict=True)
+    ]
 
 
 def pivoted_by_system(

@@ -241,6 +241,22 @@ def test_a_table_a_column_and_lists_are_one(folder):
     by_column = es.compare_logs(path, metric="correct", human="people", baseline="base", **FEW)
     assert by_file["tuned"] == by_column["tuned"]
     assert not any("Left out" in note for note in by_column.notes)
+    # The column that people's scores are in is no metric, and what better is of it is not asked.
+    path.write_text("\n".join(both).replace(",correct,", ",judge,"))
+    with pytest.raises(es.InputError, match="a higher or a lower judge is better"):
+        es.compare_logs(path, human="people", **FEW)
+    for directions in (
+        {"judge": "higher"},
+        {"*": "higher"},
+        {"judge": "higher", "people": "lower"},
+    ):
+        found = es.compare_logs(path, human="people", directions=directions, baseline="base", **FEW)
+        assert found["tuned"].difference == by_column["tuned"].difference
+    for human, message in (("peple", "there is no metric 'peple'"), ("judge", "lower people is")):
+        with pytest.raises(es.InputError, match=message):
+            es.compare_logs(path, human=human, **FEW)
+    with pytest.raises(es.InputError, match="human must be one of two metrics"):
+        es.compare_logs(path, metric="people", human="people", **FEW)
     judge, human = ({name: [] for name in ("base", "tuned")} for _ in range(2))
     for line in both[1:]:
         name, _, grade, label = line.split(",")
@@ -288,7 +304,13 @@ MEAN = es.Mean("pass")
          "human is of scores, or of references, and the metrics are of both kinds"),
         (lambda: es.estimate(es.extract({"A": A}, metric=MEAN), human=[1, None, 0, 1]),
          "human must be left out when SegmentStatistics are given; extract them under es.Judged"),
-        (lambda: es.Judged("quality"), "metric must be that of judge and people, got 'quality'"),
+        (lambda: es.Judged("quality"),
+         "metric must be that of judge and people, of which human makes Judged, got 'quality'"),
+        (lambda: es.compare({"a": [1, 0], "b": [1, 1]}, metrics=es.Judged(MEAN), human={}),
+         "of which human makes Judged, got Judged already"),
+        (lambda: es.estimate(np.arange(9) * 1e200, metric=es.Mean("q"),
+                             human=[1e200, 2e200, 4e200, *[None] * 6]),
+         "has no finite gradient, or one above 1e70; label more segments, or take another unit"),
         (lambda: es.Judged(MEAN, 1.5), "weight must be from 0 to 1, got 1.5"),
         (lambda: es.Judged(MEAN).statistics([1, 2]),
          "hypotheses[0] must be a pair, the judge's label and people's or None, got 1"),

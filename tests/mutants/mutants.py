@@ -333,7 +333,7 @@ resamples set no floor under a family
 - np.where(counts > fewest, shares, small)
 + shares
 resamples of few units have heavy tails
-- max((len(largest) + 1) // _ONE_IN, 1)
+- max((len(largest) + 1) // ONE_IN, 1)
 + 1
 at a level below the smallest share an interval is Bonferroni's
 - if k >= fewest else beyond
@@ -360,8 +360,17 @@ nor do they name it
 + names = distinct(table.metric.name for table in self.tables.values())
 @ analysis/shares.py: counts suites
 the failures of few items may be unseen
-- squares = np.bincount(codes, weights**2)
-+ squares = 0 * np.bincount(codes, weights**2)
+- return np.asarray(np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
++ return np.asarray(0 * np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
+of groups it is groups that may be unseen
+- drawn = codes if self.units.codes is None else self.units.codes
++ drawn = codes
+losing more answers of groups never makes a gate pass
+- return min((low, *lows)), max((high, *highs))
++ return low, high
+nor is the p-value smaller
+- return max((alone, *(one.pvalue(null, alternative) for one in fewer)))
++ return alone
 and so may the answers that change
 - spread = self.units.spread(influence, self._added(changed))
 + spread = self.units.spread(influence)
@@ -482,7 +491,7 @@ where nothing varies items count as their weights leave them (Kish)
 - segments = student.kish(self.weights)
 + segments = float(self.success.shape[1])
 where nothing varies groups count, and not their answers
-- return min(found, (variance + _HALF / segments) / (squared + _HALF / (segments * groups)))
+- return min(found, (variance + more) / (squared + more / groups))
 + return segments if found == np.inf else found
 @ questions/power/planning.py: gates
 a share is kept of what the baseline scores
@@ -575,8 +584,8 @@ no task is called as a total over all
 + if False:
 @ questions/domains/heterogeneity.py: domains_by
 groups that lie in several strata are drawn whole in the total
-- np.unique(members * len(names) + codes).size > units.n
-+ False
+- if units.are_split(codes):
++ if False:
 a stratum where all segments change alike is no stratum without an error
 - for error in (d.standard_error, of_interval)
 + for error in (d.standard_error,)
@@ -654,6 +663,13 @@ all 64 bits of an id count
 shards draw independently of each other
 - generator(seed, (_STAGE_TWO, shard), batch)
 + generator(seed, (_STAGE_TWO, 0), batch)
+@ statistics/segments.py: parts
+parts with the same references are systems of one name
+- if shared or (table.fingerprint and table.fingerprint == other.fingerprint):
++ if shared:
+parts put together know their order
+- "|parts|".join(known)
++ "|parts|".join(sorted(known))
 @ statistics/segments.py: segment_labels options interchange
 groups change the fingerprint
 - fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
@@ -766,6 +782,9 @@ the winner of each resample is a step that was checked
 - if not np.all(np.isin(arrays["winners"], [check.step for check in checks])):
 + if False:
 @ training/check_records.py: monitor
+each real improvement is marked
+- "+" if c.improved else ""
++ ""
 a run says so where few segments decide
 - (x.kurtosis or 0) > _FAR_TAILS and x.worth < _FEW
 + (x.kurtosis or 0) > _FAR_TAILS and x.worth < 0
@@ -822,6 +841,10 @@ a gate refuses tasks that were not asked alike
 the weights of a group are those of its score
 - "micro": np.average(values, weights=sizes)
 + "micro": np.average(values)
+@ logs/joining.py: judged
+the metric of people's scores is none of the judge
+- tuple(one for one in log.rows if one.key.metric != column)
++ log.rows
 @ logs/joining.py: logs_groups
 the total is that of the largest group whose tasks are all compared
 - if not any(metric == other and tasks < larger for other, larger in totals)
@@ -838,6 +861,9 @@ of several runs the newest is read, wherever it was made
 an error of promptfoo is no test without an assertion
 -     if is_error:
 +     if False:
+runs of one name in a folder of DeepEval are called after their files
+- systems = systems if len(set(systems)) == len(systems) else names
++ pass
 a case of DeepEval that failed for an error alone has not failed
 -     if first is not None and not has_failed:
 +     if False:
@@ -858,6 +884,9 @@ cautions are never folded away
 - n_printed = max(n_cautions, _PRINTED_NOTES)
 + n_printed = _PRINTED_NOTES
 @ logs/formats/agents.py: logs_agents
+the domain that a file of tau-bench is called after is its task
+- named[path] = (match[2].lower() if match else "", agent)
++ named[path] = ("", agent)
 a trial of tau-bench that ended with an error is told from one that failed
 - value = None if is_gone else reward
 + value = reward
@@ -970,6 +999,26 @@ a baseline that is an input is not read twice
 a system of a table goes before a folder of its name
 - if table is None and name in log_at(path, options).systems:
 + if False:
+@ analysis/scores.py: rule
+bounds are those of the metric where scores are averaged
+- bounds=metric.bounds if aggregate.function is None else Metric.bounds,
++ bounds=metric.bounds,
+@ analysis/estimate.py: rule
+an interval of a score lies where scores do
+- return method, (max(bounds[0], low), min(bounds[1], high))
++ return method, bounds
+@ checks.py: spellings
+arguments by position are those that have a place
+- if len(args) > len(positional):
++ if False:
+@ results/layout.py: forms
+a title says how many runs there are
+- f", {runs} runs" if runs else ""
++ ""
+@ results/papers.py: forms
+a total is no task
+- tasks = distinct(e.task for e in estimates if e.aggregate is None)
++ tasks = distinct(e.task for e in estimates)
 @ cli/__init__.py: cli
 a description is text
 - if options.describe and form == "text"
@@ -1184,6 +1233,34 @@ columns with another index are refused
 two spellings of one argument are refused
 - if name in kwargs or name in positional[: len(args)]:
 + if name in kwargs:
+@ designs/looks/spending.py: looks
+a system that is worse is never shown by a sequence
+- if z <= 0:
++ if False:
+@ designs/judges/rogan_gladen.py: raters
+where the judge is useless the gradient is that of the labels
+- share[..., 2], share[..., 4] = by_part
++ share[..., 2], share[..., 5] = by_part
+@ questions/ranking/ranks.py: ranking
+Borda's count is a mean of ranks
+- return np.asarray(np.mean(ranks(
++ return np.asarray(np.median(ranks(
+@ designs/trials/repeats.py: items_or_trials
+a plan has the trials of items with an answer
+- trials = trials or round(float(np.mean(answers.counts[answers.counts > 0])))
++ trials = trials or round(float(np.mean(answers.counts[answers.counts >= 0])))
+@ logs/formats/agents.py: logs_agents
+a task with one of two texts has a hash
+- if any(texts) else ""
++ if all(texts) else ""
+@ integrations/inspect_ai.py: inspect_metric
+two clusters have an interval
+- if n_units < 2:
++ if n_units < 3:
+@ pictures/findings.py: report
+a mark of few groups stands beside a claim alone
+- if len(tied) < len(own) else ""
++ if len(tied) <= len(own) else ""
 @ results/files.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()

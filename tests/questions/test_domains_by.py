@@ -37,6 +37,9 @@ def test_of_two_it_is_welchs_t_and_of_equal_errors_cochrans_q():
     q = np.sum(weights * (values - np.sum(weights * values) / np.sum(weights)) ** 2)
     assert 5 * found.statistic == pytest.approx(q)
     assert found.pvalue == pytest.approx(stats.chi2.sf(q, 5), rel=1e-6)
+    endless = welch(values, errors, np.full(6, np.inf))
+    assert endless.pvalue == pytest.approx(stats.chi2.sf(q, 5))
+    assert (endless.statistic, endless.within) == (pytest.approx(q / 5), np.inf)
     for scale in (1e-200, 1e200):
         assert welch(scale * values, scale * errors, np.full(6, 9.0)) == pytest.approx(
             welch(values, errors, np.full(6, 9.0))

@@ -210,7 +210,7 @@ def welch(
     >>> print(f"{found.statistic:.2f} {found.within:.1f} {found.pvalue:.3f}")
     3.73 56.8 0.030
     """
-    from scipy.special import fdtrc
+    from scipy.special import chdtrc, fdtrc
 
     k = len(values)
     # Squares of large or small scores are no numbers.
@@ -221,8 +221,9 @@ def welch(
     lack = float(np.sum((1 - shares) ** 2 / degrees))
     between = float(np.sum(weights * apart**2)) / (k - 1)
     statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
-    within = (k * k - 1) / (3 * lack)
-    return Welch(statistic, k - 1.0, within, float(fdtrc(k - 1, within, statistic)))
+    within = (k * k - 1) / (3 * lack) if lack > 0 else np.inf
+    pvalue = fdtrc(k - 1, within, statistic) if lack > 0 else chdtrc(k - 1, (k - 1) * statistic)
+    return Welch(statistic, k - 1.0, within, float(pvalue))
 
 
 def labelled(
@@ -257,8 +258,8 @@ def by_stratum(
     drawn, codes, names, task = labelled(comparison, evaluation, labels, "by")
     tasks = taken_apart(list(drawn.values()), codes, names, task)
     units = next(iter(drawn.values())).units
-    members, totals = units.members, list[Task | Total]()
-    if members is not None and np.unique(members * len(names) + codes).size > units.n:
+    totals: list[Task | Total] = []
+    if units.are_split(codes):
         # What shares groups is no stratum of the total, which is the whole as it was drawn.
         totals.append(replace(task, name="micro", aggregate="micro", total=WHOLE))
     else:
