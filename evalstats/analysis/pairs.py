@@ -91,8 +91,8 @@ class PairTest:
 
     @property
     def by_t(self) -> bool:
-        """Whether t decides alone: several runs, or units worth fewer than six."""
-        return bool(self.drawn.runs) or self.spread.degrees < bootstrap.LEAST_DEGREES
+        """Whether t decides alone: nothing is drawn, or units are worth fewer than six."""
+        return not self.drawn.replicates.size or self.spread.degrees < bootstrap.LEAST_DEGREES
 
     @property
     def test(self) -> str:

@@ -13,6 +13,7 @@ from evalstats.analysis.design import (
     as_aggregate,
     as_units,
     check_enough,
+    names_of_labels,
     unit_name,
 )
 from evalstats.analysis.drawn import Drawn, Maker, Summary, from_segments, maker_of, summaries_of
@@ -118,7 +119,8 @@ class Task:
     def unit_names(self) -> list[str]:
         """Return what the unit of each segment is called: its group, or its id."""
         groups: Any = labels_of(self.tables, self.groups, "groups")
-        return self.segment_names() if groups is None else list(map(str, groups))
+        is_one = groups is not None and not isinstance(groups, Mapping)
+        return list(map(str, groups)) if is_one else self.segment_names()
 
     def segment_names(self) -> list[str]:
         """Return the id of each segment, or its place from 0."""
@@ -157,6 +159,9 @@ def as_task(
         tables = tables_of(hypotheses, references, metrics)
         return Task(tables, groups=groups, strata=strata, aggregate=aggregate)
     known = {name: value for name, value in labels.items() if value is not None}
+    if isinstance(groups, Mapping):
+        del known["groups"]
+        known |= {f"groups[{name!r}]": of for name, of in groups.items()}
     for name, value in known.items():
         listed(value, name, "labels, one a segment")
     if known:
@@ -217,6 +222,10 @@ def tables_of(
 
 def labels_of(tables: Sequence[SegmentStatistics], labels: Labels | str, argument: str) -> Labels:
     """Return labels, one a segment, that may be named by a label that statistics have."""
+    several = names_of_labels(labels, tables[0].n_segments) if tables[0].labels else ()
+    by_name = labels if isinstance(labels, Mapping) else dict(zip(several, several, strict=True))
+    if by_name:
+        return {name: labels_of(tables, of, argument) for name, of in by_name.items()}
     if not isinstance(labels, str):
         return labels
     known = tables[0].labels

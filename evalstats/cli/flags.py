@@ -161,8 +161,8 @@ OPTIONS = {
         Option("--ids FILE", "extract", "one name of a segment a line"),
     ],
     "units": [
-        Option("--groups NAME|FILE", "units",
-               "of documents: a label of the items, or a label a line", "label"),
+        Option("--groups NAME|FILE...", "units",
+               "label of the items, or a label a line; or two: prompt rater", "label"),
         Option("--strata NAME|FILE", "units", "likewise a domain: drawn within each",
                "label rare"),
         Option("--unpaired", "compare rank gate", "systems have other items; -r: a file a system",

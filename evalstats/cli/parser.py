@@ -83,6 +83,10 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     # What another command is asked is not asked here: all options have a value, or None.
     nothing = argparse.Namespace(**dict.fromkeys(option.name for option in EVERY))
     found = parser.parse_args(list(_marked(rest, options)), nothing)
+    if found.groups:
+        _take_groups(found)
+        if isinstance(found.groups, list) and len(found.groups) > 2:
+            parser.error(f"argument --groups takes one label, or two; got {' '.join(found.groups)}")
     # A word that is no file, after the one value of an option, is one too many.
     for stray in found.logs or () if found.input else ():
         at = rest.index(stray)
@@ -93,6 +97,16 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
         to_stdout(_help(command, headings, found.help_all))
         raise SystemExit(0)
     return found
+
+
+def _take_groups(found: argparse.Namespace) -> None:
+    """Tell logs that come after ``--groups`` from labels, where nothing else is read."""
+    if not found.logs and not found.input:
+        of_logs = (i for i, word in enumerate(found.groups) if i and Path(word).exists())
+        first = next(of_logs, 1)
+        found.groups, found.logs = found.groups[:first], found.groups[first:]
+    if len(found.groups) == 1:
+        (found.groups,) = found.groups
 
 
 def _marked(words: Iterable[str], options: Sequence[Option]) -> Iterator[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison
-from evalstats.analysis.design import Aggregated, Labels, NamedTotal, unit_name
+from evalstats.analysis.design import Aggregated, Labels, NamedTotal, names_of_labels, unit_name
 from evalstats.analysis.options import PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called, choice, flag, listed, shown, taking
@@ -240,7 +240,7 @@ class Joined(NamedTuple):
     totals: tuple[NamedTotal, ...] = ()
     unread: tuple[str, ...] = ()
     texts: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
-    labels: Mapping[str, str] = MappingProxyType({})
+    labels: Mapping[str, Any] = MappingProxyType({})
 
     def several(self) -> Joined:
         """Return the same, or say what is in the way of two systems where a log was not read."""
@@ -283,7 +283,7 @@ def joined(
         choice(missing, MISSING, "missing")
     allowed = allowed_changes(allow_changes)
     wanted = Wanted.of(task, metric, filter)
-    asked = tuple(of for of in labels.values() if isinstance(of, str))
+    asked = tuple(name for of in labels.values() for name in _names_in(of))
     wanted = wanted._replace(labels=asked, columns=as_columns(columns))
     read, unread = read_several(logs, wanted)
     if read and all(log.format == arenas.NAME for log in read):
@@ -321,19 +321,38 @@ def joined(
 
 def _labelled(
     pivots: list[dict[Key, Pivot]], labels: Mapping[str, Labels]
-) -> tuple[list[dict[Key, Pivot]], dict[str, str]]:
+) -> tuple[list[dict[Key, Pivot]], dict[str, Any]]:
     """Return pivots with the labels that came by place, and what all labels are called."""
-    named = {argument: of for argument, of in labels.items() if isinstance(of, str)}
+    named: dict[str, Any] = {}
+    taken = [name for of in labels.values() for name in _names_in(of)]
     for argument, of in labels.items():
-        if of is None or isinstance(of, str):
+        by_name = of if isinstance(of, Mapping) else dict.fromkeys(_names_in(of))
+        if of is None or (by_name and not isinstance(of, Mapping)):
+            named |= {} if of is None else {argument: of}
             continue
-        given, kind = listed(of, argument, "labels"), unit_name(of, argument.removesuffix("s"))
-        named[argument] = name = argument if kind in named.values() else kind
-        pivots = [
-            {key: one.labelled(name, given, argument) for key, one in side.items()}
-            for side in pivots
-        ]
+        names = []
+        for kind, values in (by_name or {unit_name(of, argument.removesuffix("s")): of}).items():
+            if isinstance(values, str):
+                names.append(values)
+                continue
+            given, name = listed(values, argument, "labels"), argument if kind in taken else kind
+            names.append(name)
+            pivots = [
+                {key: one.labelled(name, given, argument) for key, one in side.items()}
+                for side in pivots
+            ]
+        taken += names
+        named[argument] = names if by_name else names[0]
     return pivots, named
+
+
+def _names_in(labels: Any) -> tuple[str, ...]:
+    """Return the labels that have the names of some in a log: of one, or of two."""
+    if isinstance(labels, str):
+        return (labels,)
+    if isinstance(labels, Mapping):
+        return tuple(of for of in labels.values() if isinstance(of, str))
+    return names_of_labels(labels, 0)
 
 
 class _Tables(NamedTuple):
@@ -601,7 +620,7 @@ def _judged(
 
 def _refuse_for_battles(of_items: Mapping[str, object], labels: Mapping[str, Labels]) -> None:
     """Raise for what only scores of items have, such as labels that are no names."""
-    by_place = {name: of for name, of in labels.items() if not isinstance(of, str)}
+    by_place = {name: of for name, of in labels.items() if not _names_in(of)}
     for name, value in {**of_items, **by_place}.items():
         if value is not None:
             raise InputError(

@@ -113,6 +113,13 @@ labels by place go by the numbers of lines
 labels by place are refused where names are in another order
 - np.any(np.diff(part.rows.items.order) < 0)
 + False
+@ analysis/design.py: crossed
+what shares both labels counts once
+- max(first + second - both, both)
++ max(first + second, both)
+two labels know as much as the one with fewer
+- Spread(error, 1.0, min(one
++ Spread(error, 1.0, max(one
 @ designs/arenas/bradley_terry.py: arenas
 the mean of strengths is 0
 - information += 1 / size
@@ -342,8 +349,8 @@ the last task does not decide for all
 - adjustment = applied.pop() if len(applied) == 1 else options.adjustment
 + adjustment = adjustment
 the last task does not decide which test it is
-- test = "t" if all(has_runs) else options.test
-+ test = "t" if has_runs[-1] else options.test
+- test = "t" if all(undrawn) else options.test
++ test = "t" if undrawn[-1] else options.test
 @ analysis/totals.py: suites
 names of tasks change no total
 - return sorted(self.tables, key=identities.__getitem__)
