@@ -95,7 +95,10 @@ def compare(
         (`Judged`): the judge's bias cancels.
     groups : sequence, optional
         One label (a document, a speaker) per segment, or the name that statistics have for them in
-        their `labels`: whole groups are resampled.
+        their `labels`: whole groups are resampled. Of segments with two labels, both a sample (the
+        prompt and the rater), ``{"prompt": [...], "rater": [...]}``, or a list of both names: the
+        variance is V(prompt) + V(rater) - V(both), at least V(both), and t of the fewer decides
+        (Cameron, Gelbach and Miller, 2011).
     strata : sequence, optional
         One label (a domain, a language) per segment: resamples within strata, each of which keeps
         its size. Each group must lie in one stratum.
@@ -135,7 +138,8 @@ def compare(
     adjustment : {"max-t", "holm", "benjamini-hochberg", "none"}
         How p-values are adjusted for all comparisons under one metric. Step-down max-T (Romano and
         Wolf, 2005, 2016) and Holm's method (1979) bound the probability of any false claim; the
-        first knows how pairs depend on one another. Where nothing is drawn it is Holm's.
+        first knows how pairs depend on one another. Where nothing is drawn, and of p-values of
+        ``"ar"``, it is Holm's.
     adjust_over : {"pairs", "metrics"}
         What one family is: all pairs under one metric, or under all of them, for who claims
         "better under BLEU or chrF".
@@ -243,18 +247,19 @@ def compared(
     estimates: list[Estimate] = []
     tests: list[Tested] = []
     applied: set[str] = set()
-    has_runs: list[bool] = []
+    undrawn: list[bool] = []
     is_paired = True
     for part, drawn in evaluation.drawn(progress):
-        # Of one pair there are no others, and tasks have Holm's method; without resamples nothing
-        # says how pairs depend on one another.
+        # Of one pair there are no others, and tasks have Holm's method; without resamples, or where
+        # outputs are swapped, nothing says how p-values of pairs depend on one another.
         n_together = len(evaluation.pairs) * (len(drawn) if options.is_over_metrics else 1)
         is_alone = n_together == 1 < len(evaluation.parts)
         adjustment = options.adjustment
-        if adjustment == "max-t" and (is_alone or not drawn[0].replicates.size):
+        is_undrawn = options.test == "ar" or not drawn[0].replicates.size
+        if adjustment == "max-t" and (is_alone or is_undrawn):
             adjustment = "holm"
         applied.add(adjustment)
-        has_runs.append(bool(drawn[0].runs))
+        undrawn.append(not drawn[0].replicates.size)
         is_paired = drawn[0].of.is_paired
         families = [drawn] if options.is_over_metrics else [[one] for one in drawn]
         of_part = [
@@ -270,7 +275,7 @@ def compared(
         evaluation.limits.append(limits_of(drawn, evaluation.pairs, part))
     # Tasks of different kinds have the adjustment that was asked for.
     adjustment = applied.pop() if len(applied) == 1 else options.adjustment
-    test = "t" if all(has_runs) else options.test
+    test = "t" if all(undrawn) else options.test
     pvalues = [one.adjusted for one in tests]
     if not single:
         pvalues = adjusted_over_tasks(tests, adjustment, options.is_over_metrics)

@@ -144,8 +144,8 @@ class Effect:
 
     @property
     def is_by_t(self) -> bool:
-        """Whether t decides alone: several runs, unseen variance, or units worth fewer than six."""
-        is_other = bool(self.runs) or self.unseen is not None
+        """Whether t decides: nothing is drawn, or of few labels, or units worth fewer than six."""
+        is_other = not self.replicates.size or self.unseen is not None
         return is_other or self.spread.degrees < bootstrap.LEAST_DEGREES
 
     def by_t(self, alpha: float) -> Bounds:
@@ -252,7 +252,8 @@ class Drawn:
         known = {"nrefs": self.of.reference_label or None, "labels": labels or None}
         fields = {**known, **analysis}
         strata = len(self.units.labels)
-        fields |= {"strata": str(strata) if strata else None, "unit": self.units.unit}
+        unit = "+".join(side.unit for side in self.units.sides)
+        fields |= {"strata": str(strata) if strata else None, "unit": unit}
         return Signature.create(self.of.metric_name, self.of.signature, fields)
 
     @cached_property
@@ -295,8 +296,9 @@ def from_segments(segments: Sequence[Resampled], options: Options) -> list[Drawn
     check_fits(segments, options)
     # The whole corpus first: it shows in no time what is wrong with a score.
     scores = [s.score([block.totals for block in s.blocks], "the corpus") for s in segments]
-    # Resampling segments says nothing of other runs.
-    if options.n_drawn == 0 or segments[0].runs is not None:
+    # Resampling segments says nothing of other runs, and no rows draw groups of two labels.
+    is_by_t = segments[0].runs is not None or len(segments[0].units.sides) > 1
+    if options.n_drawn == 0 or is_by_t:
         replicates = [np.empty((0, len(s.systems))) for s in segments]
     else:
         weights, then = rows_of(segments[0].units, options.seed), partial(_scores, segments)
@@ -391,6 +393,8 @@ def check_fits(segments: Sequence[Resampled], options: Options) -> None:
             f"'bca' is that of one sample{why} use 'bootstrap', 'percentile' or 't'",
             argument="method",
         )
+    if len(units.sides) > 1:
+        refuse_resampling(options, "other groups of two labels; where there are two")
     if not any(with_runs):
         if options.paired_runs:
             raise InputError(
@@ -400,11 +404,15 @@ def check_fits(segments: Sequence[Resampled], options: Options) -> None:
         return
     if not all(with_runs):
         raise InputError("all metrics must have the same runs, got some without")
+    refuse_resampling(options, "other runs; where there are several runs of each system")
+
+
+def refuse_resampling(options: Options, what: str) -> None:
+    """Refuse methods and tests that say nothing of this, of which t is to decide."""
     for name in ("method", "test"):
         if getattr(options, name) in ("percentile", "bca", "ar"):
             raise InputError(
-                f"{getattr(options, name)!r} says nothing of other runs; where there are several "
-                f"runs of each system leave ",
+                f"{getattr(options, name)!r} says nothing of {what} leave ",
                 Argument(name),
                 " out, and t decides",
                 argument=name,

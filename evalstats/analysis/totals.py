@@ -92,6 +92,12 @@ class Total:
             tables = self.suite[name]
             weight = self.aggregate.get(name) if isinstance(self.aggregate, Mapping) else None
             labels = labels_of(tables, self.groups.get(name), "groups")
+            if isinstance(labels, Mapping):
+                raise InputError(
+                    f"must be one label a segment where tasks have a total, got {list(labels)}; "
+                    f"give one",
+                    argument="groups",
+                )
             codes = [] if labels is None else group_codes(labels, tables[0].n_segments).tolist()
             each = []
             for table in tables:
@@ -156,7 +162,7 @@ class Total:
             of_segments = np.arange(n_segments, n_segments + n)
             blocks.append(replace(block, places=at, segment_places=of_segments))
             # A segment without label is a group of its own.
-            members.append(n_units + (np.arange(n) if own.members is None else own.members))
+            members.append(n_units + own.of_segments)
             strata.append(np.full(own.n, t))
             # What is drawn apart within a task stays so.
             codes.append(n_strata + (0 * strata[-1] if own.codes is None else own.codes))

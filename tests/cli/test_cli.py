@@ -607,6 +607,12 @@ def test_texts_are_restricted_to_the_lines_that_people_scored(here, beside, smal
     assert scores[:3] == table.scores.tolist()
     assert scores[3] == sum(7 * i % 10 for i in kept) / len(kept)
     assert any(f"{60 - len(kept)} of 60 lines are left out" in note for note in found["notes"])
+    options = ("--missing", "intersect", "-o", "x.html", "--resamples", "9")
+    cli.main(["compare", *INPUT, *REFS, "-m", "wer", "--scores", "comet.csv", *options])
+    shown = (here / "x.html").read_text(encoding="utf-8")
+    there = {i for i, line in enumerate(small.systems["copy"]) if line in shown}
+    assert there
+    assert there <= set(kept)
 
 
 def test_scores_of_other_references_do_not_go_with_texts(here, beside):

@@ -328,6 +328,22 @@ def test_a_table_a_column_and_lists_are_one(folder):
     by_column = es.compare_logs(path, metric="correct", human="people", baseline="base", **FEW)
     assert by_file["tuned"] == by_column["tuned"]
     assert not any("Left out" in note for note in by_column.notes)
+    # The column that people's scores are in is no metric, and what better is of it is not asked.
+    path.write_text("\n".join(both).replace(",correct,", ",judge,"))
+    with pytest.raises(es.InputError, match="a higher or a lower judge is better"):
+        es.compare_logs(path, human="people", **FEW)
+    for directions in (
+        {"judge": "higher"},
+        {"*": "higher"},
+        {"judge": "higher", "people": "lower"},
+    ):
+        found = es.compare_logs(path, human="people", directions=directions, baseline="base", **FEW)
+        assert found["tuned"].difference == by_column["tuned"].difference
+    for human, message in (("peple", "there is no metric 'peple'"), ("judge", "lower people is")):
+        with pytest.raises(es.InputError, match=message):
+            es.compare_logs(path, human=human, **FEW)
+    with pytest.raises(es.InputError, match="human must be one of two metrics"):
+        es.compare_logs(path, metric="people", human="people", **FEW)
     judge, human = ({name: [] for name in ("base", "tuned")} for _ in range(2))
     for line in both[1:]:
         name, _, grade, label = line.split(",")

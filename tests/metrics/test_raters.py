@@ -230,6 +230,11 @@ def test_a_judge_who_hardly_tells_is_a_note():
     assert note.startswith("corrected rate of blind: the judge hardly tells yes from no (sens")
     alone = es.estimate(systems["blind"], metric=es.RoganGladen(pairs=True), n_resamples=99)
     assert any("hardly tells yes from no" in note for note in alone.notes)
+    # Of few labels of one kind that is not known.
+    rare = judged(600, 60, 0.95, 0.9, 0.9, rng)
+    assert 0 < np.sum(rare[:, 1] == 0) < 10
+    found = es.estimate(rare, metric=es.RoganGladen(pairs=True), n_resamples=99)
+    assert any("fewer than 10 labels are yes, or no" in note for note in found.notes)
 
 
 def test_without_yes_or_no_the_labels_are_the_rate():

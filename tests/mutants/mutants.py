@@ -122,6 +122,13 @@ labels by place go by the numbers of lines
 labels by place are refused where names are in another order
 - np.any(np.diff(part.rows.items.order) < 0)
 + False
+@ analysis/design.py: crossed
+what shares both labels counts once
+- max(first + second - both, both)
++ max(first + second, both)
+two labels know as much as the one with fewer
+- Spread(error, 1.0, min(one
++ Spread(error, 1.0, max(one
 @ designs/arenas/bradley_terry.py: arenas
 the mean of strengths is 0
 - information += 1 / size
@@ -335,7 +342,7 @@ resamples set no floor under a family
 - np.where(counts > fewest, shares, small)
 + shares
 resamples of few units have heavy tails
-- max((len(largest) + 1) // _ONE_IN, 1)
+- max((len(largest) + 1) // ONE_IN, 1)
 + 1
 at a level below the smallest share an interval is Bonferroni's
 - if k >= fewest else beyond
@@ -351,8 +358,8 @@ the last task does not decide for all
 - adjustment = applied.pop() if len(applied) == 1 else options.adjustment
 + adjustment = adjustment
 the last task does not decide which test it is
-- test = "t" if all(has_runs) else options.test
-+ test = "t" if has_runs[-1] else options.test
+- test = "t" if all(undrawn) else options.test
++ test = "t" if undrawn[-1] else options.test
 @ analysis/totals.py: suites
 names of tasks change no total
 - return sorted(self.tables, key=identities.__getitem__)
@@ -586,8 +593,8 @@ no task is called as a total over all
 + if False:
 @ questions/domains/heterogeneity.py: domains_by
 groups that lie in several strata are drawn whole in the total
-- np.unique(members * len(names) + codes).size > units.n
-+ False
+- if units.are_split(codes):
++ if False:
 a stratum where all segments change alike is no stratum without an error
 - for error in (d.standard_error, of_interval)
 + for error in (d.standard_error,)
@@ -784,6 +791,9 @@ the winner of each resample is a step that was checked
 - if not np.all(np.isin(arrays["winners"], [check.step for check in checks])):
 + if False:
 @ training/check_records.py: monitor
+each real improvement is marked
+- "+" if c.improved else ""
++ ""
 a run says so where few segments decide
 - (x.kurtosis or 0) > _FAR_TAILS and x.worth < _FEW
 + (x.kurtosis or 0) > _FAR_TAILS and x.worth < 0
@@ -840,6 +850,14 @@ a gate refuses tasks that were not asked alike
 the weights of a group are those of its score
 - "micro": np.average(values, weights=sizes)
 + "micro": np.average(values)
+@ logs/formats/tables.py: logs_missing
+an empty answer of several is as one that has no row
+- is_absent = is_gone & (is_absent | np.isin(known, known[~is_gone]))
++ pass
+@ logs/joining.py: judged
+the metric of people's scores is none of the judge
+- tuple(one for one in log.rows if one.key.metric != column)
++ log.rows
 @ logs/joining.py: logs_groups
 the total is that of the largest group whose tasks are all compared
 - if not any(metric == other and tasks < larger for other, larger in totals)
@@ -1002,6 +1020,14 @@ bounds are those of the metric where scores are averaged
 an interval of a score lies where scores do
 - return method, (max(bounds[0], low), min(bounds[1], high))
 + return method, bounds
+@ checks.py: spellings
+arguments by position are those that have a place
+- if len(args) > len(positional):
++ if False:
+@ results/layout.py: forms
+a title says how many runs there are
+- f", {runs} runs" if runs else ""
++ ""
 @ results/papers.py: forms
 a total is no task
 - tasks = distinct(e.task for e in estimates if e.aggregate is None)

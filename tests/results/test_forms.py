@@ -255,6 +255,13 @@ def test_latex_has_minus_signs_caption_label_and_digits():
             result.to_latex(**bad)
 
 
+def test_a_title_says_how_many_runs_there_are():
+    rng = np.random.default_rng(1)
+    runs = {name: rng.random((3, 20)).tolist() for name in "ab"}
+    for result in (es.compare(runs, metrics=es.Mean("m")), es.estimate(runs, metric=es.Mean("m"))):
+        assert result.to_text().splitlines()[0].endswith("20 segments, 3 runs")
+
+
 @pytest.mark.parametrize(
     ("errors", "places"),
     [

@@ -340,8 +340,8 @@ class JudgeAgreement(Correction):
         if self.unlike <= _UNLIKE:
             yield Caution(
                 f"{self.metric}: the judge scores labelled segments differently from others "
-                f"(p = {self.unlike:.2g}, of scores and their differences), and intervals hold only where labelled segments are a "
-                f"random sample.",
+                f"(p = {self.unlike:.2g}, of scores and their differences), and intervals hold "
+                f"only where labelled segments are a random sample.",
                 "labels",
             )
         else:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.design import Aggregated, Labels, Units
+from evalstats.analysis.design import Aggregated, Labels, Units, refuse_crossed
 from evalstats.analysis.drawn import Drawn, from_segments, maker_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Resampled, Segments
@@ -149,6 +149,8 @@ def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:
     first, sizes = each[0], [of.units.n for of in each]
     if any(of.runs is not None for of in each):
         raise InputError(RUNS, argument="paired")
+    for of in each:
+        refuse_crossed(of.units, "paired=False")
     ends = np.cumsum(sizes).tolist()
     places = tuple(slice(end - n, end) for n, end in zip(sizes, ends, strict=True))
     blocks = [

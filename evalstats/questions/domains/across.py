@@ -19,7 +19,16 @@ from evalstats.questions.domains.heterogeneity import labelled
 from evalstats.results import tabular
 from evalstats.results.convert import FreeText, Level, check_bounds
 from evalstats.results.forms import Finding, Several
-from evalstats.results.records import Difference, Record, by_metric, counted, distinct, plural
+from evalstats.results.notes import WHOLE
+from evalstats.results.records import (
+    Caution,
+    Difference,
+    Record,
+    by_metric,
+    counted,
+    distinct,
+    plural,
+)
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.values import summed_within
 
@@ -205,6 +214,8 @@ def over(
                 f"{', '.join(single)} has 1 task each"
             )
         notes = (f"{', '.join(single)}: of one task, and left out.",) if single else ()
+        if any(d.aggregate == WHOLE for d in comparison.totals):
+            notes = (*_shared("task"), *notes)
         return _found(comparison, "task", some, own, notes)
     if len(comparison.tasks) > 1:
         raise InputError(
@@ -220,7 +231,17 @@ def over(
         a, b = (scores[d.metric][systems.index(name)] for name in (d.baseline, d.system))
         each = zip(names, (b - a).tolist(), strict=True)
         own[d.metric, d.system, d.baseline] = dict(each)
-    return _found(comparison, by, comparison.differences, own)
+    is_split = next(iter(drawn.values())).units.are_split(codes)
+    return _found(comparison, by, comparison.differences, own, _shared(by) if is_split else ())
+
+
+def _shared(stratum: str) -> tuple[str, ...]:
+    """Say what is not known of strata that share groups."""
+    said = (
+        f"groups lie in several {plural(stratum)}, whose differences share them: the intervals "
+        f"are about other {plural(stratum)} of these groups, and not about other groups."
+    )
+    return (Caution(said, "groups"),)
 
 
 def _of_strata(of: Segments, codes: Codes, names: Sequence[str]) -> Floats:
