@@ -61,6 +61,15 @@ ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
 @ designs/judges/judged.py: judged
+the judge's difference is held against that of other segments
+- each += [b - a for a, b in combinations(each, 2)]
++ pass
+a difference that few labels could show is no sign of a choice
+- max(error, least)
++ error
+one label more shows an error of the judge
+- marks * (scale * step) ** 2
++ 0 * marks * (scale * step) ** 2
 the judge's scores of labelled segments are taken off
 - people + self._weight * (elsewhere - there)
 + people + self._weight * elsewhere
