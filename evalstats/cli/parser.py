@@ -63,6 +63,10 @@ evalstats COMMAND --help says how; evalstats --version prints the version.
 """
 
 
+class Percent(float):
+    """A share that was typed as a percentage, 0.05 of ``5%``."""
+
+
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options of a command, whose name is `command`; help and errors end the program."""
     command, *rest = arguments or ["--help"]
@@ -209,9 +213,10 @@ def _read(kind: str, text: str) -> Any:
         if not comma:
             raise argparse.ArgumentTypeError(f"expected two prices, such as 10,1; got {text!r}")
         return _read("NUMBER", item), _read("NUMBER", trial)
-    if kind in ("SHARE", "LEVEL") and re.fullmatch(r"[\d.]+ ?%", text):
-        share = f"{_read('NUMBER', text.rstrip(' %')) / 100:.10g}"
-        raise argparse.ArgumentTypeError(f"expected a share, got {text!r}: write {share}")
+    if kind in ("POINTS", "SHARE", "LEVEL") and re.fullmatch(r"[\d.]+ ?%", text):
+        # Of points it has to be seen whether scores are from 0 to 1.
+        share = float(f"{_read('NUMBER', text.rstrip(' %')) / 100:.10g}")
+        return Percent(share) if kind == "POINTS" else share
     if kind not in ("N", "NUMBER", "POINTS", "SHARE", "LEVEL"):
         return text
     try:

@@ -583,6 +583,10 @@ without a baseline what ties with the best is emphasised too
 a segment of a domain keeps its name
 - segment_ids=_at(ids, places),
 + segment_ids=(),
+@ cli/commands.py: cli
+a percentage is of scores that are all from 0 to 1
+- return bool(np.all((total >= 0) & (total <= count)))
++ return True
 @ cli/inputs.py: report_kinds
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
