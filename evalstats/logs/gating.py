@@ -54,6 +54,12 @@ def gate_tables(
     The baseline is what `base` is, or is called by a name; `of_logs` are arguments of `joined`.
     """
     baseline = base if name is None else name
+    if isinstance(baseline, (int, float)):
+        raise InputTypeError(
+            f"must be a system, got {baseline}: whether a score is above a number says its "
+            f"interval, of estimate or estimate_logs with confidence_level=0.9 (at level 0.05)",
+            argument="base" if name is None else "baseline",
+        )
     maker = maker_of(given.hypotheses) or maker_of(baseline)
     if maker is not None and maker.total is None:
         raise InputTypeError(

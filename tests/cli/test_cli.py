@@ -487,6 +487,7 @@ compare TEXTS -o x.md -o ./x.md => -o ./x.md is given more than once
 compare FROM INPUT SEVEN -o c.pdf => error: -o c.pdf: 45 pairs are too many rows for a figure; give --baseline
 compare TEXTS --baseline '' => --baseline: there is no ''
 gate TEXTS --baseline copy => give --margin, the loss
+gate b.csv --baseline 0.6 --margin 0.1 => there are B. A gate holds two systems against each other; whether a score is above 0.6 says the interval of evalstats estimate --confidence-level 0.9
 gate scores.csv --baseline Bee --recovery 0.9 => error: cannot read Bee: it does not exist, and there is no system 'Bee'; there are A, B
 extract TEXTS -o x.txt => -o must end in .npz, got x.txt
 extract TEXTS -m bleu ter -o x.npz => -m needs one metric
