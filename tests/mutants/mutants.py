@@ -60,6 +60,13 @@ where no replicate is beyond the null value t may say less
 ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
+@ designs/trials/beta_binomial.py: trials
+the likelihood is that of right answers of the trials of an item
+- betaln(a + c, b + n - c)
++ betaln(a + c, b + n)
+an interval has as much on either side
+- [alpha / 2, 1 - alpha / 2]
++ [alpha, 1 - alpha / 2]
 @ designs/judges/judged.py: judged
 the judge's difference is held against that of other segments
 - each += [b - a for a, b in combinations(each, 2)]
