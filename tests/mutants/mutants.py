@@ -1008,6 +1008,14 @@ a title says how many runs there are
 a total is no task
 - tasks = distinct(e.task for e in estimates if e.aggregate is None)
 + tasks = distinct(e.task for e in estimates)
+@ inference/roots.py: roots
+interpolation takes a step where it gains more than halving
+- is_short = 2 * abs(tried)
++ is_short = 3 * abs(tried)
+@ cli/commands.py: cold_start
+a command loads what it needs
+- if TYPE_CHECKING:
++ if True:
 @ cli/__init__.py: cli
 a description is text
 - if options.describe and form == "text"
