@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 import evalstats as es
+from evalstats import cli
 from evalstats.designs.trials.repeats import Repeats
 from evalstats.inference import student
 
@@ -175,9 +176,31 @@ def test_answers_in_logs_are_trials(tmp_path, epochs, metric):
     np.testing.assert_array_equal(table.values[0], metric.statistics(TRIALS))
 
 
+def test_several_k_are_metrics_of_the_same_items(tmp_path, capsys):
+    path = log(tmp_path / "airline.csv", TRIALS)
+    ways = ["mean", *(f"pass^{k}" for k in range(1, 5))]
+    found = es.estimate_logs(path, epochs=ways, n_resamples=99)
+    assert [e.metric for e in found] == ["reward", *(f"reward {way}" for way in ways[1:])]
+    plain = es.estimate(TRIALS, metrics=METRICS[:4], n_resamples=99)
+    assert [e.score for e in found[1:]] == [e.score for e in plain]
+    assert sum("4 answers each, as trials" in note for note in found.notes) == 1
+    # What comes after the ways to count may be a file.
+    other = log(tmp_path / "other.csv", TRIALS[::-1])
+    assert cli.main(["compare", "--epochs", "pass^1", "pass^4", str(path), str(other)]) == 0
+    assert "reward pass^1, reward pass^4" in capsys.readouterr().out
+    limits = {"margin": 0.5, "n_resamples": 99}
+    checks = es.gate(path, other, epochs=["pass^1", "pass^4"], **limits).checks
+    assert [check.metric for check in checks] == ["reward pass^1", "reward pass^4"]
+    apart = es.compare_logs([path, other], epochs=ways[1:3], paired=False, n_resamples=99)
+    assert [d.metric for d in apart] == ["reward pass^1", "reward pass^2"]
+
+
 @pytest.mark.parametrize(
     ("epochs", "scores", "message"),
     [
+        (["pass^2", "pass^2"], "1,1", "different ones without 'runs', got pass.2, pass.2"),
+        (["pass^2", "runs"], "1,1", "different ones without 'runs', got pass.2, runs"),
+        (4, "1,1", "epochs must be a list of words, got int"),
         ("pass^5", "1,1", r"item 'task 0' has 4 trials, and reward pass\^5 needs at least 5"),
         (
             "pass^2",

@@ -563,3 +563,26 @@ def test_a_column_that_may_name_segments_is_asked_about(column):
     rows = [{"uid": uid, "gpt": 0.5, "llama": 1.5} for uid in column]
     with pytest.raises(es.InputError, match="has no column that names the segments, among 'uid'"):
         es.read_log(rows)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_domains_of_a_frame_and_which_call_reads_it(library):
+    frames = pytest.importorskip(library)
+    rng = np.random.default_rng(1)
+    columns = {
+        "model": ["A", "B"] * 60,
+        "item": np.repeat(np.arange(60), 2).tolist(),
+        "category": np.repeat(["x", "y", "z"], 40).tolist(),
+        "score": rng.random(120).tolist(),
+    }
+    frame = (frames.table if library == "pyarrow" else frames.DataFrame)(columns)
+    options = {"baseline": "A", "n_resamples": 99}
+    found = es.compare_logs(frame, by="category", **options)
+    assert found.tasks == ("x", "y", "z")
+    assert list(found) == list(es.compare_logs(frame, **options).by("category"))
+    assert list(found) == list(es.compare_logs(frame, by=columns["category"][::2], **options))
+    for ask in (es.compare, es.estimate):
+        with pytest.raises(
+            es.InputTypeError, match=r"numbers \('item'\).* compare_logs and estimate_"
+        ):
+            ask(frame)

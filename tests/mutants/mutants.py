@@ -61,6 +61,15 @@ ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
 @ designs/judges/judged.py: judged
+the judge's difference is held against that of other segments
+- each += [b - a for a, b in combinations(each, 2)]
++ pass
+a difference that few labels could show is no sign of a choice
+- max(error, least)
++ error
+one label more shows an error of the judge
+- marks * (scale * step) ** 2
++ 0 * marks * (scale * step) ** 2
 the judge's scores of labelled segments are taken off
 - people + self._weight * (elsewhere - there)
 + people + self._weight * elsewhere
@@ -113,6 +122,13 @@ labels by place go by the numbers of lines
 labels by place are refused where names are in another order
 - np.any(np.diff(part.rows.items.order) < 0)
 + False
+@ analysis/design.py: crossed
+what shares both labels counts once
+- max(first + second - both, both)
++ max(first + second, both)
+two labels know as much as the one with fewer
+- Spread(error, 1.0, min(one
++ Spread(error, 1.0, max(one
 @ designs/arenas/bradley_terry.py: arenas
 the mean of strengths is 0
 - information += 1 / size
@@ -342,8 +358,8 @@ the last task does not decide for all
 - adjustment = applied.pop() if len(applied) == 1 else options.adjustment
 + adjustment = adjustment
 the last task does not decide which test it is
-- test = "t" if all(has_runs) else options.test
-+ test = "t" if has_runs[-1] else options.test
+- test = "t" if all(undrawn) else options.test
++ test = "t" if undrawn[-1] else options.test
 @ analysis/totals.py: suites
 names of tasks change no total
 - return sorted(self.tables, key=identities.__getitem__)
@@ -834,6 +850,14 @@ a gate refuses tasks that were not asked alike
 the weights of a group are those of its score
 - "micro": np.average(values, weights=sizes)
 + "micro": np.average(values)
+@ logs/formats/tables.py: logs_missing
+an empty answer of several is as one that has no row
+- is_absent = is_gone & (is_absent | np.isin(known, known[~is_gone]))
++ pass
+@ logs/joining.py: judged
+the metric of people's scores is none of the judge
+- tuple(one for one in log.rows if one.key.metric != column)
++ log.rows
 @ logs/joining.py: logs_groups
 the total is that of the largest group whose tasks are all compared
 - if not any(metric == other and tasks < larger for other, larger in totals)

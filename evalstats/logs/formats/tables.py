@@ -264,6 +264,11 @@ def _rows(
             places = np.array([rows.get(answer, -1) for answer in answers])
             is_absent = places < 0
             statistics = np.where(is_absent[:, None], np.nan, values[places])
+            is_gone = np.isnan(statistics).any(axis=1)
+            if len(items.epochs) and np.any(is_gone):
+                # An empty answer of several is as one that has no row.
+                known = np.array(items.ids)
+                is_absent = is_gone & (is_absent | np.isin(known, known[~is_gone]))
             yield Rows(
                 Key(task, metric.name, filter),
                 column if scores.are_systems else system,
