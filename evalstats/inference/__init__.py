@@ -7,5 +7,5 @@
 - `roots`: where a function is 0
 - `families`: adjusted p-values of several comparisons, and what they say of ranks
 
-May import `metrics`, `checks` and `errors`; all of them `student` and `counts`.
+May import `metrics`, `checks` and `errors`; all of them `student`, `counts` and `roots`.
 """
