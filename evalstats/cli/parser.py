@@ -122,6 +122,8 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
         for name, better in argument.value.items():
             named.setdefault(better, []).append(name)
         return " ".join(f"--{better}-is-better {' '.join(of)}" for better, of in named.items())
+    if argument.name == "columns" and argument.has_value:
+        return " ".join(["--columns", *(f"{name}={role}" for name, role in argument.value.items())])
     if argument.name == "paired":
         return "--unpaired"
     name = {"metric": "metrics", "system": "systems"}.get(argument.name, argument.name)

@@ -854,6 +854,10 @@ the weights of a group are those of its score
 an empty answer of several is as one that has no row
 - is_absent = is_gone & (is_absent | np.isin(known, known[~is_gone]))
 + pass
+@ logs/formats/arenas.py: arenas
+columns of battles that a caller names stand before others
+- cells |= {str(role): table.cells[name] for name, role in roles.items() if role in OF_BATTLES}
++ pass
 @ logs/joining.py: judged
 the metric of people's scores is none of the judge
 - tuple(one for one in log.rows if one.key.metric != column)
