@@ -22,8 +22,9 @@ from evalstats.results.records import (
     ranked,
     whole_sizes,
 )
-from evalstats.results.signatures import DISTRIBUTION, Signature, version
+from evalstats.results.signatures import Signature
 from evalstats.results.tabular import Table
+from evalstats.results.version import DISTRIBUTION, version
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison

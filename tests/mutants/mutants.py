@@ -861,6 +861,10 @@ the weights of a group are those of its score
 an empty answer of several is as one that has no row
 - is_absent = is_gone & (is_absent | np.isin(known, known[~is_gone]))
 + pass
+@ logs/formats/arenas.py: arenas
+columns of battles that a caller names stand before others
+- cells |= {str(role): table.cells[name] for name, role in roles.items() if role in OF_BATTLES}
++ pass
 @ logs/joining.py: judged
 the metric of people's scores is none of the judge
 - tuple(one for one in log.rows if one.key.metric != column)
@@ -1039,6 +1043,14 @@ a title says how many runs there are
 a total is no task
 - tasks = distinct(e.task for e in estimates if e.aggregate is None)
 + tasks = distinct(e.task for e in estimates)
+@ inference/roots.py: roots
+interpolation takes a step where it gains more than halving
+- is_short = 2 * abs(tried)
++ is_short = 3 * abs(tried)
+@ cli/commands.py: cold_start
+a command loads what it needs
+- if TYPE_CHECKING:
++ if True:
 @ cli/__init__.py: cli
 a description is text
 - if options.describe and form == "text"

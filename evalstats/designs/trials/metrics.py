@@ -464,6 +464,8 @@ OF_TRIALS: dict[str, Callable[..., Trials]] = {
     "flips@K": FlipRate,
     "icc": ICC,
 }
+#: What `epochs` of a log can be.
+EPOCHS = ("mean", "runs", *(word for word in OF_TRIALS if word != "flips@K"))
 
 
 def trials_named(word: object, score: str = "") -> Trials | None:
