@@ -60,6 +60,10 @@ where no replicate is beyond the null value t may say less
 ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
+@ designs/trials/cases.py: cases
+an item that stands among others of its kind cannot be named alone
+- least * np.searchsorted(np.sort(least), least * _SAME, side="right")
++ least * 1
 @ designs/trials/beta_binomial.py: trials
 the likelihood is that of right answers of the trials of an item
 - betaln(a + c, b + n - c)
