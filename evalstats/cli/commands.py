@@ -13,9 +13,7 @@ from functools import partial
 from itertools import chain
 from math import comb
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 import evalstats
 from evalstats.analysis.comparison import Comparison
@@ -25,12 +23,9 @@ from evalstats.cli.flags import COMMANDS, flag_of, names_of
 from evalstats.cli.inputs import Input, Logs, log_at, read
 from evalstats.cli.output import FIGURES, outputs_of, to_stdout
 from evalstats.cli.parser import Percent, metrics_of
-from evalstats.data import load_sample
-from evalstats.designs.looks.looks import Looks
 from evalstats.errors import Argument, InputError
-from evalstats.logs.settings import allowed_changes
 from evalstats.logs.words import matches
-from evalstats.metrics import Confusion, Mean, Trials
+from evalstats.metrics import Confusion, Mean
 from evalstats.resampling.executors import Reporting
 from evalstats.results.files import replacing
 from evalstats.results.forms import Result
@@ -38,6 +33,9 @@ from evalstats.results.records import BARRING, CAUTION, Caution, accepting
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines, system_names
 from evalstats.statistics.segments import SegmentStatistics
+
+if TYPE_CHECKING:
+    from evalstats.designs.looks.looks import Looks
 
 #: What says how the segments, and the tasks, make a whole.
 _PARTS = ("aggregate", "groups", "strata")
@@ -141,6 +139,9 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
             argument="margin",
         )
     inputs, asked, notes = _against_baseline(options, progress, "a gate is")
+    # Few commands ask for settings of logs.
+    from evalstats.logs.settings import allowed_changes
+
     allowed = allowed_changes(options.allow_changes)
     notes = (*notes, *accepting(inputs.notes, allowed))
     if is_growing:
@@ -191,6 +192,8 @@ def demo(options: argparse.Namespace, progress: Progress) -> Result | None:
             f"evalstats compare -r ref.txt -i old.txt new.txt --baseline old\n"
         )
         return None
+    from evalstats.data import load_sample
+
     sample, metrics = load_sample(), ["bleu", "chrf", "ter"]
     return evalstats.compare(sample.systems, sample.references, metrics, baseline="baseline")
 
@@ -223,13 +226,16 @@ def _asked(
 
 def _has_shares(table: SegmentStatistics) -> bool:
     """Return whether scores are known to be from 0 to 1, of which a percentage is a part."""
+    # Few gates are of percentages.
+    from evalstats.designs.trials.metrics import Trials
+
     metric: Any = getattr(table.metric, "metric", table.metric)  # of runs, or of a judge
     if not isinstance(metric, (Mean, Trials, Confusion)):
         return False
     if isinstance(table.metric, Mean):
-        total, count = np.moveaxis(table.values, -1, 0)
-        return bool(np.all((total >= 0) & (total <= count)))
-    return bool(np.all((table.scores >= 0) & (table.scores <= 1)))
+        total, count = table.values[..., 0], table.values[..., 1]
+        return bool(((total >= 0) & (total <= count)).all())
+    return bool(((table.scores >= 0) & (table.scores <= 1)).all())
 
 
 def _no_shares(percentages: Mapping[str, float], metric: str) -> InputError:

@@ -17,9 +17,7 @@ from evalstats.analysis.design import Aggregated, Labels, NamedTotal, names_of_l
 from evalstats.analysis.options import PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called, choice, flag, listed, shown, taking
-from evalstats.designs.arenas.arena import linked, win_rates
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, both_bad_notes, simple
-from evalstats.designs.judges.judged import Judged, joined_rows
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import InputError
 from evalstats.logs.formats import arenas
@@ -614,6 +612,9 @@ def _judged(
                 f"must have scores of a part of the items of {name!r}, got {n:,} of {len(marks):,}",
                 argument="human",
             )
+    # Few logs have people's scores, or battles.
+    from evalstats.designs.judges.judged import Judged, joined_rows
+
     values = joined_rows(labelled, rows, table.values.astype(np.float64))
     return replace(table, values=values, metric=Judged(table.metric), metric_signature="")
 
@@ -636,6 +637,8 @@ def _of_arena(
     strengths: BradleyTerry | None,
 ) -> Joined:
     """Return battles: of two systems their win rates, and of several the table of strengths."""
+    from evalstats.designs.arenas.arena import linked, win_rates
+
     table = _battles(logs, places)
     n, notes = len(table.points), sentences(notes_on(logs))
     for name, of in table.labels.items() if not labels else ():
