@@ -246,6 +246,9 @@ def _numbers() -> Iterator[Job]:
         row, n = f"{kind}, {labelled} labelled", 250 if kind == "groups" else 1000
         made, small = Made(simulated.judged, (labelled, kind)), labelled == 100
         yield Job("judged", row, made, n, trials=1000, subset=small)
+    for part, labelled in product((0.04, 0.02), (50, 100, 200)):
+        made = Made(simulated.judged, (labelled, f"partial {part}"))
+        yield Job("judged", f"partial on {part}, {labelled} labelled", made, 2000, trials=1000)
     for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0)):
         row, made = (
             f"{n_runs} runs, spread {spread}",

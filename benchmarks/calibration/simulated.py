@@ -126,7 +126,8 @@ def crossed(n: int, rng: Rng, n_raters: int, of_prompts: float, of_raters: float
 def judged(n: int, rng: Rng, labelled: int, kind: str) -> Sample:
     """Draw equal systems by a judge that likes the second one, and people's labels of some items.
 
-    Scores are 0/1, numbers, or 0/1 in groups of four items, which are labelled together.
+    Scores are 0/1, numbers, or 0/1 in groups of four items, which are labelled together. A judge
+    that is "partial 0.04" is right but on such a part of the items, which it passes for B.
     """
     size = 4 if kind == "groups" else 1
     known = np.repeat(rng.permutation(n) < labelled, size)
@@ -141,6 +142,9 @@ def judged(n: int, rng: Rng, labelled: int, kind: str) -> Sample:
         right = np.where(np.isnan(common), rng.random(common.shape) < true, common)
         likes = np.array([[0.9, 0.1], [0.95, 0.35]])
         by_judge = rng.random(right.shape) < np.where(right == 1, likes[:, :1], likes[:, 1:])
+        if kind.startswith("partial"):
+            odd = rng.random(n) < float(kind.split()[-1]) / (1 - true)
+            by_judge = np.stack([right[0], (right[1] == 1) | odd])
     mean = es.Mean("score")
     rows = [np.stack([mean.statistics(x) for x in of.astype(float)]) for of in (right, by_judge)]
     marks = np.broadcast_to(known[None, :, None], (2, len(known), 1)).astype(float)

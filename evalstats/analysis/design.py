@@ -74,6 +74,13 @@ class Units:
         """Return error, factor and degrees of freedom of a quantity with these values, `(N,)`."""
         return student.spread(influence, self.sizes, self.codes, added)
 
+    def summed(self, values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        """Return sums of values of units, `(N,)`, in the strata of the draw, `(T,)`."""
+        if values is None:
+            return None
+        codes = np.zeros(self.n, np.intp) if self.codes is None else self.codes
+        return np.bincount(codes, values).astype(np.float64)
+
     def worth(self, some: NDArray[np.bool_]) -> float:
         """Return Kish's number of some units, `(N,)`; 0 of none."""
         if self.sizes is None or not np.any(some):

@@ -271,9 +271,7 @@ def _interval(drawn: Drawn, i: int, effect: Effect, options: Options) -> tuple[s
     if method == "bootstrap" and outcomes is not None and effect.influence is not None:
         method, bounds = "wilson", outcomes.score_interval(i, effect.influence, alpha)
     else:
-        if method == "bootstrap" and (
-            not effect.replicates.size or spread.degrees < bootstrap.LEAST_DEGREES
-        ):
+        if method == "bootstrap" and effect.is_by_t:
             method = "t"
         bounds = effect.interval(method, alpha, lambda: drawn.segments.without_each(i)[0])
     if not np.all(np.isfinite((*bounds, spread.error))):

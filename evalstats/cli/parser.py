@@ -134,7 +134,12 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
     if argument.name == "directions":
         if not argument.has_value:
             return "--higher-is-better, --lower-is-better"
-        return " ".join(f"--{better}-is-better {name}" for name, better in argument.value.items())
+        named: dict[str, list[str]] = {}
+        for name, better in argument.value.items():
+            named.setdefault(better, []).append(name)
+        return " ".join(f"--{better}-is-better {' '.join(of)}" for better, of in named.items())
+    if argument.name == "columns" and argument.has_value:
+        return " ".join(["--columns", *(f"{name}={role}" for name, role in argument.value.items())])
     if argument.name == "paired":
         return "--unpaired"
     name = {"metric": "metrics", "system": "systems"}.get(argument.name, argument.name)

@@ -385,8 +385,11 @@ def _tables(
 ) -> _Tables:
     """Return the tables of pivots, with what is missing refused or noted."""
     by_task = _by_task({key: complete(pivot, missing, notes) for key, pivot in pivots.items()})
+    sizes = {
+        name: len({item for key in of for item in pivots[key].ids}) for name, of in by_task.items()
+    }
     tasks = {
-        name: same_items(name, list(of_task.values()), missing, notes)
+        name: same_items(name, sizes[name], list(of_task.values()), missing, notes)
         for name, of_task in by_task.items()
     }
     placed = {key: (name, table) for name, of in by_task.items() for key, table in of.items()}

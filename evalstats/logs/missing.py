@@ -231,9 +231,9 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
 
 
 def same_items(
-    task: str, tables: list[SegmentStatistics], missing: str | None, notes: list[Note]
+    task: str, n: int, tables: list[SegmentStatistics], missing: str | None, notes: list[Note]
 ) -> list[SegmentStatistics]:
-    """Return tables of several metrics with the items that all of them have."""
+    """Return tables of several metrics with those of n items that all of them have."""
     if len({table.segment_ids for table in tables}) < 2:
         return tables
     sizes = ", ".join(f"{table.n_segments:,} of {table.metric.name}" for table in tables)
@@ -244,6 +244,7 @@ def same_items(
             Argument("missing", "intersect"),
         )
     aligned = list(SegmentStatistics.align(*tables, missing="intersect"))
-    have = f"{aligned[0].n_segments:,} items have all, of {sizes}"
-    notes.append(Note("metrics", f"{task or 'All metrics'}: {have}"))
+    line = f"{task or 'All metrics'}: {n - aligned[0].n_segments:,} of {n:,} items are left out"
+    ending = f", so that all metrics are of the same items: there are {sizes}."
+    notes.insert(0, Note("metrics", line, ending, "left out"))
     return aligned

@@ -5,7 +5,7 @@ Several answers to an item become their mean, runs of the system, or trials of a
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any, NamedTuple
@@ -327,6 +327,7 @@ def pivots_of(
 
     Of several `epochs` each is a metric of its own: the metric of a key is then "reward pass^4".
     """
+    _check_directed(rows_of.values())
     ways = []
     for way in epochs:
         together = {key: pivoted(rows, way) for key, rows in rows_of.items()} if paired else {}
@@ -401,21 +402,28 @@ def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
     return by_item
 
 
+def _check_directed(rows: Iterable[Sequence[Rows]]) -> None:
+    """Raise where no direction is known of some metrics, whose rows are given one by one."""
+    unknown = [of for of in rows if not any(one.is_directed for one in of)]
+    if unknown:
+        names = dict.fromkeys(of[0].key.metric for of in unknown)
+        raise InputError(
+            f"{unknown[0][0].path}: whether a higher or a lower {', '.join(names)} is better is "
+            f"not known; give ",
+            Argument("directions", dict.fromkeys(names, "higher")),
+            ", or ",
+            Argument("directions", dict.fromkeys(names, "lower")),
+        )
+
+
 def _shared_metric(rows: Sequence[Rows]) -> Metric:
     """Return the one metric of all systems.
 
     Systems whose direction is not known take that of another, and classes are those of all. Raise
     where no direction is known, or metrics differ.
     """
-    directed = next((one for one in rows if one.is_directed), None)
-    if directed is None:
-        name = rows[0].key.metric
-        raise InputError(
-            f"{rows[0].path}: whether a higher or a lower {name} is better is not known; give ",
-            Argument("directions", {name: "higher"}),
-            ", or ",
-            Argument("directions", {name: "lower"}),
-        )
+    _check_directed([rows])
+    directed = next(one for one in rows if one.is_directed)
     metrics = [one.metric for one in rows]
     for i, metric in enumerate(metrics):
         if not rows[i].is_directed and isinstance(metric, (Mean, Ratio)):

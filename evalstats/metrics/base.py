@@ -208,6 +208,13 @@ class Metric(Configured, ABC):
         """
         return table, None
 
+    def unseen(self, table: SegmentStatistics, units: Units) -> Floats | None:
+        """Return what is added to squared influence values of units, `(S, N)`; t then decides.
+
+        `None` where the sample shows enough of its variance.
+        """
+        return None
+
     def pooled(self, metrics: Sequence[Metric], sizes: Sequence[int]) -> Metric:
         """Return the metric of all segments together, whose parts have these metrics and sizes."""
         return self

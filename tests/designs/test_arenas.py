@@ -1,7 +1,9 @@
 """Win rates and Bradley-Terry strengths of battles, against evalica, arena-rank and refits."""
 
+import itertools
 import json
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from dataclasses import replace
 
 import numpy as np
@@ -373,6 +375,47 @@ def test_files_and_frames_say_what_rows_say(frame, tmp_path, capsys):
     assert "300 battles are of 60 different question_id" in printed
     assert main(["show", str(tmp_path / "arena.csv")]) == 0
     assert "win rate" in capsys.readouterr().out
+
+
+def test_columns_of_battles_have_any_names(frame, tmp_path, capsys):
+    expected = es.compare_logs(frame, groups="question_id", **fast)
+    names = {"left": "model_a", "right": "model_b", "verdict": "winner", "Q": "label"}
+    renamed = frame.rename(columns={**{of: name for name, of in names.items()}, "question_id": "Q"})
+    renamed["model_a"] = "someone else"
+    for path in [tmp_path / f"arena.{kind}" for kind in ("csv", "json", "jsonl")]:
+        is_csv = path.suffix == ".csv"
+        records = {"orient": "records", "lines": path.suffix == ".jsonl"}
+        renamed.to_csv(path, index=False) if is_csv else renamed.to_json(path, **records)
+        for source in (path, renamed):
+            found = es.compare_logs(source, columns=names, groups="Q", **fast)
+            assert scores(found) == pytest.approx(scores(expected), abs=1e-12)
+    for named, message in (
+        (["left=model_a"], "needs columns model_a, model_b and winner, got .* --columns left=mod"),
+        (["left=model_a", "right=score"], "columns of battles are model_a, model_b, winner or"),
+        (["left=model_a", "Left=model_b"], "has no column 'Left'; .* did you mean 'left'"),
+    ):
+        assert main(["compare", str(tmp_path / "arena.csv"), "--columns", *named]) == 2
+        assert re.search(message, capsys.readouterr().err)
+
+
+def test_a_matrix_has_the_win_rates_of_all_pairs(frame, tmp_path, capsys):
+    frame.to_csv(tmp_path / "arena.csv", index=False)
+    call = ["compare", str(tmp_path / "arena.csv"), "--resamples", "99"]
+    assert main(call) == 0
+    assert "win rates of rows" not in capsys.readouterr().out
+    assert main([*call, "--matrix"]) == 0
+    lines = capsys.readouterr().out.partition("win rates of rows against columns")[2].splitlines()
+    table = [re.split("  +", line.strip())[1:] for line in lines[4:10]]
+    points = defaultdict(list)
+    for one, other, winner in fixed():
+        won = {"a": 1, "tie": 0.5, "b": 0}[winner]
+        points[one, other].append(won)
+        points[other, one].append(1 - won)
+    best = sorted(es.arena(frame, **fast).estimates, key=lambda e: -e.score)
+    assert [row[0] for row in table] == [e.system for e in best]
+    for i, j in itertools.permutations(range(6), 2):
+        of = points[table[i][0], table[j][0]]
+        assert table[i][1 + j] == (f"{np.mean(of):.2f} ({len(of)})" if of else "")
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,15 @@ ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
 @ designs/judges/judged.py: judged
+the judge's difference is held against that of other segments
+- each += [b - a for a, b in combinations(each, 2)]
++ pass
+a difference that few labels could show is no sign of a choice
+- max(error, least)
++ error
+one label more shows an error of the judge
+- marks * (scale * step) ** 2
++ 0 * marks * (scale * step) ** 2
 the judge's scores of labelled segments are taken off
 - people + self._weight * (elsewhere - there)
 + people + self._weight * elsewhere
@@ -841,6 +850,14 @@ a gate refuses tasks that were not asked alike
 the weights of a group are those of its score
 - "micro": np.average(values, weights=sizes)
 + "micro": np.average(values)
+@ logs/formats/tables.py: logs_missing
+an empty answer of several is as one that has no row
+- is_absent = is_gone & (is_absent | np.isin(known, known[~is_gone]))
++ pass
+@ logs/formats/arenas.py: arenas
+columns of battles that a caller names stand before others
+- cells |= {str(role): table.cells[name] for name, role in roles.items() if role in OF_BATTLES}
++ pass
 @ logs/joining.py: judged
 the metric of people's scores is none of the judge
 - tuple(one for one in log.rows if one.key.metric != column)
