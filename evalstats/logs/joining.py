@@ -665,7 +665,7 @@ def _of_arena(
             break
     if are_rates:
         by_battle = () if labels else position_notes(table, as_units(n, None, None), Options())
-        notes += [*table.notes, *table.tie_notes, *by_battle]
+        notes += [*table.notes, *by_battle, *table.tie_notes]
         return Joined({"": [win_rates(table)]}, notes, {}, unread=unread)
     # A summary stands in the place of statistics.
     table = linked(replace(table, metric=strengths or table.metric))

@@ -269,7 +269,7 @@ def wins(
     task = Task([rates], groups=groups, strata=table.strata)
     pairs = as_pairs(table.systems, baseline, "wins")
     units = as_units(len(table.points), table.groups, table.strata, table.unit)
-    notes = (*table.notes, *table.tie_notes, *position_notes(table, units, asked))
+    notes = (*table.notes, *position_notes(table, units, asked), *table.tie_notes)
     return compared(Evaluation([task], pairs, asked, notes), baseline)
 
 
@@ -319,7 +319,7 @@ def from_battles(
         strengths = _with_position(table, wins)
     else:
         strengths = _Strengths.of(wins, len(table.systems), table.metric.ties == "davidson")
-    notes = (*table.notes, *table.tie_notes, *position_notes(table, units, options))
+    notes = (*table.notes, *position_notes(table, units, options), *table.tie_notes)
     replicates = np.empty((0, len(table.systems)))
     if options.n_drawn and len(units.sides) == 1 and not table.metric.position:
         drawn = over_batches(
@@ -355,7 +355,7 @@ def from_battles(
             f"Being shown first adds {strengths.fit.position:.2f} [{low:.2f}, {high:.2f}] to the "
             f"log odds (Davidson and Beaver, 1977), which strengths leave out; t decides.",
         )
-    notes += _label_notes(table, units, strengths)
+    notes = (*_label_notes(table, units, strengths), *notes)
     return [
         Drawn(
             replace(scored, units=known),
