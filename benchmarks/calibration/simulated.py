@@ -282,6 +282,16 @@ def trials(n: int, rng: Rng, n_trials: int, *shape: float) -> Sample:
     return Sample(tables, {m.name: np.array([x, x]) for m, x in true.items()})
 
 
+def unreliable(n: int, rng: Rng, n_trials: int, rate: float, part: float, other: float) -> Sample:
+    """Draw trials of n items with one rate, but a part of them with another."""
+    rates = np.where(rng.random(n) < part, other, rate)
+    right = rng.random((2, n, n_trials)) < rates[:, None]
+    mean = part * other + (1 - part) * rate
+    variance = part * (1 - part) * (rate - other) ** 2
+    table = es.extract({"A": right[0].astype(int), "B": right[1].astype(int)}, metric=es.ICC())
+    return Sample([table], {"ICC": np.full(2, variance / (mean * (1 - mean)))})
+
+
 def items(n: int, rng: Rng, kind: str) -> Sample:
     """Draw items that count unequally, from a population of 100,000."""
     whole = _population(kind)

@@ -21,7 +21,6 @@ from evalstats.checks import integer, meant
 from evalstats.cli.flags import flag_of, names_of
 from evalstats.cli.output import STANDARD
 from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
-from evalstats.designs.unpaired.independent import tables_by_system
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.metrics import Metric
@@ -343,6 +342,8 @@ def _chosen(
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)
     if options.unpaired:
+        from evalstats.designs.unpaired.independent import tables_by_system
+
         apart = tables_by_system(tables)
         return [table for name in chosen for table in apart[name]]
     return [replace(table, values=table.values[places], systems=chosen) for table in tables]

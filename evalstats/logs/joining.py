@@ -24,7 +24,6 @@ from evalstats.analysis.design import (
 from evalstats.analysis.options import Options, PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called, choice, flag, listed, shown, taking
-from evalstats.designs.arenas.arena import linked, position_notes, win_rates
 from evalstats.designs.arenas.battles import (
     ASKED,
     BattleTable,
@@ -32,7 +31,6 @@ from evalstats.designs.arenas.battles import (
     both_bad_notes,
     simple,
 )
-from evalstats.designs.judges.judged import Judged, joined_rows
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import InputError
 from evalstats.logs.formats import arenas
@@ -627,6 +625,9 @@ def _judged(
                 f"must have scores of a part of the items of {name!r}, got {n:,} of {len(marks):,}",
                 argument="human",
             )
+    # Few logs have people's scores, or battles.
+    from evalstats.designs.judges.judged import Judged, joined_rows
+
     values = joined_rows(labelled, rows, table.values.astype(np.float64))
     return replace(table, values=values, metric=Judged(table.metric), metric_signature="")
 
@@ -649,6 +650,8 @@ def _of_arena(
     strengths: BradleyTerry | None,
 ) -> Joined:
     """Return battles: of two systems their win rates, and of several the table of strengths."""
+    from evalstats.designs.arenas.arena import linked, position_notes, win_rates
+
     table = _battles(logs, places)
     n, notes = len(table.points), sentences(notes_on(logs))
     are_rates = strengths is None and len(places) == 2 and n > 0

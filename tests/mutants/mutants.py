@@ -60,6 +60,17 @@ where no replicate is beyond the null value t may say less
 ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
+@ designs/trials/cases.py: cases
+an item that stands among others of its kind cannot be named alone
+- least * np.searchsorted(np.sort(least), least * _SAME, side="right")
++ least * 1
+@ designs/trials/beta_binomial.py: trials
+the likelihood is that of right answers of the trials of an item
+- betaln(a + c, b + n - c)
++ betaln(a + c, b + n)
+an interval has as much on either side
+- [alpha / 2, 1 - alpha / 2]
++ [alpha, 1 - alpha / 2]
 @ designs/judges/judged.py: judged
 the judge's difference is held against that of other segments
 - each += [b - a for a, b in combinations(each, 2)]
@@ -1047,6 +1058,14 @@ a title says how many runs there are
 a total is no task
 - tasks = distinct(e.task for e in estimates if e.aggregate is None)
 + tasks = distinct(e.task for e in estimates)
+@ inference/roots.py: roots
+interpolation takes a step where it gains more than halving
+- is_short = 2 * abs(tried)
++ is_short = 3 * abs(tried)
+@ cli/commands.py: cold_start
+a command loads what it needs
+- if TYPE_CHECKING:
++ if True:
 @ cli/__init__.py: cli
 a description is text
 - if options.describe and form == "text"
