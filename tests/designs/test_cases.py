@@ -233,6 +233,22 @@ def test_the_command_is_the_call(tmp_path, agents, capsys, monkeypatch):
     assert "give --baseline" in capsys.readouterr().err
 
 
+def test_the_error_of_infinitely_many_trials_is_said_of_means(agents):
+    """By hand: the variance of differences of items' means, less the pooled chance in trials."""
+    old, new = (np.array(rows, float) for rows in agents.values())
+    moved = new.mean(axis=1) - old.mean(axis=1)
+    chance = sum(rows.var(axis=1, ddof=1).mean() / 5 for rows in (old, new))
+    both = [(x / 20) ** 0.5 for x in (moved.var(ddof=1), moved.var(ddof=1) - chance)]
+    said = (
+        f"The standard error of a difference is {both[0]:.2g}, and with infinitely many trials of "
+        f"each {both[1]:.2g} (Wang, 2025)."
+    )
+    for metric, is_told in ((es.PassAll(1), True), (es.PassAll(2), False)):
+        notes = es.compare(agents, metrics=metric, n_resamples=99).notes
+        assert any(said in note for note in notes) == is_told
+    assert "Wang" not in " ".join(es.estimate(agents["old"], metric=es.PassAll(1)).notes)
+
+
 def test_how_much_is_chance_is_said_below_the_table(agents):
     """By hand: the pooled variance of answers over K, of the variance of items' means."""
     old, new = (np.array(rows, float) for rows in agents.values())
