@@ -73,6 +73,7 @@ class Effect:
     replicates: Floats  # (B,), or (0,)
     units: Units
     runs: tuple[RunScores, ...] = ()  # of each system, or of a difference within runs
+    unseen: Floats | None = None  # (N,) added to squared influence values; t then decides
     worth: float = np.inf  # Kish's number of the units on which two systems differ
 
     def __sub__(self, other: Effect) -> Effect:
@@ -87,7 +88,11 @@ class Effect:
         runs = (*self.runs, *other.runs)
         if any(one.are_paired for one in runs):
             runs = tuple(a - b for a, b in zip(self.runs, other.runs, strict=True))
-        return Effect(self.value - other.value, influence, replicates, self.units, runs)
+        unseen = None
+        if self.unseen is not None and other.unseen is not None:
+            # Of the same units that of one, of others that of both.
+            unseen = np.maximum(self.unseen, other.unseen)
+        return Effect(self.value - other.value, influence, replicates, self.units, runs, unseen)
 
     def __rmul__(self, factor: float) -> Effect:
         return replace(
@@ -96,6 +101,7 @@ class Effect:
             influence=None if self.influence is None else factor * self.influence,
             replicates=factor * self.replicates,
             runs=tuple(factor * runs for runs in self.runs),
+            unseen=None if self.unseen is None else factor**2 * self.unseen,
         )
 
     def __truediv__(self, other: Effect) -> Quotient:
@@ -121,7 +127,7 @@ class Effect:
         few units know no more of the units' variance than these say.
         """
         if self.influence is not None:
-            of_units = self.units.spread(self.influence)
+            of_units = self.units.spread(self.influence, self.units.summed(self.unseen))
         else:
             _, factor, degrees = self.units.alike
             drawn, unit = np.nan, float(student.unit_of(self.replicates))
@@ -136,6 +142,12 @@ class Effect:
         """Those of the runs of each system, or of a difference within runs."""
         return tuple(runs.mean_squares for runs in self.runs)
 
+    @property
+    def is_by_t(self) -> bool:
+        """Whether t decides: nothing is drawn, or of few labels, or units worth fewer than six."""
+        is_other = not self.replicates.size or self.unseen is not None
+        return is_other or self.spread.degrees < bootstrap.LEAST_DEGREES
+
     def by_t(self, alpha: float) -> Bounds:
         """Return the t interval of confidence 1 - α."""
         error, _, degrees = self.spread
@@ -149,7 +161,7 @@ class Effect:
             return bootstrap.percentile(self.replicates, 1 - alpha)
         if method == "bca" and without is not None:
             return bootstrap.bca(self.replicates, self.value, without(), 1 - alpha)
-        if method == "t":
+        if method == "t" or self.is_by_t:
             return self.by_t(alpha)
         return bootstrap.interval(self.replicates, self.spread, alpha, lambda: self.by_t(alpha))
 
@@ -249,8 +261,9 @@ class Drawn:
         """The score of every system."""
         influence = [None] * len(self.scores) if self.influence is None else self.influence
         runs = self.runs or ((),) * len(self.scores)
+        unseen = [None] * len(self.scores) if self.of.unseen is None else self.of.unseen
         return [
-            Effect(float(score), influence[i], self.replicates[i], self.units, runs[i])
+            Effect(float(score), influence[i], self.replicates[i], self.units, runs[i], unseen[i])
             for i, score in enumerate(self.scores)
         ]
 

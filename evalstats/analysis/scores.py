@@ -42,6 +42,7 @@ class Scored:
     reference_label: str | None
     units: Units
     outcomes: Outcomes | None = None  # where scores are shares of segments
+    unseen: Floats | None = None  # (S, N) added to squared influence values; t then decides
     corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
     bounds: tuple[float, float] = Metric.bounds  # of scores, which no interval exceeds
     undefined: str = Metric.undefined  # what a score is that is no number

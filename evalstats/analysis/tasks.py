@@ -112,6 +112,7 @@ class Task:
             replace(
                 segments_of(table, name, units, aggregate, self.name),
                 corrections=() if correction is None else (correction,),
+                unseen=table.metric.unseen(table, units),
             )
             for (table, correction), name in zip(each, names, strict=True)
         ]

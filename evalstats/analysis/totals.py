@@ -182,6 +182,11 @@ class Total:
             )
             blocks = [Block(metric, *(np.concatenate(arrays, axis=1) for arrays in each))]
         outcomes = [None if aggregate.function else part.outcomes for part in parts]
+        known = [part.unseen for part in parts if part.unseen is not None]
+        unseen = None
+        if len(known) == len(parts) and aggregate.function is None:
+            squares = [w**2 * part for w, part in zip(shares, known, strict=True)]
+            unseen = np.concatenate(squares, axis=1)
         references = {part.reference_label for part in parts}
         return Segments(
             name=self.metric,
@@ -191,6 +196,7 @@ class Total:
             signature=_signature(tables, aggregate.tag),
             reference_label=references.pop() if len(references) == 1 else None,
             units=units,
+            unseen=unseen,
             outcomes=joined(outcomes, list(shares), units),
             undefined=parts[0].undefined,
             blocks=tuple(blocks),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.design import label_codes
 from evalstats.checks import listed, shown
-from evalstats.designs.trials.metrics import OF_TRIALS, Trials, trials_named
+from evalstats.designs.trials.metrics import EPOCHS, Trials, trials_named
 from evalstats.errors import Argument, InputError
 from evalstats.logs.rows import Key, Rows, natural_order, taken
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
@@ -23,12 +23,9 @@ from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import counted
 from evalstats.statistics.segments import SegmentStatistics
 
-#: What `epochs` can be; K is a number.
-EPOCHS = ("mean", "runs", *(word for word in OF_TRIALS if word != "flips@K"))
-
 
 def as_epochs(epochs: object) -> str:
-    """Return what answers become, if it is one of the words above, or "flips@2"."""
+    """Return what answers become, if it is one of `EPOCHS`, or "flips@2"."""
     _of_trials(epochs)
     return str(epochs)
 

@@ -60,7 +60,27 @@ where no replicate is beyond the null value t may say less
 ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
+@ designs/trials/cases.py: cases
+an item that stands among others of its kind cannot be named alone
+- least * np.searchsorted(np.sort(least), least * _SAME, side="right")
++ least * 1
+@ designs/trials/beta_binomial.py: trials
+the likelihood is that of right answers of the trials of an item
+- betaln(a + c, b + n - c)
++ betaln(a + c, b + n)
+an interval has as much on either side
+- [alpha / 2, 1 - alpha / 2]
++ [alpha, 1 - alpha / 2]
 @ designs/judges/judged.py: judged
+the judge's difference is held against that of other segments
+- each += [b - a for a, b in combinations(each, 2)]
++ pass
+a difference that few labels could show is no sign of a choice
+- max(error, least)
++ error
+one label more shows an error of the judge
+- marks * (scale * step) ** 2
++ 0 * marks * (scale * step) ** 2
 the judge's scores of labelled segments are taken off
 - people + self._weight * (elsewhere - there)
 + people + self._weight * elsewhere
@@ -121,6 +141,14 @@ two labels know as much as the one with fewer
 - Spread(error, 1.0, min(one
 + Spread(error, 1.0, max(one
 @ designs/arenas/bradley_terry.py: arenas
+being shown second is no gain
+- missed.sum(axis=1) - missed.sum(axis=0), missed.sum()
++ missed.sum(axis=1) - missed.sum(axis=0), 2 * missed.sum()
+@ logs/joining.py: arenas
+a file keeps who was shown first
+- points[turned] = 2 - points[turned]
++ points[turned] = points[turned]
+@ designs/arenas/bradley_terry.py: arenas
 the mean of strengths is 0
 - information += 1 / size
 + information[..., 0, 0] += 1
@@ -134,6 +162,9 @@ where steps do not become small no strengths are largest
 - is_finite = np.zeros(n, dtype=np.bool_)
 + is_finite = np.ones(n, dtype=np.bool_)
 @ designs/arenas/arena.py: arenas
+the share of the system that was shown first has the interval of the units
+- error, _, degrees = grouped(units, moves)
++ error, _, degrees = grouped(as_units(n, None, None), moves)
 a difference rests on the units of the system that has fewer
 - differing = np.minimum(counts[:, None], counts)
 + differing = np.maximum(counts[:, None], counts)
@@ -574,6 +605,10 @@ without a baseline what ties with the best is emphasised too
 a segment of a domain keeps its name
 - segment_ids=_at(ids, places),
 + segment_ids=(),
+@ cli/commands.py: cli
+a percentage is of scores that are all from 0 to 1
+- return bool(((total >= 0) & (total <= count)).all())
++ return True
 @ cli/inputs.py: report_kinds
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
@@ -852,6 +887,10 @@ the weights of a group are those of its score
 an empty answer of several is as one that has no row
 - is_absent = is_gone & (is_absent | np.isin(known, known[~is_gone]))
 + pass
+@ logs/formats/arenas.py: arenas
+columns of battles that a caller names stand before others
+- cells |= {str(role): table.cells[name] for name, role in roles.items() if role in OF_BATTLES}
++ pass
 @ logs/joining.py: judged
 the metric of people's scores is none of the judge
 - tuple(one for one in log.rows if one.key.metric != column)
@@ -1030,6 +1069,14 @@ a title says how many runs there are
 a total is no task
 - tasks = distinct(e.task for e in estimates if e.aggregate is None)
 + tasks = distinct(e.task for e in estimates)
+@ inference/roots.py: roots
+interpolation takes a step where it gains more than halving
+- is_short = 2 * abs(tried)
++ is_short = 3 * abs(tried)
+@ cli/commands.py: cold_start
+a command loads what it needs
+- if TYPE_CHECKING:
++ if True:
 @ cli/__init__.py: cli
 a description is text
 - if options.describe and form == "text"

@@ -159,6 +159,11 @@ def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:
         for of, here in zip(each, places, strict=True)
         for block in of.blocks
     ]
+    unseen = None
+    if all(of.unseen is not None for of in each):
+        unseen = np.zeros((len(each), ends[-1]))
+        for i, (of, here) in enumerate(zip(each, places, strict=True)):
+            unseen[i, here] = of.unseen
     # Settings that differ, as weights of judges, are all in: ``judged:ppi:0.4,judged:ppi:0.5``.
     settings = zip(*(of.signature.settings for of in each), strict=False)
     signature = merged([str(of.signature) for of in each])
@@ -171,6 +176,7 @@ def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:
         signature=replace(signature, settings=tuple(",".join(distinct(s)) for s in settings)),
         reference_label=labels.pop() if len(labels) == 1 else None,
         units=_design([of.units for of in each], order),
+        unseen=unseen,
         corrections=tuple(
             replace(one, metric=f"{one.metric} of {of.systems[0]}")
             for of in each

@@ -432,10 +432,7 @@ def needed_within(
     asked = Question(level, target, options.confidence_level, alternative="greater")
     # Variances of large or small scores are no numbers; those of several runs are refused.
     unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
-    replicates = effect.replicates / unit
-    influence = None if effect.influence is None else effect.influence / unit
-    scaled = replace(effect, influence=influence, replicates=replicates)
-    design = by_t(scaled, asked)
+    design = by_t(1 / unit * effect, asked)
     # Of as many runs as there were.
     return design.needed(distance / unit, design.n_runs)
 
