@@ -223,8 +223,7 @@ def segments_of(
             "must be 'micro' where there are several runs of each system", argument="aggregate"
         )
     metric, tag = table.metric, aggregate.tag
-    # Of groups of two labels t decides.
-    counts = metric.outcome_columns() is not None and len(units.sides) == 1
+    are_shares = metric.outcome_columns() is not None
     signature = MetricSignature.of(table.metric_signature)
     of_units = table if units.members is None else table.grouped(units.members)
     rows = on_grid(of_units.values, [f"{c} of {metric.name}" for c in metric.columns])
@@ -252,7 +251,7 @@ def segments_of(
         signature=signature if tag is None else signature.tagged(tag),
         reference_label=table.reference_label,
         units=units,
-        outcomes=as_outcomes(table, units, aggregate) if counts else None,
+        outcomes=as_outcomes(table, units, aggregate) if are_shares else None,
         # A mean of scores lies where they do.
         bounds=metric.bounds if aggregate.function is None else Metric.bounds,
         undefined=metric.undefined,

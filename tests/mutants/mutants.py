@@ -133,6 +133,10 @@ labels by place go by the numbers of lines
 labels by place are refused where names are in another order
 - np.any(np.diff(part.rows.items.order) < 0)
 + False
+@ analysis/shares.py: crossed
+answers with two labels are counted in groups of the label that has more
+- max(self.units.sides, key=lambda side
++ min(self.units.sides, key=lambda side
 @ analysis/design.py: crossed
 what shares both labels counts once
 - max(first + second - both, both)
