@@ -27,7 +27,7 @@ _MODULES = {
     "designs.judges.judged": "Judged",
     "statistics.extraction": "extract",
     "statistics.runs": "extract_runs",
-    "statistics.segments": "SegmentStatistics",
+    "statistics.segments": "SegmentStatistics concatenate",
     "resampling.weighted": "bootstrap_weights bootstrap_totals",
     "designs.shards.resample": "resample_shard",
     "designs.shards.shard": "merge_shards Shard",
@@ -158,6 +158,7 @@ if TYPE_CHECKING:
     from evalstats.statistics.files import read_lines as read_lines
     from evalstats.statistics.runs import extract_runs as extract_runs
     from evalstats.statistics.segments import SegmentStatistics as SegmentStatistics
+    from evalstats.statistics.segments import concatenate as concatenate
     from evalstats.testing import assert_not_worse as assert_not_worse
     from evalstats.testing import gate as gate
     from evalstats.text.references import References as References

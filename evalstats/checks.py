@@ -402,6 +402,12 @@ def also_called(unknown: str = "", /, **names: str) -> Callable[[F], F]:
                 if name not in _signature(function).parameters:
                     raise InputTypeError(unknown, argument=name)
             check_arguments(function, name_of_it, kwargs, names)
+            if len(args) > len(positional):
+                known = ", ".join(name for name in positional if name != "self")
+                one = "; several systems are one mapping" if positional[0] == "hypotheses" else ""
+                raise InputTypeError(
+                    f"{name_of_it} takes {known} by position, got {len(args)} arguments{one}"
+                )
             return function(*args, **kwargs)
 
         return cast(F, called)

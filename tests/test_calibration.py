@@ -22,10 +22,20 @@ def test_documents_say_what_the_results_say():
     assert documents.differing() == {}
 
 
-def test_results_are_of_jobs_that_there_are():
+def test_every_job_has_its_cells_and_every_cell_its_job(monkeypatch, capsys):
     names = [job.name for job in jobs(every=True)]
     assert len(set(names)) == len(names)
-    assert {cell.rpartition(" / ")[0] for cell in tables.load()} <= set(names)
+    results = tables.load()
+    assert {cell.rpartition(" / ")[0] for cell in results} <= set(names)
+    (first, *_) = results
+    renamed = {
+        "pairs / unknown / none / BLEU" if x == first else x: of for x, of in results.items()
+    }
+    monkeypatch.setattr(tables, "load", lambda: renamed)
+    assert main(["--check"]) == 1
+    printed = capsys.readouterr().out
+    assert f"no cell of the job {first.rpartition(' / ')[0]}" in printed
+    assert "no job of the cells pairs / unknown / none" in printed
 
 
 def test_subset_needs_only_what_is_bundled_and_holds_every_kind():

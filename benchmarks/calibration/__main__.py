@@ -14,7 +14,7 @@ from benchmarks.calibration.promises import held
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return 0, or 1 where a job failed, a document differs, or the subset is far outside."""
+    """Return 0, or 1 where a job failed or has no cell, or a document or a rate is far off."""
     parser = argparse.ArgumentParser(prog="benchmarks.calibration", description=__doc__)
     parser.add_argument("--output", type=Path, help="JSON lines, appended to; finished jobs stay")
     parser.add_argument("--subset", action="store_true", help="a minute, needs no files")
@@ -26,10 +26,16 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.check:
         results, differing = tables.load(), documents.differing()
+        known = {cell.rpartition(" / ")[0] for cell in results}
+        named = {job.name for job in jobs(every=True)}
+        for name in sorted(named - known):
+            print(f"no cell of the job {name}")
+        for name in sorted(known - named):
+            print(f"no job of the cells {name}")
         for path in differing:
             print(f"{path} differs from the results; python -m benchmarks.calibration --tables")
         print(f"{len(results)} cells; outside what is promised:\n{tables.outside(results)}")
-        return int(bool(differing))
+        return int(bool(differing) or known != named)
     if options.tables:
         if options.output:
             known = runner.read(options.output)

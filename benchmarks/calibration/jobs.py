@@ -258,6 +258,10 @@ def _shares() -> Iterator[Job]:
         made = Made(simulated.grouped, (share, share), f"shares {share}")
         row, small = f"20 groups, {sum(sizes)} items", share == 0.8 and sizes == FIVES
         yield Job("0/1", row, made, sizes, trials=1000, subset=small)
+    for shape, true in (((90, 20), 0.98), ((90, 20), 0.99), ((30, 10), 0.9)):
+        made = Made(simulated.alike, (true, 1 / 3), f"shares {true}")
+        row = f"{shape[0]} groups of {shape[1]}, a third alike"
+        yield Job("0/1", row, made, shape, trials=1000)
     made = Made(simulated.stratified, ((0.9, 0.8), (0.7, 0.7), (0.8, 0.6)))
     yield Job("0/1", "strata of 20, 30, 50", made, (20, 30, 50), trials=1000)
     for true, sizes in (
@@ -286,6 +290,13 @@ def _shares() -> Iterator[Job]:
         ("margin, 0/1, 20 + 20 items", simulated.total, ("0/1", *loss), (20, 20), questions.margin),
     ):
         yield Job("gates", row, Made(make, arguments), n, question, 1000, n == 100)
+
+    for whole, shape in product(
+        (0.0, 0.5, 1.0), ((60, 5), (200, 5), (400, 5), (100, 10), (90, 20))
+    ):
+        made = Made(simulated.lost, (0.0115, whole))
+        row = f"margin, {shape[0]} groups of {shape[1]}, {100 * whole:g} % lost whole"
+        yield Job("gates", row, made, shape, questions.margin, 1000)
 
 
 def _looks() -> Iterator[Job]:

@@ -13,10 +13,30 @@ from benchmarks.calibration.runner import Counts
 Bounds = dict[str, tuple[float, float]]
 
 
-def _covered(least: float, most: float, difference: float, score: float) -> Bounds:
-    """Return bounds of both coverages, and how long the two intervals are at most."""
-    covered = {"difference": (least, most), "score": (least, most)}
-    return {**covered, "difference length": (0.0, difference), "score length": (0.0, score)}
+#: How long intervals are at most, of a normal estimate whose error is known, and which rows are
+#: longer: few units, few failures, and runs that share prompts whose own spread is nothing.
+LENGTH = 1.3
+LONGER = {
+    "documents / real, 10 documents": 2.5,
+    "documents / real, 20 documents": 1.7,
+    "documents / equal, 20 documents": 1.9,
+    "runs / 3 runs": 1.6,
+    "paired runs / 2 prompts, own 0.0": 4.3,
+    "paired runs / 3 prompts, own 0.0": 2.0,
+    "0/1 / N = 12 / shares (0.8": 1.4,
+    "0/1 / N = 12 / shares (0.95": 3.0,
+    "0/1 / N = 100 / shares (0.95": 1.4,
+    "0/1 / 20 groups, 100 items / shares 0.95": 2.3,
+    "totals / 0/1, 10 + 1000 items": 2.5,
+    "totals / 0/1, 500 + 500 items, 0.4 % drawn again": 2.2,
+    "totals / 0/1, 150 + 150 items, 1 % drawn again": 2.7,
+}
+
+
+def _covered(least: float, most: float) -> Bounds:
+    """Return bounds of both coverages; lengths are bounded too."""
+    lengths = {f"{name} length": (0.0, LENGTH) for name in ("difference", "score")}
+    return {"difference": (least, most), "score": (least, most), **lengths}
 
 
 PROMISES: dict[str, Bounds] = {
@@ -25,14 +45,14 @@ PROMISES: dict[str, Bounds] = {
         "p ≤ .01": (0.0, 0.02),
         "greater": (0.0, 0.08),
         "less": (0.0, 0.08),
-        **_covered(0.925, 0.975, 1.3, 1.3),
+        **_covered(0.925, 0.975),
     },
-    "documents": _covered(0.93, 1.0, 2.5, 2.5),
-    "totals": _covered(0.93, 1.0, 3.0, 1.3),
+    "documents": _covered(0.93, 1.0),
+    "totals": _covered(0.93, 1.0),
     "families": {"any false claim": (0.0, 0.07), "all intervals hold": (0.93, 1.0)},
     "arenas": {"any false claim": (0.0, 0.08), "score": (0.93, 1.0)},
-    "few differing": {"p ≤ .05": (0.0, 0.06), "difference length": (0.0, 1.4)},
-    "0/1": _covered(0.93, 1.0, 3.0, 1.3),
+    "few differing": {"p ≤ .05": (0.0, 0.06), "difference length": (0.0, LENGTH)},
+    "0/1": _covered(0.93, 1.0),
     "gates": {
         "wrong pass": (0.0, 0.065),
         "wrong failure": (0.0, 0.065),
@@ -41,13 +61,13 @@ PROMISES: dict[str, Bounds] = {
     "looks": {"wrong pass": (0.0, 0.06), "wrong failure": (0.0, 0.07)},
     "Monitor": {"false improvement": (0.0, 0.05), "score of the chosen": (0.93, 1.0)},
     "ranks": {"one rank": (0.93, 1.0), "all ranks": (0.93, 1.0)},
-    "runs": _covered(0.93, 1.0, 1.6, 1.4),
-    "paired runs": _covered(0.93, 1.0, 1.6, 3.0),
-    "unpaired": {"p ≤ .05": (0.02, 0.07), **_covered(0.93, 0.98, 1.4, 1.4)},
+    "runs": _covered(0.93, 1.0),
+    "paired runs": _covered(0.93, 1.0),
+    "unpaired": {"p ≤ .05": (0.02, 0.07), **_covered(0.93, 0.98)},
     # Of few labels of 0/1 scores intervals of a score are too short.
     "judged": {"p ≤ .05": (0.03, 0.07), "difference": (0.93, 1.0), "score": (0.88, 1.0)},
     "brackets": {"held": (0.7, 1.0)},
-    "tails": _covered(0.925, 1.0, 1.3, 1.3),
+    "tails": _covered(0.925, 1.0),
     # Of rare passes, and of ICC where most answers are right, intervals of scores are too short.
     "trials": {"p ≤ .05": (0.0, 0.07), "difference": (0.93, 1.0), "score": (0.9, 1.0)},
     "cases": {"any false case": (0.0, 0.05), "found": (0.9, 1.0)},
@@ -155,4 +175,6 @@ def _bounds(cell: str, rates: dict[str, float]) -> Bounds:
     limits |= dict.fromkeys(("families", "power", "brackets"), "documents")
     if kind in limits and limits[kind] in row:
         return {}
-    return PROMISES.get(kind, {})
+    longer = next((most for row, most in LONGER.items() if cell.startswith(row)), LENGTH)
+    bounds = PROMISES.get(kind, {})
+    return {x: (b[0], longer) if x.endswith(" length") else b for x, b in bounds.items()}

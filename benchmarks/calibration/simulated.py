@@ -138,6 +138,28 @@ def grouped(sizes: tuple[int, ...], rng: Rng, first: float, second: float) -> Sa
     return sample(right, first, second, groups=groups)
 
 
+def lost(shape: tuple[int, int], rng: Rng, loss: float, whole: float) -> Sample:
+    """Draw groups of like sizes, all right, of which a second system loses such a share.
+
+    Of that loss the part `whole` is that of whole groups, and the rest of single answers.
+    """
+    of_groups = loss * whole
+    alone = rng.random(shape) < (loss - of_groups) / (1 - of_groups)
+    right = ~(alone | (rng.random(shape[0]) < of_groups)[:, None]).ravel()
+    groups = np.repeat(np.arange(shape[0]), shape[1])
+    scores = np.stack([np.ones(len(right)), right]).astype(float)
+    return sample(scores, 1.0, 1.0 - loss, groups=groups)
+
+
+def alike(shape: tuple[int, int], rng: Rng, share: float, part: float) -> Sample:
+    """Draw 0/1 scores of groups of like sizes, in such a part of which all answers are alike."""
+    scores = rng.random((2, *shape)) < share
+    all_one = rng.random((2, shape[0])) < part
+    scores = np.where(all_one[..., None], scores[..., :1], scores).reshape(2, -1)
+    groups = np.repeat(np.arange(shape[0]), shape[1])
+    return sample(scores.astype(float), share, share, groups=groups)
+
+
 def stratified(sizes: tuple[int, ...], rng: Rng, *pairs: tuple[float, float]) -> Sample:
     """Draw 0/1 scores in strata of these sizes and these shares."""
     right = [_right(n, rng, *pair) for n, pair in zip(sizes, pairs, strict=True)]

@@ -135,7 +135,8 @@ def compare(
     adjustment : {"max-t", "holm", "benjamini-hochberg", "none"}
         How p-values are adjusted for all comparisons under one metric. Step-down max-T (Romano and
         Wolf, 2005, 2016) and Holm's method (1979) bound the probability of any false claim; the
-        first knows how pairs depend on one another. Where nothing is drawn it is Holm's.
+        first knows how pairs depend on one another. Where nothing is drawn, and of p-values of
+        ``"ar"``, it is Holm's.
     adjust_over : {"pairs", "metrics"}
         What one family is: all pairs under one metric, or under all of them, for who claims
         "better under BLEU or chrF".
@@ -246,12 +247,13 @@ def compared(
     has_runs: list[bool] = []
     is_paired = True
     for part, drawn in evaluation.drawn(progress):
-        # Of one pair there are no others, and tasks have Holm's method; without resamples nothing
-        # says how pairs depend on one another.
+        # Of one pair there are no others, and tasks have Holm's method; without resamples, or where
+        # outputs are swapped, nothing says how p-values of pairs depend on one another.
         n_together = len(evaluation.pairs) * (len(drawn) if options.is_over_metrics else 1)
         is_alone = n_together == 1 < len(evaluation.parts)
         adjustment = options.adjustment
-        if adjustment == "max-t" and (is_alone or not drawn[0].replicates.size):
+        is_undrawn = options.test == "ar" or not drawn[0].replicates.size
+        if adjustment == "max-t" and (is_alone or is_undrawn):
             adjustment = "holm"
         applied.add(adjustment)
         has_runs.append(bool(drawn[0].runs))

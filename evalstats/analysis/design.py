@@ -69,6 +69,12 @@ class Units:
             return float(np.count_nonzero(some))
         return student.kish(self.sizes[some])
 
+    def are_split(self, codes: Codes) -> bool:
+        """Return whether a group has segments in several of these strata, `(n_segments,)`."""
+        if self.members is None:
+            return False
+        return np.unique(self.members * (int(codes.max()) + 1) + codes).size > self.n
+
     def within(self, labelled: Sequence[NDArray[np.bool_]]) -> Units:
         """Return units that are drawn within labelled and others, where each is one of the two.
 

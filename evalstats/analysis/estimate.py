@@ -280,7 +280,8 @@ def _interval(drawn: Drawn, i: int, effect: Effect, options: Options) -> tuple[s
             f"{drawn.of.systems[i]!r}: the score or its gradient is not finite near the totals; "
             f"define the score for every total"
         )
-    return method, bounds
+    low, high = drawn.of.bounds
+    return method, (max(bounds[0], low), min(bounds[1], high))
 
 
 def _design(drawn: Drawn, i: int, effect: Effect) -> dict[str, float]:

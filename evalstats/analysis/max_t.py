@@ -21,13 +21,9 @@ from evalstats.analysis.pairs import Studentised
 from evalstats.inference import bootstrap, families, student
 from evalstats.resampling.weighted import stratum_totals, weighted_totals
 from evalstats.resampling.weights import places_of
-from evalstats.results.records import MarginTest, is_mixed, part_of
+from evalstats.results.records import ONE_IN, MarginTest, is_mixed, part_of
 
 Floats = NDArray[np.float64]
-
-#: One resample in so many is the smallest share that is a p-value. Beyond it the resamples of few
-#: units have heavier tails than t, and of many units too few are as large.
-_ONE_IN = 200
 
 #: A sum of values in steps has so many bits in single precision, whose 24 leave room for weights,
 #: and its largest value so many.
@@ -211,7 +207,7 @@ def _fewest(largest: Floats) -> int:
 
     50 of B = 9,999, and 1 of B = 199 and fewer.
     """
-    return max((len(largest) + 1) // _ONE_IN, 1)
+    return max((len(largest) + 1) // ONE_IN, 1)
 
 
 def _whole_numbers(columns: Floats) -> tuple[Floats, Floats]:

@@ -43,6 +43,7 @@ class Scored:
     units: Units
     outcomes: Outcomes | None = None  # where scores are shares of segments
     corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
+    bounds: tuple[float, float] = Metric.bounds  # of scores, which no interval exceeds
     undefined: str = Metric.undefined  # what a score is that is no number
     cautions: tuple[Caution, ...] = ()  # what may make the scores invalid
     has_few_values: bool = False  # whether a unit has one of few, as who won, where it is elsewhere
@@ -271,6 +272,8 @@ def segments_of(
         reference_label=table.reference_label,
         units=units,
         outcomes=as_outcomes(table, units, aggregate) if are_shares else None,
+        # A mean of scores lies where they do.
+        bounds=metric.bounds if aggregate.function is None else Metric.bounds,
         undefined=metric.undefined,
         blocks=blocks,
         aggregate=applied,

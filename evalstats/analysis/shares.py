@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -17,10 +18,9 @@ from evalstats.statistics.segments import SegmentStatistics
 Floats = NDArray[np.float64]
 
 
-#: Items with the pooled share that are added to each stratum (Agresti and Coull, 1998).
+#: Items, or groups, with the pooled share that are added to each stratum, and answers that whole
+#: groups share and that are added to those that vary (Agresti and Coull, 1998).
 _ADDED = 4.0
-#: Answers that are added to those that vary, of groups.
-_HALF = 0.5
 
 
 @dataclass(frozen=True)
@@ -48,20 +48,34 @@ class Changes(Counts):
     gained: float
     lost: float
     n: float
+    #: The same with a part of what was lost, and with a part of what was gained, of groups.
+    fewer_lost: tuple[Changes, ...] = ()
+    fewer_gained: tuple[Changes, ...] = ()
 
     test = "mcnemar"
     method = "tango"
 
     def interval(self, alpha: float) -> tuple[float, float]:
-        """Return Tango's interval of confidence 1 - α."""
+        """Return Tango's interval of confidence 1 - α, in Buehler's order (1957).
+
+        Its lower limit is never higher than with fewer losses, its upper never lower than with
+        fewer gains.
+        """
         quantile = student.quantile(self.degrees, alpha)
         low, high = counts.tango(self.gained, self.lost, self.n, quantile)
-        return self.scale * low, self.scale * high
+        low, high = self.scale * low, self.scale * high
+        lows = (one.interval(alpha)[0] for one in self.fewer_lost)
+        highs = (one.interval(alpha)[1] for one in self.fewer_gained)
+        return min((low, *lows)), max((high, *highs))
 
     def pvalue(self, null: float, alternative: str) -> float:
-        """Return the p-value of Tango's score test."""
+        """Return the p-value of Tango's score test, in the same order."""
+        if alternative == "two-sided":
+            return min(1.0, 2 * min(self.pvalue(null, side) for side in ("greater", "less")))
         distance = counts.tango_distance(self.gained, self.lost, self.n, null / self.scale)
-        return student.pvalue(distance, 1.0, self.degrees, alternative)
+        fewer = self.fewer_lost if alternative == "greater" else self.fewer_gained
+        alone = student.pvalue(distance, 1.0, self.degrees, alternative)
+        return max((alone, *(one.pvalue(null, alternative) for one in fewer)))
 
 
 class Share(NamedTuple):
@@ -104,12 +118,40 @@ class Outcomes:
     def counted(self, a: int, b: int, influence: Floats) -> Changes:
         """Return what counts the difference of two scores with these influence values, `(N,)`."""
         first, second = self.success[[a, b]]
-        changed = second.astype(float) - first.astype(float)
+        gained, lost = second & ~first, first & ~second
+        return replace(
+            self._changes(gained, lost, influence),
+            fewer_lost=tuple(self._changes(gained, part) for part in self._parts(lost)),
+            fewer_gained=tuple(self._changes(part, lost) for part in self._parts(gained)),
+        )
+
+    def _changes(
+        self, gained: NDArray[np.bool_], lost: NDArray[np.bool_], influence: Floats | None = None
+    ) -> Changes:
+        """Return what counts the segments gained and lost, `(N,)` each."""
+        changed = gained.astype(float) - lost
+        if influence is None:
+            assert self.units.members is not None
+            weights = 1 / len(changed) if self.weights is None else self.weights
+            values = weights * (changed - np.mean(changed))
+            influence = np.asarray(np.bincount(self.units.members, self.scale * values))
         spread = self.units.spread(influence, self._added(changed))
-        gained, lost = self._share(second & ~first), self._share(first & ~second)
-        n = self._effective(gained + lost - (gained - lost) ** 2, spread)
+        shares = self._share(gained), self._share(lost)
+        n = self._effective(sum(shares) - (shares[0] - shares[1]) ** 2, spread)
         degrees = np.inf if self.units.plain else spread.degrees
-        return Changes(self.scale, degrees, n * gained, n * lost, n)
+        return Changes(self.scale, degrees, n * shares[0], n * shares[1], n)
+
+    def _parts(self, marks: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
+        """Yield none of the marked segments, then those of the groups in which most are marked.
+
+        Of groups with 1, 1 and 5 marks these are none, and the five.
+        """
+        members = self.units.members
+        if self.units.sizes is None or members is None or not np.any(marks):
+            return
+        in_group = np.bincount(members, marks)[members]
+        for more in (np.inf, *np.unique(in_group[marks])[:0:-1]):
+            yield marks & (in_group >= more)
 
     def _share(self, marks: NDArray[np.bool_]) -> float:
         return float(np.mean(marks) if self.weights is None else self.weights @ marks)
@@ -119,29 +161,32 @@ class Outcomes:
 
         The variance of a stratum is that of its values (0 and 1, or of a difference -1, 0 and 1)
         with four items more that are as all items are on average: of a share x/n that of
-        p̃ = (x + 4·pooled)/(n + 4). To strata of the same shares nothing is added.
+        p̃ = (x + 4·pooled)/(n + 4). Of groups it is four groups. To strata of the same shares
+        nothing is added.
         """
         codes, n_segments = self.units.segment_codes, self.success.shape[1]
         if codes is None:
             return None
-        variances = []
+        weights = np.full(n_segments, 1 / n_segments) if self.weights is None else self.weights
+        drawn = codes if self.units.codes is None else self.units.codes
+        if len(drawn) < n_segments and self.units.members is not None:
+            weights = np.bincount(self.units.members, weights)
+        numbers, variances = np.bincount(drawn), []
         for added in (_ADDED, 0.0):
             mean, square = (
-                (np.bincount(codes, powers) + added * np.mean(powers))
-                / (np.bincount(codes) + added)
+                (numbers * np.bincount(codes, powers) / np.bincount(codes) + added * powers.mean())
+                / (numbers + added)
                 for powers in (values, values**2)
             )
             variances.append(square - mean**2)
-        weights = np.full(n_segments, 1 / n_segments) if self.weights is None else self.weights
-        squares = np.bincount(codes, weights**2)
-        return np.asarray(squares * (variances[0] - variances[1]))
+        return np.asarray(np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
 
     def _effective(self, variance: float, spread: Spread) -> float:
         """Return how many freely drawn segments vary as these do (Korn and Graubard, 1998).
 
-        Few successes, or few failures, do not tell how groups hang together: half of one more, that
-        its whole group shares, is added to them, as Haldane (1956) and Anscombe (1956) add a half
-        to counts. Where nothing varies the number is Kish's (1965) of the groups.
+        Few successes, or few failures, do not tell how groups hang together: four more, that whole
+        groups share, are added to them (Agresti and Coull, 1998). Where nothing varies the number
+        is Kish's (1965) of the groups.
         """
         squared = (spread.error / self.scale) ** 2
         found = variance / squared if variance > 0 and squared > 0 else np.inf
@@ -155,7 +200,8 @@ class Outcomes:
         if self.weights is not None and members is not None:
             sizes = np.bincount(members, self.weights)
         groups = student.kish(sizes)
-        return min(found, (variance + _HALF / segments) / (squared + _HALF / (segments * groups)))
+        more = _ADDED / segments
+        return min(found, (variance + more) / (squared + more / groups))
 
 
 def as_outcomes(table: SegmentStatistics, units: Units, aggregate: Aggregate) -> Outcomes | None:

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # Nothing is written before everything can be.
             contents = [
                 result.describe()
-                if options.describe
+                if options.describe and form == "text"
                 else output.rendered(result, form, options, texts, inputs)
                 for form in forms
             ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -24,13 +25,21 @@ from evalstats.designs.unpaired.independent import tables_by_system
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.metrics import Metric
+from evalstats.metrics.identity import MetricSignature
 from evalstats.results.forms import Result
 from evalstats.results.records import distinct
 from evalstats.statistics.extraction import Progress, extract_files
-from evalstats.statistics.files import MARK_NOTE, Lines, read_lines, system_names, test_set_files
+from evalstats.statistics.files import (
+    MARK_NOTE,
+    Lines,
+    read_lines,
+    stem_of,
+    system_names,
+    test_set_files,
+)
 from evalstats.statistics.names import as_names, group_codes
 from evalstats.statistics.runs import as_runs
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, concatenate
 
 if TYPE_CHECKING:
     from evalstats.logs.joining import Joined
@@ -69,9 +78,7 @@ class Input:
 
     def system(self, name: str) -> str:
         """Return the system that a name or the path of its file stands for."""
-        if found := _known(name, self.systems, self.paths):
-            return found
-        raise InputError(f"--baseline: there is no {name!r}; {meant(name, self.systems)}")
+        return _system(name, self.systems, self.paths)
 
     def only(self) -> list[SegmentStatistics]:
         """Return the tables of the only task."""
@@ -84,23 +91,33 @@ def _known(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str |
     """Return the system that a name, a path or the end of only one path stands for."""
     if name in systems:
         return name
-    for of in (Path, lambda path: Path(path).name):
-        alike = {system for path, system in paths.items() if of(path) == of(name)}
+    whole = Path(name)
+    for of, asked in ((Path, whole), (lambda path: Path(path).name, whole.name), (stem_of, name)):
+        alike = {system for path, system in paths.items() if of(path) == asked}
         if len(alike) == 1:
             return alike.pop()
     return None
 
 
+def _system(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str:
+    """Return the system that a name or the path of its file stands for."""
+    if found := _known(name, systems, paths):
+        return found
+    raise InputError(f"--baseline: there is no {name!r}; {meant(name, systems)}")
+
+
 def _check_enough(
     options: argparse.Namespace, systems: Sequence[str], paths: Mapping[str, str]
 ) -> None:
-    """Refuse fewer than two systems, and a gate whose baseline is not there before that."""
+    """Refuse a baseline that is not there, systems that are not, and fewer than two."""
     name = options.baseline
     if options.command == "gate" and _known(name, systems, paths) is None:
         raise InputError(
             f"cannot read {name}: it does not exist, and there is no system {name!r}; "
             f"{meant(name, systems)}"
         )
+    if name is not None:
+        _system(name, systems, paths)
     as_pairs(tuple(systems), None, options.command)
 
 
@@ -144,8 +161,9 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
                 labels[name] = Labels(asked)
         files = zip(paths, tables, strict=True)
         single = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
+        tables, notes = _stacked(tables, paths)
         tables = tables if options.unpaired else tables_of(tables)
-        found = Input({"": _chosen(tables, options)}, labels, paths=single)
+        found = Input({"": _chosen(tables, options)}, labels, notes, paths=single)
     else:
         # Tasks are there anyway.
         joined = _of_logs(options, {x: of for x, of in labels.items() if of not in (None, "task")})
@@ -156,6 +174,30 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
     if least > 1:
         _check_enough(options, found.systems, found.paths)
     return found
+
+
+def _stacked(
+    tables: Sequence[SegmentStatistics], paths: Sequence[str]
+) -> tuple[list[SegmentStatistics], tuple[str, ...]]:
+    """Return tables, those of the same systems and metric one after the other, with a note."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for i, table in enumerate(tables):
+        made_by = MetricSignature.of(table.metric_signature).unversioned
+        groups.setdefault((table.metric.name, made_by, *sorted(table.systems)), []).append(i)
+    found, notes = [], []
+    for places in groups.values():
+        parts = [tables[i] for i in places]
+        if len(parts) > 1:
+            names = ", ".join(paths[i] for i in places)
+            if any(part.fingerprint is None and part.segment_ids is None for part in parts):
+                raise InputError(
+                    f"{names} have the same systems, and nothing says whether they are parts of "
+                    f"one test set: no ids, and no hash of references"
+                )
+            n = sum(part.n_segments for part in parts)
+            notes.append(f"{names} are parts of one test set of {n:,} segments, in this order.")
+        found.append(concatenate(parts) if len(parts) > 1 else parts[0])
+    return found, tuple(notes)
 
 
 def _refuse(options: argparse.Namespace, names: Iterable[str], why: str) -> None:
@@ -177,9 +219,12 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
         return _of_unpaired_texts(options, metrics, progress)
     names, systems_of_runs = _names(options)
     paths = dict(zip(options.input, systems_of_runs or names, strict=True))
+    systems_named = list(dict.fromkeys(systems_of_runs or names))
+    _check_patterns(options, systems_named)
     if least > 1:
-        _check_enough(options, list(dict.fromkeys(systems_of_runs or names)), paths)
+        _check_enough(options, systems_named, paths)
     of_files: dict[str, str | None] = {name: getattr(options, name) for name in _LABELS}
+    labels: dict[str, Labels | None]
     labels = {name: Labels(path) if path else None for name, path in of_files.items()}
     references = _references(options)
     n_segments = len(references[0])
@@ -197,10 +242,12 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     # Segments are called by their lines, of which the first is 1.
     ids = tuple(str(i + 1) for i in range(n_segments))
     tables = [replace(table, segment_ids=ids) for table in tables]
-    if options.scores:
-        tables = tables + _scores_beside(options, tables[0])
     texts = (*references, *systems.values())
     notes = tuple(f"{lines.path} {MARK_NOTE}" for lines in texts if lines.has_mark)
+    if options.scores:
+        tables += _scores_beside(options, tables[0])
+        tables, labels, left_out = _on_shared_lines(tables, labels, ", ".join(options.scores))
+        notes += left_out
     return Input({"": _chosen(tables, options)}, labels, notes, paths)
 
 
@@ -215,6 +262,12 @@ class Labels(list[str]):
         one = re.sub(r"(?<=[a-z]{2}[a-rt-z])s$", "", stem)
         # Standard input and pipes have no names, and a letter is no word.
         self.name = one if len(one) > 2 and one[:1].isalpha() else ""
+
+    def at(self, places: Iterable[int]) -> Labels:
+        """Return the labels at these places."""
+        chosen = copy(self)
+        chosen[:] = [self[i] for i in places]
+        return chosen
 
 
 def _of_unpaired_texts(
@@ -261,6 +314,13 @@ def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
     return numbers, list(names)
 
 
+def _check_patterns(options: argparse.Namespace, names: Sequence[str]) -> None:
+    """Refuse a pattern of systems that none has."""
+    for pattern in options.systems or ():
+        if not any(matches(name, [pattern]) for name in names):
+            raise InputError(f"--systems: there is no {pattern!r}; {meant(pattern, names)}")
+
+
 def _chosen(
     tables: list[SegmentStatistics], options: argparse.Namespace
 ) -> list[SegmentStatistics]:
@@ -268,9 +328,7 @@ def _chosen(
     if not options.systems:
         return tables
     names = distinct(name for table in tables for name in table.systems)
-    for pattern in options.systems:
-        if not any(matches(name, [pattern]) for name in names):
-            raise InputError(f"--systems: there is no {pattern!r}; {meant(pattern, names)}")
+    _check_patterns(options, names)
     places = [i for p in options.systems for i, name in enumerate(names) if matches(name, [p])]
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)
@@ -311,12 +369,13 @@ def _reference_files(options: argparse.Namespace) -> list[str]:
 def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
     """Return what a report shows of segments: references and outputs, where they are in files.
 
-    Of domains, each of which has some of the segments, by the numbers of the lines, which in the
-    total stand behind the domain.
+    Of domains, each of which has some of the segments, and where only lines with scores are left,
+    by the numbers of the lines, which in the total stand behind the domain.
     """
     if options.command != "compare" or not options.input or options.unpaired or options.over:
         return None
-    if options.by and (options.groups or options.by == STANDARD):
+    is_part = options.by is not None or options.missing == "intersect"
+    if is_part and (options.groups or options.by == STANDARD):
         # A domain has some of the documents, and standard input cannot be read again.
         return None
     # Standard input cannot be read again.
@@ -330,10 +389,11 @@ def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
             if path != STANDARD and (not options.systems or matches(name, options.systems)):
                 shown[name] = Lines(path)
     texts = {name: list(lines) for name, lines in shown.items()}
-    if not options.by:
+    if not is_part:
         return texts
     own = [str(i + 1) for i in range(max(map(len, texts.values()), default=0))]
-    ids = [*own, *map("{}: {}".format, Labels(options.by), own)]
+    of_domains = map("{}: {}".format, Labels(options.by), own) if options.by else own
+    ids = [*own, *of_domains]
     return {name: dict(zip(ids, [*lines, *lines], strict=True)) for name, lines in texts.items()}
 
 
@@ -447,49 +507,79 @@ def _scores_beside(
     # Standard input cannot be read again.
     references = [] if STANDARD in (options.references or []) else _references(options)
     where = ", ".join(options.scores)
+    names = dict(zip(of_texts.systems, map(stem_of, options.input), strict=True))
     return [
-        _of_lines(table, of_texts.systems, of_texts.n_segments, where, references)
+        _of_lines(table, names, of_texts.n_segments, where, references, options)
         for tables in joined(options.scores, **wanted).tasks.values()
         for table in tables
     ]
 
 
 def _of_lines(
-    table: SegmentStatistics, names: Sequence[str], n: int, where: str, references: list[Lines]
+    table: SegmentStatistics,
+    names: Mapping[str, str],
+    n: int,
+    where: str,
+    references: list[Lines],
+    options: argparse.Namespace,
 ) -> SegmentStatistics:
-    """Return the rows of some systems, whose segments are named by the numbers of lines."""
+    """Return the rows of some systems, whose segments are named by the numbers of n lines.
+
+    Of each system the name is given, and that of its file, by which the table may call it.
+    """
     from evalstats.logs.sources import fingerprint, without_suffix
 
     metric = table.metric.name
-    # A table may call a system after its file.
     known_as = {without_suffix(name): i for i, name in enumerate(table.systems)}
     known_as |= {name: i for i, name in enumerate(table.systems)}
+    for name, of_file in names.items():
+        if name not in known_as and of_file in known_as:
+            known_as[name] = known_as[of_file]
     if gone := [name for name in names if name not in known_as]:
         raise InputError(
             f"{where} has no scores ({metric}) of {', '.join(map(repr, gone))}; it has "
             f"{', '.join(map(repr, table.systems))}: give --names"
         )
-    known = [tuple(str(i + first) for i in range(table.n_segments)) for first in (0, 1)]
-    if table.segment_ids not in known:
-        ids = ", ".join(map(repr, (table.segment_ids or ("nothing",))[:3]))
+    own = table.segment_ids or ("nothing",)
+    first = 0 if "0" in own else 1
+    lines = {str(i + first): i for i in range(n)}
+    if not lines.keys() >= set(own):
+        odd = ", ".join(map(repr, [x for x in own if x not in lines][:3]))
         raise InputError(
             f"{where}: segments of {metric} must be named by the numbers of their lines to go with "
-            f"texts, from 0 or 1 on, but begin with {ids}"
+            f"{n:,} lines of texts, from 0 or 1 on, but some are {odd}"
         )
-    if table.n_segments != n:
+    if table.n_segments != n and options.missing != "intersect":
         raise InputError(
             f"{where} has scores ({metric}) of {table.n_segments:,} segments but the texts have "
-            f"{n:,} lines"
+            f"{n:,} lines; restrict the texts to these with --missing intersect"
         )
+    places = [lines[x] for x in own]
     hashes = table.labels.get("reference_hash")
     if hashes and references:
-        texts = zip(*(lines.texts(0, n) for lines in references), strict=True)
-        own = [{fingerprint(text.strip()) for text in line} for line in texts]
-        same = [asked in known for asked, known in zip(hashes, own, strict=True)]
+        texts = list(zip(*(lines.texts(0, n) for lines in references), strict=True))
+        known = [{fingerprint(text.strip()) for text in texts[i]} for i in places]
+        same = [asked in own for asked, own in zip(hashes, known, strict=True)]
         if not all(same):
+            line = places[same.index(False)] + 1
             raise InputError(
                 f"{where} has scores ({metric}) of other references than the texts: "
-                f"{same.count(False):,} of {n:,} differ, that of line {same.index(False) + 1} first"
+                f"{same.count(False):,} of {len(same):,} differ, that of line {line} first"
             )
     values = table.values[[known_as[name] for name in names]]
-    return replace(table, values=values, systems=tuple(names), segment_ids=None, labels={})
+    ids = tuple(str(i + 1) for i in places)
+    return replace(table, values=values, systems=tuple(names), segment_ids=ids, labels={})
+
+
+def _on_shared_lines(
+    tables: list[SegmentStatistics], labels: dict[str, Labels | None], where: str
+) -> tuple[list[SegmentStatistics], dict[str, Labels | None], tuple[str, ...]]:
+    """Return tables and labels of the lines that all tables have, and a note on the others."""
+    n, first = tables[0].n_segments, tables[0].segment_ids or ()
+    shared = set.intersection(*(set(table.segment_ids or ()) for table in tables))
+    if len(shared) == n:
+        return tables, labels, ()
+    kept = [i for i, name in enumerate(first) if name in shared]
+    chosen = {name: values and values.at(kept) for name, values in labels.items()}
+    note = f"{n - len(kept):,} of {n:,} lines are left out, of which {where} lacks scores."
+    return list(SegmentStatistics.align(*tables, missing="intersect")), chosen, (note,)

@@ -92,7 +92,8 @@ def to_stdout(text: str = "") -> None:
 def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
     """Return where a result goes, standard output last, and in which form: (path, form).
 
-    A gate says its verdict on standard output, whatever else is written.
+    A gate says its verdict on standard output, whatever else is written, and a description stands
+    there where no text is.
     """
     if options.command == "extract":
         return [(options.output or STANDARD, "")]
@@ -114,7 +115,8 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
                 f"-o {path} does not say its form; end it in one of {known}, or give -f"
             )
         found.append((path, form))
-    if options.command == "gate" and STANDARD not in paths:
+    says = options.command == "gate" and STANDARD not in paths
+    if says or (options.describe and "text" not in dict(found).values()):
         found.append((STANDARD, "text"))
     for name, forms in _OF_FORMS.items():
         if getattr(options, name) is not None and not any(form in forms for _, form in found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -51,6 +51,8 @@ METRIC_OPTIONS: dict[Any, dict[str, Any]] = {
     }
     for kind in _KINDS
 }
+#: Stands before a name that begins with a dash; no word of a command line has it.
+_NAME = "\0"
 _OVERVIEW = """usage: evalstats COMMAND ...
 
 Is this difference real? Scores with intervals, differences with p-values.
@@ -79,7 +81,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser = _Parser(command, options)
     # What another command is asked is not asked here: all options have a value, or None.
     nothing = argparse.Namespace(**dict.fromkeys(option.name for option in EVERY))
-    found = parser.parse_args(rest, nothing)
+    found = parser.parse_args(list(_with_names(rest, options)), nothing)
     # A word that is no file, after the one value of an option, is one too many.
     for stray in found.logs or () if found.input else ():
         at = rest.index(stray)
@@ -90,6 +92,20 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
         to_stdout(_help(command, headings, found.help_all))
         raise SystemExit(0)
     return found
+
+
+def _with_names(words: Iterable[str], options: Sequence[Option]) -> Iterator[str]:
+    """Yield words, names of systems such as -drop marked, so that they are not taken for options.
+
+    After an option that takes names each word with one dash is one, but those that are options.
+    """
+    known = {flag for option in options for flag in option.flags}
+    takes_names = False
+    for word in words:
+        if word in known:
+            takes_names = word in ("--names", "--baseline", "--systems")
+        is_name = takes_names and word not in known and re.match("-[^-]", word)
+        yield f"{_NAME}{word}" if is_name else word
 
 
 def as_typed(argument: Argument, options: argparse.Namespace) -> str:
@@ -157,6 +173,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _read(kind: str, text: str) -> Any:
     """Return what is typed as a value of its kind, or say what was expected."""
+    text = text.removeprefix(_NAME)
     if kind == "SRC-TRG":
         if not re.fullmatch(r"[A-Za-z]{2,3}-[A-Za-z]{2,3}", text):
             raise argparse.ArgumentTypeError(f"expected SRC-TRG, for example en-de, got {text!r}")

@@ -89,7 +89,10 @@ class Source:
 
     @cached_property
     def files(self) -> list[Path]:
-        """All files of the folder and of those in it, in order of their names; or the file."""
+        """All files of the folder and of those in it, in order of their names; or the file.
+
+        Hidden ones, such as locks and what editors keep, are none.
+        """
         if self.path.is_file():
             return [self.path]
         errors: list[OSError] = []
@@ -99,7 +102,8 @@ class Source:
             folder = shown(str(errors[0].filename), 200)
             raise InputError(f"cannot read {folder}: {errors[0].strerror}")
         paths = (Path(folder, name) for folder, _, names in folders for name in names)
-        return sorted(path for path in paths if path.is_file())
+        seen = (path for path in paths if "/." not in f"/{path.relative_to(self.path).as_posix()}")
+        return sorted(path for path in seen if path.is_file())
 
     @property
     def suffix(self) -> str:

@@ -90,6 +90,8 @@ class Metric(Configured, ABC):
     entry_depth : int
         How many lists an output is: 0 for text and for a number, 1 for a row of numbers. It tells
         outputs of one run from those of several.
+    bounds : tuple of float
+        The lowest and the highest score that there can be, which no interval exceeds.
     counts : bool
         Whether the statistics are counts: negative ones are then refused. Override
         `check_statistics` to say more of what cannot be.
@@ -123,6 +125,7 @@ class Metric(Configured, ABC):
     uses_references: ClassVar[bool] = True
     reads_text: ClassVar[bool] = True
     entry_depth: int = 0
+    bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     counts: ClassVar[bool] = False
     doubt: ClassVar[str] = ""
     #: What errors say of a score that is no number; it may name {n} {units}, and {more} of them.

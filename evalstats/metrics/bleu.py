@@ -77,6 +77,7 @@ class BLEU(Metric):
     trg_lang: str = ""
 
     name = "BLEU"
+    bounds = 0.0, 100.0
     counts = True
 
     def __post_init__(self) -> None:

@@ -69,6 +69,7 @@ class CHRF(Metric):
     whitespace: bool = False
     eps_smoothing: bool = False
 
+    bounds = 0.0, 100.0
     counts = True
 
     def __post_init__(self) -> None:

@@ -46,6 +46,7 @@ class ErrorRate(Quotient):
 
     columns = ("edits", "ref_len")
     scale = 100.0
+    bounds = 0.0, np.inf
     higher_is_better = False
     reads_text = True
     counts = True

@@ -24,6 +24,7 @@ from evalstats.results.records import (
     ranked,
     whole_sizes,
 )
+from evalstats.results.signatures import Signature
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -44,8 +45,15 @@ _SYSTEM: Column = ("system", "<", lambda e: e.system)
 def title(estimates: Estimates) -> str:
     """Return ``BLEU, chrF2: 480 segments``."""
     metrics, tasks = distinct(e.metric for e in estimates.rows), estimates.tasks
-    of = counted(len(tasks), "task") if len(tasks) > 1 else whole_sizes(list(estimates))
+    of = counted(len(tasks), "task") if len(tasks) > 1 else _sizes(list(estimates))
     return f"{', '.join(metrics)}: {of}"
+
+
+def _sizes(estimates: Sequence[Estimate]) -> str:
+    """Return ``480 segments``, or ``480 segments, 3 runs`` of each system."""
+    settings = Signature.of(estimates[0].signature).settings
+    runs = next((x.removeprefix("runs:") for x in settings if x.startswith("runs:")), "")
+    return whole_sizes(estimates) + (f", {runs} runs" if runs else "")
 
 
 def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> list[Table]:
@@ -342,7 +350,7 @@ def _title(panel: Sequence[Estimate]) -> str:
         shown += f" {tabular.which_is_better(panel[0].higher_is_better)}"
     if len(tasks) > 1:
         return f"{shown}, {counted(len(tasks), 'task')}"
-    return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {whole_sizes(panel)}"
+    return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {_sizes(panel)}"
 
 
 def _ranges(numbers: Sequence[int]) -> str:

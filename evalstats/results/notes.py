@@ -10,6 +10,7 @@ from evalstats.results.records import (
     CAUTION,
     COUNTED,
     MARK,
+    ONE_IN,
     Adjustment,
     Caution,
     Difference,
@@ -214,6 +215,13 @@ def _family_notes(adjustment: Adjustment) -> Iterator[str]:
         )
     elif adjustment.over == "metrics" and adjustment.name != "none":
         yield f"p ({adjustment.name}) allows for all pairs under all metrics together."
+    n, least = adjustment.n_resamples + 1, 1 / ONE_IN
+    alike = [d for d in adjustment.differences if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
+    if adjustment.name == "max-t" and len(alike) > 1:
+        yield (
+            f"{len(alike)} pairs have p (max-t) = {least:.4f}: fewer than one resample in {ONE_IN} "
+            f"is as large, below which Holm's method decides, and it says more."
+        )
 
 
 def score_notes(estimates: Sequence[Estimate], limits: Sequence[Limits]) -> Iterator[str]:
@@ -406,14 +414,14 @@ def close_calls(
     if len(close) > 1:
         yield (
             f"{the} p-values of {len(close)} pairs are within two Monte-Carlo standard errors of "
-            f"{level:g}, too close to {level:g} to call: use more resamples."
+            f"{level:g}: another seed may turn these verdicts; use more resamples."
         )
     elif close:
         ((d, error),) = close
         pair = f"{d.system} vs {d.baseline} ({d.metric})" + (f" on {d.task}" if d.task else "")
         yield (
-            f"{pair}: p = {d.pvalue_adjusted:.4f} ± {error:.4f} (Monte-Carlo standard error) is "
-            f"too close to {level:g} to call; use more resamples."
+            f"{pair}: p = {d.pvalue_adjusted:.4f} ± {error:.4f} (Monte-Carlo standard error), so "
+            f"that another seed may turn the verdict; use more resamples."
         )
 
 

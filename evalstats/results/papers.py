@@ -112,14 +112,18 @@ def paper_table(
                 bold.add((i, j + 1))
         rows.append(tuple(cells))
     firsts = [column[0] for column in paper.columns]
-    metrics, tasks = distinct(e.metric for e in firsts), distinct(e.task for e in firsts)
+    metrics = distinct(e.metric for e in firsts)
+    tasks = distinct(e.task for e in estimates if e.aggregate is None)
     of = counted(firsts[0].n_segments, firsts[0].unit)
     of = counted(len(tasks), "task") if len(tasks) > 1 else of
     arrow = f" {tabular.direction(firsts[0].higher_is_better)}" if len(metrics) == 1 else ""
     note = "Emphasised: the best of each column"
     if (c := comparison) is not None:
-        name = c.adjusted.pvalue_name(any(c.adjusted.n_compared(d) > 1 for d in c.differences))
-        level = f"({name} <= {c.significance_level:g}{mark_of(c, estimates[0].unit)})"
+        level = f"at {c.significance_level:g}{mark_of(c, estimates[0].unit)}"
+        if c.adjustment in _ADJUSTMENTS and any(
+            c.adjusted.n_compared(d) > 1 for d in c.differences
+        ):
+            level += f", adjusted for all comparisons by {_ADJUSTMENTS[c.adjustment]}"
         note += f", and what is not significantly worse {level}"
         if c.baseline is not None:
             note = f"Emphasised: the best of each column. Significantly better ({BETTER}) or "

@@ -55,6 +55,9 @@ MARK = "†"
 BARRING = ("missing", "labels")
 #: What a `Caution` begins with, which is all that files keep of it.
 CAUTION = "Caution: "
+#: One resample in so many is the smallest share that is a p-value. Beyond it the resamples of few
+#: units have heavier tails than t, and of many units too few are as large.
+ONE_IN = 200
 #: The level at which one system is said to lack more than another.
 _UNLIKE = 0.01
 #: Tests of 0/1 scores, which count.
@@ -68,7 +71,8 @@ class Caution(str):
 
     `kind` says what that is, in a word: "labels" that are not a random sample, "missing" items,
     "changes" between systems, "errors", "runs" that are averaged, "texts" that are not what the
-    metric takes them for, "few" units that differ. It is empty where a file was read.
+    metric takes them for, "few" units that differ, "groups" in several strata. It is empty where a
+    file was read.
 
     >>> Caution("20 of 200 items are left out.", "missing")
     'Caution: 20 of 200 items are left out.'

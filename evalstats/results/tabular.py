@@ -123,17 +123,21 @@ POWERS = -1
 _LEAST_PLACES, _MOST_PLACES = -14, 30
 #: Up to it a limit of an interval may be 0 but for rounding.
 _NOISE = 1e-12
+#: An error so many times smaller than the largest does not decide how many decimals there are.
+_FAR_BELOW = 20
 
 
 def decimals(errors: Iterable[float | None], digits: int | None = None) -> int:
     """Return `digits`, or the decimals, 2 to 6, that give the smallest error above 0 two digits.
 
-    Errors that no table has room for, of sequence probabilities for example, ask for powers of ten.
+    Errors far below the largest, of a perfect or a useless system, ask for none. Errors that no
+    table has room for, of sequence probabilities for example, ask for powers of ten.
     """
     positive = [error for error in errors if error is not None and error > 0]
     if digits is not None or not positive:
         return 2 if digits is None else digits
-    places = 1 - math.floor(math.log10(min(positive)))
+    least = min(error for error in positive if error * _FAR_BELOW >= max(positive))
+    places = 1 - math.floor(math.log10(least))
     return min(max(places, 2), 6) if _LEAST_PLACES < places < _MOST_PLACES else POWERS
 
 

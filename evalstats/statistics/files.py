@@ -42,6 +42,8 @@ _COMPRESSED = {
     "bzip2": rb"BZh[1-9]1AY&SY",
 }
 _LONGEST = 10
+#: A dot that is none in a number.
+_DOT = re.compile(r"(?<!\d)\.|\.(?!\d)")
 #: How test sets of the formats of NIST and WMT begin.
 _SGML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(<(?:srcset|refset|tstset|mteval|dataset|doc|hl|seg|\?xml|!DOCTYPE)\b)",
@@ -201,15 +203,23 @@ def read_lines(path: str | os.PathLike[str], *, labels: bool = False) -> list[st
     return lines.texts(0, len(lines))
 
 
+def stem_of(path: str) -> str:
+    """Return the name of a file without its folder and its last suffix."""
+    return Path(path.removesuffix(".gz")).stem if path != STDIN else "stdin"
+
+
 def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]:
-    """Return the names given, or the file names without their last suffix."""
+    """Return the names given, or what tells the names of files apart.
+
+    These are without their last suffix, and without the parts between dots, but for those in
+    numbers, with which all of them begin or end.
+    """
     if names is not None and len(names) != len(paths):
         raise InputError(
             f"needs one name for each of the {len(paths)} inputs, got {len(names)}",
             argument="names",
         )
-    own = [Path(path.removesuffix(".gz")).stem if path != STDIN else "stdin" for path in paths]
-    chosen = list(names or own)
+    chosen = list(names or map(stem_of, paths))
     for i, name in enumerate(chosen):
         if name in chosen[:i]:
             raise InputError(
@@ -217,7 +227,17 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
                 f"give different ",
                 Argument("names"),
             )
-    return chosen
+    return chosen if names or len(paths) < 2 else _apart(chosen)
+
+
+def _apart(names: Sequence[str]) -> list[str]:
+    """Return names without the parts with which all begin or end; a part of each is left."""
+    parts = [_DOT.split(name) for name in names]
+    for end in (0, -1):
+        while min(map(len, parts)) > 1 and len({of[end] for of in parts}) == 1:
+            for of in parts:
+                del of[end]
+    return [".".join(of) for of in parts]
 
 
 def test_set_files(test_set: str, langpair: str) -> list[str]:

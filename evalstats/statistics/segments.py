@@ -6,12 +6,13 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import MOST_NAME, label, shown
+from evalstats.checks import MOST_NAME, label, listed, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric, scores_of
 from evalstats.metrics.identity import MetricSignature, merged
@@ -340,6 +341,87 @@ class SegmentStatistics:
         aligned = [table.select(places) for table, places in found]
         _check_agree(aligned, names)
         return tuple(aligned)
+
+
+def concatenate(parts: Sequence[SegmentStatistics]) -> SegmentStatistics:
+    """Put parts of one test set one after the other, N1 + N2 + ... segments of the same systems.
+
+    Parameters
+    ----------
+    parts : sequence of SegmentStatistics
+        Of the same systems under the same metric, in the order of the test set. Ids, labels and
+        hashes of references that one part lacks are left out.
+
+    Returns
+    -------
+    SegmentStatistics
+        The same numbers as of the whole. Its fingerprint is that of all parts in their order, so
+        that systems whose parts were extracted apart can be joined.
+
+    Raises
+    ------
+    InputError
+        When metrics or systems differ, or parts share segments: an id, or all references.
+
+    Examples
+    --------
+    >>> from evalstats import Mean
+    >>> one = SegmentStatistics([[[1, 1], [0, 1]]], ["A"], Mean("accuracy"))
+    >>> two = SegmentStatistics([[[1, 1], [1, 1]]], ["A"], Mean("accuracy"))
+    >>> concatenate([one, two]).scores.tolist()
+    [0.75]
+    """
+    tables: Sequence[SegmentStatistics] = listed(parts, "parts", "SegmentStatistics")
+    _check_tables(tables, "concatenate")
+    _check_parts(tables)
+    first = tables[0]
+    known = [table.fingerprint for table in tables if table.fingerprint is not None]
+    digest = sha256("|parts|".join(known).encode()).hexdigest()
+    ids = [table.segment_ids for table in tables if table.segment_ids is not None]
+    labels = {table.reference_label for table in tables}
+    repeats = [table.repeats for table in tables if table.repeats is not None]
+    places = [[table.systems.index(name) for name in first.systems] for table in tables]
+
+    def stacked(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        return np.concatenate([of[at] for of, at in zip(values, places, strict=True)], axis=1)
+
+    return replace(
+        first,
+        values=stacked([table.values for table in tables]),
+        reference_label=first.reference_label if len(labels) == 1 else "var",
+        fingerprint=f"sha256:{digest}" if len(known) == len(tables) else None,
+        segment_ids=tuple(chain.from_iterable(ids)) if len(ids) == len(tables) else None,
+        metric_signature=str(merged([table.metric_signature for table in tables])),
+        labels={
+            name: tuple(chain.from_iterable(table.labels[name] for table in tables))
+            for name in first.labels
+            if all(name in table.labels for table in tables)
+        },
+        repeats=stacked(repeats) if len(repeats) == len(tables) else None,
+    )
+
+
+def _check_parts(tables: Sequence[SegmentStatistics]) -> None:
+    """Raise unless all have the same systems and metric, and no two the same segments."""
+    first = tables[0]
+    for i, table in enumerate(tables):
+        if not interchange.is_same_metric(table.metric, first.metric):
+            raise InputError(
+                f"parts must have the same metric, got {first.metric!r} and {table.metric!r}"
+            )
+        if set(table.systems) != set(first.systems):
+            raise InputError(
+                f"parts must have the same systems, got {list(first.systems)} and "
+                f"{list(table.systems)}"
+            )
+        for j, other in enumerate(tables[:i]):
+            shared = set(table.segment_ids or ()) & set(other.segment_ids or ())
+            if shared or (table.fingerprint and table.fingerprint == other.fingerprint):
+                what = f"segment {shown(min(shared))}" if shared else "the same references"
+                raise InputError(
+                    f"parts must be of different segments, but {j} and {i} have {what}; systems "
+                    f"of one name on the same segments need others: replace(table, systems=[...])"
+                )
 
 
 def joined_by_metric(tables: Sequence[SegmentStatistics]) -> list[SegmentStatistics]:

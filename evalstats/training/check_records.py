@@ -234,13 +234,16 @@ class Selected(Record):
 
 
 def as_table(checks: Sequence[Checkpoint]) -> tabular.Table:
-    """Lay out the checks of a run, the best one marked; of many the improvements and the last."""
+    """Lay out the checks of a run, marks on the best one and on those that improved.
+
+    Of many there are the improvements and the last.
+    """
     best, last = checks[-1].best.step, checks[-_MOST_ROWS:][0].step
     shown = [c for c in checks if c.step >= last or c.improved or c.step == best]
     decimals = tabular.decimals([check.standard_error for check in shown])
     rows = []
     for c in shown:
-        mark = "*" if c.step == best else ""
+        mark = "*" if c.step == best else "+" if c.improved else ""
         bounds = tabular.interval(c.low, c.high, decimals)
         difference = tabular.number(c.difference, decimals, sign=True)
         compared = (difference, f"{c.pvalue:.2g}", f"{c.level:.2g}")
@@ -252,7 +255,8 @@ def as_table(checks: Sequence[Checkpoint]) -> tabular.Table:
     if len(shown) < len(checks):
         title = f"{len(shown):,} of {title}: the best, real improvements and the last {_MOST_ROWS}"
     header = ("", "step", name, interval, "difference", "p", "level")
-    return tabular.Table(title, header, tuple(rows), "<" + 6 * ">")
+    marks = ("* best step, + real improvement",) if "+" in {r[0] for r in rows} else ()
+    return tabular.Table(title, header, tuple(rows), "<" + 6 * ">", notes=marks)
 
 
 def run_notes(checks: Sequence[Checkpoint], unit: str) -> Iterator[str]:

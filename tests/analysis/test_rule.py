@@ -229,3 +229,19 @@ def test_there_is_no_less_than_one_degree_of_freedom():
     g = student.kish([76, 2, 1, 1])
     assert g < 2
     assert (found.factor, found.degrees) == (pytest.approx((g / (g - 1)) ** 0.5), 1)
+
+
+def test_an_interval_of_a_score_lies_where_scores_do():
+    outputs = ["the cat sat on the mat today", "a dog is here now ok"]
+    references = ["the cat sat on the mat today .", "a dog is here now fine ."]
+    found = es.estimate({"A": outputs}, references, ["bleu", "ter", "rouge1"])
+    assert found["BLEU", "A"].low == 0
+    assert found["BLEU", "A"].high == 100
+    assert found["TER", "A"].low == 0
+    assert found["TER", "A"].high > found["TER", "A"].score
+    assert found["ROUGE-1", "A"].high == 1
+    # Of a function of scores nothing is known.
+    double = es.estimate(
+        {"A": outputs * 2}, references * 2, strata=list("aabb"), aggregate=lambda x: 2 * x[..., 0]
+    )
+    assert double["A"].high > 100

@@ -65,6 +65,18 @@ def test_a_name_given_by_place_counts_as_given():
         es.estimate(TEXTS["B"], REFERENCES, sed=2)
 
 
+def test_arguments_without_a_name_are_those_that_have_a_place():
+    a, b = TEXTS.values()
+    said = (
+        "^compare takes hypotheses, references, metrics by position, got 4 arguments; several "
+        "systems are one mapping$"
+    )
+    with pytest.raises(es.InputError, match=said):
+        es.compare(a, b, REFERENCES, "bleu")
+    with pytest.raises(es.InputError, match=r"^read_log takes path by position, got 2 arguments$"):
+        es.read_log("x.json", "acc")
+
+
 def test_printed_names_of_metrics_are_names():
     for name in NAMED:
         metric = as_metric(name)

@@ -270,7 +270,7 @@ def test_tasks_with_other_numbers_of_runs_have_no_total():
         for task, r in (("x", 3), ("y", 4))
     }
     assert es.Suite(tasks).compare().totals == ()
-    with pytest.raises(InputError, match="as many runs .* on each task, got 3 for 'x', 4 for 'y'"):
+    with pytest.raises(InputError, match=r"as many runs .* on each task, got 3 for 'x', 4 for 'y'"):
         es.Suite(tasks, "macro").compare()
 
 

@@ -19,7 +19,7 @@ from sacrebleu.dataset import DATASETS
 import evalstats as es
 from evalstats import cli
 from evalstats.analysis import design, options
-from evalstats.cli import commands, flags, parser
+from evalstats.cli import commands, flags, inputs, parser
 from evalstats.cli.flags import COMMANDS, OPTIONS, options_of
 from evalstats.cli.inputs import Input
 from evalstats.cli.output import destination
@@ -380,6 +380,18 @@ def test_a_sentence_for_the_method_section(typed, small):
     assert out == f"{expected.describe()}\n"
 
 
+def test_a_description_is_text_and_other_files_hold_the_result(typed, here):
+    words = ("compare", *REFS, *INPUT, "-m", "wer", *FEW)
+    names = ("x.json", "x.html", "x.md")
+    plain = [f"plain.{name}" for name in names]
+    typed(*words, *(w for name in plain for w in ("-o", name)))
+    described = typed(*words, "--describe", *(w for name in names for w in ("-o", name)))
+    assert described == typed(*words, "--describe")
+    assert [Path(x).read_bytes() for x in names] == [Path(x).read_bytes() for x in plain]
+    assert typed(*words, "--describe", "-o", "x.txt", "-o", "x.json") == ""
+    assert Path("x.txt").read_text(encoding="utf-8") == described
+
+
 def test_exit_codes_of_gates(run_here):
     asked = ("gate", "new.csv", "--baseline", "old.csv", "--metric", "acc", "--margin", "0.5")
     code, out, _ = run_here(*asked)
@@ -580,6 +592,29 @@ def test_scores_stand_beside_metrics_of_texts(beside):
     assert [e["score"] for e in other[3:]] == [e["score"] for e in reversed(found[3:])]
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_texts_are_restricted_to_the_lines_that_people_scored(here, beside, small, first):
+    """Defect: "must be named by the numbers of their lines", which they were."""
+    lines = scores_of(first).split("\n")
+    part = [line for line in lines if not line.endswith(("3", "4"))]  # of other lines each system
+    out = beside("\n".join(part), "--missing", "intersect", "--groups", "docs.txt", "-f", "json")[1]
+    found = json.loads(out)
+    scored = {tuple(line.split(",")[:2]) for line in part[1:]}
+    kept = [i for i in range(60) if all((name, str(i + first)) in scored for name in SYSTEMS)]
+    assert 0 < len(kept) < 60
+    table = es.extract(small.systems, [one[0] for one in small.references], "wer").select(kept)
+    scores = [e["score"] for e in found["estimates"]]
+    assert scores[:3] == table.scores.tolist()
+    assert scores[3] == sum(7 * i % 10 for i in kept) / len(kept)
+    assert any(f"{60 - len(kept)} of 60 lines are left out" in note for note in found["notes"])
+    options = ("--missing", "intersect", "-o", "x.html", "--resamples", "9")
+    cli.main(["compare", *INPUT, *REFS, "-m", "wer", "--scores", "comet.csv", *options])
+    shown = (here / "x.html").read_text(encoding="utf-8")
+    there = {i for i, line in enumerate(small.systems["copy"]) if line in shown}
+    assert there
+    assert there <= set(kept)
+
+
 def test_scores_of_other_references_do_not_go_with_texts(here, beside):
     lines = (here / "ref.A.txt").read_text(encoding="utf-8").splitlines()
     segments = [{"mt": "-", "ref": f"{line} ", "COMET": i / 60} for i, line in enumerate(lines)]
@@ -598,7 +633,7 @@ def test_scores_that_do_not_fit_texts(beside):
     for given, message in (
         (scores.replace("copy,", "other,"), "has no scores (COMET) of 'copy'; it has"),
         (scores.replace(",60,", ",61,"), "must be named by the numbers of their lines"),
-        (fewer, "of 59 segments but"),
+        (fewer, "of 59 segments but the texts have 60 lines; restrict the texts to these with"),
     ):
         code, _, err = beside(given)
         assert (code, message in err) == (2, True)
@@ -612,6 +647,47 @@ def test_the_end_of_a_path_names_a_system_only_where_it_is_that_of_one():
     assert [given.system(name) for name in named] == ["A", "A", "B", "B", "C", "C"]
     with pytest.raises(es.InputError, match=r"there is no 'a\.csv'"):
         given.system("a.csv")
+
+
+def test_what_all_file_names_share_is_no_part_of_the_names(here, typed, refused):
+    words = ["estimate", *REFS, *FEW, "-i"]
+    for name in ("base", "tuned"):
+        Path(f"wmt22.en-cs.hyp.{name}.cs").write_bytes(Path("copy.txt").read_bytes())
+    files = sorted(map(str, Path().glob("wmt22.*")))
+    assert re.findall("^(?:base|tuned|copy|wmt).*?(?= )", typed(*words, *files), re.M) == [
+        "base",
+        "tuned",
+    ]
+    # The whole name is understood, with the suffix and without.
+    for name in ("base", files[0], files[0].removesuffix(".cs")):
+        shown = typed("compare", *words[1:], *files, "--baseline", name)
+        assert re.search(r"^base .*baseline$", shown, re.M)
+    # So is it where scores from elsewhere are called after the files.
+    rows = [f"{path.removesuffix('.cs')},{i},COMET,0.5" for path in files for i in range(60)]
+    Path("comet.csv").write_text("\n".join(["system,segment,metric,score", *rows]))
+    assert "COMET" in typed(*words, *files, "--scores", "comet.csv")
+
+
+@pytest.mark.parametrize("words", ["--baseline cpoy", "--systems cpoy", "--names a b"])
+def test_names_are_checked_before_anything_is_counted(refused, monkeypatch, words):
+    counted = []
+    monkeypatch.setattr(inputs, "extract_files", lambda *_: counted.append(1))
+    assert re.search(
+        "there is no 'cpoy'|needs one name for each",
+        refused("compare", *TEXTS.split(), *words.split()),
+    )
+    assert not counted
+
+
+def test_a_name_may_begin_with_a_dash(typed, refused):
+    """Ablations are called so."""
+    named = typed(
+        "compare", *TEXTS.split(), *FEW, "--names", "all", "-drop", "-x y", "--baseline", "-drop"
+    )
+    assert re.search("^-drop .*baseline$", named, re.M)
+    words = ("compare", *TEXTS.split(), *FEW, "--names", "a", "b", "c")
+    assert "unrecognized arguments: --drop" in refused(*words, "--drop")
+    assert typed(*words, "-lc") == typed(*words, "--lowercase")
 
 
 # Streams, files, progress

@@ -315,7 +315,10 @@ def test_winners_are_written_in_many_ways():
         ([("x", "x", "a")], "battles must be of two systems, got 'x' against itself in row 0"),
         ([("x", "y", "z")], "battles must say who won by a name.*got 'z' for 'x' and 'y' in row 0"),
         ([("x", "y", None)], "battles must say who won by a name.*got None"),
-        ([("b", "c", "b")], "it is a name and a side, which disagree"),
+        (
+            [("b", "c", "b")],
+            "it is a name and a side, which disagree: write 'model_a' or 'model_b'",
+        ),
         ([("x", None, "a")], "battles must be non-empty text, got None"),
         ({"model_a": ["x"], "winner": ["a"]}, "must have columns model_a, model_b and winner"),
         ("arena.csv", "got the path 'arena.csv'; es.compare_logs reads files"),

@@ -47,6 +47,14 @@ def test_the_pilots_own_trials_are_the_plan_without_any():
     assert more.needed < plain.needed
 
 
+def test_the_trials_of_a_plan_are_those_of_items_with_an_answer(tmp_path):
+    rows = np.random.default_rng(2).integers(0, 2, (2, 20, 4)).astype(object)
+    rows[:, ::2] = ""
+    paths = [log(tmp_path / f"{x}.csv", own, x) for x, own in zip("ab", rows, strict=True)]
+    found = es.compare_logs(paths, missing="available", n_resamples=9)
+    assert "|trials:4|" in str(found.power(difference=0.1, price=(10, 1)))
+
+
 @pytest.fixture(scope="module")
 def needed():
     """Return how many items it takes of 1 to 12 trials each."""

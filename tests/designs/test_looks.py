@@ -226,6 +226,8 @@ def test_without_a_plan_there_is_no_last_look(marks):
     assert found == [(False, False)] * 4 + [(True, True)]
     assert {look.chance for look in test.looks} == {look.left for look in test.looks} == {None}
     assert test.result.next_look is None
+    worse = walked(es.SequentialTest(metric=ACC), base, new)
+    assert [look.pvalue_anytime for look in worse.looks] == [1.0] * len(worse.looks)
 
 
 def test_the_interval_of_every_look_leaves_out_what_its_test_does(marks):

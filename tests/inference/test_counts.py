@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 import evalstats as es
@@ -131,11 +133,11 @@ def spread(x, design, added=0):
 
 
 def effective(variance, squared, design):
-    """Return V/se², in groups with half an answer more, which its whole group shares."""
+    """Return V/se², in groups with four answers more, which whole groups share."""
     if design != "groups":
         return variance / squared
     g = SIZES.sum() ** 2 / np.sum(SIZES**2)
-    return min(variance / squared, (50 * variance + 0.5) / (50 * squared + 0.5 / g))
+    return min(variance / squared, (50 * variance + 4) / (50 * squared + 4 / g))
 
 
 @pytest.mark.parametrize("design", ["groups", "micro", "macro"])
@@ -210,7 +212,7 @@ def test_few_answers_do_not_tell_how_groups_hang_together():
     for k, size in zip(known, sizes, strict=True):
         design_effect = 90 / 89 * (1 - k / 90) / (1 - k / 270)
         events = k * (1 - k / 270)
-        assert size == pytest.approx(270 * (events + 0.5) / (events * design_effect + 1.5))
+        assert size == pytest.approx(270 * (events + 4) / (events * design_effect + 12))
     assert np.all(np.diff(sizes) > 0)
     wholes = [effective_size(marked(*range(3 * k)), groups=TRIPLES) for k in (1, 2, 5, 10, 19)]
     assert wholes == pytest.approx([90] * 5, rel=0.02)
@@ -232,6 +234,34 @@ def test_rare_answers_of_groups_have_intervals_that_hold():
     systems = {str(i): row for i, row in enumerate(marks)}
     scores = es.estimate(systems, None, ACCURACY, groups=groups, n_resamples=2)
     assert sum(e.low <= 0.01 <= e.high for e in scores) >= 126
+
+
+def test_groups_of_which_a_third_are_alike_have_intervals_that_hold():
+    """90 groups of twenty at .98, a third all alike: 150 intervals, seed 2, were held by .82.
+
+    Now .986 of them hold it: fewer than 136 with a probability below 1e-6.
+    """
+    rng = np.random.default_rng(2)
+    marks = rng.random((150, 90, 20)) < 0.98
+    marks = np.where((rng.random((150, 90)) < 1 / 3)[..., None], marks[..., :1], marks)
+    systems = {str(i): row for i, row in enumerate(marks.reshape(150, -1))}
+    asked = {"groups": np.arange(1800) // 20, "n_resamples": 2}
+    scores = es.estimate(systems, None, ACCURACY, **asked)
+    assert sum(e.low <= 0.98 <= e.high for e in scores) >= 136
+
+
+def test_in_a_small_stratum_of_groups_it_is_groups_that_may_be_unseen():
+    """Ten and a hundred groups of twenty that are one answer each, .95 right: 200 intervals, seed 1.
+
+    .985 of them hold it, .84 where four items are added in place of four groups: fewer than 186
+    with a probability below 1e-4.
+    """
+    marks = np.repeat(np.random.default_rng(1).random((200, 110)) < 0.95, 20, axis=1)
+    systems = {str(i): row for i, row in enumerate(marks)}
+    groups = np.arange(2200) // 20
+    asked = {"groups": groups, "strata": groups < 10, "aggregate": "macro", "n_resamples": 2}
+    scores = es.estimate(systems, None, ACCURACY, **asked)
+    assert sum(e.low <= 0.95 <= e.high for e in scores) >= 186
 
 
 def test_ratios_and_the_tests_that_are_asked_for_are_those_of_any_score():
@@ -267,8 +297,30 @@ def test_one_changed_answer_is_no_wide_interval():
     ratios = lengths(groups=np.arange(1000) // 5) / lengths()
     assert np.all(np.diff(ratios) < 0)
     assert ratios[0] == pytest.approx(5, rel=0.01)
-    assert ratios[1] < 2.8
-    assert ratios[20] < 1.07
+    assert ratios[20] < 1.4
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(st.data())
+def test_losing_more_answers_never_makes_a_gate_pass(data):
+    """Defect: 200 passages of five, margin .0115: undecided at 0 lost answers and passed at 2."""
+    n_groups, size = data.draw(st.sampled_from([(200, 5), (100, 10), (90, 20)]))
+    groups = np.arange(n_groups * size) // size
+    base, new = np.ones((2, len(groups)))
+    places = st.tuples(st.booleans(), st.integers(0, n_groups - 1), st.integers(0, size - 1))
+    path = data.draw(st.lists(places, max_size=20))
+    bounds = []
+    for is_whole, group, place in [(False, -1, 0), *path]:
+        if group >= 0:
+            first = group * size + (0 if is_whole else place)
+            new[first : first + (size if is_whole else 1)] = 0
+        (d,) = es.compare({"base": base, "new": new}, metrics=ACCURACY, baseline="base",
+                          groups=groups, n_resamples=2, margin=0.0115)  # fmt: skip
+        bounds.append((d.low, d.margin_test.pvalue_not_worse, d.margin_test.loss_bound))
+    lows, pvalues, losses = np.transpose(bounds)
+    assert np.all(np.diff(lows) <= 1e-12)
+    assert np.all(np.diff(pvalues) >= -1e-12)
+    assert np.all(np.diff(losses) >= -1e-12)
 
 
 def test_a_small_task_whose_failures_are_unseen_is_still_uncertain():

@@ -1,5 +1,6 @@
 """Several comparisons: SciPy, the definitions one resample at a time, and what they promise."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import stats
 import evalstats as es
 from evalstats.inference import families
 from evalstats.resampling.weights import Stratified, batches
+from evalstats.results.notes import _family_notes
 
 MEAN = es.Mean("judge")
 
@@ -185,8 +187,27 @@ def test_simultaneous_intervals_hold_each_of_them_and_exclude_no_more_than_the_t
     assert min(excluded, held) > 1
 
 
+def test_swaps_have_holms():
+    """Defect: p = .0001 of a swap stood beside p (max-t) = .17 of the bootstrap's resamples."""
+    result = compare(scores(), test="ar")
+    assert result.adjustment == "holm"
+    assert adjusted(result) == pytest.approx(families.holm(alone(result)))
+
+
+def test_p_values_where_max_t_hands_over_to_holm_are_explained():
+    family = compare(scores(4), n_resamples=1999).adjusted
+    rows = [replace(d, pvalue_adjusted=0.005) for d in family.differences[:2]]
+    said = [
+        " ".join(_family_notes(replace(family, differences=(*some, *family.differences[2:]))))
+        for some in (rows, [rows[0], family.differences[1]])
+    ]
+    assert said[0].startswith("2 pairs have p (max-t) = 0.0050: fewer than one resample in 200")
+    assert "one resample in 200" not in said[1]
+
+
 @pytest.mark.parametrize(
-    "test, alternative", [("bootstrap", "greater"), ("bootstrap", "less"), ("ar", "two-sided")]
+    "test, alternative",
+    [("bootstrap", "greater"), ("bootstrap", "less"), ("bootstrap", "two-sided")],
 )
 def test_no_adjusted_p_value_is_below_its_own_or_that_of_a_larger_difference(test, alternative):
     values = {s: -x if alternative == "less" else x for s, x in scores().items()}

@@ -99,6 +99,12 @@ def test_one_unit_has_no_interval(interval):
         }
 
 
+def test_two_clusters_have_an_interval(interval):
+    values, passages = [1.0, 2.0, 4.0, 3.0], [1, 1, 2, 2]
+    found = interval(cluster="passage", method="t")(scores(values, passage=passages))
+    assert found == bounds(values, groups=passages, method="t")
+
+
 def test_bad_options_are_refused_when_the_metric_is_made(interval):
     with pytest.raises(es.InputError, match="level must be between 0 and 1, got 95"):
         interval(level=95)

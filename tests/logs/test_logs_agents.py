@@ -192,6 +192,21 @@ def test_what_passes_says_the_direction(scores, threshold, passes, higher, tmp_p
         assert log.tables["", "Bias", ""].metric.higher_is_better is higher
 
 
+def test_a_folder_of_deepeval_has_its_runs(tmp_path):
+    """As DEEPEVAL_RESULTS_FOLDER has them, beside the lock and what is hidden."""
+    for name, scores in (("old", [0.75, 0.25]), ("new", [0.75, 1.0])):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / ".test_run.lock").write_text("")
+        written(folder / ".latest_test_run.json", {"testRunData": {"testCases": "none"}})
+        written(folder / f"test_run_{name}.json", deepeval_run(scores, identifier=None))
+    assert es.read_log(tmp_path / "old").systems == ("gpt-4o",)
+    assert es.read_log(tmp_path).systems == ("test_run_new", "test_run_old")
+    result = es.compare_logs([tmp_path / "old", tmp_path / "new"], metric="passed", n_resamples=99)
+    (row,) = result
+    assert (row.system, row.baseline, row.difference) == ("new", "old", 0.5)
+
+
 def test_forms_and_names_of_deepeval(tmp_path):
     run = deepeval_run([0.75, 0.25])
     results = [
@@ -269,7 +284,8 @@ def test_published_trajectories_of_tau_bench():
     (row,) = log.rows
     assert log.incomplete == {}
     # The mean that tau-bench's README has for gpt-4o on airline tasks, pass^1.
-    assert scores_of(log) == {("reward", "gpt-4o-airline"): pytest.approx(0.42)}
+    assert scores_of(log) == {("reward", "gpt-4o"): pytest.approx(0.42)}
+    assert log.tasks == ("airline",)
     assert len(set(row.items.ids)) == 50
     rewards = row.values[:, 0].reshape(50, 4).sum(axis=1)
     flips = np.mean((rewards > 0) & (rewards < 4))
@@ -293,6 +309,33 @@ def test_trials_that_ended_with_an_error_are_failures(tmp_path):
     whole = es.read_log(written(path, tau_trials([[1.0, 0.0]])))
     assert not whole.rows[0].is_limited
     assert whole.rows[0].settings == {"arguments.user": "'gpt-4o-llm'"}
+
+
+@pytest.mark.parametrize("layout", ["{agent}/{domain}.json", "{agent}-{domain}.json"])
+def test_a_domain_of_tau_bench_is_a_task(tmp_path, monkeypatch, layout):
+    for i, agent in enumerate(("gpt-4o", "sonnet")):
+        for domain in ("airline", "retail"):
+            trials = json.dumps(tau_trials(agent_logs.REWARDS[i:])).replace("You are", domain)
+            path = tmp_path / layout.format(agent=agent, domain=domain)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(trials)
+    paths = sorted(tmp_path.iterdir())
+    result = es.compare_logs(paths, baseline="gpt-4o", n_resamples=99)
+    assert [d.task for d in result.rows] == ["airline", "retail"]
+    assert {d.system for d in result.rows} == {"sonnet"}
+    (alone,) = es.compare_logs(paths, task="retail", n_resamples=99)
+    assert (alone.system, alone.baseline) == ("sonnet", "gpt-4o")
+    # Those of one folder, which is where one is.
+    monkeypatch.chdir(tmp_path)
+    assert es.read_log(".").systems == ("gpt-4o", "sonnet")
+
+
+def test_a_file_of_tau_bench_goes_by_its_own_name_too(tmp_path, capsys):
+    for name in ("gpt-4o-airline", "other-airline"):
+        written(tmp_path / f"{name}.json", tau_trials(agent_logs.REWARDS))
+    arguments = [str(tmp_path / "gpt-4o-airline.json"), str(tmp_path / "other-airline.json")]
+    assert cli.main(["compare", *arguments, "--baseline", "gpt-4o-airline"]) == 0
+    assert "airline: reward" in capsys.readouterr().out
 
 
 def test_unlike_tasks_and_users_are_told(tmp_path):
@@ -322,6 +365,20 @@ def test_simulations_that_were_not_evaluated_are_missing(tmp_path):
     content["simulations"].pop()
     (said,) = es.read_log(written(tmp_path / "x.json", content)).incomplete.values()
     assert said.startswith("there were 6 simulations, 5 are there; 1 simulation was not evaluated")
+
+
+def test_a_task_of_tau2_with_one_text_is_told_from_another(tmp_path):
+    """What the user wants, without what is right, or the other way round, is a task as well."""
+    for gone in ("user_scenario", "evaluation_criteria"):
+        hashes = []
+        for text in ("this", "that"):
+            content = tau2_results([[1.0], [0.0]])
+            (task,) = content["tasks"]
+            task |= {"user_scenario": text, "evaluation_criteria": text, gone: None}
+            (row,) = es.read_log(written(tmp_path / "x.json", content)).rows
+            hashes += row.items.labels["task_hash"]
+        assert len(set(hashes)) == 2
+        assert all(hashes)
 
 
 def test_simulations_of_tau2_may_be_in_a_folder(tmp_path):
@@ -449,6 +506,7 @@ def test_annotators_and_references_are_told_apart(tmp_path):
         ("x.json", lambda: swe_report(resolved=[1], unresolved=[2]),
          lambda c: c["unresolved_ids"].append("django__django-1"),
          "'django__django-1' is in resolved_ids and unresolved_ids"),
+        ("x.json", lambda: swe_report(), lambda c: None, "x.json names no instances"),
         ("x.json", lambda: swe_report(resolved=[1], unresolved=[2]),
          lambda c: c["error_ids"].extend(["a-1", "a-1"]), "has 'a-1' twice in error_ids"),
         ("x.json", lambda: swe_report(resolved=[1], unresolved=[2]),

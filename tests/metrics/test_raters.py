@@ -174,6 +174,13 @@ def test_a_corrected_rate_is_at_most_1():
     assert es.RoganGladen().score([150, 149, 100, 96, 100, 89]) == 1
 
 
+def test_where_the_judge_is_useless_the_gradient_is_that_of_the_labels():
+    """Of 3 yes in 8: by yes 5/64, by no -3/64; the judge's columns say nothing."""
+    totals = [100.0, 50.0, 3.0, 1.5, 5.0, 2.5]
+    assert es.RoganGladen().score(totals) == 3 / 8
+    assert es.RoganGladen().gradient(totals) == pytest.approx([0, 0, 5 / 64, 0, -3 / 64, 0])
+
+
 def judged(n, n_labels, rate, sens, spec, rng):
     """Draw a judge's marks and people's labels of the first few."""
     people = (rng.random(n) < rate).astype(float)
@@ -223,6 +230,11 @@ def test_a_judge_who_hardly_tells_is_a_note():
     assert note.startswith("corrected rate of blind: the judge hardly tells yes from no (sens")
     alone = es.estimate(systems["blind"], metric=es.RoganGladen(pairs=True), n_resamples=99)
     assert any("hardly tells yes from no" in note for note in alone.notes)
+    # Of few labels of one kind that is not known.
+    rare = judged(600, 60, 0.95, 0.9, 0.9, rng)
+    assert 0 < np.sum(rare[:, 1] == 0) < 10
+    found = es.estimate(rare, metric=es.RoganGladen(pairs=True), n_resamples=99)
+    assert any("fewer than 10 labels are yes, or no" in note for note in found.notes)
 
 
 def test_without_yes_or_no_the_labels_are_the_rate():

@@ -326,7 +326,7 @@ resamples set no floor under a family
 - np.where(counts > fewest, shares, small)
 + shares
 resamples of few units have heavy tails
-- max((len(largest) + 1) // _ONE_IN, 1)
+- max((len(largest) + 1) // ONE_IN, 1)
 + 1
 at a level below the smallest share an interval is Bonferroni's
 - if k >= fewest else beyond
@@ -353,8 +353,17 @@ nor do they name it
 + names = distinct(table.metric.name for table in self.tables.values())
 @ analysis/shares.py: counts suites
 the failures of few items may be unseen
-- squares = np.bincount(codes, weights**2)
-+ squares = 0 * np.bincount(codes, weights**2)
+- return np.asarray(np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
++ return np.asarray(0 * np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
+of groups it is groups that may be unseen
+- drawn = codes if self.units.codes is None else self.units.codes
++ drawn = codes
+losing more answers of groups never makes a gate pass
+- return min((low, *lows)), max((high, *highs))
++ return low, high
+nor is the p-value smaller
+- return max((alone, *(one.pvalue(null, alternative) for one in fewer)))
++ return alone
 and so may the answers that change
 - spread = self.units.spread(influence, self._added(changed))
 + spread = self.units.spread(influence)
@@ -475,7 +484,7 @@ where nothing varies items count as their weights leave them (Kish)
 - segments = student.kish(self.weights)
 + segments = float(self.success.shape[1])
 where nothing varies groups count, and not their answers
-- return min(found, (variance + _HALF / segments) / (squared + _HALF / (segments * groups)))
+- return min(found, (variance + more) / (squared + more / groups))
 + return segments if found == np.inf else found
 @ questions/power/planning.py: gates
 a share is kept of what the baseline scores
@@ -568,11 +577,11 @@ no task is called as a total over all
 + if False:
 @ questions/domains/heterogeneity.py: domains_by
 groups that lie in several strata are drawn whole in the total
-- np.unique(members * len(names) + codes).size > units.n
-+ False
+- if units.are_split(codes):
++ if False:
 a stratum where all segments change alike is no stratum without an error
-- d.standard_error or half / student.quantile(degrees, alpha)
-+ d.standard_error
+- for error in (d.standard_error, of_interval)
++ for error in (d.standard_error,)
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between
@@ -647,6 +656,13 @@ all 64 bits of an id count
 shards draw independently of each other
 - generator(seed, (_STAGE_TWO, shard), batch)
 + generator(seed, (_STAGE_TWO, 0), batch)
+@ statistics/segments.py: parts
+parts with the same references are systems of one name
+- if shared or (table.fingerprint and table.fingerprint == other.fingerprint):
++ if shared:
+parts put together know their order
+- "|parts|".join(known)
++ "|parts|".join(sorted(known))
 @ statistics/segments.py: segment_labels options interchange
 groups change the fingerprint
 - fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
@@ -759,6 +775,9 @@ the winner of each resample is a step that was checked
 - if not np.all(np.isin(arrays["winners"], [check.step for check in checks])):
 + if False:
 @ training/check_records.py: monitor
+each real improvement is marked
+- "+" if c.improved else ""
++ ""
 a run says so where few segments decide
 - (x.kurtosis or 0) > _FAR_TAILS and x.worth < _FEW
 + (x.kurtosis or 0) > _FAR_TAILS and x.worth < 0
@@ -831,6 +850,9 @@ of several runs the newest is read, wherever it was made
 an error of promptfoo is no test without an assertion
 -     if is_error:
 +     if False:
+runs of one name in a folder of DeepEval are called after their files
+- systems = systems if len(set(systems)) == len(systems) else names
++ pass
 a case of DeepEval that failed for an error alone has not failed
 -     if first is not None and not has_failed:
 +     if False:
@@ -851,6 +873,9 @@ cautions are never folded away
 - n_printed = max(n_cautions, _PRINTED_NOTES)
 + n_printed = _PRINTED_NOTES
 @ logs/formats/agents.py: logs_agents
+the domain that a file of tau-bench is called after is its task
+- named[path] = (match[2].lower() if match else "", agent)
++ named[path] = ("", agent)
 a trial of tau-bench that ended with an error is told from one that failed
 - value = None if is_gone else reward
 + value = reward
@@ -928,8 +953,8 @@ a pipe is opened once, when there is a result
 - if is_new or target.is_dir() or target.is_file():
 + if True:
 a gate says its verdict on the console whatever else it writes
-- if options.command == "gate" and STANDARD not in paths:
-+ if False:
+- says = options.command == "gate" and STANDARD not in paths
++ says = False
 @ integrations/inspect_ai.py: inspect_metric
 the samples of a cluster are drawn together
 - groups=labels if n_units < len(labels) else None,
@@ -963,7 +988,49 @@ a baseline that is an input is not read twice
 a system of a table goes before a folder of its name
 - if table is None and name in log_at(path, options).systems:
 + if False:
+@ analysis/scores.py: rule
+bounds are those of the metric where scores are averaged
+- bounds=metric.bounds if aggregate.function is None else Metric.bounds,
++ bounds=metric.bounds,
+@ analysis/estimate.py: rule
+an interval of a score lies where scores do
+- return method, (max(bounds[0], low), min(bounds[1], high))
++ return method, bounds
+@ checks.py: spellings
+arguments by position are those that have a place
+- if len(args) > len(positional):
++ if False:
+@ results/layout.py: forms
+a title says how many runs there are
+- f", {runs} runs" if runs else ""
++ ""
+@ results/papers.py: forms
+a total is no task
+- tasks = distinct(e.task for e in estimates if e.aggregate is None)
++ tasks = distinct(e.task for e in estimates)
+@ cli/__init__.py: cli
+a description is text
+- if options.describe and form == "text"
++ if options.describe
+@ results/tabular.py: forms
+errors far below the largest ask for no decimals
+- _FAR_BELOW = 20
++ _FAR_BELOW = 1e300
+@ statistics/files.py: extraction_of_files
+a dot in a number parts no name
+- re.compile(r"(?<!\d)\.|\.(?!\d)")
++ re.compile(r"\.")
+a part of each name is left
+- while min(map(len, parts)) > 1 and
++ while all(parts) and
+@ cli/parser.py: cli
+a name may begin with a dash
+- yield f"{_NAME}{word}" if is_name else word
++ yield word
 @ cli/inputs.py: cli
+names are checked before anything is counted
+- _check_patterns(options, systems_named)
++ pass
 a baseline that is not there is the first thing said
 - if options.command == "gate" and _known(name, systems, paths) is None:
 + if False:
@@ -1155,6 +1222,34 @@ columns with another index are refused
 two spellings of one argument are refused
 - if name in kwargs or name in positional[: len(args)]:
 + if name in kwargs:
+@ designs/looks/spending.py: looks
+a system that is worse is never shown by a sequence
+- if z <= 0:
++ if False:
+@ designs/judges/rogan_gladen.py: raters
+where the judge is useless the gradient is that of the labels
+- share[..., 2], share[..., 4] = by_part
++ share[..., 2], share[..., 5] = by_part
+@ questions/ranking/ranks.py: ranking
+Borda's count is a mean of ranks
+- return np.asarray(np.mean(ranks(
++ return np.asarray(np.median(ranks(
+@ designs/trials/repeats.py: items_or_trials
+a plan has the trials of items with an answer
+- trials = trials or round(float(np.mean(answers.counts[answers.counts > 0])))
++ trials = trials or round(float(np.mean(answers.counts[answers.counts >= 0])))
+@ logs/formats/agents.py: logs_agents
+a task with one of two texts has a hash
+- if any(texts) else ""
++ if all(texts) else ""
+@ integrations/inspect_ai.py: inspect_metric
+two clusters have an interval
+- if n_units < 2:
++ if n_units < 3:
+@ pictures/findings.py: report
+a mark of few groups stands beside a claim alone
+- if len(tied) < len(own) else ""
++ if len(tied) <= len(own) else ""
 @ results/files.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()

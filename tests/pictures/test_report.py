@@ -228,6 +228,15 @@ def test_a_report_has_a_title_files_and_a_date(tmp_path, monkeypatch):
     assert "files: old.txt, new.txt, ref.txt" in page
 
 
+def test_only_a_claim_over_few_groups_has_their_mark():
+    rng = np.random.default_rng(3)
+    marks = {name: rng.normal(size=60) for name in "ABCDE"}
+    for gap, said in ((0, "Better than 0 of 4 others;"), (9, "Better than 4 of 4 others †.")):
+        given = marks | {"A": marks["A"] + gap}
+        found = es.compare(given, metrics=es.Mean("m"), groups=np.arange(60) // 6, n_resamples=99)
+        assert found._findings()[0].lines[0].startswith(said)
+
+
 def test_ranks_plans_scores_and_audits_have_findings(sample):
     result = compared(n=100, names="ABC")
     ranking, (first, *_) = result.ranking(), result.ranking().systems

@@ -37,6 +37,9 @@ def test_of_two_it_is_welchs_t_and_of_equal_errors_cochrans_q():
     q = np.sum(weights * (values - np.sum(weights * values) / np.sum(weights)) ** 2)
     assert 5 * found.statistic == pytest.approx(q)
     assert found.pvalue == pytest.approx(stats.chi2.sf(q, 5), rel=1e-6)
+    endless = welch(values, errors, np.full(6, np.inf))
+    assert endless.pvalue == pytest.approx(stats.chi2.sf(q, 5))
+    assert (endless.statistic, endless.within) == (pytest.approx(q / 5), np.inf)
     for scale in (1e-200, 1e200):
         assert welch(scale * values, scale * errors, np.full(6, 9.0)) == pytest.approx(
             welch(values, errors, np.full(6, 9.0))
@@ -142,7 +145,7 @@ def test_a_stratum_where_all_change_alike_is_not_left_out_silently():
     assert found.notes[0].endswith(said)
     assert said in str(found.heterogeneity())
     # Nothing says how a difference of 0 everywhere, or of one number, differs.
-    for other in (base, base + 0.5):
+    for other in (base, base + 0.5, base + 0.1, base + 1):
         found = es.compare({"base": base, "new": other}, metrics=MEAN).by(domain)
         with pytest.raises(
             es.InputError, match="differ on at least 2 tasks, not by the same on al"

@@ -182,3 +182,18 @@ def test_what_has_no_strata_says_so():
     alone = es.compare(SCORES, metrics=MARKS, strata=list("aabbcd"), aggregate="macro", **BY_T)
     with pytest.raises(es.InputError, match="drawn together as one score; compare without strata"):
         alone.over(LABELS)
+
+
+def test_strata_that_share_groups_say_that_other_groups_are_another_question():
+    """300 trials without an effect find one in .51 of them: prompts are the same in all turns."""
+    rng = np.random.default_rng(3)
+    scores = {name: rng.normal(size=60) for name in "AB"}
+    turns, prompts = np.repeat(list("xyz"), 20), np.tile(np.arange(20), 3)
+    result = es.compare(scores, metrics=MARKS, groups=prompts, **BY_T)
+    for found, what in ((result.over(turns), "strata"), (result.by(turns).over("task"), "tasks")):
+        said = f"Caution: groups lie in several {what}, whose differences share them"
+        assert found.notes[0].startswith(said)
+        assert f"\n{said}" in str(found)
+        assert es.OverStrata.from_json(found.to_json()) == found
+    alone = es.compare(scores, metrics=MARKS, groups=np.arange(60) // 2, **BY_T)
+    assert alone.over(turns).notes == ()

@@ -135,7 +135,10 @@ def test_the_table_of_papers_has_a_row_a_system_and_a_column_a_metric():
         ["down", *(f"{e['down', name]}°" for name in names)],
         ["same", *(e["same", name] for name in names)],
     ]
-    assert "better (*) or worse (°) than old (p (max-t) <= 0.05)." in text
+    assert (
+        "better (*) or worse (°) than old at 0.05, adjusted for all comparisons by step-down max-T (Romano and Wolf, 2005)."
+        in text
+    )
     best, worst = e["up & up", "m"], e["down", "m"]
     markdown = result.to_markdown(layout="paper", digits=1)
     assert f"| **{best}**\\* |" in markdown
@@ -155,7 +158,9 @@ def test_the_table_of_papers_has_a_row_a_system_and_a_column_a_metric():
 def test_without_a_baseline_all_that_tie_with_the_best_are_emphasised():
     text = papers(None).to_text(layout="paper")
     assert [line.count("_") for line in text.splitlines()[4:8]] == [6, 0, 0, 0]
-    assert "not significantly worse (p (max-t) <= 0.05)." in text
+    assert (
+        "and what is not significantly worse at 0.05, adjusted for all comparisons by step" in text
+    )
     rng = np.random.default_rng(3)
     near = {name: rng.normal(size=50) for name in "abc"} | {"d": rng.normal(size=50) - 3}
     text = es.compare(near, metrics=es.Mean("m")).to_text(layout="paper")
@@ -169,6 +174,8 @@ def test_without_a_baseline_all_that_tie_with_the_best_are_emphasised():
     few = es.Suite({name: tasks[name] for name in list(tasks)[:3]}).compare(n_resamples=99)
     header = few.to_text(layout="paper").splitlines()[2].split()
     assert header == ["system", "t00", "t01", "t02", "macro"]
+    # The total is no task.
+    assert few.to_text(layout="paper").splitlines()[0].endswith(", 3 tasks")
 
 
 def test_other_layouts_and_results_without_one_are_refused():
@@ -248,6 +255,28 @@ def test_latex_has_minus_signs_caption_label_and_digits():
             result.to_latex(**bad)
 
 
+def test_a_title_says_how_many_runs_there_are():
+    rng = np.random.default_rng(1)
+    runs = {name: rng.random((3, 20)).tolist() for name in "ab"}
+    for result in (es.compare(runs, metrics=es.Mean("m")), es.estimate(runs, metric=es.Mean("m"))):
+        assert result.to_text().splitlines()[0].endswith("20 segments, 3 runs")
+
+
+@pytest.mark.parametrize(
+    ("errors", "places"),
+    [
+        ([0.5, 0.7], 2),
+        ([0.5, 1e-9], 2),
+        ([0.5, 0.005], 2),
+        ([0.05, 0.01], 3),
+        ([0, 2], 2),
+    ],
+)
+def test_errors_far_below_the_others_ask_for_no_decimals(errors, places):
+    """A perfect system, or one whose scores are next to nothing, has such errors."""
+    assert tabular.decimals(errors) == places
+
+
 def test_digits_are_those_asked_for():
     estimate = comparison("ab").estimates["a"]
     for digits in (0, 5):
@@ -288,7 +317,7 @@ def test_notes_say_when_monte_carlo_error_straddles_the_level(p, adjusted, noted
     result = comparison("abc")
     d = replace(result.differences[0], pvalue=p, pvalue_adjusted=adjusted, pvalue_error=0.005)
     notes = close_calls(replace(result, differences=(d,)).adjusted, (d,))
-    assert any("too close to 0.05 to call" in note for note in notes) == noted
+    assert any("another seed may turn the verdict" in note for note in notes) == noted
 
 
 # HTML

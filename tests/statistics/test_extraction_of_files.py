@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import evalstats as es
 from evalstats.statistics import extraction, files
-from evalstats.statistics.files import Lines
+from evalstats.statistics.files import Lines, system_names
 from tests.conftest import TEXT_METRICS, nasty_texts
 
 lines_of_text = st.lists(
@@ -71,3 +71,21 @@ def test_blocks_give_the_statistics_of_the_whole(
         assert found == extraction.extract_all(texts, es.from_streams(*streams), metrics, None)
         assert calls[-1] == (len(calls), len(calls), "extracting")
         assert len(calls) > 1 or block > 500
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        ("a.txt b.txt", "a b"),
+        ("wmt.en-de.hyp.Online-B.de wmt.en-de.hyp.Online-W.de", "Online-B Online-W"),
+        ("newstest.base.txt newstest.base2.txt", "base base2"),
+        ("newstest.base.txt newstest.base.v2.txt", "base base.v2"),
+        ("x/base.en.txt y/tuned.en.txt.gz", "base tuned"),
+        ("llama-3.1-8b.txt llama-3.1-70b.txt", "llama-3.1-8b llama-3.1-70b"),
+        ("m-1.5.txt m-2.5.txt", "m-1.5 m-2.5"),
+        ("slightly-better.txt clearly-better.txt", "slightly-better clearly-better"),
+        ("wmt.en-de.hyp.Online-B.de", "wmt.en-de.hyp.Online-B"),
+    ],
+)
+def test_names_of_systems_are_what_tells_their_files_apart(paths, names):
+    assert system_names(paths.split(), None) == names.split()

@@ -271,6 +271,12 @@ def test_one_check_is_not_checks_and_a_long_table_says_what_it_leaves_out():
     assert long.startswith("21 of 23 checks: the best, real improvements and the last 20\n")
 
 
+def test_the_table_marks_every_real_improvement():
+    table = str(watched(noise(3, 4)[0] + 9 * np.array([[0], [1], [2], [1]])))
+    assert [line[0] for line in table.splitlines()[4:8]] == [" ", "+", "*", " "]
+    assert "\n* best step, + real improvement\n" in table
+
+
 def test_documents_vary_as_a_whole(sample):
     options = {"groups": sample.documents}
     monitor = es.Monitor(sample.references, "bleu", **options)

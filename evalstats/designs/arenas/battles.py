@@ -256,7 +256,8 @@ def table_of(
     wrong = np.flatnonzero((points == _UNKNOWN) | unlike)
     if len(wrong):
         i = int(wrong[0])
-        more = "; it is a name and a side, which disagree" if unlike[i] else ""
+        more = "; it is a name and a side, which disagree: write 'model_a' or 'model_b'"
+        more = more if unlike[i] else ""
         raise InputError(
             f"must say who won by a name, or by 'a', 'b', 'tie' or 'tie (bothbad)', got "
             f"{shown(winners[i])} for {first[i]!r} and {second[i]!r} in {where(i)}{more}",

@@ -82,7 +82,11 @@ class Judged(Metric):
     def __post_init__(self) -> None:
         inner = self.metric
         if not isinstance(inner, Metric) or isinstance(inner, Judged):
-            raise InputTypeError(f"metric must be that of judge and people, got {inner!r}")
+            raise InputTypeError(
+                f"must be that of judge and people, of which human makes Judged, got "
+                f"{'Judged already' if isinstance(inner, Judged) else shown(inner)}",
+                argument="metric",
+            )
         weight = None if self.weight is None else real(self.weight, "weight", 0.0)
         if weight is not None and weight > 1:
             raise InputError(f"must be from 0 to 1, got {weight:g}", argument="weight")
@@ -204,10 +208,11 @@ class Judged(Metric):
         people, there, elsewhere = (
             student.influence_values(self.metric, parts[:, :, i]) for i in range(3)
         )
-        if not all(np.all(np.isfinite(x)) for x in (people, there, elsewhere)):
+        # Products of squares have to be numbers too.
+        if not all(np.all(np.abs(x) < 1e70) for x in (people, there, elsewhere)):
             raise InputError(
-                f"{self.name} of the labelled segments, or of the others, has no finite gradient; "
-                f"label more segments"
+                f"{self.name} of the labelled segments, or of the others, has no finite "
+                f"gradient, or one above 1e70; label more segments, or take another unit"
             )
         if by_stratum:
             _check_strata(table, units)

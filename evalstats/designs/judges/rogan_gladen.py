@@ -16,6 +16,8 @@ from evalstats.metrics.ratios import ratio, ratio_gradient
 
 #: Sensitivity and specificity of less together, less 1, hardly tell yes from no.
 _LITTLE = 0.2
+#: Fewer labels of one kind say little of the judge's errors on it.
+_FEW = 10
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,9 @@ class RoganGladen(Metric):
     reads_text: ClassVar[bool] = False
     doubt = (
         f"the judge hardly tells yes from no (sensitivity + specificity - 1 is below {_LITTLE:g}), "
-        f"so that rates are uncertain and intervals rough; label more items, or judge better"
+        f"or fewer than {_FEW} labels are yes, or no, so that rates are uncertain and intervals "
+        f"too short (of four labels of no .84 held where .95 should); label more items, or judge "
+        f"better"
     )
 
     def __post_init__(self) -> None:
@@ -149,9 +153,10 @@ class RoganGladen(Metric):
         return np.where(defined[..., None], corrected, share)
 
     def doubtful(self, totals: Floats) -> NDArray[np.bool_]:
-        """Return of which systems the judge hardly tells yes from no, `(S, 6) -> (S,)`."""
+        """Return of which systems the judge, or few labels, hardly tell yes from no, `(S,)`."""
         _, bottom, defined = _sides(totals)
-        return np.asarray(~defined | (bottom < _LITTLE))
+        is_few = np.minimum(totals[..., 2], totals[..., 4]) < _FEW
+        return np.asarray(~defined | (bottom < _LITTLE) | is_few)
 
 
 def _sides(sums: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:

@@ -168,9 +168,10 @@ class SequentialTest:
         references, groups, strata, aggregate
             As in `compare`, of all items so far. Groups are what is counted.
         human : sequence or mapping, optional
-            People's labels of part of the items so far, of a test whose metric is `es.Judged`, as
-            in `compare`: the systems `new` and `base` where these are outputs or scores, {"new":
-            [4, None, ...], "base": [...]}. An item has its label when it comes in, or never.
+            People's labels of part of the items so far, of a test whose metric is `es.Judged` of
+            what `compare` takes with `human`: the systems `new` and `base` where these are outputs
+            or scores, {"new": [4, None, ...], "base": [...]}. An item has its label when it comes
+            in, or never.
 
         Returns
         -------

@@ -94,6 +94,7 @@ def _drawn(shard: Shard, i: int, name: str) -> Drawn:
         signature=MetricSignature.of(metric.signature),
         reference_label=shard.reference_labels[i],
         units=Units(shard.n_segments, shard.unit),
+        bounds=metric.bounds,
         undefined=metric.undefined,
     )
     replicates = scored.check_finite(scores_of(metric, resampled), "a resample")

@@ -35,6 +35,8 @@ _RESULTS = re.compile(rb'\s*\{\s*"timestamp"\s*:[^,{]*,\s*"info"\s*:\s*\{\s*"git
 _REPORT = re.compile(rb'\s*\{\s*"total_instances"\s*:')
 #: What tau-bench calls a file: agent, range of tasks (0 to -1 is all), user, time.
 _NAME = re.compile(r"(.+)_range_(-?\d+)-(-?\d+)_user-(.+)_\d+")
+#: What published files are called, by the domain of their tasks: gpt-4o-airline, or airline.
+_DOMAIN = re.compile(r"(?:(.+)[-_])?(airline|retail|telecom)", re.IGNORECASE)
 #: What tau2-bench says of a run: which agent was in which environment.
 _TAU2_INFO = ("agent_info", "environment_info")
 #: Ends after which tau2-bench evaluates nothing (`NON_EVALUABLE_TERMINATION_REASONS`).
@@ -61,16 +63,25 @@ def _asked(task: Any, *keys: str) -> str:
 
 
 def _tau_bench(reading: Reading) -> Iterator[Rows]:
-    """Yield the rewards of each file; agents are called by what tau-bench calls their files."""
-    key = Key("", "reward")
-    if not reading.wanted.has(key):
-        return
-    names = {path: without_suffix(path) for path in reading.files}
-    parts = {path: _NAME.fullmatch(name) for path, name in names.items()}
-    agents = {path: match[1] if match else names[path] for path, match in parts.items()}
-    if len(set(agents.values())) == len(agents):
-        names = agents
+    """Yield the rewards of each file; agents are called by what tau-bench calls their files.
+
+    Only the name of a file says the domain, which is the task. The agent of ``airline.json`` is
+    called after the folder.
+    """
+    named: dict[Path, tuple[str, str]] = {}
+    for path in reading.files:
+        name = without_suffix(path)
+        match = _DOMAIN.fullmatch(name)
+        agent = (match[1] or path.absolute().parent.name or name) if match else name
+        named[path] = (match[2].lower() if match else "", agent)
+    parts = {path: _NAME.fullmatch(agent) for path, (_, agent) in named.items()}
+    short = {path: (named[path][0], of[1]) if of else named[path] for path, of in parts.items()}
+    if len(set(short.values())) == len(short):
+        named = short
     for path, match in parts.items():
+        key = Key(named[path][0], "reward")
+        if not reading.wanted.has(key):
+            continue
         trials, answers, asked = reading.json(path), Answers(str(path), "trial"), dict[str, str]()
         for i, trial in enumerate(trials):
             item = str(require(trial, "task_id", where=f"{path}, trial {i}"))
@@ -96,7 +107,7 @@ def _tau_bench(reading: Reading) -> Iterator[Rows]:
         yield rows_of(
             answers,
             key,
-            names[path],
+            named[path][1],
             lacking=lacking,
             failed=ended("trials", errors, len(trials)),
             is_limited=is_part,
@@ -154,6 +165,8 @@ def _swe_bench(reading: Reading) -> Iterator[Rows]:
     for path in reading.files if reading.wanted.has(key) else ():
         report, answers = reading.json(path), Answers(str(path), "instance")
         endings = _endings(report, path)
+        if not endings:
+            raise InputError(f"{path} names no instances")
         for i, (item, ending) in enumerate(endings.items()):
             # "django__django-11099" is of the repository django/django.
             labels = {"repo": item.rpartition("-")[0].replace("__", "/")}

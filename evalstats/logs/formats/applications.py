@@ -23,7 +23,16 @@ import numpy as np
 
 from evalstats.checks import is_missing, shown
 from evalstats.errors import InputError
-from evalstats.logs.formats.format import Format, Reading, ended, fewer, first_of, has, rows_of
+from evalstats.logs.formats.format import (
+    Format,
+    Reading,
+    begins,
+    ended,
+    fewer,
+    first_of,
+    has,
+    rows_of,
+)
 from evalstats.logs.rows import Answers, Key, Rows, is_finite
 from evalstats.logs.settings import arguments_of
 from evalstats.logs.sources import (
@@ -47,6 +56,8 @@ _ERROR = 2
 _ASSERTED = ("type", "value", "threshold", "metric", "weight")
 #: What the statistics of all results have, by what those of one prompt call it.
 _STATS = {"testPassCount": "successes", "testFailCount": "failures", "testErrorCount": "errors"}
+#: How the file of a run begins.
+_TEST_RUN = re.compile(rb'\s*\{.*"(testRunData|testCases|conversationalTestCases)"\s*:', re.DOTALL)
 #: Names that DeepEval gives to test cases which have none.
 _NUMBERED = re.compile(r"(conversational_)?test_case_\d+")
 _CASES = ("testCases", "conversationalTestCases", "test_results")
@@ -256,9 +267,23 @@ def _objects(value: Any) -> list[Any]:
 
 
 def _deepeval(reading: Reading) -> Iterator[Rows]:
+    """Yield the rows of each run; runs of one name in a folder are called after their files."""
+    files = [reading.source.path.absolute()] if len(reading.files) == 1 else reading.files
+    names = [without_suffix(file) for file in files]
+    runs = [reading.json(path) for path in reading.files]
+    runs = [get(run, "testRunData") or run for run in runs]
+    systems = []
+    for run, name in zip(runs, names, strict=True):
+        model = get(run.get("hyperparameters"), "model")
+        named = run.get("identifier") or (model if isinstance(model, str) else None)
+        systems.append(as_name(str(named)) if named else name)
+    systems = systems if len(set(systems)) == len(systems) else names
+    for path, run, system in zip(reading.files, runs, systems, strict=True):
+        yield from _deepeval_run(reading, str(path), run, system)
+
+
+def _deepeval_run(reading: Reading, where: str, run: Any, system: str) -> Iterator[Rows]:
     """Yield the scores of each metric, and whether test cases passed."""
-    source, where = reading.source, str(reading.source.path)
-    run = get(source.json, "testRunData") or source.json
     answers, seen = Answers(where, "test case"), Counter[str]()
     errors: dict[str, list[Any]] = defaultdict(list)
     # Whether the scores of a metric that pass are the high ones, as far as each says it.
@@ -271,9 +296,7 @@ def _deepeval(reading: Reading) -> Iterator[Rows]:
         answers.add(i, item, reading.labels(case, item_hash=asked), values, seen[item])
     if not cases:
         return
-    items, model = answers.items(), get(run.get("hyperparameters"), "model")
-    named = run.get("identifier") or (model if isinstance(model, str) else None)
-    system = as_name(str(named)) if named else without_suffix(source.path)
+    items = answers.items()
     counts = [run.get(name) for name in ("testPassed", "testFailed")]
     n_whole = sum(counts) if all(isinstance(n, int) for n in counts) else None
     n_there = sum(isinstance(case.get("success"), bool) for case in cases)
@@ -369,4 +392,6 @@ def _mean_stated(run: Any, metric: str) -> float | None:
     return float(sum(scores) / len(scores))
 
 
-DEEPEVAL = Format("DeepEval", ".json", _is_deepeval, _deepeval)
+DEEPEVAL = Format(
+    "DeepEval", ".json", _is_deepeval, _deepeval, lambda path: begins(path, _TEST_RUN)
+)

@@ -21,7 +21,16 @@ from evalstats.questions.domains.heterogeneity import labelled
 from evalstats.results import tabular
 from evalstats.results.convert import FreeText, Level, check_bounds
 from evalstats.results.forms import Finding, Several
-from evalstats.results.records import Difference, Record, by_metric, counted, distinct, plural
+from evalstats.results.notes import WHOLE
+from evalstats.results.records import (
+    Caution,
+    Difference,
+    Record,
+    by_metric,
+    counted,
+    distinct,
+    plural,
+)
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.values import summed_within
 
@@ -216,6 +225,8 @@ def over(
                 f"{', '.join(single)} has 1 task each"
             )
         notes = (f"{', '.join(single)}: of one task, and left out.",) if single else ()
+        if any(d.aggregate == WHOLE for d in comparison.totals):
+            notes = (*_shared("task"), *notes)
         return _found(comparison, "task", some, own, _squares(by_run, evaluation), notes)
     if len(comparison.tasks) > 1:
         raise InputError(
@@ -234,7 +245,10 @@ def over(
         own[key] = dict(zip(names, (b - a).tolist(), strict=True))
         if both.shape[1] > 1:
             by_run[key] = list(np.moveaxis(both, 2, 0))
-    return _found(comparison, by, comparison.differences, own, _squares(by_run, evaluation))
+    is_split = next(iter(drawn_of.values())).units.are_split(codes)
+    notes = _shared(by) if is_split else ()
+    squares = _squares(by_run, evaluation)
+    return _found(comparison, by, comparison.differences, own, squares, notes)
 
 
 def _squares(
@@ -250,10 +264,21 @@ def _squares(
             raise InputError("tasks have different numbers of runs; compare them apart")
         base, new = np.stack(scores, axis=-1)
         sides = [new - base] if evaluation.options.paired_runs else [base, new]
+        means = [np.mean(x, axis=1, keepdims=True) for x in sides]
         squares[key] = [
-            (*student.mean_squares(np.mean(x, axis=1), x / x.shape[1]), len(x)) for x in sides
+            (*student.mean_squares(mean[:, 0], (x - mean) / x.shape[1]), len(x))
+            for x, mean in zip(sides, means, strict=True)
         ]
     return squares
+
+
+def _shared(stratum: str) -> tuple[str, ...]:
+    """Say what is not known of strata that share groups."""
+    said = (
+        f"groups lie in several {plural(stratum)}, whose differences share them: the intervals "
+        f"are about other {plural(stratum)} of these groups, and not about other groups."
+    )
+    return (Caution(said, "groups"),)
 
 
 def _of_strata(of: Segments, codes: Codes, names: Sequence[str]) -> Floats:

@@ -18,6 +18,7 @@ from evalstats.analysis.totals import Total, as_totals
 from evalstats.checks import label
 from evalstats.errors import InputError
 from evalstats.inference import student
+from evalstats.inference.randomisation import tie_tolerance
 from evalstats.results import tabular
 from evalstats.results.convert import Count, NotNegative, Share
 from evalstats.results.forms import Finding, Several
@@ -154,9 +155,12 @@ def _error(d: Difference, confidence_level: float) -> tuple[float, float]:
     """
     if d.units.n_units is None:
         return 0.0, 0.0
-    degrees = float(d.units.n_units - 1)
-    half, alpha = (d.high - d.low) / 2, float(f"{1 - confidence_level:.12g}")
-    return d.standard_error or half / student.quantile(degrees, alpha), degrees
+    degrees, alpha = float(d.units.n_units - 1), float(f"{1 - confidence_level:.12g}")
+    of_interval = (d.high - d.low) / 2 / student.quantile(degrees, alpha)
+    sizes = (d.baseline_score, d.system_score) if d.contrast == "difference" else (1.0, d.value)
+    rounding = tie_tolerance(max(map(abs, sizes)), 0)
+    errors = (error for error in (d.standard_error, of_interval) if error > rounding)
+    return next(errors, 0.0), degrees
 
 
 def heterogeneity_notes(comparison: Comparison) -> list[str]:
@@ -211,7 +215,7 @@ def welch(
     >>> print(f"{found.statistic:.2f} {found.within:.1f} {found.pvalue:.3f}")
     3.73 56.8 0.030
     """
-    from scipy.special import fdtrc
+    from scipy.special import chdtrc, fdtrc
 
     k = len(values)
     # Squares of large or small scores are no numbers.
@@ -222,8 +226,9 @@ def welch(
     lack = float(np.sum((1 - shares) ** 2 / degrees))
     between = float(np.sum(weights * apart**2)) / (k - 1)
     statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
-    within = (k * k - 1) / (3 * lack)
-    return Welch(statistic, k - 1.0, within, float(fdtrc(k - 1, within, statistic)))
+    within = (k * k - 1) / (3 * lack) if lack > 0 else np.inf
+    pvalue = fdtrc(k - 1, within, statistic) if lack > 0 else chdtrc(k - 1, (k - 1) * statistic)
+    return Welch(statistic, k - 1.0, within, float(pvalue))
 
 
 def labelled(
@@ -258,8 +263,8 @@ def by_stratum(
     drawn, codes, names, task = labelled(comparison, evaluation, labels, "by")
     tasks = taken_apart(list(drawn.values()), codes, names, task)
     units = next(iter(drawn.values())).units
-    members, totals = units.members, list[Task | Total]()
-    if members is not None and np.unique(members * len(names) + codes).size > units.n:
+    totals: list[Task | Total] = []
+    if units.are_split(codes):
         # What shares groups is no stratum of the total, which is the whole as it was drawn.
         totals.append(replace(task, name="micro", aggregate="micro", total=WHOLE))
     else:

@@ -384,8 +384,9 @@ def _as_wmt(ranking: Ranking, drawn: Drawn, clusters: str) -> Ranking:
     n = len(systems)
     note = (
         f"Clusters rest on one-sided Wilcoxon {test} tests at p < {level}, {when}: none allows for "
-        f"the {counted(n * (n - 1) // 2, 'pair')} or for documents, so that equally good systems "
-        f"are parted more often than in 5 % of tables; the other columns allow for both."
+        f"the {counted(n * (n - 1) // 2, 'pair')} or for documents. Where several pairs of systems "
+        f"are equally good, some are parted in far more than 5 % of tables; the other columns "
+        f"allow for both."
     )
     of_system = dict(zip(systems, found.tolist(), strict=True))
     rows_of = (replace(r, cluster=of_system[r.system]) for r in ranking.systems)

@@ -1,0 +1,99 @@
+"""Parts of one test set, put one after the other: the numbers of the whole, or one error."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats import cli
+from tests.conftest import SYSTEMS
+
+CUTS = ((0, 25), (25, 26), (26, 60))
+
+
+@pytest.fixture
+def whole(small):
+    labels = {"document": tuple(map(str, small.documents))}
+    table = es.extract(small.systems, small.references, "chrf")
+    return replace(table, segment_ids=tuple(f"s{i}" for i in range(60)), labels=labels)
+
+
+def part(small, low, high, names=SYSTEMS, metric="chrf"):
+    return es.extract(
+        {name: small.systems[name][low:high] for name in names}, small.references[low:high], metric
+    )
+
+
+def test_parts_have_the_numbers_of_the_whole(small, whole):
+    """Defect: four shards of a test set "must be made against the same references"."""
+    parts = [whole.select(range(low, high)) for low, high in CUTS]
+    # Systems may stand in another order.
+    turned = replace(parts[1], values=parts[1].values[::-1], systems=parts[1].systems[::-1])
+    assert es.concatenate([parts[0], turned, parts[2]]) == replace(whole, fingerprint=None)
+    assert es.concatenate([whole]) == replace(
+        whole, fingerprint=es.concatenate([whole]).fingerprint
+    )
+    repeats = np.random.default_rng(0).random((1, 4, 3)) + 1
+    trials = es.SegmentStatistics(np.ones((1, 4, 2)), ["A"], es.Mean("m"), repeats=repeats)
+    stacked = es.concatenate([trials.select([0, 1, 2]), trials.select([3])])
+    assert np.array_equal(stacked.repeats, repeats)
+
+
+def test_parts_of_systems_extracted_apart_are_joined_in_one_order_only(small):
+    a, b = ([part(small, *cut, names=[name]) for cut in CUTS] for name in SYSTEMS[:2])
+    both = es.SegmentStatistics.join(es.concatenate(a), es.concatenate(b))
+    assert np.array_equal(both.values, part(small, 0, 60, SYSTEMS[:2]).values)
+    with pytest.raises(es.InputError, match="same references"):
+        es.SegmentStatistics.join(es.concatenate(a), es.concatenate(b[::-1]))
+    one, two = a[0], replace(a[1], reference_label="1")
+    assert es.concatenate([one, two]).reference_label == "var"
+    assert es.concatenate([one, replace(two, fingerprint=None)]).fingerprint is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"systems": ("x", "y", "z")}, "parts must have the same systems"),
+        ({"metric": es.CHRF(word_order=2)}, "parts must have the same metric"),
+        ({"fingerprint": None}, "but 0 and 1 have segment 's3'"),
+        ({"segment_ids": None}, "but 0 and 1 have the same references; systems of one name"),
+    ],
+)
+def test_what_are_no_parts(small, whole, change, message):
+    first, second = whole.select(range(5)), whole.select(range(3, 9))
+    if "metric" in change:
+        second = part(small, 3, 9, metric=change["metric"])
+    else:
+        first, second = (replace(one, fingerprint="f") for one in (first, second))
+        second = replace(second, **change)
+    with pytest.raises(es.InputError, match=message):
+        es.concatenate([first, second])
+
+
+def test_files_of_parts_are_stacked_on_the_command_line(small, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names, options = SYSTEMS[:2], ["--resamples", "99", "--digits", "6"]
+    part(small, 0, 60, names).save("whole.npz")
+    for i, cut in enumerate(CUTS):
+        part(small, *cut, names).save(f"p{i}.npz")
+        for j, name in enumerate(names):
+            part(small, *cut, [name]).save(f"{'ab'[j]}{i}.npz")
+    tables = []
+    for files in ("whole", "p0 p1 p2", "a0 a1 a2 b0 b1 b2", "a0 b0 a1 b1 a2 b2"):
+        code = cli.main(["compare", *(f"{x}.npz" for x in files.split()), *options])
+        out = capsys.readouterr().out
+        assert code == 0
+        tables.append(out.split("\n\n")[:2])
+        assert ("are parts of one test set of 60 segments, in this order" in out) == (
+            len(files) > 5
+        )
+    assert tables.count(tables[0]) == 4
+    es.SegmentStatistics([[[1, 1], [0, 1]]], ["A"], es.Mean("m")).save("x.npz")
+    for files, message in (
+        ("p0 p0", "but 0 and 1 have the same references"),
+        ("x x", "nothing says whether they are parts of one test set"),
+        ("a0 a1 b0", "have the same segments, got 26 for"),
+    ):
+        assert cli.main(["compare", *(f"{x}.npz" for x in files.split())]) == 2
+        assert message in capsys.readouterr().err
