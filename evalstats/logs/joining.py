@@ -31,11 +31,12 @@ from evalstats.logs.missing import (
     common_item_notes,
     complete,
     notes_on,
+    run_notes,
     same_items,
     sentences,
     shared_tasks,
 )
-from evalstats.logs.pivot import Pivot, as_epochs, pivoted, pivoted_by_system
+from evalstats.logs.pivot import Pivot, as_epochs, pivoted, pivoted_by_system, usual_epochs
 from evalstats.logs.reading import (
     Logs,
     OneLog,
@@ -44,7 +45,7 @@ from evalstats.logs.reading import (
     places_of,
     read_several,
 )
-from evalstats.logs.rows import Key, natural
+from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.settings import allowed_changes, change_notes
 from evalstats.logs.sources import without_suffix
 from evalstats.logs.words import as_directions, matches
@@ -105,7 +106,8 @@ def compare_logs(
         its harness counts it (SWE-bench, τ-bench, promptfoo, DeepEval: as failed), and all else
         that is missing is refused.
     epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, optional
-        What several answers to an item are, as in `read_log`; by default what the first log says.
+        What several answers to an item are, as in `read_log`; by default what the first log says,
+        and else runs where a column `seed` or `run` numbers them for every item, and their mean.
     directions : mapping of str to {"higher", "lower"}, optional
         What is better under a metric whose name does not say it, as in `read_log`.
     columns : mapping of str to str, optional
@@ -297,10 +299,7 @@ def joined(
     ]
     notes = notes_on(chosen)
     rows = shared_tasks(chosen, places, missing, notes)
-    if flag(paired, "paired"):
-        pivots = [{key: pivoted(of_key, epochs) for key, of_key in rows.items()}]
-    else:
-        pivots = pivoted_by_system(rows, epochs)
+    pivots = _pivots(rows, epochs, missing, human is not None, flag(paired, "paired"), notes)
     pivots, named = _labelled(pivots, labels)
     changes = change_notes(pivots, allowed)
     averages = [one for log in chosen for one in log.averages if one.system in places]
@@ -315,6 +314,28 @@ def joined(
     common = [line for part in parts for line in common_item_notes(part.tasks)]
     said = list(dict.fromkeys([*changes, *sentences(notes), *common]))
     return Joined(tasks, said, paths, totals, unread, texts, named)
+
+
+def _pivots(
+    rows: Mapping[Key, list[Rows]],
+    epochs: str | None,
+    missing: str | None,
+    are_judged: bool,
+    are_paired: bool,
+    notes: list[Note],
+) -> list[dict[Key, Pivot]]:
+    """Return the pivots of all systems by key, or of each alone, with notes on their runs."""
+    why = ""
+    if epochs is None:
+        epochs, why = usual_epochs([one for of_key in rows.values() for one in of_key], missing)
+        if epochs == "runs" and are_judged:
+            epochs, why = "mean", "people's scores are of single answers"
+    if are_paired:
+        pivots = [{key: pivoted(of_key, epochs) for key, of_key in rows.items()}]
+    else:
+        pivots = pivoted_by_system(rows, epochs)
+    notes += run_notes([one for side in pivots for one in side.values()], epochs, why)
+    return pivots
 
 
 def _labelled(

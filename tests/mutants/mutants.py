@@ -445,8 +445,11 @@ the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
 k strata leave k - 1 degrees of freedom
-- low, high = student.interval(mean, spread / k**0.5, k - 1, alpha)
-+ low, high = student.interval(mean, spread / k**0.5, k, alpha)
+- student.with_runs(Spread(error, 1.0, k - 1), squares.get(key, ()))
++ student.with_runs(Spread(error, 1.0, k), squares.get(key, ()))
+runs that strata share are part of the error of their mean
+- student.with_runs(Spread(error, 1.0, k - 1), squares.get(key, ()))
++ student.with_runs(Spread(error, 1.0, k - 1), ())
 labels are those of the segments, in whatever order an average has them
 - order = np.argsort(np.concatenate(places), kind="stable")
 + order = np.arange(len(labels))

@@ -246,9 +246,8 @@ def over(
         if both.shape[1] > 1:
             by_run[key] = list(np.moveaxis(both, 2, 0))
     is_split = next(iter(drawn_of.values())).units.are_split(codes)
-    notes = _shared(by) if is_split else ()
-    squares = _squares(by_run, evaluation)
-    return _found(comparison, by, comparison.differences, own, squares, notes)
+    said, squares = _shared(by) if is_split else (), _squares(by_run, evaluation)
+    return _found(comparison, by, comparison.differences, own, squares, said)
 
 
 def _squares(
@@ -335,7 +334,9 @@ def _found(
             student.with_runs(Spread(error, 1.0, k - 1), squares.get(key, ())) for error in errors
         )
         low, high = student.interval(mean, of_mean.error, of_mean.degrees, alpha)
-        below, above = student.interval(mean, of_another.error, of_another.degrees, alpha)
+        # It holds more than the mean, however sure its error is.
+        degrees = min(of_mean.degrees, of_another.degrees)
+        below, above = student.interval(mean, of_another.error, degrees, alpha)
         means.append(
             MeanDifference(
                 metric=d.metric,
