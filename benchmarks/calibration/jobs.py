@@ -235,7 +235,7 @@ def _numbers() -> Iterator[Job]:
         row, n = f"{kind}, {labelled} labelled", 250 if kind == "groups" else 1000
         made, small = Made(simulated.judged, (labelled, kind)), labelled == 100
         yield Job("judged", row, made, n, trials=1000, subset=small)
-    for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0)):
+    for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0), (3, 0.0), (3, 0.3), (5, 0.3)):
         row, made = (
             f"{n_runs} runs, spread {spread}",
             Made(simulated.several_runs, (n_runs, spread)),

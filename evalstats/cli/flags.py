@@ -134,7 +134,7 @@ OPTIONS = {
         Option("--filter PATTERN...", "logs", "filters of lm-evaluation-harness", "log rare"),
         Option("--missing error|failure|intersect|available", "logs",
                "where not all have all (default: error; crashes of agents fail)", "log rare"),
-        Option("--epochs EPOCHS", "logs", "several answers to an item (default: mean)",
+        Option("--epochs EPOCHS", "logs", "several answers to an item (default: mean; runs of seed, run)",
                "log rare"),
         Option("--human FILE|COLUMN", "units",
                "people's scores of a part of the items, beside a judge's of all", "log rare"),

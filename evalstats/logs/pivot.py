@@ -84,7 +84,7 @@ def epochs_differ(rows: Rows) -> float:
     scores[columns[there], places[there]] = rows.values[there, 0]
     scores = scores[:, ~np.isnan(scores).any(axis=0)]
     n_epochs, n = scores.shape
-    if n < 2:
+    if n < 2 or n_epochs < 2:
         return 1.0
     means = np.mean(scores, axis=1, keepdims=True)
     between, within = mean_squares(means[:, 0], (scores - means) / n)

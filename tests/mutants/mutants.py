@@ -201,6 +201,9 @@ t is exceeded on either side with alpha together
 "greater" asks for large differences
 - {"two-sided": -abs(t), "greater": -t, "less": t}
 + {"two-sided": -abs(t), "greater": t, "less": -t}
+runs add nothing where their means vary no more than segments explain
+- if component <= 0:
++ if not runs:
 the interaction of runs and segments has (R - 1)(N - 1) degrees of freedom
 - float(np.sum(apart**2)) / (n_runs - 1) / n_runs
 + float(np.sum(apart**2)) / n_runs / n_runs
@@ -818,6 +821,17 @@ an id that comes twice counts once
 accumulators of different metrics are not merged
 - if not is_same_metric(self.metric, other.metric):
 + if False:
+@ logs/pivot.py: logs_runs
+what a column of seeds numbers is runs
+- return "runs", ""
++ return "mean", ""
+systems with other numbers of runs are averaged
+- if len(counts) > 1:
++ if False:
+@ logs/missing.py: logs_runs
+means of epochs that vary more than items explain are a caution
+- * len(every), 1.0)) > _UNLIKE_EPOCHS
++ * len(every), 1.0)) > 0
 @ logs/pivot.py: logs_inspect logs_joining
 an item none of whose answers was scored on purpose is left out
 - kept = (repeats[:, 0] > 0) | np.logical_or.reduceat(gone, first)
