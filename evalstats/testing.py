@@ -19,7 +19,7 @@ Scores of two versions nearly always differ; a gate that compares two numbers go
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from evalstats.analysis.design import Aggregated, Labels
@@ -60,7 +60,7 @@ class GateOptions(TypedDict, total=False):
     strata: Labels
     aggregate: Aggregated | None
     missing: Literal["error", "failure", "intersect", "available"] | None
-    epochs: str | None
+    epochs: str | Sequence[str] | None
     directions: Mapping[str, str] | None
     allow_changes: Patterns
     human: Any

@@ -224,6 +224,9 @@ def _numbers() -> Iterator[Job]:
     for shape in ((0.6, 0.8), (0.4, 0.4), (1, 1), (2, 1), (0.9, 0.3), (4, 1), (0.3, 1.2)):
         made = Made(simulated.trials, (4, *shape))
         yield Job("trials", f"50 x 4, rates {shape}", made, 50, trials=1000, subset=shape == (1, 1))
+    for rate, part, other in ((0.999, 0.1, 0.5), (0.9, 0.5, 0.1), (0.01, 0.12, 0.5)):
+        made = Made(simulated.unreliable, (4, rate, part, other))
+        yield Job("trials", f"50 x 4, {part:.0%} at {other}, others {rate}", made, 50, trials=1000)
     for shape in ((0.6, 0.8), (1e6, 1e6), (1e6, 2.5e5)):
         made = Made(simulated.trials, (5, *shape))
         row, small = f"20 x 5, rates {shape}", shape[0] == shape[1]
@@ -235,6 +238,9 @@ def _numbers() -> Iterator[Job]:
         row, n = f"{kind}, {labelled} labelled", 250 if kind == "groups" else 1000
         made, small = Made(simulated.judged, (labelled, kind)), labelled == 100
         yield Job("judged", row, made, n, trials=1000, subset=small)
+    for part, labelled in product((0.04, 0.02), (50, 100, 200)):
+        made = Made(simulated.judged, (labelled, f"partial {part}"))
+        yield Job("judged", f"partial on {part}, {labelled} labelled", made, 2000, trials=1000)
     for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0), (3, 0.0), (3, 0.3), (5, 0.3)):
         row, made = (
             f"{n_runs} runs, spread {spread}",

@@ -86,7 +86,8 @@ def arena(n: int, rng: Rng, n_systems: int, each: int, spread: float) -> Sample:
 def judged(n: int, rng: Rng, labelled: int, kind: str) -> Sample:
     """Draw equal systems by a judge that likes the second one, and people's labels of some items.
 
-    Scores are 0/1, numbers, or 0/1 in groups of four items, which are labelled together.
+    Scores are 0/1, numbers, or 0/1 in groups of four items, which are labelled together. A judge
+    that is "partial 0.04" is right but on such a part of the items, which it passes for B.
     """
     size = 4 if kind == "groups" else 1
     known = np.repeat(rng.permutation(n) < labelled, size)
@@ -101,6 +102,9 @@ def judged(n: int, rng: Rng, labelled: int, kind: str) -> Sample:
         right = np.where(np.isnan(common), rng.random(common.shape) < true, common)
         likes = np.array([[0.9, 0.1], [0.95, 0.35]])
         by_judge = rng.random(right.shape) < np.where(right == 1, likes[:, :1], likes[:, 1:])
+        if kind.startswith("partial"):
+            odd = rng.random(n) < float(kind.split()[-1]) / (1 - true)
+            by_judge = np.stack([right[0], (right[1] == 1) | odd])
     mean = es.Mean("score")
     rows = [np.stack([mean.statistics(x) for x in of.astype(float)]) for of in (right, by_judge)]
     marks = np.broadcast_to(known[None, :, None], (2, len(known), 1)).astype(float)
@@ -236,6 +240,16 @@ def trials(n: int, rng: Rng, n_trials: int, *shape: float) -> Sample:
     systems = {"A": right[0], "B": right[1]}
     tables = [es.extract(systems, metric=metric) for metric in true]
     return Sample(tables, {m.name: np.array([x, x]) for m, x in true.items()})
+
+
+def unreliable(n: int, rng: Rng, n_trials: int, rate: float, part: float, other: float) -> Sample:
+    """Draw trials of n items with one rate, but a part of them with another."""
+    rates = np.where(rng.random(n) < part, other, rate)
+    right = rng.random((2, n, n_trials)) < rates[:, None]
+    mean = part * other + (1 - part) * rate
+    variance = part * (1 - part) * (rate - other) ** 2
+    table = es.extract({"A": right[0].astype(int), "B": right[1].astype(int)}, metric=es.ICC())
+    return Sample([table], {"ICC": np.full(2, variance / (mean * (1 - mean)))})
 
 
 def items(n: int, rng: Rng, kind: str) -> Sample:

@@ -95,7 +95,10 @@ def compare(
         (`Judged`): the judge's bias cancels.
     groups : sequence, optional
         One label (a document, a speaker) per segment, or the name that statistics have for them in
-        their `labels`: whole groups are resampled.
+        their `labels`: whole groups are resampled. Of segments with two labels, both a sample (the
+        prompt and the rater), ``{"prompt": [...], "rater": [...]}``, or a list of both names: the
+        variance is V(prompt) + V(rater) - V(both), at least V(both), and t of the fewer decides
+        (Cameron, Gelbach and Miller, 2011).
     strata : sequence, optional
         One label (a domain, a language) per segment: resamples within strata, each of which keeps
         its size. Each group must lie in one stratum.
@@ -244,7 +247,7 @@ def compared(
     estimates: list[Estimate] = []
     tests: list[Tested] = []
     applied: set[str] = set()
-    has_runs: list[bool] = []
+    undrawn: list[bool] = []
     is_paired = True
     for part, drawn in evaluation.drawn(progress):
         # Of one pair there are no others, and tasks have Holm's method; without resamples, or where
@@ -256,7 +259,7 @@ def compared(
         if adjustment == "max-t" and (is_alone or is_undrawn):
             adjustment = "holm"
         applied.add(adjustment)
-        has_runs.append(bool(drawn[0].runs))
+        undrawn.append(not drawn[0].replicates.size)
         is_paired = drawn[0].of.is_paired
         families = [drawn] if options.is_over_metrics else [[one] for one in drawn]
         of_part = [
@@ -272,7 +275,7 @@ def compared(
         evaluation.limits.append(limits_of(drawn, evaluation.pairs, part))
     # Tasks of different kinds have the adjustment that was asked for.
     adjustment = applied.pop() if len(applied) == 1 else options.adjustment
-    test = "t" if all(has_runs) else options.test
+    test = "t" if all(undrawn) else options.test
     pvalues = [one.adjusted for one in tests]
     if not single:
         pvalues = adjusted_over_tasks(tests, adjustment, options.is_over_metrics)

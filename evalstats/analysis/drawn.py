@@ -73,6 +73,7 @@ class Effect:
     replicates: Floats  # (B,), or (0,)
     units: Units
     runs: tuple[RunScores, ...] = ()  # of each system, or of a difference within runs
+    unseen: Floats | None = None  # (N,) added to squared influence values; t then decides
     worth: float = np.inf  # Kish's number of the units on which two systems differ
 
     def __sub__(self, other: Effect) -> Effect:
@@ -87,7 +88,11 @@ class Effect:
         runs = (*self.runs, *other.runs)
         if any(one.are_paired for one in runs):
             runs = tuple(a - b for a, b in zip(self.runs, other.runs, strict=True))
-        return Effect(self.value - other.value, influence, replicates, self.units, runs)
+        unseen = None
+        if self.unseen is not None and other.unseen is not None:
+            # Of the same units that of one, of others that of both.
+            unseen = np.maximum(self.unseen, other.unseen)
+        return Effect(self.value - other.value, influence, replicates, self.units, runs, unseen)
 
     def __rmul__(self, factor: float) -> Effect:
         return replace(
@@ -96,6 +101,7 @@ class Effect:
             influence=None if self.influence is None else factor * self.influence,
             replicates=factor * self.replicates,
             runs=tuple(factor * runs for runs in self.runs),
+            unseen=None if self.unseen is None else factor**2 * self.unseen,
         )
 
     def __truediv__(self, other: Effect) -> Quotient:
@@ -121,7 +127,7 @@ class Effect:
         few units know no more of the units' variance than these say.
         """
         if self.influence is not None:
-            of_units = self.units.spread(self.influence)
+            of_units = self.units.spread(self.influence, self.units.summed(self.unseen))
         else:
             _, factor, degrees = self.units.alike
             drawn, unit = np.nan, float(student.unit_of(self.replicates))
@@ -136,6 +142,12 @@ class Effect:
         """Those of the runs of each system, or of a difference within runs."""
         return tuple(runs.mean_squares for runs in self.runs)
 
+    @property
+    def is_by_t(self) -> bool:
+        """Whether t decides: nothing is drawn, or of few labels, or units worth fewer than six."""
+        is_other = not self.replicates.size or self.unseen is not None
+        return is_other or self.spread.degrees < bootstrap.LEAST_DEGREES
+
     def by_t(self, alpha: float) -> Bounds:
         """Return the t interval of confidence 1 - α."""
         error, _, degrees = self.spread
@@ -149,7 +161,7 @@ class Effect:
             return bootstrap.percentile(self.replicates, 1 - alpha)
         if method == "bca" and without is not None:
             return bootstrap.bca(self.replicates, self.value, without(), 1 - alpha)
-        if method == "t":
+        if method == "t" or self.is_by_t:
             return self.by_t(alpha)
         return bootstrap.interval(self.replicates, self.spread, alpha, lambda: self.by_t(alpha))
 
@@ -241,7 +253,8 @@ class Drawn:
         known = {"nrefs": self.of.reference_label or None, "labels": labels or None}
         fields = {**known, **analysis}
         strata = len(self.units.labels)
-        fields |= {"strata": str(strata) if strata else None, "unit": self.units.unit}
+        unit = "+".join(side.unit for side in self.units.sides)
+        fields |= {"strata": str(strata) if strata else None, "unit": unit}
         return Signature.create(self.of.metric_name, self.of.signature, fields)
 
     @cached_property
@@ -249,8 +262,9 @@ class Drawn:
         """The score of every system."""
         influence = [None] * len(self.scores) if self.influence is None else self.influence
         runs = self.runs or ((),) * len(self.scores)
+        unseen = [None] * len(self.scores) if self.of.unseen is None else self.of.unseen
         return [
-            Effect(float(score), influence[i], self.replicates[i], self.units, runs[i])
+            Effect(float(score), influence[i], self.replicates[i], self.units, runs[i], unseen[i])
             for i, score in enumerate(self.scores)
         ]
 
@@ -283,8 +297,9 @@ def from_segments(segments: Sequence[Resampled], options: Options) -> list[Drawn
     check_fits(segments, options)
     # The whole corpus first: it shows in no time what is wrong with a score.
     scores = [s.score([block.totals for block in s.blocks], "the corpus") for s in segments]
-    # Resampling segments says nothing of other runs.
-    if options.n_drawn == 0 or segments[0].runs is not None:
+    # Resampling segments says nothing of other runs, and no rows draw groups of two labels.
+    is_by_t = segments[0].runs is not None or len(segments[0].units.sides) > 1
+    if options.n_drawn == 0 or is_by_t:
         replicates = [np.empty((0, len(s.systems))) for s in segments]
     else:
         weights, then = rows_of(segments[0].units, options.seed), partial(_scores, segments)
@@ -376,6 +391,8 @@ def check_fits(segments: Sequence[Resampled], options: Options) -> None:
             f"'bca' is that of one sample{why} use 'bootstrap', 'percentile' or 't'",
             argument="method",
         )
+    if len(units.sides) > 1:
+        refuse_resampling(options, "other groups of two labels; where there are two")
     if not any(with_runs):
         if options.paired_runs:
             raise InputError(
@@ -385,11 +402,15 @@ def check_fits(segments: Sequence[Resampled], options: Options) -> None:
         return
     if not all(with_runs):
         raise InputError("all metrics must have the same runs, got some without")
+    refuse_resampling(options, "other runs; where there are several runs of each system")
+
+
+def refuse_resampling(options: Options, what: str) -> None:
+    """Refuse methods and tests that say nothing of this, of which t is to decide."""
     for name in ("method", "test"):
         if getattr(options, name) in ("percentile", "bca", "ar"):
             raise InputError(
-                f"{getattr(options, name)!r} says nothing of other runs; where there are several "
-                f"runs of each system leave ",
+                f"{getattr(options, name)!r} says nothing of {what} leave ",
                 Argument(name),
                 " out, and t decides",
                 argument=name,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.design import Aggregated, CrossedUnits, Labels
 from evalstats.analysis.drawn import Drawn, Effect, Pair, maker_of
 from evalstats.analysis.options import (
     SCORE_METHODS,
@@ -139,7 +139,7 @@ def estimate(
         (`Judged`): the judge's bias cancels.
     groups : sequence, optional
         One label (a document, a speaker) per segment, or the name that statistics have for them in
-        their `labels`: resamples (and swaps) whole groups.
+        their `labels`: resamples (and swaps) whole groups. Or two labels, as in `compare`.
     strata : sequence, optional
         One label (a domain, a language, a task) per segment: resamples within strata, each of which
         keeps its size, and leaves the spread between them out of the error. Each group must lie in
@@ -268,10 +268,16 @@ def _interval(drawn: Drawn, i: int, effect: Effect, options: Options) -> tuple[s
     """Return what the interval of a score is called, and the interval."""
     spread, outcomes, alpha = effect.spread, drawn.of.outcomes, options.alpha
     method = "bootstrap" if options.method == "simultaneous" else options.method
-    if method == "bootstrap" and outcomes is not None and effect.influence is not None:
+    own = None
+    if method == "bootstrap" and drawn.has_segments and drawn.units.plain:
+        block, *others = drawn.segments.blocks
+        own = None if others else block.metric.interval(block.plain[i], alpha)
+    if own is not None:
+        method, bounds = own
+    elif method == "bootstrap" and outcomes is not None and effect.influence is not None:
         method, bounds = "wilson", outcomes.score_interval(i, effect.influence, alpha)
     else:
-        if method == "bootstrap" and (effect.runs or spread.degrees < bootstrap.LEAST_DEGREES):
+        if method == "bootstrap" and effect.is_by_t:
             method = "t"
         bounds = effect.interval(method, alpha, lambda: drawn.segments.without_each(i)[0])
     if not np.all(np.isfinite((*bounds, spread.error))):
@@ -327,7 +333,9 @@ def limits_of(
     Without pairs that is said of scores.
     """
     # What is said of the smallest sample limits what is said of all.
-    units = min((one.units for one in drawn[0].samples), key=lambda units: units.alike.degrees)
+    every = [units for one in drawn[0].samples for units in one.units.sides]
+    is_crossed = len(drawn[0].units.sides) > 1
+    units = min(every, key=lambda units: units.alike.degrees)
     degrees = units.alike.degrees
     sizes: tuple[int, ...] = ()
     worth = degrees + 1
@@ -347,7 +355,8 @@ def limits_of(
         unit=units.unit,
         worth=worth,
         sizes=sizes,
-        by_t=degrees < bootstrap.LEAST_DEGREES and not are_counted,
+        by_t=is_crossed or (degrees < bootstrap.LEAST_DEGREES and not are_counted),
+        is_crossed=is_crossed,
         gaps=tuple(dict.fromkeys((*of_pairs, *gap_notes(drawn)))),
         held=tuple(few for one in drawn for few in held_by_few(one, pairs)),
         trials=trials,
@@ -368,6 +377,7 @@ def held_by_few(drawn: Drawn, pairs: Sequence[Pair] | None = None) -> list[Conce
     """
     of, influence, units = drawn.of, drawn.influence, drawn.units
     is_other = of.outcomes is not None or drawn.runs or units.sizes is not None
+    is_other = is_other or len(units.sides) > 1
     if influence is None or is_other or not units.has_values:
         return []
     concentrations = []
@@ -408,6 +418,8 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
     """Say how scores came about, how many are missing, what judges are worth, what is doubtful."""
     for one in drawn:
         yield from (*one.of.cautions, *one.origin)
+        if isinstance(one.units, CrossedUnits) and one.influence is not None:
+            yield from one.units.notes(one.of.name, one.influence)
         for correction in one.of.corrections:
             yield from correction.notes()
         counts, sizes = one.of.missing.T

@@ -91,8 +91,8 @@ class PairTest:
 
     @property
     def by_t(self) -> bool:
-        """Whether t decides alone: several runs, or units worth fewer than six."""
-        return bool(self.drawn.runs) or self.spread.degrees < bootstrap.LEAST_DEGREES
+        """Whether t decides alone."""
+        return self.difference.is_by_t
 
     @property
     def test(self) -> str:
@@ -131,7 +131,7 @@ class PairTest:
         """
         ratio = self.ratio
         by_t = fieller.kept(ratio.scores, student.quantile(self.spread.degrees, 2 * alpha))
-        if self.options.test == "t":
+        if self.options.test == "t" or self.by_t:
             return by_t
         drawn, spread = ratio.replicates, self.spread
         return bootstrap.interval(drawn, spread, 2 * alpha, lambda: (by_t, np.inf))[0]
@@ -153,7 +153,7 @@ class PairTest:
     def _decided(self, distances: Floats, t: float, alternative: str) -> float:
         """Return the p-value of replicates less a null value, and of t standard errors from it."""
         by_t = student.pvalue(t, 1.0, self.spread.degrees, alternative)
-        if self.options.test == "t":
+        if self.options.test == "t" or self.by_t:
             return by_t
         return bootstrap.pvalue(distances, self.spread, by_t, alternative)
 
@@ -199,7 +199,8 @@ class PairTest:
     def studentised(self) -> Studentised:
         """The difference over its standard error, for a family of pairs."""
         is_drawn = bool(self.drawn.replicates.size and self.n_differing)
-        is_drawn = is_drawn and self.spread.error > 0 and not self.by_t
+        is_drawn = is_drawn and self.spread.error > 0
+        is_drawn = is_drawn and self.spread.degrees >= bootstrap.LEAST_DEGREES
         value = self.difference.value
         return Studentised(self.drawn, self.a, self.b, value, self.spread, is_drawn)
 

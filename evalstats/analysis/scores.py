@@ -42,6 +42,7 @@ class Scored:
     reference_label: str | None
     units: Units
     outcomes: Outcomes | None = None  # where scores are shares of segments
+    unseen: Floats | None = None  # (S, N) added to squared influence values; t then decides
     corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
     bounds: tuple[float, float] = Metric.bounds  # of scores, which no interval exceeds
     undefined: str = Metric.undefined  # what a score is that is no number
@@ -243,7 +244,8 @@ def segments_of(
 ) -> Segments:
     """Return the segments of a table under its metric, which tables of results call `name`."""
     metric, tag = table.metric, aggregate.tag
-    are_shares = metric.outcome_columns() is not None
+    # Of groups of two labels t decides.
+    counts = metric.outcome_columns() is not None and len(units.sides) == 1
     signature = MetricSignature.of(table.metric_signature)
     of_units = table if units.members is None else table.grouped(units.members)
     rows = on_grid(of_units.values, [f"{c} of {metric.name}" for c in metric.columns])
@@ -271,7 +273,7 @@ def segments_of(
         signature=signature if tag is None else signature.tagged(tag),
         reference_label=table.reference_label,
         units=units,
-        outcomes=as_outcomes(table, units, aggregate) if are_shares else None,
+        outcomes=as_outcomes(table, units, aggregate) if counts else None,
         # A mean of scores lies where they do.
         bounds=metric.bounds if aggregate.function is None else Metric.bounds,
         undefined=metric.undefined,

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
-from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.design import Aggregated, Labels, names_of_labels
 from evalstats.analysis.drawn import maker_of, summaries_of
 from evalstats.analysis.estimate import estimates_of, limits_of
 from evalstats.analysis.options import (
@@ -137,7 +137,8 @@ class Suite:
             suite = cls(tasks, aggregate, groups=groups)
         else:
             ((name, tables),) = tasks.items()
-            labels = groups.get(name) if isinstance(groups, Mapping) else groups
+            is_by_task = isinstance(groups, Mapping) and name in groups
+            labels = groups[name] if is_by_task else groups
             suite = cls.__new__(cls)
             suite.tasks, suite.systems = {name: list(tables)}, tables[0].systems
             suite.groups = {} if labels is None else {name: labels}
@@ -366,7 +367,7 @@ def _as_groups(
 ) -> dict[str, Labels]:
     if groups is None:
         return {}
-    if isinstance(groups, str):
+    if isinstance(groups, str) or names_of_labels(groups, 0):
         return dict.fromkeys(tasks, groups)
     if not isinstance(groups, Mapping):
         raise InputTypeError(

@@ -13,13 +13,14 @@ from evalstats.analysis.design import (
     as_aggregate,
     as_units,
     check_enough,
+    names_of_labels,
     unit_name,
 )
 from evalstats.analysis.drawn import Drawn, Maker, Summary, from_segments, maker_of, summaries_of
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.scores import Segments, distinct_names, segments_of
-from evalstats.checks import listed, shown
-from evalstats.errors import Argument, InputError
+from evalstats.checks import is_missing, listed, shown
+from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.statistics.extraction import (
@@ -111,6 +112,7 @@ class Task:
             replace(
                 segments_of(table, name, units, aggregate, self.name),
                 corrections=() if correction is None else (correction,),
+                unseen=table.metric.unseen(table, units),
             )
             for (table, correction), name in zip(each, names, strict=True)
         ]
@@ -118,7 +120,8 @@ class Task:
     def unit_names(self) -> list[str]:
         """Return what the unit of each segment is called: its group, or its id."""
         groups: Any = labels_of(self.tables, self.groups, "groups")
-        return self.segment_names() if groups is None else list(map(str, groups))
+        is_one = groups is not None and not isinstance(groups, Mapping)
+        return list(map(str, groups)) if is_one else self.segment_names()
 
     def segment_names(self) -> list[str]:
         """Return the id of each segment, or its place from 0."""
@@ -157,6 +160,9 @@ def as_task(
         tables = tables_of(hypotheses, references, metrics)
         return Task(tables, groups=groups, strata=strata, aggregate=aggregate)
     known = {name: value for name, value in labels.items() if value is not None}
+    if isinstance(groups, Mapping):
+        del known["groups"]
+        known |= {f"groups[{name!r}]": of for name, of in groups.items()}
     for name, value in known.items():
         listed(value, name, "labels, one a segment")
     if known:
@@ -217,6 +223,10 @@ def tables_of(
 
 def labels_of(tables: Sequence[SegmentStatistics], labels: Labels | str, argument: str) -> Labels:
     """Return labels, one a segment, that may be named by a label that statistics have."""
+    several = names_of_labels(labels, tables[0].n_segments) if tables[0].labels else ()
+    by_name = labels if isinstance(labels, Mapping) else dict(zip(several, several, strict=True))
+    if by_name:
+        return {name: labels_of(tables, of, argument) for name, of in by_name.items()}
     if not isinstance(labels, str):
         return labels
     known = tables[0].labels
@@ -290,7 +300,21 @@ def _refuse_all(maker: Maker, others: Mapping[str, object]) -> None:
 
 
 def _check_columns(hypotheses: object, others: Mapping[str, object]) -> None:
-    """Refuse a column of the frame of systems as another argument too."""
+    """Refuse a frame with a row a score, and a column of systems as another argument too."""
+    kinds: dict[bool, Any] = {}
+    for name, column in columns_of(hypotheses) or ():
+        there = [
+            cell for cell in listed(column[:99], "hypotheses", "cells") if not is_missing(cell)
+        ]
+        if there:
+            kinds.setdefault(isinstance(there[0], str), name)
+    if len(kinds) > 1:
+        raise InputTypeError(
+            f"is a frame with texts ({kinds[True]!r}) and numbers ({kinds[False]!r}), and each "
+            f"column must be a system; compare_logs and estimate_logs read frames with a row a "
+            f"score, and columns such as model, item and score",
+            argument="hypotheses",
+        )
     columns = [name for name, _ in columns_of(hypotheses) or ()]
     for argument, value in others.items():
         name = getattr(value, "name", None)

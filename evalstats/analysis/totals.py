@@ -92,6 +92,12 @@ class Total:
             tables = self.suite[name]
             weight = self.aggregate.get(name) if isinstance(self.aggregate, Mapping) else None
             labels = labels_of(tables, self.groups.get(name), "groups")
+            if isinstance(labels, Mapping):
+                raise InputError(
+                    f"must be one label a segment where tasks have a total, got {list(labels)}; "
+                    f"give one",
+                    argument="groups",
+                )
             codes = [] if labels is None else group_codes(labels, tables[0].n_segments).tolist()
             each = []
             for table in tables:
@@ -156,7 +162,7 @@ class Total:
             of_segments = np.arange(n_segments, n_segments + n)
             blocks.append(replace(block, places=at, segment_places=of_segments))
             # A segment without label is a group of its own.
-            members.append(n_units + (np.arange(n) if own.members is None else own.members))
+            members.append(n_units + own.of_segments)
             strata.append(np.full(own.n, t))
             # What is drawn apart within a task stays so.
             codes.append(n_strata + (0 * strata[-1] if own.codes is None else own.codes))
@@ -176,6 +182,11 @@ class Total:
             )
             blocks = [Block(metric, *(np.concatenate(arrays, axis=1) for arrays in each))]
         outcomes = [None if aggregate.function else part.outcomes for part in parts]
+        known = [part.unseen for part in parts if part.unseen is not None]
+        unseen = None
+        if len(known) == len(parts) and aggregate.function is None:
+            squares = [w**2 * part for w, part in zip(shares, known, strict=True)]
+            unseen = np.concatenate(squares, axis=1)
         references = {part.reference_label for part in parts}
         return Segments(
             name=self.metric,
@@ -185,6 +196,7 @@ class Total:
             signature=_signature(tables, aggregate.tag),
             reference_label=references.pop() if len(references) == 1 else None,
             units=units,
+            unseen=unseen,
             outcomes=joined(outcomes, list(shares), units),
             undefined=parts[0].undefined,
             blocks=tuple(blocks),

@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from functools import partial
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import evalstats
 from evalstats.analysis.comparison import Comparison
@@ -21,10 +21,7 @@ from evalstats.analysis.suite import Suite
 from evalstats.cli.flags import COMMANDS, flag_of, names_of
 from evalstats.cli.inputs import Input, Logs, log_at, read
 from evalstats.cli.output import FIGURES, outputs_of, to_stdout
-from evalstats.data import load_sample
-from evalstats.designs.looks.looks import Looks
 from evalstats.errors import Argument, InputError
-from evalstats.logs.settings import allowed_changes
 from evalstats.logs.words import matches
 from evalstats.resampling.executors import Reporting
 from evalstats.results.files import replacing
@@ -32,6 +29,9 @@ from evalstats.results.forms import Result
 from evalstats.results.records import BARRING, CAUTION, Caution, accepting
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines, system_names
+
+if TYPE_CHECKING:
+    from evalstats.designs.looks.looks import Looks
 
 #: What says how the segments, and the tasks, make a whole.
 _PARTS = ("aggregate", "groups", "strata")
@@ -135,6 +135,9 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
             argument="margin",
         )
     inputs, asked, notes = _against_baseline(options, progress, "a gate is")
+    # Few commands ask for settings of logs.
+    from evalstats.logs.settings import allowed_changes
+
     allowed = allowed_changes(options.allow_changes)
     notes = (*notes, *accepting(inputs.notes, allowed))
     if is_growing:
@@ -185,6 +188,8 @@ def demo(options: argparse.Namespace, progress: Progress) -> Result | None:
             f"evalstats compare -r ref.txt -i old.txt new.txt --baseline old\n"
         )
         return None
+    from evalstats.data import load_sample
+
     sample, metrics = load_sample(), ["bleu", "chrf", "ter"]
     return evalstats.compare(sample.systems, sample.references, metrics, baseline="baseline")
 

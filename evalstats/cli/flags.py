@@ -10,6 +10,7 @@ nothing of a comparison is the function of its name in `commands`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any, NamedTuple
 
 
@@ -134,8 +135,9 @@ OPTIONS = {
         Option("--filter PATTERN...", "logs", "filters of lm-evaluation-harness", "log rare"),
         Option("--missing error|failure|intersect|available", "logs",
                "where not all have all (default: error; crashes of agents fail)", "log rare"),
-        Option("--epochs EPOCHS", "logs", "several answers to an item (default: mean; runs of seed, run)",
-               "log rare"),
+        Option("--epochs EPOCHS", "logs",
+               "several answers to an item (default: mean, or runs); several are several metrics",
+               "log rare", again=True),
         Option("--human FILE|COLUMN", "units",
                "people's scores of a part of the items, beside a judge's of all", "log rare"),
         Option("--scale log-odds|elo", "scored", "of strengths, of battles (default: log-odds)",
@@ -160,8 +162,8 @@ OPTIONS = {
         Option("--ids FILE", "extract", "one name of a segment a line"),
     ],
     "units": [
-        Option("--groups NAME|FILE", "units",
-               "of documents: a label of the items, or a label a line", "label"),
+        Option("--groups NAME|FILE...", "units",
+               "label of the items, or a label a line; or two: prompt rater", "label"),
         Option("--strata NAME|FILE", "units", "likewise a domain: drawn within each",
                "label rare"),
         Option("--unpaired", "compare rank gate", "systems have other items; -r: a file a system",
@@ -253,10 +255,31 @@ EVERY = [option for options in OPTIONS.values() for option in options]
 _FLAGS = {option.name: option.flags[0] for option in EVERY}
 
 
+def overview() -> str:
+    """Return what `evalstats --help` prints."""
+    commands = "\n".join(entry(name, command.about, 14) for name, command in COMMANDS.items())
+    return f"""usage: evalstats COMMAND ...
+
+Is this difference real? Scores with intervals, differences with p-values.
+
+{commands}
+
+evalstats COMMAND --help says how; evalstats --version prints the version.
+"""
+
+
+def entry(typed: str, help: str, indent: int = 40) -> str:
+    """Return a command or an option with its help beside it, or below where it is long."""
+    typed = f"  {typed}"
+    start = f"{typed:<{indent}}" if len(typed) < indent else f"{typed}\n{'':{indent}}"
+    text = fill(help, 100 - indent, break_on_hyphens=False, break_long_words=False)
+    return start + text.replace("\n", f"\n{'':{indent}}")
+
+
 def options_of(command: str) -> dict[str, list[Option]]:
     """Return the options of a command by heading, as it has them."""
     # What answers to an item become is a list of the library, which takes time to load.
-    from evalstats.logs.pivot import EPOCHS
+    from evalstats.designs.trials.metrics import EPOCHS
 
     taken = {command, *COMMANDS[command].takes.split()}
     found: dict[str, list[Option]] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -21,7 +21,6 @@ from evalstats.checks import integer, meant
 from evalstats.cli.flags import flag_of, names_of
 from evalstats.cli.output import STANDARD
 from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
-from evalstats.designs.unpaired.independent import tables_by_system
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.metrics import Metric
@@ -125,8 +124,8 @@ def files_of(options: argparse.Namespace) -> list[str]:
     """Return the files that are read, of which standard input can be one."""
     values = [getattr(options, name) or [] for name in _FILES]
     files = [path for one in values for path in ([one] if isinstance(one, str) else one)]
-    for name in _FILES_OR_NAMES:
-        path = getattr(options, name)
+    given = [(name, getattr(options, name)) for name in _FILES_OR_NAMES]
+    for name, path in ((x, path) for x, of in given for path in (of if type(of) is list else [of])):
         if path == STANDARD:
             files += [path] if name in _LABELS else []
         elif path and path not in files and Path(path).exists():
@@ -157,8 +156,8 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         _refuse(options, unknown, f"says nothing of {paths[0]}")
         tables = [SegmentStatistics.load(path) for path in paths]
         for name, asked in labels.items():
-            if not (asked is None or options.unpaired or asked in tables[0].labels):
-                labels[name] = Labels(asked)
+            if asked is not None and not options.unpaired:
+                labels[name] = _labels(asked, lambda one: one in tables[0].labels)
         files = zip(paths, tables, strict=True)
         single = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
         tables, notes = _stacked(tables, paths)
@@ -223,14 +222,14 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     _check_patterns(options, systems_named)
     if least > 1:
         _check_enough(options, systems_named, paths)
-    of_files: dict[str, str | None] = {name: getattr(options, name) for name in _LABELS}
-    labels: dict[str, Labels | None]
-    labels = {name: Labels(path) if path else None for name, path in of_files.items()}
+    given = {name: getattr(options, name) for name in _LABELS}
+    labels = {name: None if of is None else _labels(of) for name, of in given.items()}
     references = _references(options)
     n_segments = len(references[0])
     for name, values in labels.items():
-        if values is not None:
-            group_codes(values, n_segments, name)
+        for one in values.values() if isinstance(values, dict) else [values]:
+            if one is not None:
+                group_codes(one, n_segments, name)
     systems = {name: Lines(path) for name, path in zip(names, options.input, strict=True)}
     for path, lines in zip(options.input, systems.values(), strict=True):
         if len(lines) != n_segments:
@@ -268,6 +267,16 @@ class Labels(list[str]):
         chosen = copy(self)
         chosen[:] = [self[i] for i in places]
         return chosen
+
+
+def _labels(given: str | list[str], is_name: Callable[[str], bool] = lambda one: False) -> Any:
+    """Return labels that are names, or lines of files; of two files by what these are called."""
+    if isinstance(given, str):
+        return given if is_name(given) else Labels(given)
+    if all(map(is_name, given)):
+        return given
+    each = [one if is_name(one) else Labels(one) for one in given]
+    return {getattr(of, "name", of) or path: of for of, path in zip(each, given, strict=True)}
 
 
 def _of_unpaired_texts(
@@ -333,6 +342,8 @@ def _chosen(
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)
     if options.unpaired:
+        from evalstats.designs.unpaired.independent import tables_by_system
+
         apart = tables_by_system(tables)
         return [table for name in chosen for table in apart[name]]
     return [replace(table, values=table.values[places], systems=chosen) for table in tables]
@@ -413,7 +424,7 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
             f"as -i"
         )
     of_items = {
-        argument: Labels(name) if Path(name).suffix and Path(name).is_file() else name
+        argument: _labels(name, lambda one: not (Path(one).suffix and Path(one).is_file()))
         for argument, name in labels.items()
     }
     wanted = _selection(options)
@@ -465,12 +476,16 @@ def _selection(options: argparse.Namespace) -> dict[str, Any]:
 def log_at(path: str, options: argparse.Namespace) -> Log:
     """Return a log, or a file of statistics, whatever its systems are."""
     from evalstats.logs.log import log_of
+    from evalstats.logs.pivot import epochs_of
     from evalstats.logs.reading import read_log
     from evalstats.logs.rows import Items, Key, Rows
 
     if Path(path).suffix != ".npz":
         of_several = ("missing", "systems", "human")
         wanted = {name: x for name, x in _selection(options).items() if name not in of_several}
+        if "epochs" in wanted:
+            # What is shown is the mean of each item anyway.
+            wanted["epochs"] = epochs_of(wanted["epochs"])[0]
         return read_log(path, **wanted)
     table = SegmentStatistics.load(path)
     ids = table.segment_ids or tuple(map(str, range(table.n_segments)))
@@ -572,14 +587,19 @@ def _of_lines(
 
 
 def _on_shared_lines(
-    tables: list[SegmentStatistics], labels: dict[str, Labels | None], where: str
-) -> tuple[list[SegmentStatistics], dict[str, Labels | None], tuple[str, ...]]:
+    tables: list[SegmentStatistics], labels: dict[str, Any], where: str
+) -> tuple[list[SegmentStatistics], dict[str, Any], tuple[str, ...]]:
     """Return tables and labels of the lines that all tables have, and a note on the others."""
     n, first = tables[0].n_segments, tables[0].segment_ids or ()
     shared = set.intersection(*(set(table.segment_ids or ()) for table in tables))
     if len(shared) == n:
         return tables, labels, ()
     kept = [i for i, name in enumerate(first) if name in shared]
-    chosen = {name: values and values.at(kept) for name, values in labels.items()}
+    chosen = {
+        name: {x: of.at(kept) for x, of in values.items()}
+        if isinstance(values, dict)
+        else values and values.at(kept)
+        for name, values in labels.items()
+    }
     note = f"{n - len(kept):,} of {n:,} lines are left out, of which {where} lacks scores."
     return list(SegmentStatistics.align(*tables, missing="intersect")), chosen, (note,)

@@ -12,15 +12,14 @@ from textwrap import fill
 from typing import Any, NoReturn, get_args, get_type_hints
 
 from evalstats.checks import meant, shown
-from evalstats.cli.flags import COMMANDS, EVERY, Option, flag_of, options_of
+from evalstats.cli.flags import COMMANDS, EVERY, Option, entry, flag_of, options_of
 from evalstats.cli.output import to_stdout
+from evalstats.designs.trials.metrics import trials_named
 from evalstats.errors import Argument, InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
 from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
-from evalstats.results.signatures import version
 
-_WIDTH, _INDENT = 100, 40
 #: What sacreBLEU calls what is here without being asked for.
 _SACREBLEU = dict.fromkeys(
     ("--paired-bs", "--paired-ar", "-paired-bs", "-paired-ar"),
@@ -53,25 +52,11 @@ METRIC_OPTIONS: dict[Any, dict[str, Any]] = {
 }
 #: Stands before a name that begins with a dash; no word of a command line has it.
 _NAME = "\0"
-_OVERVIEW = """usage: evalstats COMMAND ...
-
-Is this difference real? Scores with intervals, differences with p-values.
-
-{commands}
-evalstats COMMAND --help says how; evalstats --version prints the version.
-"""
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options of a command, whose name is `command`; help and errors end the program."""
-    command, *rest = arguments or ["--help"]
-    if command == "--version":
-        to_stdout(f"evalstats {version()}\n")
-        raise SystemExit(0)
-    if command in ("-h", "--help", "--help-all"):
-        rows = (f"{_entry(name, known.about, 14)}\n" for name, known in COMMANDS.items())
-        to_stdout(_OVERVIEW.format(commands="".join(rows)))
-        raise SystemExit(0)
+    command, *rest = arguments
     if command not in COMMANDS:
         _Parser("", []).error(f"there is no {command!r}; {meant(command, list(COMMANDS))}")
     headings = options_of(command)
@@ -81,7 +66,11 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser = _Parser(command, options)
     # What another command is asked is not asked here: all options have a value, or None.
     nothing = argparse.Namespace(**dict.fromkeys(option.name for option in EVERY))
-    found = parser.parse_args(list(_with_names(rest, options)), nothing)
+    found = parser.parse_args(list(_marked(rest, options)), nothing)
+    if found.groups:
+        _take_groups(found)
+        if isinstance(found.groups, list) and len(found.groups) > 2:
+            parser.error(f"argument --groups takes one label, or two; got {' '.join(found.groups)}")
     # A word that is no file, after the one value of an option, is one too many.
     for stray in found.logs or () if found.input else ():
         at = rest.index(stray)
@@ -94,18 +83,34 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     return found
 
 
-def _with_names(words: Iterable[str], options: Sequence[Option]) -> Iterator[str]:
+def _take_groups(found: argparse.Namespace) -> None:
+    """Tell logs that come after ``--groups`` from labels, where nothing else is read."""
+    if not found.logs and not found.input:
+        of_logs = (i for i, word in enumerate(found.groups) if i and Path(word).exists())
+        first = next(of_logs, 1)
+        found.groups, found.logs = found.groups[:first], found.groups[first:]
+    if len(found.groups) == 1:
+        (found.groups,) = found.groups
+
+
+def _marked(words: Iterable[str], options: Sequence[Option]) -> Iterator[str]:
     """Yield words, names of systems such as -drop marked, so that they are not taken for options.
 
     After an option that takes names each word with one dash is one, but those that are options.
+    Each way to count answers has an --epochs of its own, since what comes after may be a file.
     """
     known = {flag for option in options for flag in option.flags}
-    takes_names = False
+    flag = before = ""
     for word in words:
+        is_name = False
         if word in known:
-            takes_names = word in ("--names", "--baseline", "--systems")
-        is_name = takes_names and word not in known and re.match("-[^-]", word)
+            flag = word
+        elif flag in ("--names", "--baseline", "--systems"):
+            is_name = re.match("-[^-]", word) is not None
+        elif flag == "--epochs" != before and (word == "mean" or trials_named(word)):
+            yield flag
         yield f"{_NAME}{word}" if is_name else word
+        before = word
 
 
 def as_typed(argument: Argument, options: argparse.Namespace) -> str:
@@ -113,7 +118,12 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
     if argument.name == "directions":
         if not argument.has_value:
             return "--higher-is-better, --lower-is-better"
-        return " ".join(f"--{better}-is-better {name}" for name, better in argument.value.items())
+        named: dict[str, list[str]] = {}
+        for name, better in argument.value.items():
+            named.setdefault(better, []).append(name)
+        return " ".join(f"--{better}-is-better {' '.join(of)}" for better, of in named.items())
+    if argument.name == "columns" and argument.has_value:
+        return " ".join(["--columns", *(f"{name}={role}" for name, role in argument.value.items())])
     if argument.name == "paired":
         return "--unpaired"
     name = {"metric": "metrics", "system": "systems"}.get(argument.name, argument.name)
@@ -209,18 +219,10 @@ def _help(name: str, headings: Mapping[str, Sequence[Option]], everything: bool)
             if is_rare:
                 more[option.flags[0] if option.help else "options of metrics"] = None
             if everything or not is_rare:
-                lines.append(_entry(option.typed, option.help))
+                lines.append(entry(option.typed, option.help))
     if more and not everything:
-        lines += ["", fill(f"more, with --help-all: {', '.join(more)}", _WIDTH)]
+        lines += ["", fill(f"more, with --help-all: {', '.join(more)}", 100)]
     return "\n".join([*lines, ""])
-
-
-def _entry(typed: str, help: str, indent: int = _INDENT) -> str:
-    """Return an option with its help beside it, or below where it is long."""
-    typed = f"  {typed}"
-    start = f"{typed:<{indent}}" if len(typed) < indent else f"{typed}\n{'':{indent}}"
-    text = fill(help, _WIDTH - indent, break_on_hyphens=False, break_long_words=False)
-    return start + text.replace("\n", f"\n{'':{indent}}")
 
 
 def metric_options() -> list[Option]:

@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison
-from evalstats.analysis.design import Aggregated, Labels, NamedTotal, unit_name
+from evalstats.analysis.design import Aggregated, Labels, NamedTotal, names_of_labels, unit_name
 from evalstats.analysis.options import PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called, choice, flag, listed, shown, taking
-from evalstats.designs.arenas.arena import linked, win_rates
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, both_bad_notes, simple
-from evalstats.designs.judges.judged import Judged, joined_rows
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import InputError
 from evalstats.logs.formats import arenas
@@ -36,7 +34,7 @@ from evalstats.logs.missing import (
     sentences,
     shared_tasks,
 )
-from evalstats.logs.pivot import Pivot, as_epochs, pivoted, pivoted_by_system, usual_epochs
+from evalstats.logs.pivot import Pivot, epochs_of, pivots_of, usual_epochs
 from evalstats.logs.reading import (
     Logs,
     OneLog,
@@ -72,9 +70,10 @@ def compare_logs(
     system: Patterns = None,
     groups: Labels = None,
     strata: Labels = None,
+    by: Labels = None,
     aggregate: Aggregated | None = None,
     missing: Literal["error", "failure", "intersect", "available"] | None = None,
-    epochs: str | None = None,
+    epochs: str | Sequence[str] | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
     human: OneLog | None = None,
@@ -96,6 +95,8 @@ def compare_logs(
         Labels of the items, by name: a column of a table, or a path of keys in the log
         (``"doc.passage_id"``). Or one label an item, where items are numbered by lines, or come in
         the order of their names. Strata are for one task: several are strata themselves.
+    by : str or sequence, optional
+        Labels as well, of one task: a row a domain, and whether they differ, as `Comparison.by`.
     aggregate
         Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
     missing : {"error", "failure", "intersect", "available"}, optional
@@ -105,9 +106,10 @@ def compare_logs(
         and items without an answer, count as failed. By default what ended with an error counts as
         its harness counts it (SWE-bench, τ-bench, promptfoo, DeepEval: as failed), and all else
         that is missing is refused.
-    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, optional
+    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, or a list, optional
         What several answers to an item are, as in `read_log`; by default what the first log says,
-        and else runs where a column `seed` or `run` numbers them for every item, and their mean.
+        and else runs where a column `seed` or `run` numbers them for every item, and their mean. Of
+        several each is a metric: ``["pass^1", "pass^4"]``.
     directions : mapping of str to {"higher", "lower"}, optional
         What is better under a metric whose name does not say it, as in `read_log`.
     columns : mapping of str to str, optional
@@ -150,7 +152,7 @@ def compare_logs(
         filter=filter,
         systems=system,
         missing=missing,
-        labels={"groups": groups, "strata": strata},
+        labels={"groups": groups, "strata": strata, "by": by},
         epochs=epochs,
         directions=directions,
         columns=columns,
@@ -167,7 +169,8 @@ def compare_logs(
         texts=together.texts,
         paired=paired,
     )
-    return suite.compare(**options)
+    found = suite.compare(**options)
+    return found if by is None else found.by(together.labels["by"])
 
 
 @also_called(systems="logs", metrics="metric", seed="rng")
@@ -183,7 +186,7 @@ def estimate_logs(
     strata: Labels = None,
     aggregate: Aggregated | None = None,
     missing: Literal["error", "failure", "intersect", "available"] | None = None,
-    epochs: str | None = None,
+    epochs: str | Sequence[str] | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
     human: OneLog | None = None,
@@ -237,7 +240,7 @@ class Joined(NamedTuple):
     totals: tuple[NamedTotal, ...] = ()
     unread: tuple[str, ...] = ()
     texts: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
-    labels: Mapping[str, str] = MappingProxyType({})
+    labels: Mapping[str, Any] = MappingProxyType({})
 
     def several(self) -> Joined:
         """Return the same, or say what is in the way of two systems where a log was not read."""
@@ -260,7 +263,7 @@ def joined(
     systems: Patterns = None,
     labels: Mapping[str, Labels] = MappingProxyType({}),
     missing: str | None = None,
-    epochs: str | None = None,
+    epochs: str | Sequence[str] | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
     allow_changes: Patterns | None = "*",
@@ -280,7 +283,7 @@ def joined(
         choice(missing, MISSING, "missing")
     allowed = allowed_changes(allow_changes)
     wanted = Wanted.of(task, metric, filter)
-    asked = tuple(of for of in labels.values() if isinstance(of, str))
+    asked = tuple(name for of in labels.values() for name in _names_in(of))
     wanted = wanted._replace(labels=asked, columns=as_columns(columns))
     read, unread = read_several(logs, wanted)
     if read and all(log.format == arenas.NAME for log in read):
@@ -288,18 +291,20 @@ def joined(
         places = places_of(read, as_patterns(systems, "system"))
         found = _of_arena(read, places, asked, unread, strengths)
         return found._replace(labels=_labelled([], labels)[1])
-    every, is_higher = distinguished(read), as_directions(directions)
-    metrics = [one.key.metric for log in every for one in log.rows]
+    is_higher, column = as_directions(directions), _human_column(human)
+    metrics = [one.key.metric for log in read for one in log.rows]
     check_patterns(is_higher, metrics, "directions", "metric ")
+    people = {} if human is None else _people_of(logs, human, column, task, systems, columns)
+    every = distinguished(_without(read, column))
     every = [log.directed(is_higher).counting(missing) for log in every]
-    epochs = every[0].epochs if epochs is None else as_epochs(epochs)
+    ways = epochs_of(every[0].epochs if epochs is None else epochs)
     places = places_of(every, as_patterns(systems, "system"))
     chosen = [
         replace(log, rows=tuple(one for one in log.rows if one.system in places)) for log in every
     ]
     notes = notes_on(chosen)
     rows = shared_tasks(chosen, places, missing, notes)
-    pivots = _pivots(rows, epochs, missing, human is not None, flag(paired, "paired"), notes)
+    pivots = _pivots(rows, ways, missing, human is not None, flag(paired, "paired"), notes)
     pivots, named = _labelled(pivots, labels)
     changes = change_notes(pivots, allowed)
     averages = [one for log in chosen for one in log.averages if one.system in places]
@@ -307,7 +312,6 @@ def joined(
     tasks, totals, texts = _merged(parts)
     paths = {log.path: log.systems[0] for log in chosen if len(log.systems) == 1}
     if human is not None:
-        column, people = _people_of(logs, human, task, systems, columns)
         # A column that is read is not left out.
         notes = [note for note in notes if f"column {column!r}" not in note.line]
         tasks = _corrected(tasks, people, notes)
@@ -318,7 +322,7 @@ def joined(
 
 def _pivots(
     rows: Mapping[Key, list[Rows]],
-    epochs: str | None,
+    ways: Sequence[str],
     missing: str | None,
     are_judged: bool,
     are_paired: bool,
@@ -326,33 +330,50 @@ def _pivots(
 ) -> list[dict[Key, Pivot]]:
     """Return the pivots of all systems by key, or of each alone, with notes on their runs."""
     why = ""
-    if epochs is None:
-        epochs, why = usual_epochs([one for of_key in rows.values() for one in of_key], missing)
-        if epochs == "runs" and are_judged:
-            epochs, why = "mean", "people's scores are of single answers"
-    if are_paired:
-        pivots = [{key: pivoted(of_key, epochs) for key, of_key in rows.items()}]
-    else:
-        pivots = pivoted_by_system(rows, epochs)
-    notes += run_notes([one for side in pivots for one in side.values()], epochs, why)
+    if not ways:
+        way, why = usual_epochs([one for of_key in rows.values() for one in of_key], missing)
+        if way == "runs" and are_judged:
+            way, why = "mean", "people's scores are of single answers"
+        ways = (way,)
+    pivots = pivots_of(rows, ways, are_paired)
+    notes += run_notes([one for side in pivots for one in side.values()], ways, why)
     return pivots
 
 
 def _labelled(
     pivots: list[dict[Key, Pivot]], labels: Mapping[str, Labels]
-) -> tuple[list[dict[Key, Pivot]], dict[str, str]]:
+) -> tuple[list[dict[Key, Pivot]], dict[str, Any]]:
     """Return pivots with the labels that came by place, and what all labels are called."""
-    named = {argument: of for argument, of in labels.items() if isinstance(of, str)}
+    named: dict[str, Any] = {}
+    taken = [name for of in labels.values() for name in _names_in(of)]
     for argument, of in labels.items():
-        if of is None or isinstance(of, str):
+        by_name = of if isinstance(of, Mapping) else dict.fromkeys(_names_in(of))
+        if of is None or (by_name and not isinstance(of, Mapping)):
+            named |= {} if of is None else {argument: of}
             continue
-        given, kind = listed(of, argument, "labels"), unit_name(of, argument.removesuffix("s"))
-        named[argument] = name = argument if kind in named.values() else kind
-        pivots = [
-            {key: one.labelled(name, given, argument) for key, one in side.items()}
-            for side in pivots
-        ]
+        names = []
+        for kind, values in (by_name or {unit_name(of, argument.removesuffix("s")): of}).items():
+            if isinstance(values, str):
+                names.append(values)
+                continue
+            given, name = listed(values, argument, "labels"), argument if kind in taken else kind
+            names.append(name)
+            pivots = [
+                {key: one.labelled(name, given, argument) for key, one in side.items()}
+                for side in pivots
+            ]
+        taken += names
+        named[argument] = names if by_name else names[0]
     return pivots, named
+
+
+def _names_in(labels: Any) -> tuple[str, ...]:
+    """Return the labels that have the names of some in a log: of one, or of two."""
+    if isinstance(labels, str):
+        return (labels,)
+    if isinstance(labels, Mapping):
+        return tuple(of for of in labels.values() if isinstance(of, str))
+    return names_of_labels(labels, 0)
 
 
 class _Tables(NamedTuple):
@@ -372,8 +393,11 @@ def _tables(
 ) -> _Tables:
     """Return the tables of pivots, with what is missing refused or noted."""
     by_task = _by_task({key: complete(pivot, missing, notes) for key, pivot in pivots.items()})
+    sizes = {
+        name: len({item for key in of for item in pivots[key].ids}) for name, of in by_task.items()
+    }
     tasks = {
-        name: same_items(name, list(of_task.values()), missing, notes)
+        name: same_items(name, sizes[name], list(of_task.values()), missing, notes)
         for name, of_task in by_task.items()
     }
     placed = {key: (name, table) for name, of in by_task.items() for key, table in of.items()}
@@ -490,24 +514,42 @@ def _merged(sides: Sequence[_Tables]) -> _Tables:
     return _Tables(tasks, totals, {})
 
 
+def _human_column(human: OneLog | None) -> str | None:
+    """Return the metric of the logs that people's scores are, None where they are a log."""
+    if not isinstance(human, str) or Path(human).exists():
+        return None
+    if without_suffix(human) != human:
+        raise InputError(
+            f"must be a file of people's scores, or a column of the table: there is no file "
+            f"{shown(human)}",
+            argument="human",
+        )
+    return human
+
+
+def _without(logs: Sequence[Log], column: str | None) -> list[Log]:
+    """Return logs without the metric that people's scores are, which is none of the judge."""
+    kept = [tuple(one for one in log.rows if one.key.metric != column) for log in logs]
+    if logs and not any(kept):
+        raise InputError(
+            f"must be one of two metrics, beside the judge's; there is {column} alone",
+            argument="human",
+        )
+    return [replace(log, rows=of) for log, of in zip(logs, kept, strict=True) if of]
+
+
 def _people_of(
     logs: Logs,
     human: OneLog,
+    column: str | None,
     task: Patterns,
     systems: Patterns,
     columns: Mapping[str, str | None] | None,
-) -> tuple[str | None, dict[str, list[SegmentStatistics]]]:
-    """Return people's scores by task, and the column of the logs that they are, if they are one."""
-    column: str | None = None
+) -> dict[str, list[SegmentStatistics]]:
+    """Return people's scores by task, of a log, or of a column of the logs."""
     selected: dict[str, Any] = {}
-    if isinstance(human, str) and not Path(human).exists():
-        if without_suffix(human) != human:
-            raise InputError(
-                f"must be a file of people's scores, or a column of the table: there is no file "
-                f"{shown(human)}",
-                argument="human",
-            )
-        column, selected = human, {"task": task, "metric": human, "systems": systems}
+    if column is not None:
+        selected = {"task": task, "metric": column, "systems": systems}
     people = joined(
         human if column is None else logs,
         missing="available",
@@ -517,7 +559,7 @@ def _people_of(
         columns=columns,
         **selected,
     )
-    return column, people.tasks
+    return people.tasks
 
 
 def _corrected(
@@ -593,13 +635,16 @@ def _judged(
                 f"must have scores of a part of the items of {name!r}, got {n:,} of {len(marks):,}",
                 argument="human",
             )
+    # Few logs have people's scores, or battles.
+    from evalstats.designs.judges.judged import Judged, joined_rows
+
     values = joined_rows(labelled, rows, table.values.astype(np.float64))
     return replace(table, values=values, metric=Judged(table.metric), metric_signature="")
 
 
 def _refuse_for_battles(of_items: Mapping[str, object], labels: Mapping[str, Labels]) -> None:
     """Raise for what only scores of items have, such as labels that are no names."""
-    by_place = {name: of for name, of in labels.items() if not isinstance(of, str)}
+    by_place = {name: of for name, of in labels.items() if not _names_in(of)}
     for name, value in {**of_items, **by_place}.items():
         if value is not None:
             raise InputError(
@@ -615,6 +660,8 @@ def _of_arena(
     strengths: BradleyTerry | None,
 ) -> Joined:
     """Return battles: of two systems their win rates, and of several the table of strengths."""
+    from evalstats.designs.arenas.arena import linked, win_rates
+
     table = _battles(logs, places)
     n, notes = len(table.points), sentences(notes_on(logs))
     for name, of in table.labels.items() if not labels else ():

@@ -45,10 +45,10 @@ class Note(NamedTuple):
 
 def sentences(notes: Iterable[Note]) -> list[str]:
     """Return one sentence for each kind and ending of notes, in order of their first lines."""
-    lines: dict[tuple[str, str, str], list[str]] = {}
+    lines: dict[tuple[str, str, str], dict[str, None]] = {}
     for kind, line, ending, caution in notes:
-        lines.setdefault((kind, ending, caution), []).append(line)
-    each = [(f"{first_few(of)}{ending}", kind) for (_, ending, kind), of in lines.items()]
+        lines.setdefault((kind, ending, caution), {})[line] = None
+    each = [(f"{first_few([*of])}{ending}", kind) for (_, ending, kind), of in lines.items()]
     return [Caution(said, kind) if kind else said for said, kind in each]
 
 
@@ -167,7 +167,7 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     return pivot.table(kept)
 
 
-def run_notes(pivots: Sequence[Pivot], epochs: str, why: str) -> list[Note]:
+def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[Note]:
     """Return cautions where answers are averaged that may have something in common.
 
     `why` says why runs are; means of other epochs may vary more than items explain (F test at .01
@@ -177,7 +177,7 @@ def run_notes(pivots: Sequence[Pivot], epochs: str, why: str) -> list[Note]:
         ending = ", so that how much they vary is no part of the error."
         return [Note("runs", f"Runs of each system are averaged, since {why}", ending, "runs")]
     every = [(epochs_differ(p.rows), pivot.key, p.rows) for pivot in pivots for p in pivot.parts]
-    if epochs != "mean" or not every:
+    if "mean" not in epochs or not every:
         return []
     pvalue, key, rows = min(every, key=lambda one: one[0])
     if (adjusted := min(pvalue * len(every), 1.0)) > _UNLIKE_EPOCHS:
@@ -258,9 +258,9 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
 
 
 def same_items(
-    task: str, tables: list[SegmentStatistics], missing: str | None, notes: list[Note]
+    task: str, n: int, tables: list[SegmentStatistics], missing: str | None, notes: list[Note]
 ) -> list[SegmentStatistics]:
-    """Return tables of several metrics with the items that all of them have."""
+    """Return tables of several metrics with those of n items that all of them have."""
     if len({table.segment_ids for table in tables}) < 2:
         return tables
     sizes = ", ".join(f"{table.n_segments:,} of {table.metric.name}" for table in tables)
@@ -271,6 +271,7 @@ def same_items(
             Argument("missing", "intersect"),
         )
     aligned = list(SegmentStatistics.align(*tables, missing="intersect"))
-    have = f"{aligned[0].n_segments:,} items have all, of {sizes}"
-    notes.append(Note("metrics", f"{task or 'All metrics'}: {have}"))
+    line = f"{task or 'All metrics'}: {n - aligned[0].n_segments:,} of {n:,} items are left out"
+    ending = f", so that all metrics are of the same items: there are {sizes}."
+    notes.insert(0, Note("metrics", line, ending, "left out"))
     return aligned

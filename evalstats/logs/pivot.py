@@ -6,7 +6,7 @@ Several answers to an item become their mean, runs of the system, or trials of a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any, NamedTuple
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import label_codes
-from evalstats.checks import shown
-from evalstats.designs.trials.metrics import OF_TRIALS, Trials, trials_named
+from evalstats.checks import listed, shown
+from evalstats.designs.trials.metrics import EPOCHS, Trials, trials_named
 from evalstats.errors import Argument, InputError
 from evalstats.inference.student import mean_squares
 from evalstats.logs.rows import Key, Rows, natural_order, taken
@@ -25,16 +25,27 @@ from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import counted
 from evalstats.statistics.segments import SegmentStatistics
 
-#: What `epochs` can be; K is a number.
-EPOCHS = ("mean", "runs", *(word for word in OF_TRIALS if word != "flips@K"))
 
-
-def as_epochs(epochs: object) -> str | None:
-    """Return what answers become, if it is one of the words above, or "flips@2"; None is usual."""
-    if epochs is None:
-        return None
+def as_epochs(epochs: object) -> str:
+    """Return what answers become, if it is one of `EPOCHS`, or "flips@2"."""
     _of_trials(epochs)
     return str(epochs)
+
+
+def epochs_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return what answers become, in one way or several, each a metric; none of None."""
+    if given is None:
+        return ()
+    ways = tuple(
+        map(as_epochs, [given] if isinstance(given, str) else listed(given, "epochs", "words"))
+    )
+    if len(ways) > 1 and (len(set(ways)) < len(ways) or "runs" in ways):
+        raise InputError(
+            f"must be one way to count answers, or several different ones without 'runs', got "
+            f"{', '.join(ways)}",
+            argument="epochs",
+        )
+    return ways
 
 
 def usual_epochs(rows: Sequence[Rows], missing: str | None = None) -> tuple[str, str]:
@@ -369,6 +380,30 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
     return Pivot(key, metric, parts, ids, places, is_there, is_gone, shared_labels(parts))
 
 
+def pivots_of(
+    rows_of: Mapping[Key, Sequence[Rows]], epochs: Sequence[str], paired: bool
+) -> list[dict[Key, Pivot]]:
+    """Return the pivots of all systems by key, or of each alone where they are not paired.
+
+    Of several `epochs` each is a metric of its own: the metric of a key is then "reward pass^4".
+    """
+    _check_directed(rows_of.values())
+    ways = []
+    for way in epochs:
+        together = {key: pivoted(rows, way) for key, rows in rows_of.items()} if paired else {}
+        ways.append([together] if paired else pivoted_by_system(rows_of, way))
+    if len(ways) == 1:
+        return ways[0]
+    return [
+        {
+            key._replace(metric=pivot.metric.name): pivot
+            for of_way in side
+            for key, pivot in of_way.items()
+        }
+        for side in zip(*ways, strict=True)
+    ]
+
+
 def pivoted_by_system(rows_of: Mapping[Key, Sequence[Rows]], epochs: str) -> list[dict[Key, Pivot]]:
     """Return what `pivoted` makes of each system alone, by key; the metric is that of all of them.
 
@@ -425,21 +460,28 @@ def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
     return by_item
 
 
+def _check_directed(rows: Iterable[Sequence[Rows]]) -> None:
+    """Raise where no direction is known of some metrics, whose rows are given one by one."""
+    unknown = [of for of in rows if not any(one.is_directed for one in of)]
+    if unknown:
+        names = dict.fromkeys(of[0].key.metric for of in unknown)
+        raise InputError(
+            f"{unknown[0][0].path}: whether a higher or a lower {', '.join(names)} is better is "
+            f"not known; give ",
+            Argument("directions", dict.fromkeys(names, "higher")),
+            ", or ",
+            Argument("directions", dict.fromkeys(names, "lower")),
+        )
+
+
 def _shared_metric(rows: Sequence[Rows]) -> Metric:
     """Return the one metric of all systems.
 
     Systems whose direction is not known take that of another, and classes are those of all. Raise
     where no direction is known, or metrics differ.
     """
-    directed = next((one for one in rows if one.is_directed), None)
-    if directed is None:
-        name = rows[0].key.metric
-        raise InputError(
-            f"{rows[0].path}: whether a higher or a lower {name} is better is not known; give ",
-            Argument("directions", {name: "higher"}),
-            ", or ",
-            Argument("directions", {name: "lower"}),
-        )
+    _check_directed([rows])
+    directed = next(one for one in rows if one.is_directed)
     metrics = [one.metric for one in rows]
     for i, metric in enumerate(metrics):
         if not rows[i].is_directed and isinstance(metric, (Mean, Ratio)):

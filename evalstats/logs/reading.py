@@ -66,6 +66,7 @@ def read_log(
         ``"numerator"`` and ``"denominator"``, ``"metric"``, ``"task"``, ``"filter"``, ``"epoch"``,
         ``"run"``, ``"label"``, ``"system_score"`` (the scores of the system that the column is
         called after), or None, which leaves it out. Where scores are named no other column is one.
+        Of battles ``"model_a"``, ``"model_b"`` and ``"winner"``.
     name : str, optional
         Of the system, in place of the one in the log.
 
@@ -94,7 +95,8 @@ def read_log(
     wanted = Wanted.of(task, metric, filter)
     wanted = wanted._replace(labels=tuple(paths), columns=as_columns(columns))
     (log,) = _read_all([path], wanted)
-    log = replace(log, epochs=as_epochs(epochs)).directed(as_directions(directions))
+    epochs = None if epochs is None else as_epochs(epochs)
+    log = replace(log, epochs=epochs).directed(as_directions(directions))
     return log if name is None else _named(log, name)
 
 
@@ -132,7 +134,8 @@ def _read(log: Any, wanted: Wanted) -> Log:
     if isinstance(log, Log):
         return log.part(wanted)
     if (columns := table_columns(log)) is not None:
-        is_arena = arenas.has_battles([name for name, _ in columns])
+        names = [name for name, _ in columns]
+        is_arena = arenas.has_battles(names) or arenas.are_named(wanted.columns)
         return arenas.read_frame(log, wanted) if is_arena else tables.read_frame(log, wanted)
     if not isinstance(log, (str, os.PathLike)):
         raise InputTypeError(f"path must be a path or a frame, got {type(log).__name__}")
@@ -140,16 +143,18 @@ def _read(log: Any, wanted: Wanted) -> Log:
         raise InputError("path is empty; give a file or a folder")
     source, path = Source(Path(log)), str(log)
     kind = next((one for one in FORMATS if one.is_ours(source)), None)
+    if kind in (None, tables.TABLE) and arenas.are_named(wanted.columns):
+        kind = arenas.ARENA
     if kind is None:
         if source.path.is_file():
             # Such as a file that is compressed otherwise than by gzip.
             with readable(source.path) as file:
                 file.read(1)
-        names = ", ".join(one.name for one in FORMATS)
+        formats = ", ".join(one.name for one in FORMATS)
         scores = [file for file in source.files if Source(file).suffix in _OF_TABLES]
         more = f"; a table is a file, give {scores[0]}" if scores else ""
-        raise InputError(f"{log} is none of the formats that can be read: {names}{more}")
-    if wanted.columns and kind is not tables.TABLE:
+        raise InputError(f"{log} is none of the formats that can be read: {formats}{more}")
+    if wanted.columns and kind not in (tables.TABLE, arenas.ARENA):
         raise InputError(
             f"is for tables of scores, but {path} is a log of {kind.name}", argument="columns"
         )

@@ -212,7 +212,8 @@ class Rows:
     part of the items was asked for, and all of that is there, `is_directed` whether it is known if
     more is better, `path` where they were read, and `settings` how the task was asked, where the
     log says it: ``{"version": "1.0", "shots": "5"}``. `is_absent` `(n,)` marks answers of other
-    systems of a table that has no row of them for this one. `is_failed` `(n,)` marks answers
+    systems of a table that has no row of them for this one, and empty ones beside others to the
+    same item. `is_failed` `(n,)` marks answers
     without a score, such as those that ended with an error, which are 0, as their harness counts
     them; `failed` says how many they are and why: "2 trials ended with an error".
     """
@@ -270,7 +271,7 @@ class Rows:
             is_failed = is_gone if self.is_failed is None else is_gone | self.is_failed
             values = np.where(is_gone[:, None], (0.0, 1.0), self.values)
             said = "; ".join(filter(None, failed))
-            return replace(self, values=values, is_failed=is_failed, failed=said)
+            return replace(self, values=values, is_absent=None, is_failed=is_failed, failed=said)
         if missing in (None, "failure") or self.is_failed is None:
             return self
         values = np.where(self.is_failed[:, None], np.nan, self.values)

@@ -185,6 +185,13 @@ class Metric(Configured, ABC):
         """
         return None
 
+    def interval(self, statistics: Floats, alpha: float) -> tuple[str, tuple[float, float]] | None:
+        """Return the name of the score's own interval of confidence 1 - α, and the interval.
+
+        Of the statistics of freely drawn units, `(N, k)`. `None` where it is that of all scores.
+        """
+        return None
+
     def answers(self, statistics: NDArray[Any]) -> Floats | None:
         """Return number, sum and sum of squares of the answers to an item, `(..., k) -> (..., 3)`.
 
@@ -207,6 +214,13 @@ class Metric(Configured, ABC):
         Where each stratum has a score of its own (`by_stratum`), each must have what is needed.
         """
         return table, None
+
+    def unseen(self, table: SegmentStatistics, units: Units) -> Floats | None:
+        """Return what is added to squared influence values of units, `(S, N)`; t then decides.
+
+        `None` where the sample shows enough of its variance.
+        """
+        return None
 
     def pooled(self, metrics: Sequence[Metric], sizes: Sequence[int]) -> Metric:
         """Return the metric of all segments together, whose parts have these metrics and sizes."""

@@ -38,8 +38,8 @@ from evalstats.results.records import (
     plural,
     ranked,
 )
-from evalstats.results.signatures import version
 from evalstats.results.tabular import Column, Table, table_of
+from evalstats.results.version import version
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison, Evaluation

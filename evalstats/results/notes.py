@@ -89,6 +89,7 @@ class Limits(NamedTuple):
     worth: float  # the number of units of one size that say as much
     sizes: tuple[int, ...] = ()  # of groups the smallest and the largest
     by_t: bool = False  # whether there are so few units that t decides, but for 0/1 scores
+    is_crossed: bool = False  # whether units have two labels, of which this is the one with fewer
     gaps: tuple[str, ...] = ()  # sentences on missing scores, and on judges
     held: tuple[Concentration, ...] = ()  # scores, or differences, that rest on few units
     trials: tuple[TrialShares, ...] = ()  # of items with several answers
@@ -285,7 +286,7 @@ def _concentration_notes(limits: Sequence[Limits]) -> Iterator[str]:
 
 def family_notes(adjustment: Adjustment, limits: Sequence[Limits]) -> Iterator[str]:
     """Say how often families of verdicts over few documents have a false claim."""
-    few = [x for x in limits if x.unit != "segment" and x.worth < x.few]
+    few = [x for x in limits if x.unit != "segment" and x.worth < x.few and not x.is_crossed]
     n_pairs = len({(d.system, d.baseline) for d in adjustment.differences})
     if few and n_pairs > 1 and adjustment.name != "none":
         units = plural(few[0].unit)

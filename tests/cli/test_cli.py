@@ -26,7 +26,7 @@ from evalstats.cli.output import destination
 from evalstats.cli.parser import TOKENIZERS, parsed
 from evalstats.logs import joining, pivot
 from evalstats.questions.ranking import rankings
-from evalstats.results import records, signatures
+from evalstats.results import records, version
 from evalstats.text import tokenization
 from tests.conftest import SYSTEMS
 
@@ -894,10 +894,10 @@ def test_progress_shows_on_a_terminal_when_the_work_is_long(monkeypatch):
 
 
 def test_without_metadata_the_version_says_so(monkeypatch):
-    def version(name):
+    def absent(name):
         raise metadata.PackageNotFoundError(name)
 
     known = tokenization.sacrebleu_version()
-    monkeypatch.setattr(metadata, "version", version)
-    assert signatures.version.__wrapped__() == f"{signatures.VERSION}+uninstalled"
+    monkeypatch.setattr(metadata, "version", absent)
+    assert version.version.__wrapped__() == f"{version.VERSION}+uninstalled"
     assert tokenization.sacrebleu_version.__wrapped__() == known

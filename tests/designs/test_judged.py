@@ -189,6 +189,93 @@ def test_labels_that_are_no_random_sample_are_told():
     assert any("differently from others (p = " in note for note in result.notes)
 
 
+@pytest.mark.parametrize(("chosen", "is_told"), [(True, True), (False, False)])
+def test_labels_by_the_difference_are_told_and_a_rare_one_that_labels_miss_is_not(chosen, is_told):
+    """Labels of items that B does better on leave both scores alike, and their difference not.
+
+    Of 50 labels without any of the 20 items in 2,000 that differ nothing is to be said: so many
+    random ones miss them in .60 of all draws.
+    """
+    rng = np.random.default_rng(5)
+    level = rng.normal(size=2_000)
+    first, second = rng.permutation(level), level + (np.arange(2_000) < 20)
+    gain = second - level
+    if chosen:
+        first, second = 30 * level + rng.normal(size=(2, 2_000))
+        gain = first - second
+    known = np.isin(np.arange(2_000), np.argsort(gain, kind="stable")[:50])
+    judge = {"A": first if chosen else level, "B": second}
+    human = {name: of_some(values, known) for name, values in judge.items()}
+    result = es.compare(judge, human=human, metrics=es.Mean("quality"), method="t", test="t")
+    assert any("differently from others (p = " in note for note in result.notes) == is_told
+
+
+def partial(n=2_000, labelled=50, errors=0.0):
+    """Return 0/1 scores by a judge that passes some for B wrongly, and people's of some."""
+    rng = np.random.default_rng(7)
+    right = (rng.random((2, n)) < 0.7).astype(float)
+    known = rng.permutation(n) < labelled
+    judge = right.copy()
+    judge[1, ~known & (rng.random(n) < 0.04)] = 1.0
+    judge[1, np.flatnonzero(known)[: round(errors * labelled)]] = 1.0
+    return right, judge, known
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(2_000) // 2])
+def test_one_label_more_shows_an_error_of_the_judge_of_0_1_scores(groups):
+    """The squared error has that of Σ(h - λf)², and λ²/n² more, once for a difference too; t."""
+    right, judge, known = partial()
+    known = known if groups is None else known[groups * 2]
+    human = {name: of_some(x, known) for name, x in zip("AB", right, strict=True)}
+    judge = dict(zip("AB", judge, strict=True))
+    metric = es.Judged(es.Mean("pass"), 0.8)
+    pairs = {name: list(zip(judge[name].tolist(), human[name], strict=True)) for name in "AB"}
+    result = es.compare(pairs, metrics=metric, groups=groups, **FEW)
+    rest = (right - 0.8 * np.stack(list(judge.values())))[:, known]
+    others = 0.8 * np.stack(list(judge.values()))[:, ~known]
+    rest, others = (x if groups is None else x.reshape(2, -1, 2).mean(2) for x in (rest, others))
+
+    def error(first, second):
+        n, m = len(first), len(second)
+        more = 0.8**2 / (n * (n - 1))
+        return (first.var(ddof=1) / n + more + second.var(ddof=1) / m) ** 0.5
+
+    both = error(rest[1] - rest[0], others[1] - others[0])
+    assert result["B"].standard_error == pytest.approx(both, rel=1e-12)
+    assert [e.standard_error for e in result.estimates] == pytest.approx(
+        [error(*x) for x in zip(rest, others, strict=True)], rel=1e-12
+    )
+    assert result["B"].test == result["B"].method == result.estimates[0].method == "t"
+    by_t = es.compare(pairs, metrics=metric, groups=groups, method="t", test="t")
+    assert (by_t["B"].low, by_t["B"].pvalue) == (result["B"].low, result["B"].pvalue)
+
+
+def test_labels_that_are_all_alike_leave_an_interval():
+    """λ is 0, since no label says anything of it; one of n labels could have been otherwise."""
+    judge, known = np.ones(300), np.arange(300) < 50
+    found = es.estimate(judge, metric=es.Mean("pass"), human=of_some(judge, known), **FEW)
+    assert found.standard_error == pytest.approx((50 * 49) ** -0.5)
+    numbers = es.estimate(judge * 2, metric=es.Mean("q"), human=of_some(judge * 2, known), **FEW)
+    assert numbers.standard_error == 0
+
+
+def test_a_total_and_unpaired_systems_have_the_label_too():
+    right, judge, known = partial()
+    human = {name: of_some(x, known) for name, x in zip("AB", right, strict=True)}
+    judge = dict(zip("AB", judge, strict=True))
+    pairs = {name: list(zip(judge[name].tolist(), human[name], strict=True)) for name in "AB"}
+    table = es.extract(pairs, metric=es.Judged(es.Mean("pass"), 1.0))
+    alone = es.compare(table, **FEW)["B"]
+    total = es.Suite({"one": table, "two": table}, "macro").compare(**FEW)
+    both = next(d for d in total if d.aggregate)
+    assert both.standard_error == pytest.approx(alone.standard_error / 2**0.5)
+    assert both.test == "t"
+    apart = es.compare(table, paired=False, **FEW)
+    squares = sum(e.standard_error**2 for e in apart.estimates)
+    assert apart["B"].standard_error == pytest.approx(squares**0.5)
+    assert apart["B"].test == "t"
+
+
 def test_the_correlation_is_pearsons():
     people, judge, known = scores()
     found = es.estimate(judge, metric=es.Mean("q"), human=of_some(people, known), **FEW)
@@ -241,6 +328,22 @@ def test_a_table_a_column_and_lists_are_one(folder):
     by_column = es.compare_logs(path, metric="correct", human="people", baseline="base", **FEW)
     assert by_file["tuned"] == by_column["tuned"]
     assert not any("Left out" in note for note in by_column.notes)
+    # The column that people's scores are in is no metric, and what better is of it is not asked.
+    path.write_text("\n".join(both).replace(",correct,", ",judge,"))
+    with pytest.raises(es.InputError, match="a higher or a lower judge is better"):
+        es.compare_logs(path, human="people", **FEW)
+    for directions in (
+        {"judge": "higher"},
+        {"*": "higher"},
+        {"judge": "higher", "people": "lower"},
+    ):
+        found = es.compare_logs(path, human="people", directions=directions, baseline="base", **FEW)
+        assert found["tuned"].difference == by_column["tuned"].difference
+    for human, message in (("peple", "there is no metric 'peple'"), ("judge", "lower people is")):
+        with pytest.raises(es.InputError, match=message):
+            es.compare_logs(path, human=human, **FEW)
+    with pytest.raises(es.InputError, match="human must be one of two metrics"):
+        es.compare_logs(path, metric="people", human="people", **FEW)
     judge, human = ({name: [] for name in ("base", "tuned")} for _ in range(2))
     for line in both[1:]:
         name, _, grade, label = line.split(",")

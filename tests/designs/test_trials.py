@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 import evalstats as es
+from evalstats import cli
 from evalstats.designs.trials.repeats import Repeats
 from evalstats.inference import student
 
@@ -96,6 +97,47 @@ def test_gradients_are_those_of_differences_and_arrays_are_lists(metric):
     assert error == pytest.approx(es.estimate(TRIALS, metric=metric, method="t").standard_error)
 
 
+@pytest.mark.parametrize("rates", [(0.999, 0.1, 0.5), (0.9, 0.5, 0.1), (0.01, 0.12, 0.5)])
+def test_intervals_of_icc_hold_where_nearly_all_answers_are_alike(rates):
+    """Mean rates .95, .5 and .07 of 50 items of 4 trials; 60 samples with the seed 1.
+
+    Fewer than 52 held has probability .003 at .95, and .30 to .99 where it is .78 to .85.
+    """
+    rate, part, other = rates
+    mean = part * other + (1 - part) * rate
+    true = part * (1 - part) * (rate - other) ** 2 / (mean * (1 - mean))
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(60):
+        own = np.where(rng.random(50) < part, other, rate)
+        trials = (rng.random((50, 4)) < own[:, None]).astype(int)
+        found = es.estimate(trials, metric=es.ICC(), n_resamples=199)
+        assert found.method == "beta-binomial"
+        assert found.low <= found.score <= found.high
+        held += found.low <= true <= found.high
+    assert held >= 52
+
+
+def test_the_beta_binomial_interval_is_that_of_scipys_likelihood():
+    """Of two unlike numbers of trials; a posterior on a plain grid of 400 x 400."""
+    from scipy.stats import betabinom
+
+    rng = np.random.default_rng(2)
+    numbers = np.repeat([3, 6], 15)
+    right = rng.binomial(numbers, rng.beta(1, 0.5, 30))
+    rows = [[1] * c + [0] * (n - c) for n, c in zip(numbers.tolist(), right.tolist(), strict=True)]
+    found = es.estimate(rows, metric=es.ICC(), n_resamples=199, confidence_level=0.9)
+    grid = (np.arange(400) + 0.5) / 400
+    mean, size = grid[:, None], 1 / grid[None, :] - 1
+    logs = sum(
+        betabinom.logpmf(c, n, mean * size, (1 - mean) * size)
+        for n, c in zip(numbers.tolist(), right.tolist(), strict=True)
+    )
+    below = np.cumsum(np.exp(logs - logs.max()).sum(axis=0))
+    expected = np.interp([0.05, 0.95], below / below[-1], grid)
+    assert (found.low, found.high) == pytest.approx(expected, abs=0.004)
+
+
 @pytest.mark.parametrize(
     ("metric", "trials", "message"),
     [
@@ -175,9 +217,31 @@ def test_answers_in_logs_are_trials(tmp_path, epochs, metric):
     np.testing.assert_array_equal(table.values[0], metric.statistics(TRIALS))
 
 
+def test_several_k_are_metrics_of_the_same_items(tmp_path, capsys):
+    path = log(tmp_path / "airline.csv", TRIALS)
+    ways = ["mean", *(f"pass^{k}" for k in range(1, 5))]
+    found = es.estimate_logs(path, epochs=ways, n_resamples=99)
+    assert [e.metric for e in found] == ["reward", *(f"reward {way}" for way in ways[1:])]
+    plain = es.estimate(TRIALS, metrics=METRICS[:4], n_resamples=99)
+    assert [e.score for e in found[1:]] == [e.score for e in plain]
+    assert sum("4 answers each, as trials" in note for note in found.notes) == 1
+    # What comes after the ways to count may be a file.
+    other = log(tmp_path / "other.csv", TRIALS[::-1])
+    assert cli.main(["compare", "--epochs", "pass^1", "pass^4", str(path), str(other)]) == 0
+    assert "reward pass^1, reward pass^4" in capsys.readouterr().out
+    limits = {"margin": 0.5, "n_resamples": 99}
+    checks = es.gate(path, other, epochs=["pass^1", "pass^4"], **limits).checks
+    assert [check.metric for check in checks] == ["reward pass^1", "reward pass^4"]
+    apart = es.compare_logs([path, other], epochs=ways[1:3], paired=False, n_resamples=99)
+    assert [d.metric for d in apart] == ["reward pass^1", "reward pass^2"]
+
+
 @pytest.mark.parametrize(
     ("epochs", "scores", "message"),
     [
+        (["pass^2", "pass^2"], "1,1", "different ones without 'runs', got pass.2, pass.2"),
+        (["pass^2", "runs"], "1,1", "different ones without 'runs', got pass.2, runs"),
+        (4, "1,1", "epochs must be a list of words, got int"),
         ("pass^5", "1,1", r"item 'task 0' has 4 trials, and reward pass\^5 needs at least 5"),
         (
             "pass^2",

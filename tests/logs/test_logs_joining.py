@@ -394,7 +394,7 @@ def test_labels_by_place_are_units_and_domains():
 @pytest.mark.parametrize(
     ("ids", "labels", "message"),
     [
-        (["1", "2", "3"], "ab", "groups has 2 labels but there are 3 items"),
+        (["1", "2", "3"], [0, 1], "groups has 2 labels but there are 3 items"),
         (["b", "a", "c"], "aab", r"items are known by names \('a'\), which .* in another order"),
         (["1", "2"], [1, "1"], "groups must differ in print"),
     ],

@@ -1,6 +1,7 @@
 """What ended with an error fails, as its harness counts it; what is left out bars a gate."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -84,6 +85,50 @@ def test_failure_counts_what_has_no_score_of_any_table(tmp_path):
     path.write_text("segment,A,B\n1,0.5,0\n2,,1\n")
     with pytest.raises(es.InputError, match="1 of 4 scores is missing"):
         es.compare_logs(path, missing="failure")
+
+
+def test_items_that_metrics_lack_are_counted_together(tmp_path, capsys):
+    judges = ["gpt-judge", "other-judge"]
+    lines = [f"id,system,{','.join(judges)}"]
+    # Each lacks 5 of 50 items, and both one of these.
+    for i in range(50):
+        scores = ["" if i % 10 == k or i == 7 else "1" for k in range(2)]
+        lines += [f"{i},{system},{','.join(scores)}" for system in "AB"]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(lines))
+    assert main(["compare", str(path)]) == 2
+    better = " ".join(judges)
+    assert f"give --higher-is-better {better}, or --lower" in capsys.readouterr().err
+    asked = {"directions": {"*judge": "higher"}, "missing": "intersect"}
+    found = es.compare_logs(path, **asked, n_resamples=99)
+    assert {e.n_segments for e in found.estimates} == {39}
+    assert found.notes[0] == (
+        "Caution: All metrics: 11 of 50 items are left out, so that all metrics are of the same "
+        "items: there are 44 of gpt-judge, 44 of other-judge."
+    )
+
+
+def test_an_empty_row_of_several_is_as_one_that_is_not_there(tmp_path):
+    """Of an item with other answers; of its only answer both are refused."""
+    lines = ["system,id,trial,score"]
+    lines += [f"{s},{i},{t},{(i + t) % 2}" for s in "AB" for i in range(40) for t in range(3)]
+    empty = [line.replace("A,7,1,0", "A,7,1,") for line in lines]
+    read = []
+    for name, of in (("deleted", [x for x in lines if x != "A,7,1,0"]), ("empty", empty)):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join(of))
+        read.append(es.compare_logs(path, n_resamples=99))
+        assert read[-1].estimates["A"].score == pytest.approx(0.5 + 1 / 3 / 40)
+        assert "score: 40 items, 2-3 answers each, averaged" in read[-1].notes[0]
+        failed = es.compare_logs(path, missing="failure", n_resamples=99)
+        assert failed.estimates["A"].score == pytest.approx(0.5)
+        assert "A: 1 of 120 answers have no score: counted as failed" in failed.notes[0]
+        with pytest.raises(es.InputError, match="item '7' has 2 trials, and score"):
+            es.compare_logs(path, epochs="pass^3")
+    assert list(read[0]) == list(read[1])
+    path.write_text("\n".join(re.sub("(A,7,.,).", r"\1", line) for line in lines))
+    with pytest.raises(es.InputError, match="3 of 240 scores are missing"):
+        es.compare_logs(path)
 
 
 def test_one_crash_in_many_trials_leaves_pass_k_possible(tmp_path):

@@ -60,7 +60,27 @@ where no replicate is beyond the null value t may say less
 ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
+@ designs/trials/cases.py: cases
+an item that stands among others of its kind cannot be named alone
+- least * np.searchsorted(np.sort(least), least * _SAME, side="right")
++ least * 1
+@ designs/trials/beta_binomial.py: trials
+the likelihood is that of right answers of the trials of an item
+- betaln(a + c, b + n - c)
++ betaln(a + c, b + n)
+an interval has as much on either side
+- [alpha / 2, 1 - alpha / 2]
++ [alpha, 1 - alpha / 2]
 @ designs/judges/judged.py: judged
+the judge's difference is held against that of other segments
+- each += [b - a for a, b in combinations(each, 2)]
++ pass
+a difference that few labels could show is no sign of a choice
+- max(error, least)
++ error
+one label more shows an error of the judge
+- marks * (scale * step) ** 2
++ 0 * marks * (scale * step) ** 2
 the judge's scores of labelled segments are taken off
 - people + self._weight * (elsewhere - there)
 + people + self._weight * elsewhere
@@ -113,6 +133,13 @@ labels by place go by the numbers of lines
 labels by place are refused where names are in another order
 - np.any(np.diff(part.rows.items.order) < 0)
 + False
+@ analysis/design.py: crossed
+what shares both labels counts once
+- max(first + second - both, both)
++ max(first + second, both)
+two labels know as much as the one with fewer
+- Spread(error, 1.0, min(one
++ Spread(error, 1.0, max(one
 @ designs/arenas/bradley_terry.py: arenas
 the mean of strengths is 0
 - information += 1 / size
@@ -345,8 +372,8 @@ the last task does not decide for all
 - adjustment = applied.pop() if len(applied) == 1 else options.adjustment
 + adjustment = adjustment
 the last task does not decide which test it is
-- test = "t" if all(has_runs) else options.test
-+ test = "t" if has_runs[-1] else options.test
+- test = "t" if all(undrawn) else options.test
++ test = "t" if undrawn[-1] else options.test
 @ analysis/totals.py: suites
 names of tasks change no total
 - return sorted(self.tables, key=identities.__getitem__)
@@ -851,6 +878,18 @@ a gate refuses tasks that were not asked alike
 the weights of a group are those of its score
 - "micro": np.average(values, weights=sizes)
 + "micro": np.average(values)
+@ logs/formats/tables.py: logs_missing
+an empty answer of several is as one that has no row
+- is_absent = is_gone & (is_absent | np.isin(known, known[~is_gone]))
++ pass
+@ logs/formats/arenas.py: arenas
+columns of battles that a caller names stand before others
+- cells |= {str(role): table.cells[name] for name, role in roles.items() if role in OF_BATTLES}
++ pass
+@ logs/joining.py: judged
+the metric of people's scores is none of the judge
+- tuple(one for one in log.rows if one.key.metric != column)
++ log.rows
 @ logs/joining.py: logs_groups
 the total is that of the largest group whose tasks are all compared
 - if not any(metric == other and tasks < larger for other, larger in totals)
@@ -1025,6 +1064,14 @@ a title says how many runs there are
 a total is no task
 - tasks = distinct(e.task for e in estimates if e.aggregate is None)
 + tasks = distinct(e.task for e in estimates)
+@ inference/roots.py: roots
+interpolation takes a step where it gains more than halving
+- is_short = 2 * abs(tried)
++ is_short = 3 * abs(tried)
+@ cli/commands.py: cold_start
+a command loads what it needs
+- if TYPE_CHECKING:
++ if True:
 @ cli/__init__.py: cli
 a description is text
 - if options.describe and form == "text"

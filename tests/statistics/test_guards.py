@@ -1,5 +1,7 @@
 """What is said of texts that a metric is not made for: languages, tokenised text, gaps, tabs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -172,6 +174,17 @@ def test_references_with_tabs_may_be_several():
     (said,) = said_of(ENGLISH, both)
     assert "if it is 2 references, give --num-refs 2" in said
     assert not said_of(ENGLISH, [*both[1:], ENGLISH[0]])
+
+
+def test_nothing_is_said_of_systems_that_are_not_asked_for():
+    gaps = {"A": ENGLISH, "B": [*ENGLISH[:20], *[""] * 20], "C": ENGLISH[::-1]}
+    table = es.extract(gaps, ENGLISH)
+    assert len(cautions(es.compare(table))) == 1
+    chosen = replace(table, values=table.values[::2], systems=("A", "C"))
+    assert not cautions(es.compare(chosen))
+    assert len(
+        cautions(es.compare([chosen, replace(table, values=table.values[1:2], systems=("B",))]))
+    )
 
 
 def test_scores_and_labels_have_no_cautions():

@@ -22,6 +22,7 @@ from evalstats.analysis.design import (
     Units,
     as_units,
     check_enough,
+    names_of_labels,
     unit_name,
 )
 from evalstats.analysis.drawn import Drawn, Maker, frozen, rows_of
@@ -38,7 +39,7 @@ from evalstats.analysis.scores import Scored
 from evalstats.analysis.tasks import Task, as_pairs
 from evalstats.checks import also_called, listed, meant
 from evalstats.designs.arenas import bradley_terry
-from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, as_battles
+from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, Groups, as_battles
 from evalstats.designs.arenas.bradley_terry import Fit
 from evalstats.designs.moments.from_moments import coordinates
 from evalstats.errors import Argument, InputError
@@ -105,10 +106,11 @@ def arena(
     battles : sequence of rows, mapping of columns, or frame
         Rows ``(model_a, model_b, winner)``, or columns of these names. The winner is a name, or
         ``"a"``, ``"b"``, ``"model_a"``, ``"model_b"``, ``"tie"``, or ``"tie (bothbad)"``, a tie.
-    groups : sequence or str, optional
+    groups : sequence, mapping or str, optional
         One label a battle, or the name of a column: the prompt, or the voter, all of whose battles
-        are drawn together. By default battles are drawn, which takes no account of what a prompt,
-        or a voter, prefers throughout.
+        are drawn together. Or both, ``["prompt", "voter"]`` or a mapping, as in
+        `evalstats.compare`, and t decides. By default battles are drawn, which takes no account of
+        what a prompt, or a voter, prefers throughout.
     strata : sequence or str, optional
         One label a battle (a language, a category), or the name of a column: each keeps its size in
         every resample.
@@ -253,8 +255,9 @@ def wins(
         contrast=contrast,
     )
     rates = win_rates(replace(table, labels={}))
-    unit = None if table.groups is None else table.unit
-    task = Task([rates], groups=unit, strata=table.strata)
+    is_one = table.groups is not None and not isinstance(table.groups, Mapping)
+    groups = table.unit if is_one else table.groups
+    task = Task([rates], groups=groups, strata=table.strata)
     pairs = as_pairs(table.systems, baseline, "wins")
     notes = (*table.notes, *table.tie_notes)
     return compared(Evaluation([task], pairs, asked, notes), baseline)
@@ -266,7 +269,7 @@ def win_rates(table: BattleTable) -> SegmentStatistics:
     scores = np.stack([of_first, 1 - of_first])
     values = np.stack([scores, np.ones_like(scores)], axis=-1)
     labels = {name: tuple(map(str, of)) for name, of in table.labels.items()}
-    if table.groups is not None:
+    if table.groups is not None and not isinstance(table.groups, Mapping):
         labels[table.unit] = tuple(map(str, table.groups))
     return SegmentStatistics(values, table.systems, Mean("win rate"), labels=labels)
 
@@ -274,8 +277,7 @@ def win_rates(table: BattleTable) -> SegmentStatistics:
 def _designed(battles: Any, groups: Labels, strata: Labels) -> BattleTable:
     """Return battles with a label of each for groups and strata, and what groups are called."""
     table, columns = as_battles(battles)
-    named = {x: columns[x] for x in (groups, strata) if isinstance(x, str) and x in columns}
-    return design(replace(table, labels=named or columns), groups, strata)
+    return design(replace(table, labels=columns), groups, strata)
 
 
 def from_battles(
@@ -289,8 +291,8 @@ def from_battles(
     (table,) = tables
     options = decide(table, options, {})
     units = as_units(len(table.points), table.groups, table.strata, table.unit)
-    if table.groups is None:
-        units = replace(units, unit=table.unit)
+    if units.members is None:
+        units = replace(units, unit="battle")
     check_enough(units.n, units.unit)
     wins = table.wins(units.members)
     scored = Scored(
@@ -306,7 +308,7 @@ def from_battles(
     strengths = _Strengths.of(wins, len(table.systems), table.metric.ties == "davidson")
     notes = (*table.notes, *table.tie_notes)
     replicates = np.empty((0, len(table.systems)))
-    if options.n_drawn:
+    if options.n_drawn and len(units.sides) == 1:
         drawn = over_batches(
             strengths, rows_of(units, options.seed), options.n_resamples, options.executor
         )
@@ -319,15 +321,16 @@ def from_battles(
                 f"systems with few battles are rough.",
             )
     scale, mean = table.metric.unit, _ELO_MEAN if table.metric.scale == "elo" else 0.0
-    unit_of = np.arange(len(table.points)) if units.members is None else units.members
     # A difference rests on the units of the system that has fewer. Where all battles are ties no
     # difference varies, as of systems with the same scores: it rests on none.
     differing = np.zeros((len(table.systems),) * 2, dtype=np.int64)
     if not table.has_ties_alone:
-        played = np.concatenate([table.pairs[:, i] * np.int64(units.n) + unit_of for i in (0, 1)])
+        played = np.concatenate(
+            [table.pairs[:, i] * np.int64(units.n) + units.of_segments for i in (0, 1)]
+        )
         counts = np.bincount(np.unique(played) // units.n, minlength=len(table.systems))
         differing = np.minimum(counts[:, None], counts)
-    slopes = _slopes(table, unit_of, units.n, strengths)
+    slopes = _slopes(table, units.of_segments, units.n, strengths)
     influence, known = _influence(slopes, strengths.inverse[:, : len(table.systems)], units)
     return [
         Drawn(
@@ -354,32 +357,38 @@ def decide(table: BattleTable, options: Options, asked: Mapping[str, int]) -> Op
 
 def design(table: BattleTable, groups: Labels, strata: Labels) -> BattleTable:
     """Return battles with groups and strata, which may be named by labels of theirs."""
-    n = len(table.points)
-    of_battles: dict[str, list[Hashable]] = {}
-    for argument, given in (("groups", groups), ("strata", strata)):
-        if given is None:
-            continue
-        values: Iterable[Hashable] = given
-        if isinstance(given, str):
-            if given not in table.labels:
-                said = meant(given, table.labels) if table.labels else "they have no labels"
-                raise InputError(Argument(argument, given), f" is no label of the battles; {said}")
-            values = table.labels[given]
-            if n_without := sum(label == "" for label in values):
-                raise InputError(
-                    Argument(argument, given),
-                    f": {n_without:,} of {n:,} battles have none; give each one, or leave them out",
-                )
-        labels = listed(values, argument, "labels, one a battle")
-        if len(labels) != n:
-            raise InputError(
-                f"must have one label a battle, got {len(labels):,} for {n:,}", argument=argument
-            )
-        group_codes(labels, n, argument)
-        of_battles[argument] = labels
-    unit = table.unit if groups is None else unit_name(groups)
-    of_groups, of_strata = of_battles.get("groups"), of_battles.get("strata")
+    names = names_of_labels(groups, len(table.points))
+    by_name = groups if isinstance(groups, Mapping) else dict(zip(names, names, strict=True))
+    of_groups: Groups = None
+    if by_name:
+        of_groups = {name: _labels(table, of, "groups") for name, of in by_name.items()}
+    elif groups is not None:
+        of_groups = _labels(table, groups, "groups")
+    unit = unit_name(groups) if isinstance(of_groups, list) else table.unit
+    of_strata = None if strata is None else _labels(table, strata, "strata")
     return replace(table, groups=of_groups, strata=of_strata, unit=unit)
+
+
+def _labels(table: BattleTable, given: Iterable[Hashable], argument: str) -> list[Hashable]:
+    """Return one label a battle, which may be named by a label that battles have."""
+    n, values = len(table.points), given
+    if isinstance(given, str):
+        if given not in table.labels:
+            said = meant(given, table.labels) if table.labels else "they have no labels"
+            raise InputError(Argument(argument, given), f" is no label of the battles; {said}")
+        values = table.labels[given]
+        if n_without := sum(label == "" for label in values):
+            raise InputError(
+                Argument(argument, given),
+                f": {n_without:,} of {n:,} battles have none; give each one, or leave them out",
+            )
+    labels = listed(values, argument, "labels, one a battle")
+    if len(labels) != n:
+        raise InputError(
+            f"must have one label a battle, got {len(labels):,} for {n:,}", argument=argument
+        )
+    group_codes(labels, n, argument)
+    return labels
 
 
 MAKER = Maker(BattleTable, "who won", from_battles, decide, design=design)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from evalstats.checks import choice, label, listed, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import signature_of
+from evalstats.results.tabular import Table
 from evalstats.text.references import columns_of, listed_texts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
+#: A label a battle, or two of them, by what they are called.
+Groups: TypeAlias = "Sequence[Hashable] | Mapping[Any, Sequence[Hashable]] | None"
 
 #: Columns of tables of battles, less everything but letters and digits: both systems, who won.
 COLUMNS = (
@@ -75,8 +78,8 @@ class BattleTable:
     """n battles of two systems each, and their design.
 
     `pairs` `(n, 2)` has the numbers of both systems, `points` `(n,)` twice the score of the first:
-    2 for a win, 1 for a tie, 0. `groups` and `strata` have a label each, and `unit` is what groups
-    are called; `labels` are those that can be groups or strata, by name.
+    2 for a win, 1 for a tie, 0. `groups`, or two of them by name, and `strata` have a label each,
+    and `unit` is what groups are called; `labels` are those that can be groups or strata, by name.
     """
 
     #: The module of its `evalstats.analysis.drawn.Maker`.
@@ -86,7 +89,7 @@ class BattleTable:
     pairs: NDArray[np.intp]
     points: NDArray[np.int8]
     metric: BradleyTerry = BradleyTerry()
-    groups: Sequence[Hashable] | None = None
+    groups: Groups = None
     strata: Sequence[Hashable] | None = None
     unit: str = "battle"
     labels: Mapping[Any, Sequence[Hashable]] = field(default_factory=dict)
@@ -100,7 +103,8 @@ class BattleTable:
     @property
     def n_segments(self) -> int:
         """How many battles there are, or groups of them."""
-        return len(self.points) if self.groups is None else len(set(self.groups))
+        is_one = self.groups is not None and not isinstance(self.groups, Mapping)
+        return len(set(self.groups or ())) if is_one else len(self.points)
 
     @property
     def tie_notes(self) -> tuple[str, ...]:
@@ -122,6 +126,26 @@ class BattleTable:
     def has_ties_alone(self) -> bool:
         """Whether nobody has won a battle."""
         return bool(np.all(self.points == 1))
+
+    def pair_table(self, order: Sequence[str]) -> Table:
+        """Lay out how often the system of a row won against that of a column, in this order."""
+        size = len(self.systems)
+        won, n = np.zeros((2, size, size))
+        for at, points in ((self.pairs, self.points), (self.pairs[:, ::-1], 2 - self.points)):
+            np.add.at(won, tuple(at.T), points / 2)
+            np.add.at(n, tuple(at.T), 1)
+        places = [self.systems.index(name) for name in order]
+        rows = [
+            [f"{won[i, j] / n[i, j]:.2f} ({n[i, j]:,.0f})" if n[i, j] else "" for j in places]
+            for i in places
+        ]
+        cells = tuple(
+            (str(k + 1), name, *row[:k], "·", *row[k + 1 :])
+            for k, (name, row) in enumerate(zip(order, rows, strict=True))
+        )
+        header = "#", "system", *(str(k + 1) for k in range(len(order)))
+        title = "win rates of rows against columns (battles); a tie is half a win"
+        return Table(title, header, cells, f"><{'>' * len(order)}")
 
     def wins(self, members: NDArray[np.intp] | None) -> csr_array:
         """Return the wins of each ordered pair in each unit, doubled, and ties, `(S² + 1, N)`.
@@ -150,17 +174,23 @@ class BattleTable:
         pairs = numbers[self.pairs]
         kept = np.all(pairs >= 0, axis=1)
         places = np.flatnonzero(kept).tolist()
-        groups, strata = (
-            None if of is None else [of[i] for i in places] for of in (self.groups, self.strata)
-        )
+
+        def parts(labels: Mapping[Any, Sequence[Hashable]]) -> dict[Any, Sequence[Hashable]]:
+            return {name: [of[i] for i in places] for name, of in labels.items()}
+
+        groups = self.groups
+        if isinstance(groups, Mapping):
+            groups = parts(groups)
+        elif groups is not None:
+            groups = [groups[i] for i in places]
         return replace(
             self,
             systems=tuple(self.systems[i] for i in systems),
             pairs=pairs[kept],
             points=self.points[kept],
             groups=groups,
-            strata=strata,
-            labels={name: [of[i] for i in places] for name, of in self.labels.items()},
+            strata=None if self.strata is None else [self.strata[i] for i in places],
+            labels=parts(self.labels),
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -186,6 +187,29 @@ class Judged(Metric):
         """Return which segments people labelled, `(..., 1 + 3k) -> (...)`."""
         return np.asarray(statistics[..., 0] > 0)
 
+    def unseen(self, table: SegmentStatistics, units: Units) -> Floats | None:
+        """Return what is added to squared influence values of units, `(S, N)`, of 0/1 scores.
+
+        Few labels show few errors of the judge, or none: one more, of which the judge is wrong,
+        adds λ² to Σ(h - λf)² (after Agresti and Min, 2005). Of groups it is a whole group. Where
+        people's labels do not vary, λ says nothing, and the label alone adds 1.
+        """
+        found = self.metric.outcome_columns()
+        if found is None:
+            return None
+        succeeded, counted, scale = found
+        outcomes = self.parts(table.values)[..., [succeeded, counted]]
+        if not np.all((outcomes == 0) | (outcomes == 1)):
+            return None
+        labelled = self.labelled(table.values)
+        people = outcomes[:, :, 0, 0]
+        others = people[:1] if len(people) > 1 else np.mean(people[labelled])
+        step = self._weight if np.any(labelled & (people != others)) else 1.0
+        rows = table if units.members is None else table.grouped(units.members)
+        marks = self.labelled(rows.values)
+        numbers = np.sum(marks, axis=1, keepdims=True)
+        return np.asarray(marks * (scale * step) ** 2 / numbers**3)
+
     def pooled(self, metrics: Sequence[Metric], sizes: Sequence[int]) -> Judged:
         """Return the metric of all segments together: with the mean of the weights of its parts.
 
@@ -238,13 +262,10 @@ class Judged(Metric):
             for values in (people, people + weight * (elsewhere - there))
         )
         scores = np.moveaxis(self.metric.score(self.parts(rows.totals)), -1, 0)
-        bias, pvalues = [], []
+        bias = []
         for value, values in zip(scores[1] - scores[0], there - people, strict=True):
             error, _, degrees = units.spread(values)
             bias.append((float(value), *student.interval(float(value), error, degrees, 0.05)))
-        for value, values in zip(scores[1] - scores[2], there - elsewhere, strict=True):
-            error, _, degrees = units.spread(values)
-            pvalues.append(student.pvalue(float(value), error, degrees))
         agreement = JudgeAgreement(
             metric=self.name,
             n_labelled=round(n_labelled),
@@ -257,7 +278,7 @@ class Judged(Metric):
                 _correlation(h, f, marks, units)
                 for h, f, marks in zip(people, there, self.labelled(rows.values), strict=True)
             ),
-            unlike=min(1.0, len(pvalues) * min(pvalues)),
+            unlike=_unlike(scores[1] - scores[2], there, elsewhere, units, n_labelled),
             n_units=n_units,
             unit=units.unit,
         )
@@ -286,7 +307,7 @@ class JudgeAgreement(Correction):
     n_worth: float  # labels without a judge that would say as much
     bias: tuple[tuple[float, float, float], ...]  # of each system, with its 95 % interval
     correlation: tuple[tuple[float, float, float], ...]
-    unlike: float  # the smallest p-value of the judge's scores being alike, Bonferroni's
+    unlike: float  # the smallest p-value of its scores and differences being alike, Bonferroni's
     n_units: int  # labelled segments, or groups with some, the fewest of any system
     unit: str
 
@@ -319,8 +340,8 @@ class JudgeAgreement(Correction):
         if self.unlike <= _UNLIKE:
             yield Caution(
                 f"{self.metric}: the judge scores labelled segments differently from others "
-                f"(p = {self.unlike:.2g}), and intervals hold only where labelled segments are a "
-                f"random sample.",
+                f"(p = {self.unlike:.2g}, of scores and their differences), and intervals hold "
+                f"only where labelled segments are a random sample.",
                 "labels",
             )
         else:
@@ -341,6 +362,25 @@ def _check_strata(table: SegmentStatistics, units: Units) -> None:
                     f"segments, and not of all, in each stratum that has a score; {shown(label)} "
                     f"has {n:,} of {labelled.shape[1]:,} of {system!r}"
                 )
+
+
+def _unlike(
+    gaps: Floats, there: Floats, elsewhere: Floats, units: Units, n_labelled: float
+) -> float:
+    """Return the smallest p-value that the judge is alike on labelled segments and others.
+
+    Of each system's score, `(S,)` gaps with influence values `(S, N)`, and of the difference of
+    each pair: Welch's test (1947), Bonferroni's. Labelled units vary no less than the others do, as
+    few of them show few differences.
+    """
+    each = [*np.eye(len(gaps))]
+    each += [b - a for a, b in combinations(each, 2)]
+    pvalues = []
+    for signs in each:
+        error, _, degrees = units.spread(signs @ (there - elsewhere))
+        least = units.spread(signs @ elsewhere).error * (units.n_segments / n_labelled) ** 0.5
+        pvalues.append(student.pvalue(float(signs @ gaps), max(error, least), degrees))
+    return min(1.0, len(pvalues) * min(pvalues))
 
 
 def _less_mean(influence: Floats) -> Floats:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
-from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
 from evalstats.analysis.drawn import maker_of
 from evalstats.analysis.estimate import result_signature
 from evalstats.analysis.margins import claims_of
@@ -195,6 +195,7 @@ class SequentialTest:
             return self._looks[-1]
         (segments,) = task.segments()
         units = segments.units
+        refuse_crossed(units, "a look")
         self._check_goes_on(units.n, units.unit)
         level, continuing = self._level(units.n, self._continuing)
         asked = Options(

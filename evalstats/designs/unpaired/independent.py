@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.design import Aggregated, Labels, Units
+from evalstats.analysis.design import Aggregated, Labels, Units, refuse_crossed
 from evalstats.analysis.drawn import Drawn, from_segments, maker_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Resampled, Segments
@@ -147,6 +147,8 @@ class Independent(Resampled):
 def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:
     """Return systems under one metric side by side, to be drawn in this order."""
     first, sizes = each[0], [of.units.n for of in each]
+    for of in each:
+        refuse_crossed(of.units, "paired=False")
     ends = np.cumsum(sizes).tolist()
     places = tuple(slice(end - n, end) for n, end in zip(sizes, ends, strict=True))
     blocks = [
@@ -155,6 +157,11 @@ def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:
         for of, here in zip(each, places, strict=True)
         for block in of.blocks
     ]
+    unseen = None
+    if all(of.unseen is not None for of in each):
+        unseen = np.zeros((len(each), ends[-1]))
+        for i, (of, here) in enumerate(zip(each, places, strict=True)):
+            unseen[i, here] = of.unseen
     # Settings that differ, as weights of judges, are all in: ``judged:ppi:0.4,judged:ppi:0.5``.
     settings = zip(*(of.signature.settings for of in each), strict=False)
     signature = merged([str(of.signature) for of in each])
@@ -167,6 +174,7 @@ def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:
         signature=replace(signature, settings=tuple(",".join(distinct(s)) for s in settings)),
         reference_label=labels.pop() if len(labels) == 1 else None,
         units=_design([of.units for of in each], order),
+        unseen=unseen,
         corrections=tuple(
             replace(one, metric=f"{one.metric} of {of.systems[0]}")
             for of in each

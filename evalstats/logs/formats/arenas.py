@@ -28,10 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.designs.arenas.battles import columns_of_battles, simple, table_of
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.logs.formats.columns import (
+    OF_BATTLES,
     Columns,
     as_names,
+    check_named,
     delimiter_of,
     of_csv,
     of_frame,
@@ -75,6 +77,11 @@ WINNER = "winner"
 def has_battles(names: Sequence[Any]) -> bool:
     """Return whether columns are those of battles."""
     return columns_of_battles(names) is not None
+
+
+def are_named(columns: Mapping[str, str | None]) -> bool:
+    """Return whether the roles of columns that a caller names are those of battles."""
+    return not set(OF_BATTLES).isdisjoint(columns.values())
 
 
 def _is_arena(source: Source) -> bool:
@@ -136,9 +143,23 @@ def _battles(
 
 def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
     """Yield the rows of each system: its battles, which are called by their numbers, from 1 on."""
-    known = columns_of_battles(table.cells)
+    roles = wanted.columns
+    check_named(table.path, list(table.cells), roles)
+    if others := [str(role) for role in roles.values() if role not in (*OF_BATTLES, "label", None)]:
+        raise InputError(
+            f": columns of battles are {', '.join(OF_BATTLES)} or label, got {', '.join(others)}",
+            argument="columns",
+        )
+    cells = {name: of for name, of in table.cells.items() if roles.get(name, "") in ("", "label")}
+    # What the caller says comes last, since the last of two names counts.
+    cells |= {str(role): table.cells[name] for name, role in roles.items() if role in OF_BATTLES}
+    table, known = table._replace(cells=cells), columns_of_battles(cells)
     if known is None:
-        raise InputError(f"{table.path} has no columns model_a, model_b and winner")
+        raise InputError(
+            f"{table.path} needs columns model_a, model_b and winner, got "
+            f"{', '.join(map(repr, cells))}; say which they are with ",
+            Argument("columns", {"left": "model_a"}),
+        )
     places = [i for i, who in enumerate(table.cells[known[2]]) if who is not None and who != ""]
 
     def named(column: str) -> list[str]:
@@ -149,7 +170,8 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
         battles = table_of(first, second, winner, lambda i: table.where(places[i]))
     except InputError as error:
         raise error.within(table.path) from None
-    asked_for = {simple(name): name for name in wanted.labels}
+    named_labels = [name for name, role in roles.items() if role == "label"]
+    asked_for = {simple(name): name for name in (*named_labels, *wanted.labels)}
     labels = {WINNER: winner}
     for column in table.cells:
         if column not in known and simple(column) in (*_LABELS, *asked_for):

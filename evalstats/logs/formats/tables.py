@@ -96,7 +96,9 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     if not has_names and not _is_wide(table, roles):
         raise InputError(
             f"{table.path} has no column that names the segments, among "
-            f"{', '.join(map(repr, table.cells))}; call one 'segment', or add one"
+            f"{', '.join(map(repr, table.cells))}; say which does with ",
+            Argument("columns", {[*roles.others, *table.cells][0]: "segment"}),
+            ", or add one",
         )
     chosen, are_systems, left_out = score_columns(table, roles, wanted.metric)
     values = {}
@@ -207,9 +209,10 @@ def _rows_by_answer(
     raise InputError(
         f"{table.path} has scores more than once: that of system {names[2][one]!r} for segment "
         f"{segments[one]!r} under {names[3][one] or 'each metric'} is in {table.where(one)} and in "
-        f"{table.where(two)}; give each once (call the column that names systems 'system', and "
-        f"where segments are numbered within documents, the column of these 'document'; where "
-        f"segments have several answers, number these in a column 'epoch')",
+        f"{table.where(two)}; give each once, or say with ",
+        Argument("columns"),
+        " which column names the 'system', the documents within which segments are numbered "
+        "('label'), or which of several answers this is ('epoch')",
         *_judges(table, names, segments),
     )
 
@@ -266,6 +269,11 @@ def _rows(
             places = np.array([rows.get(answer, -1) for answer in answers])
             is_absent = places < 0
             statistics = np.where(is_absent[:, None], np.nan, values[places])
+            is_gone = np.isnan(statistics).any(axis=1)
+            if len(items.epochs) and np.any(is_gone):
+                # An empty answer of several is as one that has no row.
+                known = np.array(items.ids)
+                is_absent = is_gone & (is_absent | np.isin(known, known[~is_gone]))
             yield Rows(
                 Key(task, metric.name, filter),
                 column if scores.are_systems else system,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
-from evalstats.analysis.design import Codes, Labels, label_codes
+from evalstats.analysis.design import Codes, Labels, label_codes, refuse_crossed
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.tasks import Task, labels_of
 from evalstats.analysis.totals import Total, as_totals
@@ -292,6 +292,7 @@ def taken_apart(
             argument="by",
         )
     units, ids = drawn[0].units, whole.segment_names()
+    refuse_crossed(units, "by")
     within = None if units.members is None else units.unit
     groups = whole.unit_names() if within else []
     tasks: list[Task] = []

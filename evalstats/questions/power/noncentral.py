@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from evalstats.inference.counts import tango_distance
+from evalstats.inference.roots import root
 from evalstats.inference.student import Runs, Spread
 
 #: From so many degrees of freedom the t distributions are normal ones.
@@ -122,15 +123,13 @@ def least_difference(power: Callable[[float], float], target: float, step: float
 
     `power` must not fall as differences grow.
     """
-    from scipy.optimize import brentq
-
     # In steps, since the root is looked for to within 2e-12.
     high = 1.0
     while power(high * step) < target:
         if high > _FAR:
             return None
         high *= 2
-    return step * float(brentq(lambda steps: power(steps * step) - target, 0.0, high))
+    return step * root(lambda steps: power(steps * step) - target, 0.0, high)
 
 
 def least_size(power: Callable[[int], float], target: float) -> int | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis.comparison import Evaluation
-from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
 from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair
 from evalstats.analysis.estimate import size_notes
 from evalstats.analysis.options import SEED, Alternative, Options
@@ -323,6 +323,7 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
         values = one.replicates if one.influence is None else one.influence
         _check_size(values, one, "a score")
     first, units = drawn[0], drawn[0].units
+    refuse_crossed(units, "power")
     n, least = asked.n_segments or units.n, 2 * units.n_strata
     pilot_runs = len(first.runs[0][0].scores) if first.runs else None
     if n < least:
@@ -431,10 +432,7 @@ def needed_within(
     asked = Question(level, target, options.confidence_level, alternative="greater")
     # Variances of large or small scores are no numbers; those of several runs are refused.
     unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
-    replicates = effect.replicates / unit
-    influence = None if effect.influence is None else effect.influence / unit
-    scaled = replace(effect, influence=influence, replicates=replicates)
-    design = by_t(scaled, asked)
+    design = by_t(1 / unit * effect, asked)
     # Of as many runs as there were.
     return design.needed(distance / unit, design.n_runs)
 

@@ -1,0 +1,140 @@
+"""Two labels a segment, both a sample: the variance of Cameron, Gelbach and Miller (2011)."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.cli import main
+
+PROMPTS = np.repeat(np.arange(40), 6)
+RATERS = np.random.default_rng(0).integers(12, size=240)
+BOTH = {"prompt": PROMPTS, "rater": RATERS}
+NAMES = ["prompt", "rater"]
+
+
+def marks(effect=0.7, seed=1, prompts=PROMPTS, raters=RATERS):
+    """Return scores of two equal systems, which prompts and raters sway by as much."""
+    rng = np.random.default_rng(seed)
+    swayed = sum(effect * rng.normal(size=(2, of.max() + 1))[:, of] for of in (prompts, raters))
+    a, b = swayed + rng.normal(size=(2, len(prompts)))
+    return {"A": a, "B": b}
+
+
+def table(scores=None):
+    labels = {name: tuple(map(str, of)) for name, of in BOTH.items()}
+    return replace(es.extract(scores or marks(), metric=es.Mean("mark")), labels=labels)
+
+
+def test_the_variance_is_the_sum_of_both_less_that_of_what_shares_both():
+    def error(groups):
+        (d,) = es.compare(marks(), metrics=es.Mean("mark"), groups=groups, method="t", test="t")
+        return d.standard_error
+
+    pairs = list(zip(PROMPTS, RATERS, strict=True))
+    assert len(set(pairs)) < len(pairs)
+    expected = (error(PROMPTS) ** 2 + error(RATERS) ** 2 - error(pairs) ** 2) ** 0.5
+    result = es.compare(marks(), metrics=es.Mean("mark"), groups=BOTH)
+    (d,) = result
+    assert d.standard_error == pytest.approx(expected, rel=1e-12)
+    assert (d.test, d.method) == ("t", "t")
+    # Of the fewer groups, which are of unlike sizes.
+    sizes = np.bincount(RATERS)
+    degrees = sizes.sum() ** 2 / np.sum(sizes**2) - 1
+    from scipy.stats import t
+
+    assert d.pvalue == pytest.approx(2 * t.sf(abs(d.difference) / expected, degrees), rel=1e-9)
+    note = "mark: standard errors are those of 40 prompts and 12 raters (Cameron, Gelbach and Mill"
+    assert any(one.startswith(note) for one in result.notes)
+    assert "unit:prompt+rater" in result.signatures[0]
+
+
+def test_labels_have_names_or_come_by_name(tmp_path, capsys):
+    (expected,) = es.compare(marks(), metrics=es.Mean("mark"), groups=BOTH)
+    assert es.compare(table(), groups=NAMES)[0] == expected
+    assert es.Suite.of({"": [table()]}, groups=NAMES).compare()[0].pvalue == expected.pvalue
+    score = es.estimate(marks()["A"], metric=es.Mean("mark"), groups=BOTH)
+    assert score.standard_error == es.estimate(table(), groups=NAMES)["A"].standard_error
+    # Two labels of two segments are labels.
+    assert es.estimate([1.0, 2.0], metric=es.Mean("mark"), groups=["a", "b"]).unit == "group"
+    rows = [
+        f"{i},{system},{score!r},{PROMPTS[i]},{RATERS[i]}"
+        for system, scores in marks().items()
+        for i, score in enumerate(scores.tolist())
+    ]
+    path = tmp_path / "marks.csv"
+    path.write_text("\n".join(["segment,system,mark,prompt,rater", *rows, ""]))
+    table().save(tmp_path / "marks.npz")
+    (tmp_path / "raters.txt").write_text("".join(f"{one}\n" for one in RATERS))
+    assert es.compare_logs(path, groups=NAMES)[0].pvalue == expected.pvalue
+    for words in (
+        [path, "--groups", *NAMES],
+        ["--groups", *NAMES, path],
+        [tmp_path / "marks.npz", "--groups", "prompt", tmp_path / "raters.txt"],
+    ):
+        output = tmp_path / "out.json"
+        assert main(["compare", *map(str, words), "-o", str(output)]) == 0
+        (d,) = json.loads(output.read_text())["differences"]
+        assert d["pvalue"] == pytest.approx(expected.pvalue, rel=1e-9)
+    capsys.readouterr()
+    assert main(["compare", "--groups", "prompt", str(path)]) == 0
+    assert "40 prompts of 240 segments" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["compare", str(path), "--groups", *NAMES, "domain"])
+    assert "--groups takes one label, or two; got prompt rater domain" in capsys.readouterr().err
+
+
+def test_equal_systems_differ_no_more_often_than_they_may():
+    """400 pairs of equal systems on 50 prompts by 10 raters; 20 are expected.
+
+    At most 34 differ, which a true rate of .05 exceeds with probability .001. With prompts alone
+    some 200 do.
+    """
+    prompts, raters = np.repeat(np.arange(50), 10), np.tile(np.arange(10), 50)
+    labels, n_false = {"prompt": prompts, "rater": raters}, 0
+    for seed in range(400):
+        scores = marks(seed=seed, prompts=prompts, raters=raters)
+        (d,) = es.compare(scores, metrics=es.Mean("mark"), groups=labels)
+        n_false += d.pvalue <= 0.05
+    assert n_false <= 34
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: es.compare(table(), groups=NAMES, test="ar"), "'ar' says nothing of other groups"),
+        (lambda: es.compare(table(), groups=NAMES, method="bca"), "'bca' says nothing of other gr"),
+        (lambda: es.compare(table(), groups=["prompt", "x"]), "groups='x' is no label of the segm"),
+        (lambda: es.compare(table(), groups={"prompt": PROMPTS}), "must have two labels a segment"),
+        (
+            lambda: es.compare(table(), groups={**BOTH, "rater": RATERS[1:]}),
+            "label 'rater': groups has 239 labels but there are 240 segments",
+        ),
+        (
+            lambda: es.power(table(), groups=NAMES),
+            r"power takes one label a segment, got two \(pro",
+        ),
+        (lambda: es.compare(table(), groups=NAMES).by(RATERS), "by takes one label a segment, got"),
+        (
+            lambda: es.Suite({"x": table(), "y": table()}, "macro", groups=NAMES).compare(),
+            r"must be one label a segment where tasks have a total, got \['prompt', 'rater'\]",
+        ),
+    ],
+)
+def test_what_is_not_known_of_two_labels_is_refused(call, message):
+    with pytest.raises(es.InputError, match=message):
+        call()
+
+
+def test_a_score_of_one_group_knows_no_more_than_that():
+    """What differs on two prompts alone has one degree of freedom."""
+    scores = marks()
+    same = {"A": scores["A"], "B": np.where(PROMPTS < 2, scores["B"], scores["A"])}
+    (d,) = es.compare(same, metrics=es.Mean("mark"), groups=BOTH)
+    assert d.n_differing == 12
+    from scipy.stats import t
+
+    expected = 2 * t.sf(abs(d.difference) / d.standard_error, 1)
+    assert d.pvalue == pytest.approx(expected, rel=1e-9)
