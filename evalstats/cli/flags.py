@@ -145,6 +145,8 @@ OPTIONS = {
         Option("--ties half|davidson", "scored",
                "of battles: half a win of each, or with a probability of their own",
                "battles rare"),
+        Option("--position", "scored", "of battles: being shown first may add to the log odds",
+               "battles rare"),
         Option("--allow-changes KIND...", "gate",
                "what may differ: version shots dataset arguments prompts; missing labels",
                "log rare"),

@@ -257,7 +257,7 @@ def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
         if not one.by_t:
             yield f"{what}: below {one.few}, intervals and p-values are rough; {more}."
         else:
-            if one.unit != "segment":
+            if one.unit != "segment" and not one.is_crossed:
                 more += "; if they are subjects or domains, give them as strata"
             yield f"{what}: t decides in place of the bootstrap, and intervals are wide; {more}."
     for limit in rows:

@@ -60,6 +60,17 @@ where no replicate is beyond the null value t may say less
 ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
+@ designs/trials/cases.py: cases
+an item that stands among others of its kind cannot be named alone
+- least * np.searchsorted(np.sort(least), least * _SAME, side="right")
++ least * 1
+@ designs/trials/beta_binomial.py: trials
+the likelihood is that of right answers of the trials of an item
+- betaln(a + c, b + n - c)
++ betaln(a + c, b + n)
+an interval has as much on either side
+- [alpha / 2, 1 - alpha / 2]
++ [alpha, 1 - alpha / 2]
 @ designs/judges/judged.py: judged
 the judge's difference is held against that of other segments
 - each += [b - a for a, b in combinations(each, 2)]
@@ -130,6 +141,14 @@ two labels know as much as the one with fewer
 - Spread(error, 1.0, min(one
 + Spread(error, 1.0, max(one
 @ designs/arenas/bradley_terry.py: arenas
+being shown second is no gain
+- missed.sum(axis=1) - missed.sum(axis=0), missed.sum()
++ missed.sum(axis=1) - missed.sum(axis=0), 2 * missed.sum()
+@ logs/joining.py: arenas
+a file keeps who was shown first
+- points[turned] = 2 - points[turned]
++ points[turned] = points[turned]
+@ designs/arenas/bradley_terry.py: arenas
 the mean of strengths is 0
 - information += 1 / size
 + information[..., 0, 0] += 1
@@ -143,6 +162,9 @@ where steps do not become small no strengths are largest
 - is_finite = np.zeros(n, dtype=np.bool_)
 + is_finite = np.ones(n, dtype=np.bool_)
 @ designs/arenas/arena.py: arenas
+the share of the system that was shown first has the interval of the units
+- error, _, degrees = grouped(units, moves)
++ error, _, degrees = grouped(as_units(n, None, None), moves)
 a difference rests on the units of the system that has fewer
 - differing = np.minimum(counts[:, None], counts)
 + differing = np.maximum(counts[:, None], counts)
