@@ -358,10 +358,10 @@ the observed largest is one of B + 1
 - np.float64(1) + reached
 + 1.0 * reached
 an adjusted p-value is never below the pair's own
-- np.maximum(together, pvalues[drawn])
+- np.maximum(together, p[is_known])
 + together
 resamples set no floor under a family
-- np.where(counts > fewest, shares, small)
+- np.where(counts > fewest, shares, np.minimum(shares, stepped[is_known]))
 + shares
 resamples of few units have heavy tails
 - max((len(largest) + 1) // ONE_IN, 1)
@@ -1058,6 +1058,10 @@ a title says how many runs there are
 a total is no task
 - tasks = distinct(e.task for e in estimates if e.aggregate is None)
 + tasks = distinct(e.task for e in estimates)
+@ inference/families.py: ranking
+a ranking holds the resampled differences of some pairs, not of all
+- range(_TOGETHER, len(order), _TOGETHER)
++ []
 @ inference/roots.py: roots
 interpolation takes a step where it gains more than halving
 - is_short = 2 * abs(tried)
