@@ -340,6 +340,14 @@ def _looks() -> Iterator[Job]:
         yield Job("looks", f"0/1, gain of {share - 0.6:.2f}", made, 400, question, 1000)
     question = partial(sequential.sequence, n_looks=100)
     yield Job("looks", "0/1, sequence of 100 looks", equal, 2000, question, 400)
+    for kind in ("2 % of the items", "exponential", "lognormal"):
+        made = Made(simulated.far, (kind,))
+        for row, question, trials in (
+            ("single test", partial(sequential.far, n_looks=1), 2000),
+            ("8 looks", partial(sequential.far, n_looks=8), 2000),
+            ("sequence of 100 looks", partial(sequential.far_sequence, n_looks=100), 400),
+        ):
+            yield Job("looks", f"far falls, {kind}, 200 items, {row}", made, 200, question, trials)
 
 
 def _unpaired() -> Iterator[Job]:

@@ -222,6 +222,8 @@ OPTIONS = {
         Option("--of N", "gate", "items, or groups, planned at most: a look at those so far",
                "argument rare"),
         Option("--looks N", "gate", "how many looks are planned (default: 8)", "argument rare"),
+        Option("--start N", "gate", "no look before the last decides on fewer items (default: 100 "
+               "without --of, but of 0/1 scores)", "argument rare"),
         Option("--state FILE", "gate", "JSON of all looks so far, as items come in; with --of N"),
         Option("--undecided pass|fail", "gate", "what it counts as: exit with 0 or 1, not with 3",
                "argument rare"),

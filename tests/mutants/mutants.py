@@ -605,6 +605,10 @@ without a baseline what ties with the best is emphasised too
 a segment of a domain keeps its name
 - segment_ids=_at(ids, places),
 + segment_ids=(),
+@ cli/commands.py: cli
+a percentage is of scores that are all from 0 to 1
+- return bool(((total >= 0) & (total <= count)).all())
++ return True
 @ cli/inputs.py: report_kinds
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
@@ -765,8 +769,14 @@ what is not shown at the last look has failed
 a state whose levels are not those of its looks is refused
 - isclose(look.level, level, rel_tol=1e-6)
 + True
-nothing is looked at after the decision
-- if last.verdict != "go on":
+nothing changes after the decision
+- if self._looks and self._looks[-1].verdict != "go on":
++ if False:
+few items of scores that are not 0/1 decide no early look
+- if carried is not None and carried < FEW_CARRY:
++ if False:
+a test without a plan starts at so many units
+- if n < start:
 + if False:
 a state goes on where it stopped
 - level, continuing = self._level(look.n_units, continuing)
@@ -816,9 +826,10 @@ the winner of each resample is a step that was checked
 each real improvement is marked
 - "+" if c.improved else ""
 + ""
+@ results/notes.py: monitor
 a run says so where few segments decide
-- (x.kurtosis or 0) > _FAR_TAILS and x.worth < _FEW
-+ (x.kurtosis or 0) > _FAR_TAILS and x.worth < 0
+- if x[1] < FEW_CARRY and
++ if x[1] < 0 and
 @ training/monitor.py: monitor
 steps increase
 - step <= self.last.step
