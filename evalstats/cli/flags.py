@@ -145,6 +145,8 @@ OPTIONS = {
         Option("--ties half|davidson", "scored",
                "of battles: half a win of each, or with a probability of their own",
                "battles rare"),
+        Option("--position", "scored", "of battles: being shown first may add to the log odds",
+               "battles rare"),
         Option("--allow-changes KIND...", "gate",
                "what may differ: version shots dataset arguments prompts; missing labels",
                "log rare"),
@@ -220,6 +222,8 @@ OPTIONS = {
         Option("--of N", "gate", "items, or groups, planned at most: a look at those so far",
                "argument rare"),
         Option("--looks N", "gate", "how many looks are planned (default: 8)", "argument rare"),
+        Option("--start N", "gate", "no look before the last decides on fewer items (default: 100 "
+               "without --of, but of 0/1 scores)", "argument rare"),
         Option("--state FILE", "gate", "JSON of all looks so far, as items come in; with --of N"),
         Option("--undecided pass|fail", "gate", "what it counts as: exit with 0 or 1, not with 3",
                "argument rare"),

@@ -13,11 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison
-from evalstats.analysis.design import Aggregated, Labels, NamedTotal, names_of_labels, unit_name
-from evalstats.analysis.options import PairOptions, ScoreOptions
+from evalstats.analysis.design import (
+    Aggregated,
+    Labels,
+    NamedTotal,
+    as_units,
+    names_of_labels,
+    unit_name,
+)
+from evalstats.analysis.options import Options, PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called, choice, flag, listed, shown, taking
-from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, both_bad_notes, simple
+from evalstats.designs.arenas.battles import (
+    ASKED,
+    BattleTable,
+    BradleyTerry,
+    both_bad_notes,
+    simple,
+)
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import InputError
 from evalstats.logs.formats import arenas
@@ -660,21 +673,25 @@ def _of_arena(
     strengths: BradleyTerry | None,
 ) -> Joined:
     """Return battles: of two systems their win rates, and of several the table of strengths."""
-    from evalstats.designs.arenas.arena import linked, win_rates
+    from evalstats.designs.arenas.arena import linked, position_notes, win_rates
 
     table = _battles(logs, places)
     n, notes = len(table.points), sentences(notes_on(logs))
-    for name, of in table.labels.items() if not labels else ():
+    are_rates = strengths is None and len(places) == 2 and n > 0
+    # Of strengths a note of theirs says what prompts and voters make of the errors.
+    is_told = bool(labels) or (bool(table.both_labels) and not are_rates)
+    for name, of in () if is_told else table.labels.items():
         n_asked = len(set(of))
         # Several battles may share a prompt.
-        if simple(name) in arenas.ASKED and "" not in of and 1 < n_asked < n:
+        if simple(name) in ASKED and "" not in of and 1 < n_asked < n:
             notes.append(
                 f"{n:,} battles are of {n_asked:,} different {name}: where another test would have "
                 f"others, these are the units; give groups={name!r} (--groups {name})."
             )
             break
-    if strengths is None and len(places) == 2 and n:
-        notes += [*table.notes, *table.tie_notes]
+    if are_rates:
+        by_battle = () if labels else position_notes(table, as_units(n, None, None), Options())
+        notes += [*table.notes, *by_battle, *table.tie_notes]
         return Joined({"": [win_rates(table)]}, notes, {}, unread=unread)
     # A summary stands in the place of statistics.
     table = linked(replace(table, metric=strengths or table.metric))
@@ -702,10 +719,17 @@ def _battles(logs: Sequence[Log], systems: Mapping[str, int]) -> BattleTable:
     kept = {name: [of.get(key, "") for key in both] for name, of in labels.items()}
     numbers = np.array([[n for n, _ in rows] for rows in both.values()], dtype=np.intp)
     points = np.array([2 * rows[0][1] for rows in both.values()], dtype=np.int8)
+    numbers = numbers.reshape(-1, 2)
+    shown_first = [systems.get(str(name), -1) for name in kept.pop(arenas.SHOWN_FIRST, ())]
+    if has_order := len(shown_first) == len(numbers) and min(shown_first, default=0) >= 0:
+        turned = numbers[:, 1] == shown_first
+        numbers[turned] = numbers[turned, ::-1]
+        points[turned] = 2 - points[turned]
     return BattleTable(
         tuple(systems),
-        numbers.reshape(-1, 2),
+        numbers,
         points,
         labels=kept,
+        has_order=has_order,
         notes=both_bad_notes(kept.get(arenas.WINNER, ())),
     )

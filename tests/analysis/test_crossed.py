@@ -46,6 +46,9 @@ def test_the_variance_is_the_sum_of_both_less_that_of_what_shares_both():
     from scipy.stats import t
 
     assert d.pvalue == pytest.approx(2 * t.sf(abs(d.difference) / expected, degrees), rel=1e-9)
+    for e in result.estimates:
+        half = t.isf(0.025, degrees) * e.standard_error
+        assert (e.low, e.high) == pytest.approx((e.score - half, e.score + half), rel=1e-9)
     note = "mark: standard errors are those of 40 prompts and 12 raters (Cameron, Gelbach and Mill"
     assert any(one.startswith(note) for one in result.notes)
     assert "unit:prompt+rater" in result.signatures[0]
