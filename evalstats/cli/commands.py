@@ -123,9 +123,11 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
     """Hold one system against what is in use, once or at a look of many."""
     if not options.baseline:
         raise InputError("give --baseline, what is in use: a log, a file of outputs, or a name")
-    is_growing = any(x is not None for x in (options.of, options.looks, options.state))
+    is_growing = any(
+        x is not None for x in (options.of, options.looks, options.start, options.state)
+    )
     if is_growing and options.state is None:
-        raise InputError("--of and --looks need --state FILE, which keeps what was seen")
+        raise InputError("--of, --looks and --start need --state FILE, which keeps what was seen")
     for path in options.output or () if is_growing else ():
         if Path(path).absolute() == Path(options.state).absolute():
             raise InputError(f"-o {path} is the state; give another file")
@@ -329,9 +331,9 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
         except (OSError, ValueError) as error:
             reason = error if isinstance(error, InputError) else f"it is no JSON ({error})"
             raise InputError(f"--state {path}: {reason}") from None
-    look = test.look(tables[0], baseline, **labels)
+    n_looks, look = len(test.looks), test.look(tables[0], baseline, **labels)
     notes = accepting([*inputs.notes, *test.result.notes], allowed)
-    for note in notes if look.verdict == "passed" else ():
+    for note in notes if look.verdict == "passed" and look.number > n_looks else ():
         if isinstance(note, Caution) and note.kind in BARRING:
             raise InputError(
                 f"this look would pass, and its numbers may be invalid: "
