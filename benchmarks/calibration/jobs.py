@@ -252,7 +252,7 @@ def _numbers() -> Iterator[Job]:
     for part, labelled in product((0.04, 0.02), (50, 100, 200)):
         made = Made(simulated.judged, (labelled, f"partial {part}"))
         yield Job("judged", f"partial on {part}, {labelled} labelled", made, 2000, trials=1000)
-    for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0)):
+    for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0), (3, 0.0), (3, 0.3), (5, 0.3)):
         row, made = (
             f"{n_runs} runs, spread {spread}",
             Made(simulated.several_runs, (n_runs, spread)),
@@ -340,6 +340,14 @@ def _looks() -> Iterator[Job]:
         yield Job("looks", f"0/1, gain of {share - 0.6:.2f}", made, 400, question, 1000)
     question = partial(sequential.sequence, n_looks=100)
     yield Job("looks", "0/1, sequence of 100 looks", equal, 2000, question, 400)
+    for kind in ("2 % of the items", "exponential", "lognormal"):
+        made = Made(simulated.far, (kind,))
+        for row, question, trials in (
+            ("single test", partial(sequential.far, n_looks=1), 2000),
+            ("8 looks", partial(sequential.far, n_looks=8), 2000),
+            ("sequence of 100 looks", partial(sequential.far_sequence, n_looks=100), 400),
+        ):
+            yield Job("looks", f"far falls, {kind}, 200 items, {row}", made, 200, question, trials)
 
 
 def _unpaired() -> Iterator[Job]:

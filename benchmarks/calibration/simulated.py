@@ -61,6 +61,17 @@ def _numbers(n: int, rng: Rng, kind: str) -> Floats:
     return np.stack([0.3 * level, np.exp(rng.normal(0, sigma, n)) - np.exp(sigma**2 / 2)])
 
 
+def far(n: int, rng: Rng, kind: str) -> Sample:
+    """Draw equal systems, of which the second falls far on some items, and gains on the others."""
+    base = rng.normal(size=n)
+    if kind == "2 % of the items":
+        gain = 0.1 + 0.3 * rng.normal(size=n) - 5 * (rng.random(n) < 0.02)
+    else:
+        tail = {"exponential": rng.exponential(size=n), "lognormal": rng.lognormal(size=n)}[kind]
+        gain = {"exponential": 1.0, "lognormal": np.exp(0.5)}[kind] - tail
+    return sample(np.stack([base, base + gain]))
+
+
 def family(n: int, rng: Rng, n_systems: int) -> Sample:
     """Draw normal scores of equal systems, each with noise of its own size."""
     noise = rng.normal(size=(n_systems, n)) * np.linspace(0.3, 1.5, n_systems)[:, None]

@@ -136,7 +136,7 @@ OPTIONS = {
         Option("--missing error|failure|intersect|available", "logs",
                "where not all have all (default: error; crashes of agents fail)", "log rare"),
         Option("--epochs EPOCHS", "logs",
-               "several answers to an item (default: mean); several are several metrics",
+               "several answers to an item (default: mean, or runs); several are several metrics",
                "log rare", again=True),
         Option("--human FILE|COLUMN", "units",
                "people's scores of a part of the items, beside a judge's of all", "log rare"),
@@ -222,6 +222,8 @@ OPTIONS = {
         Option("--of N", "gate", "items, or groups, planned at most: a look at those so far",
                "argument rare"),
         Option("--looks N", "gate", "how many looks are planned (default: 8)", "argument rare"),
+        Option("--start N", "gate", "no look before the last decides on fewer items (default: 100 "
+               "without --of, but of 0/1 scores)", "argument rare"),
         Option("--state FILE", "gate", "JSON of all looks so far, as items come in; with --of N"),
         Option("--undecided pass|fail", "gate", "what it counts as: exit with 0 or 1, not with 3",
                "argument rare"),
