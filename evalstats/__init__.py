@@ -174,7 +174,7 @@ else:
     def __getattr__(name: str) -> Any:
         """Return a public name, the version, or a room of the package."""
         if name == "__version__":
-            return import_module("evalstats.results.signatures").version()
+            return import_module("evalstats.results.version").version()
         if name in _ROOMS:
             return import_module(f"evalstats.{name}")
         if name not in _PLACES:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evalstats.results.signatures import VERSION
+from evalstats.results.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")

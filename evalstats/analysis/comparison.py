@@ -21,7 +21,7 @@ from evalstats.results.lookup import check_pairs, of_metric, of_pair, of_task
 from evalstats.results.marks import Panel
 from evalstats.results.notes import Limits
 from evalstats.results.papers import methods_section
-from evalstats.results.records import Adjustment, ContrastName, Difference, distinct
+from evalstats.results.records import Adjustment, ContrastName, Difference, distinct, ranked
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Progress
 
@@ -658,12 +658,17 @@ class Comparison(Listed[Difference]):
         """Return the tables as `print` shows them; see `Estimate.to_text`.
 
         `matrix` says whether many systems have a matrix of all pairs below their ranks; by default
-        up to twelve do. With `verbose`, differences have their standard errors, and the correlation
-        of the two scores.
+        up to twelve do. Of an arena `True` shows all win rates as well. With `verbose`, differences
+        have their standard errors, and the correlation of the two scores.
         """
         if is_paper(layout):
             return super().to_text(verbose=verbose, digits=digits, layout=layout)
         tables = comparison_tables(self, as_digits(digits), matrix, verbose)
+        for part in self.source.parts if matrix and self.source is not None else ():
+            for summary in getattr(part, "statistics", ()):
+                # Battles have a table of their own of all pairs.
+                if hasattr(summary, "pair_table"):
+                    tables.append(summary.pair_table([e.system for e in ranked(self.estimates)]))
         return tabular.Page(tables, *self._below(verbose)).text()
 
     def _asked(self) -> Evaluation:

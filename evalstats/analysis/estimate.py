@@ -268,7 +268,13 @@ def _interval(drawn: Drawn, i: int, effect: Effect, options: Options) -> tuple[s
     """Return what the interval of a score is called, and the interval."""
     spread, outcomes, alpha = effect.spread, drawn.of.outcomes, options.alpha
     method = "bootstrap" if options.method == "simultaneous" else options.method
-    if method == "bootstrap" and outcomes is not None and effect.influence is not None:
+    own = None
+    if method == "bootstrap" and drawn.has_segments and drawn.units.plain:
+        block, *others = drawn.segments.blocks
+        own = None if others else block.metric.interval(block.plain[i], alpha)
+    if own is not None:
+        method, bounds = own
+    elif method == "bootstrap" and outcomes is not None and effect.influence is not None:
         method, bounds = "wilson", outcomes.score_interval(i, effect.influence, alpha)
     else:
         if method == "bootstrap" and effect.is_by_t:
@@ -349,7 +355,7 @@ def limits_of(
         unit=units.unit,
         worth=worth,
         sizes=sizes,
-        by_t=is_crossed or (degrees < bootstrap.LEAST_DEGREES and not are_counted),
+        by_t=(is_crossed or degrees < bootstrap.LEAST_DEGREES) and not are_counted,
         is_crossed=is_crossed,
         gaps=tuple(dict.fromkeys((*of_pairs, *gap_notes(drawn)))),
         held=tuple(few for one in drawn for few in held_by_few(one, pairs)),

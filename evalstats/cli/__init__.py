@@ -20,15 +20,21 @@ from traceback import format_exc
 from typing import Any
 
 from evalstats.cli import output
-from evalstats.cli.flags import COMMANDS
-from evalstats.cli.parser import as_typed, parsed
+from evalstats.cli.flags import COMMANDS, overview
 from evalstats.errors import InputError
+from evalstats.results.version import version
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0, 2 for bad input, or that of a gate."""
-    options = parsed(sys.argv[1:] if arguments is None else arguments)
-    # Nobody waits for the analysis who asks for help.
+    words = [*(sys.argv[1:] if arguments is None else arguments)] or ["--help"]
+    if words[0] in ("--version", "-h", "--help", "--help-all"):
+        output.to_stdout(f"evalstats {version()}\n" if words[0] == "--version" else overview())
+        return 0
+    # Nobody waits for NumPy who asks for the version, nor for the analysis who asks for help.
+    from evalstats.cli.parser import as_typed, parsed
+
+    options = parsed(words)
     from evalstats.cli import commands
     from evalstats.cli.inputs import files_of, texts_of
 

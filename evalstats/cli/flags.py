@@ -10,6 +10,7 @@ nothing of a comparison is the function of its name in `commands`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any, NamedTuple
 
 
@@ -135,7 +136,7 @@ OPTIONS = {
         Option("--missing error|failure|intersect|available", "logs",
                "where not all have all (default: error; crashes of agents fail)", "log rare"),
         Option("--epochs EPOCHS", "logs",
-               "several answers to an item (default: mean); several are several metrics",
+               "several answers to an item (default: mean, or runs); several are several metrics",
                "log rare", again=True),
         Option("--human FILE|COLUMN", "units",
                "people's scores of a part of the items, beside a judge's of all", "log rare"),
@@ -143,6 +144,8 @@ OPTIONS = {
                "battles rare"),
         Option("--ties half|davidson", "scored",
                "of battles: half a win of each, or with a probability of their own",
+               "battles rare"),
+        Option("--position", "scored", "of battles: being shown first may add to the log odds",
                "battles rare"),
         Option("--allow-changes KIND...", "gate",
                "what may differ: version shots dataset arguments prompts; missing labels",
@@ -219,6 +222,8 @@ OPTIONS = {
         Option("--of N", "gate", "items, or groups, planned at most: a look at those so far",
                "argument rare"),
         Option("--looks N", "gate", "how many looks are planned (default: 8)", "argument rare"),
+        Option("--start N", "gate", "no look before the last decides on fewer items (default: 100 "
+               "without --of, but of 0/1 scores)", "argument rare"),
         Option("--state FILE", "gate", "JSON of all looks so far, as items come in; with --of N"),
         Option("--undecided pass|fail", "gate", "what it counts as: exit with 0 or 1, not with 3",
                "argument rare"),
@@ -254,10 +259,31 @@ EVERY = [option for options in OPTIONS.values() for option in options]
 _FLAGS = {option.name: option.flags[0] for option in EVERY}
 
 
+def overview() -> str:
+    """Return what `evalstats --help` prints."""
+    commands = "\n".join(entry(name, command.about, 14) for name, command in COMMANDS.items())
+    return f"""usage: evalstats COMMAND ...
+
+Is this difference real? Scores with intervals, differences with p-values.
+
+{commands}
+
+evalstats COMMAND --help says how; evalstats --version prints the version.
+"""
+
+
+def entry(typed: str, help: str, indent: int = 40) -> str:
+    """Return a command or an option with its help beside it, or below where it is long."""
+    typed = f"  {typed}"
+    start = f"{typed:<{indent}}" if len(typed) < indent else f"{typed}\n{'':{indent}}"
+    text = fill(help, 100 - indent, break_on_hyphens=False, break_long_words=False)
+    return start + text.replace("\n", f"\n{'':{indent}}")
+
+
 def options_of(command: str) -> dict[str, list[Option]]:
     """Return the options of a command by heading, as it has them."""
     # What answers to an item become is a list of the library, which takes time to load.
-    from evalstats.logs.pivot import EPOCHS
+    from evalstats.designs.trials.metrics import EPOCHS
 
     taken = {command, *COMMANDS[command].takes.split()}
     found: dict[str, list[Option]] = {}

@@ -21,7 +21,6 @@ from evalstats.checks import integer, meant
 from evalstats.cli.flags import flag_of, names_of
 from evalstats.cli.output import STANDARD
 from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
-from evalstats.designs.unpaired.independent import tables_by_system
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.metrics import Metric
@@ -112,9 +111,15 @@ def _check_enough(
     """Refuse a baseline that is not there, systems that are not, and fewer than two."""
     name = options.baseline
     if options.command == "gate" and _known(name, systems, paths) is None:
+        more = ""
+        if re.fullmatch(r"[\d.]+ ?%?", name):
+            more = (
+                f". A gate holds two systems against each other; whether a score is above {name} "
+                f"says the interval of evalstats estimate --confidence-level 0.9 (at level 0.05)"
+            )
         raise InputError(
             f"cannot read {name}: it does not exist, and there is no system {name!r}; "
-            f"{meant(name, systems)}"
+            f"{meant(name, systems)}{more}"
         )
     if name is not None:
         _system(name, systems, paths)
@@ -343,6 +348,8 @@ def _chosen(
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)
     if options.unpaired:
+        from evalstats.designs.unpaired.independent import tables_by_system
+
         apart = tables_by_system(tables)
         return [table for name in chosen for table in apart[name]]
     return [replace(table, values=table.values[places], systems=chosen) for table in tables]

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from evalstats.cli.flags import EVERY
 from evalstats.errors import InputError
-from evalstats.results.files import SUFFIXES
 
 if TYPE_CHECKING:
     from evalstats.pictures.report import Texts
@@ -97,6 +96,9 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
     """
     if options.command == "extract":
         return [(options.output or STANDARD, "")]
+    # `evalstats --help` writes no result.
+    from evalstats.results.files import SUFFIXES
+
     paths = options.output or [STANDARD]
     for i, path in enumerate(paths):
         if any(Path(path).absolute() == Path(other).absolute() for other in paths[:i]):

@@ -12,16 +12,13 @@ from textwrap import fill
 from typing import Any, NoReturn, get_args, get_type_hints
 
 from evalstats.checks import meant, shown
-from evalstats.cli.flags import COMMANDS, EVERY, Option, flag_of, options_of
+from evalstats.cli.flags import COMMANDS, EVERY, Option, entry, flag_of, options_of
 from evalstats.cli.output import to_stdout
-from evalstats.designs.trials.metrics import trials_named
 from evalstats.errors import Argument, InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
 from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
-from evalstats.results.signatures import version
 
-_WIDTH, _INDENT = 100, 40
 #: What sacreBLEU calls what is here without being asked for.
 _SACREBLEU = dict.fromkeys(
     ("--paired-bs", "--paired-ar", "-paired-bs", "-paired-ar"),
@@ -54,25 +51,15 @@ METRIC_OPTIONS: dict[Any, dict[str, Any]] = {
 }
 #: Stands before a name that begins with a dash; no word of a command line has it.
 _NAME = "\0"
-_OVERVIEW = """usage: evalstats COMMAND ...
 
-Is this difference real? Scores with intervals, differences with p-values.
 
-{commands}
-evalstats COMMAND --help says how; evalstats --version prints the version.
-"""
+class Percent(float):
+    """A share that was typed as a percentage, 0.05 of ``5%``."""
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options of a command, whose name is `command`; help and errors end the program."""
-    command, *rest = arguments or ["--help"]
-    if command == "--version":
-        to_stdout(f"evalstats {version()}\n")
-        raise SystemExit(0)
-    if command in ("-h", "--help", "--help-all"):
-        rows = (f"{_entry(name, known.about, 14)}\n" for name, known in COMMANDS.items())
-        to_stdout(_OVERVIEW.format(commands="".join(rows)))
-        raise SystemExit(0)
+    command, *rest = arguments
     if command not in COMMANDS:
         _Parser("", []).error(f"there is no {command!r}; {meant(command, list(COMMANDS))}")
     headings = options_of(command)
@@ -123,10 +110,17 @@ def _marked(words: Iterable[str], options: Sequence[Option]) -> Iterator[str]:
             flag = word
         elif flag in ("--names", "--baseline", "--systems"):
             is_name = re.match("-[^-]", word) is not None
-        elif flag == "--epochs" != before and (word == "mean" or trials_named(word)):
+        elif flag == "--epochs" != before and _counts(word):
             yield flag
         yield f"{_NAME}{word}" if is_name else word
         before = word
+
+
+def _counts(word: str) -> bool:
+    """Return whether a word is a way to count answers, beside others."""
+    from evalstats.designs.trials.metrics import trials_named
+
+    return word == "mean" or trials_named(word) is not None
 
 
 def as_typed(argument: Argument, options: argparse.Namespace) -> str:
@@ -138,6 +132,8 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
         for name, better in argument.value.items():
             named.setdefault(better, []).append(name)
         return " ".join(f"--{better}-is-better {' '.join(of)}" for better, of in named.items())
+    if argument.name == "columns" and argument.has_value:
+        return " ".join(["--columns", *(f"{name}={role}" for name, role in argument.value.items())])
     if argument.name == "paired":
         return "--unpaired"
     name = {"metric": "metrics", "system": "systems"}.get(argument.name, argument.name)
@@ -207,9 +203,10 @@ def _read(kind: str, text: str) -> Any:
         if not comma:
             raise argparse.ArgumentTypeError(f"expected two prices, such as 10,1; got {text!r}")
         return _read("NUMBER", item), _read("NUMBER", trial)
-    if kind in ("SHARE", "LEVEL") and re.fullmatch(r"[\d.]+ ?%", text):
-        share = f"{_read('NUMBER', text.rstrip(' %')) / 100:.10g}"
-        raise argparse.ArgumentTypeError(f"expected a share, got {text!r}: write {share}")
+    if kind in ("POINTS", "SHARE", "LEVEL") and re.fullmatch(r"[\d.]+ ?%", text):
+        # Of points it has to be seen whether scores are from 0 to 1.
+        share = float(f"{_read('NUMBER', text.rstrip(' %')) / 100:.10g}")
+        return Percent(share) if kind == "POINTS" else share
     if kind not in ("N", "NUMBER", "POINTS", "SHARE", "LEVEL"):
         return text
     try:
@@ -233,18 +230,10 @@ def _help(name: str, headings: Mapping[str, Sequence[Option]], everything: bool)
             if is_rare:
                 more[option.flags[0] if option.help else "options of metrics"] = None
             if everything or not is_rare:
-                lines.append(_entry(option.typed, option.help))
+                lines.append(entry(option.typed, option.help))
     if more and not everything:
-        lines += ["", fill(f"more, with --help-all: {', '.join(more)}", _WIDTH)]
+        lines += ["", fill(f"more, with --help-all: {', '.join(more)}", 100)]
     return "\n".join([*lines, ""])
-
-
-def _entry(typed: str, help: str, indent: int = _INDENT) -> str:
-    """Return an option with its help beside it, or below where it is long."""
-    typed = f"  {typed}"
-    start = f"{typed:<{indent}}" if len(typed) < indent else f"{typed}\n{'':{indent}}"
-    text = fill(help, _WIDTH - indent, break_on_hyphens=False, break_long_words=False)
-    return start + text.replace("\n", f"\n{'':{indent}}")
 
 
 def metric_options() -> list[Option]:

@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from evalstats.inference.roots import root
 from evalstats.inference.student import standardised
 
 
@@ -55,12 +56,10 @@ def tango(gained: float, lost: float, n: float, quantile: float) -> tuple[float,
 
 def _upper(distance: Callable[[float], float], observed: float, quantile: float) -> float:
     """Return the largest difference that the score test does not reject, 1 at most."""
-    from scipy.optimize import brentq
-
     end = 1 - 1e-12  # at 1 nothing varies
     if observed >= end or distance(end) + quantile >= 0:
         return 1.0
-    return float(brentq(lambda difference: distance(difference) + quantile, observed, end))
+    return root(lambda difference: distance(difference) + quantile, observed, end)
 
 
 def tango_distance(gained: float, lost: float, n: float, difference: float) -> float:

@@ -35,7 +35,7 @@ def read_log(
     metric: Patterns = None,
     filter: Patterns = None,
     labels: str | Sequence[str] = (),
-    epochs: str = "mean",
+    epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
     name: str | None = None,
@@ -52,18 +52,21 @@ def read_log(
     labels : str or sequence of str
         What to keep of each item beside its scores, as the path of keys in the log:
         ``"doc.passage_id"``; for `groups` and `strata`. Tables keep their group columns anyway.
-    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}
+    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, optional
         Several answers to one item are averaged, so that the item is the unit; or they are runs of
         a system (`MeanOfRuns`), whose spread counts as well; or trials of `PassAll`, ``"pass^4"``,
         of `PassAny`, ``"pass@2"``, of `FlipRate`, or of `ICC`, with a score of 1 for a right one.
+        By default answers that a column `seed` or `run` numbers are runs, where every item has
+        every one, and others (`epoch`, `trial`, `repeat`) are averaged.
     directions : mapping of str to {"higher", "lower"}, optional
         What is better under a metric whose name does not say it: ``{"judge": "higher"}``.
     columns : mapping of str to str, optional
         What columns of a table are, where their names do not say it: ``{"mine": "score"}``. Each is
         ``"system"``, ``"segment"``, ``"score"`` (of several columns each is a metric),
         ``"numerator"`` and ``"denominator"``, ``"metric"``, ``"task"``, ``"filter"``, ``"epoch"``,
-        ``"label"``, ``"system_score"`` (the scores of the system that the column is called after),
-        or None, which leaves it out. Where scores are named no other column is one.
+        ``"run"``, ``"label"``, ``"system_score"`` (the scores of the system that the column is
+        called after), or None, which leaves it out. Where scores are named no other column is one.
+        Of battles ``"model_a"``, ``"model_b"`` and ``"winner"``.
     name : str, optional
         Of the system, in place of the one in the log.
 
@@ -92,7 +95,8 @@ def read_log(
     wanted = Wanted.of(task, metric, filter)
     wanted = wanted._replace(labels=tuple(paths), columns=as_columns(columns))
     (log,) = _read_all([path], wanted)
-    log = replace(log, epochs=as_epochs(epochs)).directed(as_directions(directions))
+    epochs = None if epochs is None else as_epochs(epochs)
+    log = replace(log, epochs=epochs).directed(as_directions(directions))
     return log if name is None else _named(log, name)
 
 
@@ -130,7 +134,8 @@ def _read(log: Any, wanted: Wanted) -> Log:
     if isinstance(log, Log):
         return log.part(wanted)
     if (columns := table_columns(log)) is not None:
-        is_arena = arenas.has_battles([name for name, _ in columns])
+        names = [name for name, _ in columns]
+        is_arena = arenas.has_battles(names) or arenas.are_named(wanted.columns)
         return arenas.read_frame(log, wanted) if is_arena else tables.read_frame(log, wanted)
     if not isinstance(log, (str, os.PathLike)):
         raise InputTypeError(f"path must be a path or a frame, got {type(log).__name__}")
@@ -138,16 +143,18 @@ def _read(log: Any, wanted: Wanted) -> Log:
         raise InputError("path is empty; give a file or a folder")
     source, path = Source(Path(log)), str(log)
     kind = next((one for one in FORMATS if one.is_ours(source)), None)
+    if kind in (None, tables.TABLE) and arenas.are_named(wanted.columns):
+        kind = arenas.ARENA
     if kind is None:
         if source.path.is_file():
             # Such as a file that is compressed otherwise than by gzip.
             with readable(source.path) as file:
                 file.read(1)
-        names = ", ".join(one.name for one in FORMATS)
+        formats = ", ".join(one.name for one in FORMATS)
         scores = [file for file in source.files if Source(file).suffix in _OF_TABLES]
         more = f"; a table is a file, give {scores[0]}" if scores else ""
-        raise InputError(f"{log} is none of the formats that can be read: {names}{more}")
-    if wanted.columns and kind is not tables.TABLE:
+        raise InputError(f"{log} is none of the formats that can be read: {formats}{more}")
+    if wanted.columns and kind not in (tables.TABLE, arenas.ARENA):
         raise InputError(
             f"is for tables of scores, but {path} is a log of {kind.name}", argument="columns"
         )

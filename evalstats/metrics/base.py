@@ -185,6 +185,13 @@ class Metric(Configured, ABC):
         """
         return None
 
+    def interval(self, statistics: Floats, alpha: float) -> tuple[str, tuple[float, float]] | None:
+        """Return the name of the score's own interval of confidence 1 - α, and the interval.
+
+        Of the statistics of freely drawn units, `(N, k)`. `None` where it is that of all scores.
+        """
+        return None
+
     def answers(self, statistics: NDArray[Any]) -> Floats | None:
         """Return number, sum and sum of squares of the answers to an item, `(..., k) -> (..., 3)`.
 

@@ -1,5 +1,6 @@
 """Records, tables and figures; this room does not know how the numbers came about.
 
+- `version`: which version of this library runs
 - `signatures`: what identifies a number, as a record that prints as one line
 - `tabular`: tables and numbers as text
 - `files`: the same for other programs, in Markdown, LaTeX, HTML, JSON and CSV, where all text stays

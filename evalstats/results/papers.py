@@ -22,8 +22,9 @@ from evalstats.results.records import (
     ranked,
     whole_sizes,
 )
-from evalstats.results.signatures import DISTRIBUTION, Signature, version
+from evalstats.results.signatures import Signature
 from evalstats.results.tabular import Table
+from evalstats.results.version import DISTRIBUTION, version
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
@@ -164,6 +165,7 @@ _INTERVALS = {
     "bca": "the BCa bootstrap (Efron, 1987)",
     "t": "Student's t from influence values",
     "wilson": "Wilson's score interval (1927)",
+    "beta-binomial": "the beta-binomial posterior under a uniform prior (Skellam, 1948)",
     "tango": "Tango's score interval (1998)",
     "miettinen-nurminen": "the score interval of Miettinen and Nurminen (1985)",
     "simultaneous": "simultaneous intervals from the largest bootstrap difference (max-T)",

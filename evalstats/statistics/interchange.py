@@ -21,7 +21,7 @@ from evalstats.checks import shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import BUILT_IN, OF_DESIGNS, Metric, as_metric
 from evalstats.metrics.identity import MetricSignature
-from evalstats.results.signatures import version
+from evalstats.results.version import version
 
 _FORMAT, _VERSION, _ARRAY = "evalstats segment statistics", 1, "statistics"
 _INTEGERS = ("u1", "i1", "u2", "i2", "u4", "i4", "i8", "u8")

@@ -113,7 +113,7 @@ def test_the_test_is_chosen_by_the_numbers_of_items_and_trials_alone():
             found = records(*drawn(rng, np.full(n_items, rate), n_trials), n_trials)
             assert found.test == expected
     assert found.cases[0].pvalue == 1
-    assert "run more trials" in found.to_text()
+    assert "4 trials of each would do" in " ".join(found.to_text().split())
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +145,25 @@ def test_metrics_of_the_same_trials_are_one(agents):
     found = es.compare(agents, metrics=METRICS, baseline="old", n_resamples=99).cases()
     assert (len(found), found.metric) == (20, "pass^1")
     assert "In total: new - old, pass^1" in found.to_text()
+
+
+def test_too_few_trials_to_name_an_item_are_told_and_how_many_would_do():
+    """One of 50 items is truly broken; eight others have as many right answers in total."""
+
+    def broken(n_trials):
+        half = np.full(50, n_trials // 2)
+        half[9:] = n_trials
+        old, new = half.copy(), half.copy()
+        old[0], new[0] = n_trials, 0
+        return records(old, new, n_trials)
+
+    told = [
+        note for note in broken(4).notes if note.startswith("With so few trials no single item")
+    ]
+    assert len(told) == 1
+    assert "of 50 could be named: the least adjusted p-value of one is 0.26; 6 trials" in told[0]
+    assert not broken(6).notes
+    assert [case.item for case in broken(6).worse] == ["0"]
 
 
 @pytest.mark.parametrize("epochs", ["mean", "runs", "pass^2", "icc"])
@@ -212,6 +231,22 @@ def test_the_command_is_the_call(tmp_path, agents, capsys, monkeypatch):
     assert capsys.readouterr().out == f"{expected}\n"
     assert main(["cases", "new.csv", "old.csv"]) == 2
     assert "give --baseline" in capsys.readouterr().err
+
+
+def test_the_error_of_infinitely_many_trials_is_said_of_means(agents):
+    """By hand: the variance of differences of items' means, less the pooled chance in trials."""
+    old, new = (np.array(rows, float) for rows in agents.values())
+    moved = new.mean(axis=1) - old.mean(axis=1)
+    chance = sum(rows.var(axis=1, ddof=1).mean() / 5 for rows in (old, new))
+    both = [(x / 20) ** 0.5 for x in (moved.var(ddof=1), moved.var(ddof=1) - chance)]
+    said = (
+        f"The standard error of a difference is {both[0]:.2g}, and with infinitely many trials of "
+        f"each {both[1]:.2g} (Wang, 2025)."
+    )
+    for metric, is_told in ((es.PassAll(1), True), (es.PassAll(2), False)):
+        notes = es.compare(agents, metrics=metric, n_resamples=99).notes
+        assert any(said in note for note in notes) == is_told
+    assert "Wang" not in " ".join(es.estimate(agents["old"], metric=es.PassAll(1)).notes)
 
 
 def test_how_much_is_chance_is_said_below_the_table(agents):

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from collections import defaultdict
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 import evalstats as es
+from evalstats.cli import main
 from evalstats.logs.rows import Key
 from tests import log_files
 from tests.conftest import WMT
@@ -366,10 +368,10 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
          r"line 2 and in line 4; give each once"),
         ("system,id,id,score\nA,1,1,1\n", r"has two columns 'id'"),
         ("system,model,id,score\nA,A,1,1\n",
-         r"several columns for the system: 'system', 'model'; call one of them 'system'"),
+         r"several columns for the system: 'system', 'model'; say which it is with columns={'system': 'sys"),
         ("system,score\nA,1\n", r"has no column that names the segments, among 'system', 'score'"),
         ("system,id,text\nA,1,x\n", r"has no column of scores, that is of numbers such as 0.5, among 'system'"),
-        ("id,COMET,mine\n1,1,2\n", r"has 'COMET', 'mine', which may be systems or metrics: add a"),
+        ("id,COMET,mine\n1,1,2\n", r"has 'COMET', 'mine', which may be systems or metrics: say which with columns={'COMET': 'sys"),
         ("system,id,score,document\nA,1,1,x\nB,1,1,y\n",
          r"document of segment '1' is 'x' in line 2 and 'y' in line 3; a segment has one"),
         ("system,id,m\nA,1,1\nA,2,2\nA,3,x\n",
@@ -563,6 +565,24 @@ def test_a_column_that_may_name_segments_is_asked_about(column):
     rows = [{"uid": uid, "gpt": 0.5, "llama": 1.5} for uid in column]
     with pytest.raises(es.InputError, match="has no column that names the segments, among 'uid'"):
         es.read_log(rows)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wort,system,score\nx,A,1\ny,A,0\nx,B,0\ny,B,1\n",
+        "system,model,id,score\nA,x,1,1\nA,x,2,0\nB,x,1,0\nB,x,2,1\n",
+        "id,COMET,mine\n1,1,2\n2,0.5,1\n",
+        "id,system,grade\n1,A,yes\n2,A,no\n1,B,yes\n2,B,yes\n",
+    ],
+)
+def test_what_a_message_on_columns_says_is_what_helps(tmp_path, capsys, text):
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    command = ["compare", str(path), "--higher-is-better", "*", "--resamples", "99"]
+    assert main(command) == 2
+    said = re.search(r"--columns ([^,;]+)", capsys.readouterr().err)[1]
+    assert main([*command, "--columns", *said.split()]) == 0
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import share, shown
 from evalstats.errors import InputError
+from evalstats.inference.roots import root
 
 Floats = NDArray[np.float64]
 #: A share of α, `[0, 1]`, for each fraction of the information; or the name of one.
@@ -167,7 +168,6 @@ class Continuing:
 
         `spent` is what all looks may spend together up to this one.
         """
-        from scipy.optimize import brentq
         from scipy.special import ndtr, ndtri
 
         due = spent - self.spent
@@ -194,7 +194,7 @@ class Continuing:
         elif excess(high) >= 0:
             bound = high
         else:
-            bound = float(brentq(excess, low, high, xtol=1e-9))
+            bound = root(excess, low, high, 1e-9)
         after = Continuing(fraction, spent, bound, step, nodes, mass)
         return float(ndtr(-bound)), after
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil, log
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -230,10 +231,15 @@ def cases_of(
     test, pvalues, least = _tested(items, level)
     adjusted = tarone_holm(pvalues, least)
     notes = []
-    if not np.any(least <= level):
+    # That of an item alone, which changed as much as it could.
+    reached = least * np.searchsorted(np.sort(least), least * _SAME, side="right")
+    if np.min(reached) > level:
+        # Boschloo's p-value of n of n against none is 2/4^n.
+        needed = ceil(log(2 * len(least) / level, 4))
         notes.append(
-            f"So few trials of an item say nothing by themselves: the least p-value of an item is "
-            f"{float(np.min(least)):.2g}; run more trials, at least 4 of each item."
+            f"With so few trials no single item of {len(least):,} could be named: the least "
+            f"adjusted p-value of one is {min(1.0, float(np.min(reached))):.2g}; {needed} trials "
+            f"of each would do."
         )
     # A score of 1 is a right answer, as in trials, whatever is made of them.
     of_items = evaluation.with_segments(first, "cases")[1].segments.blocks[0].metric

@@ -24,6 +24,7 @@ from evalstats.checks import (
     refuse_masked,
     shown,
 )
+from evalstats.designs.trials.beta_binomial import correlation_interval
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep, signature_of
 from evalstats.metrics.ratios import ratio, ratio_gradient
@@ -54,8 +55,8 @@ class Trials(Metric):
     -----
     Measured on 50 items of 4 trials, whose rates had one of eight beta distributions, 600 samples
     each: 95 % intervals held the truth in .938 to .968 of the samples for pass^1, .907 to .963 for
-    pass^2, .935 to .977 for pass^4, .922 to .972 for the flip rate and .913 to .957 for ICC. The
-    least are those of means of 0.2 for pass^2, and of 0.67 for ICC.
+    pass^2, .935 to .977 for pass^4, .922 to .972 for the flip rate and .940 to .965 for ICC. The
+    least are those of means of 0.2.
 
     Examples
     --------
@@ -309,6 +310,10 @@ class ICC(Trials):
     1 where every item is always right or always wrong, 0 where items do not differ (somewhat below
     by chance), and 0 by convention where all answers are the same. Every item needs 2 trials.
 
+    The interval of a score is that of beta-binomial answers (Skellam, 1948; Crowder, 1978): few
+    wrong answers, or few right ones, say little of how alike trials are. A difference of two has
+    that of all scores.
+
     Examples
     --------
     >>> icc = ICC()
@@ -333,6 +338,13 @@ class ICC(Trials):
     def of_items(self, trials: Floats, right: Floats) -> Floats:
         """Return the squares c²/K and K², `(N, 2)`."""
         return np.stack([right**2 / trials, trials**2], axis=1)
+
+    def interval(self, statistics: Floats, alpha: float) -> tuple[str, tuple[float, float]]:
+        """Return that of beta-binomial answers, extended to the score where this lies outside."""
+        _, trials, right, *_ = statistics.T
+        low, high = correlation_interval(trials, right, alpha)
+        score = float(self.score(np.sum(statistics, axis=0)))
+        return "beta-binomial", (min(low, score), max(high, score))
 
     def score(self, totals: ArrayLike) -> Floats:
         """Return the correlation, `(..., 5) -> (...)`."""
@@ -452,6 +464,8 @@ OF_TRIALS: dict[str, Callable[..., Trials]] = {
     "flips@K": FlipRate,
     "icc": ICC,
 }
+#: What `epochs` of a log can be.
+EPOCHS = ("mean", "runs", *(word for word in OF_TRIALS if word != "flips@K"))
 
 
 def trials_named(word: object, score: str = "") -> Trials | None:

@@ -68,6 +68,8 @@ class TrialShares(NamedTuple):
     most: int
     of_scores: tuple[float, ...]  # of the variance of items' means, of each system that varies
     of_differences: tuple[float, ...]  # likewise of their differences, of each pair
+    errors: tuple[float, ...] = ()  # of differences of means, of each pair
+    endless: tuple[float, ...] = ()  # the same of infinitely many trials
 
 
 def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator[TrialShares]:
@@ -86,12 +88,20 @@ def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator
         of_scores = [(means[s], chance[s]) for s in range(len(means))]
         of_pairs = [(means[b] - means[a], chance[a] + chance[b]) for a, b in pairs]
         counts = answers.counts[answers.counts > 0]
+        errors: list[tuple[float, float]] = []
+        if one.influence is not None and _is_of_means(one):
+            for a, b in pairs:
+                error = one.units.spread(one.influence[b] - one.influence[a]).error
+                share = (_shares([(means[b] - means[a], chance[a] + chance[b])]) or (0.0,))[0]
+                errors.append((error, error * (1 - share) ** 0.5))
         yield TrialShares(
             metric=one.of.name,
             fewest=int(np.min(counts)),
             most=int(np.max(counts)),
             of_scores=_shares(of_scores),
             of_differences=_shares(of_pairs),
+            errors=tuple(error for error, _ in errors),
+            endless=tuple(error for _, error in errors),
         )
 
 
@@ -116,7 +126,8 @@ def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
         by_metric.setdefault(one.metric, []).append(one)
     alike: dict[tuple[TrialShares, ...], list[str]] = {}
     for metric, shares in by_metric.items():
-        alike.setdefault(tuple(one._replace(metric="") for one in shares), []).append(metric)
+        key = tuple(one._replace(metric="", errors=(), endless=()) for one in shares)
+        alike.setdefault(key, []).append(metric)
     for same, metrics in alike.items():
         sizes = sorted({n for one in same for n in (one.fewest, one.most)})
         number = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
@@ -130,7 +141,21 @@ def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
             yield (
                 f"{what}: chance in {number} trials of an item makes {' and '.join(parts)}, and "
                 f"items the rest."
+                f"{_limit([one for metric in metrics for one in by_metric[metric]])}"
             )
+
+
+def _limit(shares: Sequence[TrialShares]) -> str:
+    """Return the standard errors of differences, and what they are of infinitely many trials."""
+    now, endless = ([x for one in shares for x in getattr(one, of)] for of in ("errors", "endless"))
+    if not now:
+        return ""
+    spans = [" to ".join(distinct(f"{x:.2g}" for x in (min(of), max(of)))) for of in (now, endless)]
+    what = "a difference" if len(now) == 1 else "differences"
+    return (
+        f" The standard error of {what} is {spans[0]}, and with infinitely many trials of "
+        f"each {spans[1]} (Wang, 2025)."
+    )
 
 
 def _span(shares: Sequence[float]) -> str:
@@ -185,16 +210,21 @@ def _answers(drawn: Drawn, argument: str) -> Repeats:
     answers = Repeats.of(drawn.segments.answers) if drawn.has_segments else None
     if answers is None:
         raise InputError(f"needs a pilot with several trials of an item: {how}", argument=argument)
-    first, *others = drawn.segments.blocks
-    metric = first.metric
-    is_mean = type(metric) is Mean or (isinstance(metric, (PassAll, PassAny)) and metric.k == 1)
-    if not is_mean or others or drawn.units.members is not None:
+    if not _is_of_means(drawn) or drawn.units.members is not None:
         raise InputError(
             f"plans means of trials on single items, whose variance is σ²(items) + σ²(trials)/K, "
             f"and this is {drawn.of.name} of {plural(drawn.units.unit)}: {how}",
             argument=argument,
         )
     return answers
+
+
+def _is_of_means(drawn: Drawn) -> bool:
+    """Say whether a score is the mean of the means of items."""
+    first, *others = drawn.segments.blocks
+    metric = first.metric
+    is_mean = type(metric) is Mean or (isinstance(metric, (PassAll, PassAny)) and metric.k == 1)
+    return is_mean and not others
 
 
 def spread_of(drawn: Drawn, pair: Pair, variance: float) -> TrialSpread:

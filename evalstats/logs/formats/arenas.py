@@ -27,11 +27,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.designs.arenas.battles import columns_of_battles, simple, table_of
-from evalstats.errors import InputError
+from evalstats.designs.arenas.battles import ASKED, VOTERS, columns_of_battles, simple, table_of
+from evalstats.errors import Argument, InputError
 from evalstats.logs.formats.columns import (
+    OF_BATTLES,
     Columns,
     as_names,
+    check_named,
     delimiter_of,
     of_csv,
     of_frame,
@@ -63,18 +65,25 @@ _ARENA_HARD = ("model", "games")
 #: What arena-hard's judges say of A and B, and who won.
 _VERDICTS = {"A>>B": "a", "A>B": "a", "A=B": "tie", "B>A": "b", "B>>A": "b"}
 #: Labels that tables have anyway: what was asked, who judged, and of what kind it is.
-ASKED = ("questionid", "promptid", "question", "prompt", "instruction", "uid")
 _LABELS = (
     *ASKED,
-    *("judge", "voter", "voterid", "user", "userid", "evaluator", "language", "category", "turn"),
+    *VOTERS,
+    *("language", "category", "turn"),
 )
 #: The label that keeps who won, as it is written.
 WINNER = "winner"
+#: The label that keeps which system was shown first, where that is known.
+SHOWN_FIRST = "shown first"
 
 
 def has_battles(names: Sequence[Any]) -> bool:
     """Return whether columns are those of battles."""
     return columns_of_battles(names) is not None
+
+
+def are_named(columns: Mapping[str, str | None]) -> bool:
+    """Return whether the roles of columns that a caller names are those of battles."""
+    return not set(OF_BATTLES).isdisjoint(columns.values())
 
 
 def _is_arena(source: Source) -> bool:
@@ -120,7 +129,9 @@ def _battles(
             rest = {k: v for k, v in record.items() if k not in _MT_BENCH}
             winner = both.pop() if len(both) == 1 else None if "error" in both else "tie"
             names = {"model_a": record["model_1"], "model_b": record["model_2"]}
-            yield line, {**rest, **names, "winner": None if winner == "error" else winner}
+            winner = None if winner == "error" else winner
+            # Both orders are one battle.
+            yield line, {**rest, **names, "winner": winner, SHOWN_FIRST: ""}
         elif has(record, *_ARENA_HARD) and isinstance(record["games"], list):
             rest = {k: v for k, v in record.items() if k not in (*_ARENA_HARD, "baseline")}
             # Where it is not said, the first system is this one.
@@ -136,9 +147,23 @@ def _battles(
 
 def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
     """Yield the rows of each system: its battles, which are called by their numbers, from 1 on."""
-    known = columns_of_battles(table.cells)
+    roles = wanted.columns
+    check_named(table.path, list(table.cells), roles)
+    if others := [str(role) for role in roles.values() if role not in (*OF_BATTLES, "label", None)]:
+        raise InputError(
+            f": columns of battles are {', '.join(OF_BATTLES)} or label, got {', '.join(others)}",
+            argument="columns",
+        )
+    cells = {name: of for name, of in table.cells.items() if roles.get(name, "") in ("", "label")}
+    # What the caller says comes last, since the last of two names counts.
+    cells |= {str(role): table.cells[name] for name, role in roles.items() if role in OF_BATTLES}
+    table, known = table._replace(cells=cells), columns_of_battles(cells)
     if known is None:
-        raise InputError(f"{table.path} has no columns model_a, model_b and winner")
+        raise InputError(
+            f"{table.path} needs columns model_a, model_b and winner, got "
+            f"{', '.join(map(repr, cells))}; say which they are with ",
+            Argument("columns", {"left": "model_a"}),
+        )
     places = [i for i, who in enumerate(table.cells[known[2]]) if who is not None and who != ""]
 
     def named(column: str) -> list[str]:
@@ -149,8 +174,11 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
         battles = table_of(first, second, winner, lambda i: table.where(places[i]))
     except InputError as error:
         raise error.within(table.path) from None
-    asked_for = {simple(name): name for name in wanted.labels}
-    labels = {WINNER: winner}
+    named_labels = [name for name, role in roles.items() if role == "label"]
+    asked_for = {simple(name): name for name in (*named_labels, *wanted.labels)}
+    is_said = SHOWN_FIRST in table.cells
+    # What is not said of judges' games is known of battles.
+    labels = {WINNER: winner, SHOWN_FIRST: [""] * len(places) if is_said else first}
     for column in table.cells:
         if column not in known and simple(column) in (*_LABELS, *asked_for):
             labels[asked_for.get(simple(column), column)] = named(column)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import choice, is_from, label, meant, shown
-from evalstats.errors import InputError, InputTypeError
+from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.logs.sources import MOST_LINE, as_label, dotted, text_blocks
 from evalstats.logs.words import is_metric, is_never, matches, plain
 from evalstats.text.references import listed_texts, table_columns
@@ -52,13 +52,17 @@ _ROLES: dict[str, tuple[str, ...]] = {
     "metric": ("metric metricname scorer measure",),
     "task": ("task taskname benchmark testset dataset", "lp langpair languagepair"),
     "filter": ("filter",),
-    "epoch": ("epoch", "trial trialid attempt", "run runid repeat repetition", "seed"),
+    # Of an answer to one item alone, and of all answers of a system.
+    "epoch": ("epoch", "trial trialid attempt", "repeat repetition"),
+    "run": ("run runid", "seed"),
 }
 _OF_SCORES = ("score", "numerator", "denominator")
 #: The role of a column that is called after a system and holds its scores.
 SYSTEM_SCORE = "system_score"
+#: The roles of columns of battles.
+OF_BATTLES = ("model_a", "model_b", "winner")
 #: What a caller can say that a column is.
-NAMED_ROLES = (*_ROLES, SYSTEM_SCORE, "label")
+NAMED_ROLES = (*_ROLES, SYSTEM_SCORE, "label", *OF_BATTLES)
 #: What items are grouped by, in the order in which they are asked whether they tell items apart.
 _LABELS = (
     "document documentid documentname doc docid docname passage passageid group groupid cluster "
@@ -234,6 +238,7 @@ class Roles(NamedTuple):
     task: str | None
     filter: str | None
     epoch: str | None
+    run: str | None
     score: Mapping[str, tuple[str, ...]]
     ratio: Mapping[str, tuple[str, ...]]
     named: Mapping[str, tuple[str, ...]]
@@ -253,15 +258,20 @@ def roles_of(
     says. The columns that `labels` names are labels, unless they have another role.
     """
     names = list(names)
-    for wrong in _wrong(path, names, named):
-        raise InputError(wrong, argument="columns")
+    check_named(path, names, named)
     # The names to go by: {"Seg ID": "segid"}.
     simple = {name: plain(name) for name in names if name not in named}
     wanted = {plain(name) for name in labels}
     columns, unused = _columns_by_role(path, simple, named)
-    # A column of runs or seeds is a label where it is asked for as one.
-    if simple.get(columns["epoch"] or "", "epoch") in wanted - {"epoch"}:
-        columns["epoch"] = None
+    for role in ("epoch", "run"):
+        # A column of runs or seeds is a label where it is asked for as one.
+        if simple.get(columns[role] or "", "epoch") in wanted - {"epoch"}:
+            columns[role] = None
+    if columns["epoch"] is not None and columns["run"] is not None:
+        # One of both numbers answers: what the caller names, or epochs.
+        lost = "epoch" if columns["run"] in named else "run"
+        unused.append(str(columns[lost]))
+        columns[lost] = None
     taken = [*named, *(column for column in columns.values() if column is not None)]
     like_labels = [
         *(name for name in simple if simple[name] in wanted),
@@ -329,16 +339,24 @@ def as_columns(columns: object) -> dict[str, str | None]:
     return dict(columns)
 
 
+def check_named(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> None:
+    """Raise where the columns that a caller names are not there, or contradict each other."""
+    for wrong in _wrong(path, names, named):
+        raise InputError(wrong, argument="columns")
+
+
 def _wrong(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> Iterator[str]:
     """Yield what is wrong with the columns that a caller names."""
     for name in named:
         if name not in names:
             yield f": {path} has no column {name!r}; {meant(name, names)}"
     roles = [role for role in named.values() if role is not None]
-    for role in _ROLES:
+    for role in (*_ROLES, *OF_BATTLES):
         twice = [name for name in named if named[name] == role]
         if role != "score" and len(twice) > 1:
             yield f": only one column can be the {role}, got {', '.join(map(repr, twice))}"
+    if {"epoch", "run"} <= set(roles):
+        yield ": one column numbers answers, an 'epoch' or a 'run'; got both"
     if ("numerator" in roles) != ("denominator" in roles):
         yield "must name a numerator and a denominator, or neither: the score is their ratio"
     kinds = [kind for kind in ("score", "numerator", SYSTEM_SCORE) if kind in roles]
@@ -351,7 +369,7 @@ def _wrong(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> 
 def _columns_by_role(
     path: str, simple: Mapping[str, str], named: Mapping[str, str | None]
 ) -> tuple[dict[str, str | None], list[str]]:
-    """Return the column of each of the nine roles, and the columns that were passed over.
+    """Return the column of each role, and the columns that were passed over.
 
     A role that the caller names is not looked for: columns that are called like it are passed over,
     but those of scores may be others.
@@ -370,7 +388,8 @@ def _columns_by_role(
             if len(best) > 1:
                 raise InputError(
                     f"{path} has several columns for the {role}: {', '.join(map(repr, best))}; "
-                    f"call one of them {role!r} and the others something else, or leave them out"
+                    f"say which it is with ",
+                    Argument("columns", {best[0]: role}),
                 )
             by_role[role] = best[0]
         passed_over += [name for columns in ranked for name in columns if name != by_role[role]]
@@ -418,15 +437,16 @@ def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> Score
     if not scores:
         raise InputError(
             f"{table.path} has no column of scores, that is of numbers such as 0.5, among "
-            f"{', '.join(map(repr, table.cells))}; name one column 'system', one 'segment' and one "
-            f"'score' (and 'metric' where there are several), or give one column a metric beside "
-            f"'system' and 'segment'"
+            f"{', '.join(map(repr, table.cells))}; say what columns are with ",
+            Argument("columns", {[*table.cells, *roles.others][-1]: "score"}),
+            ", and others 'system', 'segment' and, of several scores, 'metric'",
         )
     if roles.system is None and roles.metric is None and 0 < len(asked_for) < len(scores):
         raise InputError(
             f"{table.path} has {', '.join(map(repr, scores))}, which may be systems or metrics: "
-            f"add a column 'system' that names the system if they are metrics, or a column "
-            f"'metric' that names the metric if they are systems"
+            f"say which with ",
+            Argument("columns", dict.fromkeys(scores, SYSTEM_SCORE)),
+            ", or of metrics 'score'",
         )
     chosen = {c: (c,) for c in scores}
     are_systems = roles.metric is not None or (len(scores) > 1 and not asked_for)

@@ -8,6 +8,7 @@ where there is a column of systems; else with one column a system.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -95,7 +96,9 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     if not has_names and not _is_wide(table, roles):
         raise InputError(
             f"{table.path} has no column that names the segments, among "
-            f"{', '.join(map(repr, table.cells))}; call one 'segment', or add one"
+            f"{', '.join(map(repr, table.cells))}; say which does with ",
+            Argument("columns", {[*roles.others, *table.cells][0]: "segment"}),
+            ", or add one",
         )
     chosen, are_systems, left_out = score_columns(table, roles, wanted.metric)
     values = {}
@@ -114,7 +117,7 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     # Those of rows without names are numbers, from 1 on.
     rows_by_place = list(map(str, range(1, len(table.lines) + 1)))
     segments = _names(table, roles.segment, "segment") if has_names else rows_by_place
-    epochs = _epochs(table, roles.epoch, named)
+    epochs = _epochs(table, roles.epoch or roles.run, named)
     rows, apart = _rows_by_answer(table, names, segments, epochs, labels)
     graded = [name for name, of in chosen.items() if all(marks(table.cells[c]) for c in of)]
     scores = _Scores(values, are_systems, rows, graded)
@@ -206,9 +209,10 @@ def _rows_by_answer(
     raise InputError(
         f"{table.path} has scores more than once: that of system {names[2][one]!r} for segment "
         f"{segments[one]!r} under {names[3][one] or 'each metric'} is in {table.where(one)} and in "
-        f"{table.where(two)}; give each once (call the column that names systems 'system', and "
-        f"where segments are numbered within documents, the column of these 'document'; where "
-        f"segments have several answers, number these in a column 'epoch')",
+        f"{table.where(two)}; give each once, or say with ",
+        Argument("columns"),
+        " which column names the 'system', the documents within which segments are numbered "
+        "('label'), or which of several answers this is ('epoch')",
         *_judges(table, names, segments),
     )
 
@@ -251,6 +255,7 @@ def _rows(
         of_items = {kind: [of[row] for row in row_of.values()] for kind, of in labels.items()}
         ids, epochs = zip(*row_of, strict=True)
         items = Items.of(f"{table.path}, column {roles.segment!r}", ids, of_items, epochs)
+        items = replace(items, are_runs=roles.run is not None)
         answers = list(row_of)
         answers = [answers[i] for i in items.order]
         for (column, values), ((system, named), rows) in product(
