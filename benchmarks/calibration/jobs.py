@@ -145,7 +145,7 @@ def _real() -> Iterator[Job]:
             Real(ZH, CHINESE, ("LanguageX", "Online-Y"), "equal"),
             Real(ES, THREE, ("IOL-Research", "Mistral-Large"), "equal"),
             Real("wmt22/cs-en", THREE, ("Online-W", "Online-G"), "equal"),
-            Real("wmt22/ja-en", THREE, ("Online-W", "Online-Y"), "equal"),
+            Real("wmt22/ja-en", THREE, ("Online-A", "Online-Y"), "equal"),
             Real(DE, THREE, ("Online-A", "Online-W"), "exchangeable"),
             Real(SAMPLE, THREE, ALIKE, "exchangeable"),
             Real(ES, THREE, ("GPT-4", "ONLINE-A")),
