@@ -252,7 +252,7 @@ def _numbers() -> Iterator[Job]:
     for part, labelled in product((0.04, 0.02), (50, 100, 200)):
         made = Made(simulated.judged, (labelled, f"partial {part}"))
         yield Job("judged", f"partial on {part}, {labelled} labelled", made, 2000, trials=1000)
-    for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0)):
+    for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0), (3, 0.0), (3, 0.3), (5, 0.3)):
         row, made = (
             f"{n_runs} runs, spread {spread}",
             Made(simulated.several_runs, (n_runs, spread)),

@@ -225,7 +225,7 @@ class CrossedUnits(Units):
         return [
             f"{name}: standard errors are those of "
             f"{' and '.join(counted(side.n, side.unit) for side in self.sides)} (Cameron, Gelbach "
-            f"and Miller, 2011), {' and '.join(each)}; t decides."
+            f"and Miller, 2011), {' and '.join(each)}; t is that of the fewer."
         ]
 
 

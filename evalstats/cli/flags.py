@@ -136,7 +136,7 @@ OPTIONS = {
         Option("--missing error|failure|intersect|available", "logs",
                "where not all have all (default: error; crashes of agents fail)", "log rare"),
         Option("--epochs EPOCHS", "logs",
-               "several answers to an item (default: mean); several are several metrics",
+               "several answers to an item (default: mean, or runs); several are several metrics",
                "log rare", again=True),
         Option("--human FILE|COLUMN", "units",
                "people's scores of a part of the items, beside a judge's of all", "log rare"),

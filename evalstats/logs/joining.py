@@ -42,11 +42,12 @@ from evalstats.logs.missing import (
     common_item_notes,
     complete,
     notes_on,
+    run_notes,
     same_items,
     sentences,
     shared_tasks,
 )
-from evalstats.logs.pivot import Pivot, epochs_of, pivots_of
+from evalstats.logs.pivot import Pivot, epochs_of, pivots_of, usual_epochs
 from evalstats.logs.reading import (
     Logs,
     OneLog,
@@ -55,7 +56,7 @@ from evalstats.logs.reading import (
     places_of,
     read_several,
 )
-from evalstats.logs.rows import Key, natural
+from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.settings import allowed_changes, change_notes
 from evalstats.logs.sources import without_suffix
 from evalstats.logs.words import as_directions, matches
@@ -119,8 +120,9 @@ def compare_logs(
         its harness counts it (SWE-bench, τ-bench, promptfoo, DeepEval: as failed), and all else
         that is missing is refused.
     epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, or a list, optional
-        What several answers to an item are, as in `read_log`; by default what the first log says.
-        Of several each is a metric: ``["pass^1", "pass^4"]``.
+        What several answers to an item are, as in `read_log`; by default what the first log says,
+        and else runs where a column `seed` or `run` numbers them for every item, and their mean. Of
+        several each is a metric: ``["pass^1", "pass^4"]``.
     directions : mapping of str to {"higher", "lower"}, optional
         What is better under a metric whose name does not say it, as in `read_log`.
     columns : mapping of str to str, optional
@@ -315,7 +317,8 @@ def joined(
     ]
     notes = notes_on(chosen)
     rows = shared_tasks(chosen, places, missing, notes)
-    pivots, named = _labelled(pivots_of(rows, ways, flag(paired, "paired")), labels)
+    pivots = _pivots(rows, ways, missing, human is not None, flag(paired, "paired"), notes)
+    pivots, named = _labelled(pivots, labels)
     changes = change_notes(pivots, allowed)
     averages = [one for log in chosen for one in log.averages if one.system in places]
     parts = [_tables(of, averages, wanted.task, missing, notes) for of in pivots]
@@ -328,6 +331,26 @@ def joined(
     common = [line for part in parts for line in common_item_notes(part.tasks)]
     said = list(dict.fromkeys([*changes, *sentences(notes), *common]))
     return Joined(tasks, said, paths, totals, unread, texts, named)
+
+
+def _pivots(
+    rows: Mapping[Key, list[Rows]],
+    ways: Sequence[str],
+    missing: str | None,
+    are_judged: bool,
+    are_paired: bool,
+    notes: list[Note],
+) -> list[dict[Key, Pivot]]:
+    """Return the pivots of all systems by key, or of each alone, with notes on their runs."""
+    why = ""
+    if not ways:
+        way, why = usual_epochs([one for of_key in rows.values() for one in of_key], missing)
+        if way == "runs" and are_judged:
+            way, why = "mean", "people's scores are of single answers"
+        ways = (way,)
+    pivots = pivots_of(rows, ways, are_paired)
+    notes += run_notes([one for side in pivots for one in side.values()], ways, why)
+    return pivots
 
 
 def _labelled(

@@ -104,6 +104,21 @@ def test_equal_systems_differ_no_more_often_than_they_may():
     assert n_false <= 34
 
 
+def test_shares_are_counted_and_lost_answers_never_make_a_limit_higher():
+    """Nothing lost is no certainty: as of 40 prompts, with the t of twelve raters."""
+    order, lows = np.random.default_rng(1).permutation(240), []
+    for n_lost in (0, 1, 2, 4, 8, 16, 32):
+        new = np.ones(240)
+        new[order[:n_lost]] = 0
+        scores = {"old": np.ones(240), "new": new}
+        (d,) = es.compare(scores, metrics=es.Mean("right"), groups=BOTH, baseline="old")
+        assert d.test == "mcnemar"
+        lows.append(d.low)
+    assert -0.15 < lows[0] < -0.05
+    assert lows == sorted(lows, reverse=True)
+    assert d.pvalue < 0.05
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -470,6 +470,7 @@ gate b.csv --baseline a.csv --recovery 99 => --recovery must be a share
 gate TEXTS --systems copy --baseline ref.A --margin 5% => --margin is 5 % of scores from 0 to 1, and those of BLEU are others: write --margin 5 for points, or --recovery 0.95 for a share of
 compare TEXTS --margin 5% => --margin is 5 % of scores from 0 to 1, and those of BLEU are others
 power TEXTS --difference 5% => --difference is 5 % of scores from 0 to 1, and those of BLEU are others: write --difference 5 for points
+compare marks.csv --higher-is-better marks --margin 5% => --margin is 5 % of scores from 0 to 1, and those of marks are others: write --margin 5 for points
 gate b.csv --baseline a.csv --margin 1%% => --margin: expected a number, got '1%%'
 gate b.csv --baseline a.csv --margin 1 --on totals => --on: there is no 'totals'; there are all, total
 gate tasks.csv --systems A B --baseline A --margin 1 --strata document => --strata are for one task

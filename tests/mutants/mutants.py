@@ -133,6 +133,10 @@ labels by place go by the numbers of lines
 labels by place are refused where names are in another order
 - np.any(np.diff(part.rows.items.order) < 0)
 + False
+@ analysis/shares.py: crossed
+answers with two labels are counted in groups of the label that has more
+- max(self.units.sides, key=lambda side
++ min(self.units.sides, key=lambda side
 @ analysis/design.py: crossed
 what shares both labels counts once
 - max(first + second - both, both)
@@ -239,6 +243,9 @@ t is exceeded on either side with alpha together
 "greater" asks for large differences
 - {"two-sided": -abs(t), "greater": -t, "less": t}
 + {"two-sided": -abs(t), "greater": t, "less": -t}
+runs add nothing where their means vary no more than segments explain
+- if component <= 0:
++ if not runs:
 the interaction of runs and segments has (R - 1)(N - 1) degrees of freedom
 - float(np.sum(apart**2)) / (n_runs - 1) / n_runs
 + float(np.sum(apart**2)) / n_runs / n_runs
@@ -483,8 +490,11 @@ the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
 k strata leave k - 1 degrees of freedom
-- low, high = student.interval(mean, spread / k**0.5, k - 1, alpha)
-+ low, high = student.interval(mean, spread / k**0.5, k, alpha)
+- student.with_runs(Spread(error, 1.0, k - 1), squares.get(key, ()))
++ student.with_runs(Spread(error, 1.0, k), squares.get(key, ()))
+runs that strata share are part of the error of their mean
+- student.with_runs(Spread(error, 1.0, k - 1), squares.get(key, ()))
++ student.with_runs(Spread(error, 1.0, k - 1), ())
 labels are those of the segments, in whatever order an average has them
 - order = np.argsort(np.concatenate(places), kind="stable")
 + order = np.arange(len(labels))
@@ -864,6 +874,17 @@ an id that comes twice counts once
 accumulators of different metrics are not merged
 - if not is_same_metric(self.metric, other.metric):
 + if False:
+@ logs/pivot.py: logs_runs
+what a column of seeds numbers is runs
+- return "runs", ""
++ return "mean", ""
+systems with other numbers of runs are averaged
+- if len(counts) > 1:
++ if False:
+@ logs/missing.py: logs_runs
+means of epochs that vary more than items explain are a caution
+- * len(every), 1.0)) > _UNLIKE_EPOCHS
++ * len(every), 1.0)) > 0
 @ logs/pivot.py: logs_inspect logs_joining
 an item none of whose answers was scored on purpose is left out
 - kept = (repeats[:, 0] > 0) | np.logical_or.reduceat(gone, first)
