@@ -115,6 +115,13 @@ def _families() -> Iterator[Job]:
         made = Made(simulated.arena, (k, each, spread))
         row = f"{k} equal systems, {n} prompts of {each} battles, spread {spread}"
         yield Job("arenas", row, made, n, questions.strengths, 400, k == 6 and spread == 1)
+    both = product((0.7, 0.0), repeat=2)
+    for (n, each, n_voters), (spread, of_voters) in product(((60, 6, 25), (100, 12, 40)), both):
+        made = Made(simulated.arena, (6, each, spread, (n_voters, of_voters)))
+        row = f"{n} prompts of {each} battles, spread {spread}, {n_voters} voters, {of_voters}"
+        yield Job("arenas", row, made, n, questions.strengths, 600)
+    made = Made(simulated.shown_first, (0.4,))
+    yield Job("arenas", "900 battles, one shown first", made, 900, questions.strengths, 600)
     pair = Real(DE, BLEU, ("OpenNMT", "Online-B"))
     for name, n in (("jump", 2037), ("plateau", 1000), ("plateau", 200), ("rise", 500)):
         yield Job("Monitor", f"{name}, N = {n}", pair, n, getattr(training, name), 400)
@@ -210,6 +217,10 @@ def _numbers() -> Iterator[Job]:
     for n in (20, 10):
         row, made = f"equal, {n} documents", Made(simulated.documents)
         yield Job("documents", row, made, n, trials=1000, subset=n == 20)
+    for n_raters, *sds in product((10, 5), (0.7, 0.0), (0.7, 0.0)):
+        made = Made(simulated.crossed, (n_raters, *sds))
+        row = f"60 prompts, spread {sds[0]}, {n_raters} raters, {sds[1]}"
+        yield Job("crossed", row, made, 60, trials=1000, subset=n_raters == 10 and all(sds))
     for n, m, sizes in (
         *product([2000], [8, 12], ["exponential"]),
         *product([300], [8, 20], ["exponential", "lognormal"]),
@@ -244,7 +255,7 @@ def _numbers() -> Iterator[Job]:
     for part, labelled in product((0.04, 0.02), (50, 100, 200)):
         made = Made(simulated.judged, (labelled, f"partial {part}"))
         yield Job("judged", f"partial on {part}, {labelled} labelled", made, 2000, trials=1000)
-    for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0)):
+    for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0), (3, 0.0), (3, 0.3), (5, 0.3)):
         row, made = (
             f"{n_runs} runs, spread {spread}",
             Made(simulated.several_runs, (n_runs, spread)),
@@ -332,6 +343,14 @@ def _looks() -> Iterator[Job]:
         yield Job("looks", f"0/1, gain of {share - 0.6:.2f}", made, 400, question, 1000)
     question = partial(sequential.sequence, n_looks=100)
     yield Job("looks", "0/1, sequence of 100 looks", equal, 2000, question, 400)
+    for kind in ("2 % of the items", "exponential", "lognormal"):
+        made = Made(simulated.far, (kind,))
+        for row, question, trials in (
+            ("single test", partial(sequential.far, n_looks=1), 2000),
+            ("8 looks", partial(sequential.far, n_looks=8), 2000),
+            ("sequence of 100 looks", partial(sequential.far_sequence, n_looks=100), 400),
+        ):
+            yield Job("looks", f"far falls, {kind}, 200 items, {row}", made, 200, question, trials)
 
 
 def _unpaired() -> Iterator[Job]:

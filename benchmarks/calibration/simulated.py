@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import evalstats as es
 from benchmarks.calibration.samples import Floats, Rng, Sample
-from evalstats.designs.arenas.battles import BattleTable
+from evalstats.designs.arenas.battles import BattleTable, BradleyTerry
 from evalstats.designs.judges.judged import joined_rows
 
 
@@ -61,26 +61,77 @@ def _numbers(n: int, rng: Rng, kind: str) -> Floats:
     return np.stack([0.3 * level, np.exp(rng.normal(0, sigma, n)) - np.exp(sigma**2 / 2)])
 
 
+def far(n: int, rng: Rng, kind: str) -> Sample:
+    """Draw equal systems, of which the second falls far on some items, and gains on the others."""
+    base = rng.normal(size=n)
+    if kind == "2 % of the items":
+        gain = 0.1 + 0.3 * rng.normal(size=n) - 5 * (rng.random(n) < 0.02)
+    else:
+        tail = {"exponential": rng.exponential(size=n), "lognormal": rng.lognormal(size=n)}[kind]
+        gain = {"exponential": 1.0, "lognormal": np.exp(0.5)}[kind] - tail
+    return sample(np.stack([base, base + gain]))
+
+
 def family(n: int, rng: Rng, n_systems: int) -> Sample:
     """Draw normal scores of equal systems, each with noise of its own size."""
     noise = rng.normal(size=(n_systems, n)) * np.linspace(0.3, 1.5, n_systems)[:, None]
     return sample(rng.normal(size=n) + noise)
 
 
-def arena(n: int, rng: Rng, n_systems: int, each: int, spread: float) -> Sample:
-    """Draw `each` battles of equal systems on each of n prompts, which favour some of them."""
+def arena(
+    n: int, rng: Rng, n_systems: int, each: int, spread: float, voters: tuple[int, float] = (0, 0.0)
+) -> Sample:
+    """Draw `each` battles of equal systems on each of n prompts, which favour some of them.
+
+    So many voters of random battles favour some as well, with a standard deviation of their own.
+    """
     effects, prompts = spread * rng.normal(size=(n, n_systems)), np.repeat(np.arange(n), each)
     first = rng.integers(n_systems, size=len(prompts))
     second = (first + 1 + rng.integers(n_systems - 1, size=len(prompts))) % n_systems
-    odds = np.exp(effects[prompts, second] - effects[prompts, first])
-    battles = BattleTable(
+    favour, labels = effects[prompts], {"prompt": prompts.tolist()}
+    n_voters, of_voters = voters
+    if n_voters:
+        who = rng.integers(n_voters, size=len(prompts))
+        favour = favour + (of_voters * rng.normal(size=(n_voters, n_systems)))[who]
+        labels["voter"] = who.tolist()
+    at = np.arange(len(prompts))
+    odds = np.exp(favour[at, second] - favour[at, first])
+    points = np.where(rng.random(len(prompts)) * (1 + odds) < 1, 2, 0)
+    return _battles(n_systems, first, second, points, labels if n_voters else labels["prompt"])
+
+
+def shown_first(n: int, rng: Rng, bias: float) -> Sample:
+    """Draw n battles of six equal systems, the first of which is shown first in 80 % of its own."""
+    first = rng.integers(6, size=n)
+    second = (first + 1 + rng.integers(5, size=n)) % 6
+    turned = np.where(rng.random(n) < 0.8, second == 0, first == 0)
+    first, second = np.where(turned, second, first), np.where(turned, first, second)
+    points = np.where(rng.random(n) < 1 / (1 + np.exp(-bias)), 2, 0)
+    sample = _battles(6, first, second, points, None)
+    (table,) = sample.tables
+    return sample._replace(tables=[replace(table, metric=BradleyTerry(position=True))])
+
+
+def _battles(
+    n_systems: int, first: NDArray, second: NDArray, points: NDArray, groups: Any
+) -> Sample:
+    table = BattleTable(
         tuple(f"system {i}" for i in range(n_systems)),
         np.stack([first, second], axis=1),
-        np.where(rng.random(len(prompts)) * (1 + odds) < 1, 2, 0).astype(np.int8),
-        groups=prompts.tolist(),
-        unit="prompt",
+        points.astype(np.int8),
+        groups=groups,
+        unit="battle" if groups is None else "prompt",
     )
-    return Sample([battles], {"Bradley-Terry": np.zeros(n_systems)})
+    return Sample([table], {"Bradley-Terry": np.zeros(n_systems)})
+
+
+def crossed(n: int, rng: Rng, n_raters: int, of_prompts: float, of_raters: float) -> Sample:
+    """Draw scores of equal systems on n prompts by each rater, all of whom sway each system."""
+    labels = {"prompt": np.repeat(np.arange(n), n_raters), "rater": np.tile(range(n_raters), n)}
+    scores = rng.normal(size=(2, n * n_raters))
+    for spread, of in zip((of_prompts, of_raters), labels.values(), strict=True):
+        scores += spread * rng.normal(size=(2, of.max() + 1))[:, of]
+    return sample(scores)._replace(labels={"groups": labels})
 
 
 def judged(n: int, rng: Rng, labelled: int, kind: str) -> Sample:

@@ -200,7 +200,7 @@ class CrossedUnits(Units):
         The variance is V(first) + V(second) - V(both), and at least V(both), with the degrees of
         freedom of the fewer groups (Cameron, Gelbach and Miller, 2011).
         """
-        of = [_grouped(side, influence) for side in (*self.sides, self.both)]
+        of = [grouped(side, influence) for side in (*self.sides, self.both)]
         unit = max(one.error for one in of) or 1.0
         first, second, both = ((one.error / unit) ** 2 for one in of)
         error = unit * max(first + second - both, both) ** 0.5
@@ -216,23 +216,29 @@ class CrossedUnits(Units):
         return self
 
     def notes(self, name: str, influence: NDArray[np.float64]) -> list[str]:
-        """Say how errors of quantities with these values, `(S, N)`, compare with one label's."""
-        errors = np.array([self.spread(of).error for of in influence])
-        times = []
+        """Say what is drawn, and how errors of quantities `(S, N)` compare with one label's."""
+        errors, each = errors_of(self, influence), []
         for side in self.sides:
-            alone = np.array([_grouped(side, of).error for of in influence])
-            ratios = (errors[alone > 0] / alone[alone > 0]).tolist()
-            times.append(f"{span(ratios or [1.0], '.2f')} times those of {plural(side.unit)} alone")
+            alone = errors_of(side, influence)
+            times = span((errors[alone > 0] / alone[alone > 0]).tolist() or [1.0], ".2f")
+            each.append(f"{times} times those of {plural(side.unit)} alone")
         return [
             f"{name}: standard errors are those of "
             f"{' and '.join(counted(side.n, side.unit) for side in self.sides)} (Cameron, Gelbach "
-            f"and Miller, 2011), {' and '.join(times)}; t decides."
+            f"and Miller, 2011), {' and '.join(each)}; t is that of the fewer."
         ]
 
 
-def _grouped(units: Units, influence: NDArray[np.float64]) -> Spread:
-    """Return the spread of a quantity from influence values of single segments."""
+def grouped(units: Units, influence: NDArray[np.float64]) -> Spread:
+    """Return the spread of a quantity from influence values of single segments, `(N,)`."""
+    if len(units.sides) > 1:
+        return units.spread(influence)
     return units.spread(np.bincount(units.of_segments, influence, units.n).astype(np.float64))
+
+
+def errors_of(units: Units, influence: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return standard errors from influence values of single segments, `(S, N) -> (S,)`."""
+    return np.array([grouped(units, of).error for of in influence])
 
 
 def names_of_labels(given: object, n_segments: int) -> tuple[str, ...]:

@@ -242,6 +242,7 @@ class Drawn:
                 self.scores[[i]],
                 self.replicates[[i]],
                 None if self.influence is None else self.influence[[i], here],
+                runs=self.runs[i : i + 1],
             )
             for i, (scored, here) in enumerate(self.of.samples)
         ]
@@ -358,14 +359,11 @@ def refuse_fixed(drawn: Drawn, asking: str) -> None:
 
 def _runs_of(segments: Resampled, are_paired: bool) -> tuple[tuple[RunScores, ...], ...]:
     """Return what the scores of each system are in each run, where there are several."""
-    metric = segments.runs
-    if metric is None:
+    if segments.runs is None:
         return ()
     of_runs = []
-    for system, rows in zip(segments.systems, segments.blocks[0].rows, strict=True):
-        statistics = metric.of_runs(rows.astype(np.float64))
-        scores = metric.metric.score(np.sum(statistics, axis=1))
-        values = student.influence_values(metric.metric, statistics)
+    for i, system in enumerate(segments.systems):
+        scores, values = segments.run_scores(i)
         size = max(float(np.max(np.abs(scores))), float(np.max(np.abs(values))))
         if size > 0 and not _SMALLEST < size < _LARGEST:
             raise InputError(

@@ -358,7 +358,7 @@ def limits_of(
         unit=units.unit,
         worth=worth,
         sizes=sizes,
-        by_t=is_crossed or (degrees < bootstrap.LEAST_DEGREES and not are_counted),
+        by_t=(is_crossed or degrees < bootstrap.LEAST_DEGREES) and not are_counted,
         is_crossed=is_crossed,
         gaps=tuple(dict.fromkeys((*of_pairs, *gap_notes(drawn)))),
         held=tuple(few for one in drawn for few in held_by_few(one, pairs)),

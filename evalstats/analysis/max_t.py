@@ -100,45 +100,56 @@ def _totals_of_strata(drawn: Drawn, options: Options, values: Floats) -> list[tu
 
 
 def adjusted(
+    pairs: Sequence[Studentised], pvalues: Floats, adjustment: str, options: Options
+) -> Floats:
+    """Adjust the p-values of a family of pairs, `(P,) -> (P,)`; none is below its own.
+
+    The pairs are those under one metric, or under several with the same resamples.
+    """
+    return adjusted_within([range(len(pairs))], pairs, pvalues, adjustment, options)[0]
+
+
+def adjusted_within(
+    places: Sequence[Sequence[int]],
     pairs: Sequence[Studentised],
     pvalues: Floats,
     adjustment: str,
     options: Options,
-    errors: Errors | None = None,
-) -> Floats:
-    """Adjust the p-values of a family of pairs, `(P,) -> (P,)`; none is below its own.
+) -> list[Floats]:
+    """Adjust the p-values of pairs within several families, which may share pairs.
 
-    The pairs are those under one metric, or under several with the same resamples. Families of one
-    metric may share the standard errors within resamples.
+    `places` has for each family those of its pairs. What resamples say of a pair is computed once.
     """
+    alone = [pvalues[list(some)] for some in places]
     if adjustment != "max-t":
-        return families.ADJUSTMENTS[adjustment](pvalues)
-    if len(pairs) == 1:
-        return pvalues
+        return [families.ADJUSTMENTS[adjustment](p) for p in alone]
     # What is not drawn, or does not vary, knows nothing of the others.
-    stepped = families.holm(pvalues)
+    found = [families.holm(p) for p in alone]
     drawn = [i for i, pair in enumerate(pairs) if pair.is_drawn]
-    if drawn:
-        varying = [pairs[i] for i in drawn]
-        sign = {"two-sided": 0, "greater": 1, "less": -1}[options.alternative]
-        within = _errors_by_metric(varying, options) if errors is None else {pairs[0].drawn: errors}
-        reached, largest = _largest(varying, sign, within)
-        counts = families.monotone(np.float64(1) + reached, _sizes(varying, sign))
-        fewest = _fewest(largest)
-        shares = np.maximum(counts, fewest) / (len(largest) + 1)
-        # Standard errors that are the same in all resamples say nothing of how uncertain they are.
-        sides, widened = options.sides, bootstrap.widened
+    if not drawn or max(map(len, places)) == 1:
+        return found
+    varying = [pairs[i] for i in drawn]
+    sign = {"two-sided": 0, "greater": 1, "less": -1}[options.alternative]
+    within, number = _errors_by_metric(varying, options), {i: n for n, i in enumerate(drawn)}
+    known = [[number[i] for i in some if i in number] for some in places]
+    counted, largest = _largest(varying, sign, within, known)
+    fewest, n, sizes = _fewest(largest[0]), len(largest[0]) + 1, _sizes(varying, sign)
+    # Standard errors that are the same in all resamples say nothing of how uncertain they are.
+    sides, widened = options.sides, bootstrap.widened
+    for here, some, reached, p, stepped in zip(places, known, counted, alone, found, strict=True):
+        counts = families.monotone(np.float64(1) + reached, sizes[some])
+        of_known = [varying[i] for i in some]
         shares = np.array(
             [
                 share if within[pair.drawn] else widened(float(share) / sides, pair.spread, sides)
-                for share, pair in zip(shares, varying, strict=True)
+                for share, pair in zip(np.maximum(counts, fewest) / n, of_known, strict=True)
             ]
         )
         # At each level one of the two decides: at levels below the smallest share Holm's.
-        small = np.minimum(shares, stepped[drawn])
-        together = np.where(counts > fewest, shares, small)
-        stepped[drawn] = np.maximum(together, pvalues[drawn])
-    return stepped
+        is_known = [i in number for i in here]
+        together = np.where(counts > fewest, shares, np.minimum(shares, stepped[is_known]))
+        stepped[is_known] = np.maximum(together, p[is_known])
+    return found
 
 
 def critical_values(pairs: Sequence[Studentised], options: Options) -> list[float]:
@@ -153,7 +164,7 @@ def critical_values(pairs: Sequence[Studentised], options: Options) -> list[floa
     if drawn and n_pairs > 1:
         varying = [pairs[i] for i in drawn]
         within = _errors_by_metric(varying, options)
-        largest = np.sort(_largest(varying, 0, within)[1])
+        largest = np.sort(_largest(varying, 0, within, [range(len(drawn))])[1][0])
         fewest = _fewest(largest)
         for i in drawn:
             share = alpha
@@ -177,9 +188,12 @@ def _errors_by_metric(pairs: Sequence[Studentised], options: Options) -> dict[Dr
 
 
 def _largest(
-    pairs: Sequence[Studentised], sign: int, within: Mapping[Drawn, Errors | None]
-) -> tuple[NDArray[np.int64], Floats]:
-    """Return for each pair how many resamples reach it, and the largest of each, as `step_down`."""
+    pairs: Sequence[Studentised],
+    sign: int,
+    within: Mapping[Drawn, Errors | None],
+    places: Sequence[Sequence[int]],
+) -> tuple[list[NDArray[np.int64]], Floats]:
+    """Return how many resamples reach each pair of families, and their largest: `step_down`."""
     errors = np.array([pair.spread.error for pair in pairs])
     n = pairs[0].drawn.replicates.shape[1]
 
@@ -199,7 +213,7 @@ def _largest(
         moved /= scale
         return np.asarray(moved * sign if sign else np.abs(moved))
 
-    return families.step_down(null, _sizes(pairs, sign), n)
+    return families.step_down(null, _sizes(pairs, sign), n, places)
 
 
 def _fewest(largest: Floats) -> int:

@@ -107,6 +107,11 @@ class ScoreSum(Metric):
         return np.ones(np.shape(totals))
 
 
+def is_score_sum(metric: Metric) -> bool:
+    """Return whether strata of one unit, or of one unit in each run, were drawn together."""
+    return isinstance(metric.metric if isinstance(metric, MeanOfRuns) else metric, ScoreSum)
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """Statistics of units that are scored together."""
@@ -141,6 +146,13 @@ class Resampled(Scored):
     @abstractmethod
     def influence(self) -> Floats:
         """Return influence values of units on every score, `(S, N)`."""
+
+    @abstractmethod
+    def run_scores(self, i: int) -> tuple[Floats, Floats]:
+        """Return the score of a system in each of R runs, `(R,)`, and influence values, `(R, N)`.
+
+        Of strata these are the sums of what the score of each adds, by its slope.
+        """
 
     @property
     def runs(self) -> MeanOfRuns | None:
@@ -203,6 +215,19 @@ class Segments(Resampled):
                     values[i, at] = slopes[i, t] * own
         return values
 
+    def run_scores(self, i: int) -> tuple[Floats, Floats]:
+        """Return what units add to the score of a system in each run: block by block."""
+        slopes = self.aggregate.slopes(np.stack([b.score(b.totals)[i] for b in self.blocks]))
+        parts = []
+        for block, slope in zip(self.blocks, slopes.tolist(), strict=True):
+            metric, (rows,) = run_by_run(block.metric, block.rows[[i]].astype(np.float64))
+            values = student.influence_values(metric, rows)
+            parts.append((slope * metric.score(np.sum(rows, axis=1)), slope * values, block.places))
+        influence = np.empty((len(parts[0][0]), self.units.n))
+        for _, values, places in parts:
+            influence[:, places] = values
+        return np.sum([scores for scores, _, _ in parts], axis=0), influence
+
     @cached_property
     def segment_influence(self) -> Floats:
         """Influence of single segments on every score, whatever is drawn, `(S, n_segments)`."""
@@ -218,13 +243,8 @@ def segments_of(
     table: SegmentStatistics, name: str, units: Units, aggregate: Aggregate, task: str = ""
 ) -> Segments:
     """Return the segments of a table under its metric, which tables of results call `name`."""
-    if isinstance(table.metric, MeanOfRuns) and aggregate.label != "micro":
-        raise InputError(
-            "must be 'micro' where there are several runs of each system", argument="aggregate"
-        )
     metric, tag = table.metric, aggregate.tag
-    # Of groups of two labels t decides.
-    counts = metric.outcome_columns() is not None and len(units.sides) == 1
+    are_shares = metric.outcome_columns() is not None
     signature = MetricSignature.of(table.metric_signature)
     of_units = table if units.members is None else table.grouped(units.members)
     rows = on_grid(of_units.values, [f"{c} of {metric.name}" for c in metric.columns])
@@ -252,7 +272,7 @@ def segments_of(
         signature=signature if tag is None else signature.tagged(tag),
         reference_label=table.reference_label,
         units=units,
-        outcomes=as_outcomes(table, units, aggregate) if counts else None,
+        outcomes=as_outcomes(table, units, aggregate) if are_shares else None,
         # A mean of scores lies where they do.
         bounds=metric.bounds if aggregate.function is None else Metric.bounds,
         undefined=metric.undefined,
@@ -289,22 +309,35 @@ def _with_singles_joined(
             argument="strata",
         )
     weights = aggregate.weights
-    scores = np.stack([weights[t] * blocks[t].score(blocks[t].totals) for t in alone], axis=1)
-    # What each segment adds to the score of its own stratum.
-    moves = [
-        weights[t] * student.influence_values(blocks[t].metric, blocks[t].segments) for t in alone
-    ]
+    scores, moves = [], []
+    for t in alone:
+        metric, rows = run_by_run(blocks[t].metric, blocks[t].rows)
+        scores.append(
+            weights[t] * scores_of(metric, np.asarray(np.sum(rows, axis=2, dtype=np.float64)))
+        )
+        # What each segment adds to the score of its own stratum, in each run.
+        _, segments = run_by_run(blocks[t].metric, blocks[t].segments)
+        values = [student.influence_values(metric, of_system) for of_system in segments]
+        moves.append(weights[t] * np.stack(values).swapaxes(1, 2))
+    of_runs, n_runs = isinstance(blocks[0].metric, MeanOfRuns), scores[0].shape[1]
     joined = Block(
-        ScoreSum(),
-        rows=on_grid(scores[:, :, None], ["score"]),
-        plain=scores[:, :, None],
-        segments=np.concatenate(moves, axis=1)[:, :, None],
+        MeanOfRuns(ScoreSum(), n_runs) if of_runs else ScoreSum(),
+        rows=on_grid(np.stack(scores, axis=1), ["score"] * n_runs),
+        plain=np.stack(scores, axis=1),
+        segments=np.concatenate(moves, axis=1),
         places=np.concatenate([blocks[t].places for t in alone]),
         segment_places=np.concatenate([blocks[t].segment_places for t in alone]),
     )
     others = [t for t in range(len(blocks)) if t not in alone]
     shares = (*(weights[t] for t in others), 1.0)
     return (*(blocks[t] for t in others), joined), Aggregate(aggregate.label, shares)
+
+
+def run_by_run(metric: Metric, rows: NDArray[Any]) -> tuple[Metric, NDArray[Any]]:
+    """Return the metric of one run, and rows by run, `(S, n, R k) -> (S, R, n, k)`."""
+    if isinstance(metric, MeanOfRuns):
+        return metric.metric, metric.of_runs(rows)
+    return metric, rows[:, None]
 
 
 def distinct_names(metrics: Sequence[Metric]) -> list[str]:

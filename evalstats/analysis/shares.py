@@ -131,10 +131,9 @@ class Outcomes:
         """Return what counts the segments gained and lost, `(N,)` each."""
         changed = gained.astype(float) - lost
         if influence is None:
-            assert self.units.members is not None
             weights = 1 / len(changed) if self.weights is None else self.weights
             values = weights * (changed - np.mean(changed))
-            influence = np.asarray(np.bincount(self.units.members, self.scale * values))
+            influence = np.asarray(np.bincount(self.units.of_segments, self.scale * values))
         spread = self.units.spread(influence, self._added(changed))
         shares = self._share(gained), self._share(lost)
         n = self._effective(sum(shares) - (shares[0] - shares[1]) ** 2, spread)
@@ -146,12 +145,17 @@ class Outcomes:
 
         Of groups with 1, 1 and 5 marks these are none, and the five.
         """
-        members = self.units.members
-        if self.units.sizes is None or members is None or not np.any(marks):
+        members = self._groups.members
+        if self._groups.sizes is None or members is None or not np.any(marks):
             return
         in_group = np.bincount(members, marks)[members]
         for more in (np.inf, *np.unique(in_group[marks])[:0:-1]):
             yield marks & (in_group >= more)
+
+    @property
+    def _groups(self) -> Units:
+        """The groups; of two labels those that are more, since t is that of the fewer."""
+        return max(self.units.sides, key=lambda side: side.alike.degrees)
 
     def _share(self, marks: NDArray[np.bool_]) -> float:
         return float(np.mean(marks) if self.weights is None else self.weights @ marks)
@@ -193,7 +197,7 @@ class Outcomes:
         segments = float(self.success.shape[1])
         if self.weights is not None:
             segments = student.kish(self.weights)
-        sizes, members = self.units.sizes, self.units.members
+        sizes, members = self._groups.sizes, self._groups.members
         if sizes is None:
             return segments if self.units.plain or found == np.inf else found
         # Groups count by what their segments weigh.

@@ -75,10 +75,10 @@ class Total:
                     f"aggregate 'micro' needs one metric, got {one!r} for task {first!r} and "
                     f"{other!r} for task {name!r}; use 'macro'"
                 )
-        if self.aggregate != "micro" and isinstance(one, MeanOfRuns):
-            raise InputError(
-                "must be 'micro' where there are several runs of each system", argument="aggregate"
-            )
+        counts = {name: _n_runs(table) for name, table in self.tables.items()}
+        if len(set(counts.values())) > 1:
+            each = ", ".join(f"{n} for {name!r}" for name, n in counts.items())
+            raise InputError(f"a total needs as many runs of each system on each task, got {each}")
 
     @cached_property
     def order(self) -> list[str]:
@@ -243,9 +243,9 @@ def as_totals(
                 )
             if fitting:
                 under[name] = fitting[0]
-        # Of several runs there is no mean over tasks.
-        has_runs = any(isinstance(table.metric, MeanOfRuns) for table in under.values())
-        if len(under) > 1 and not (has_runs and aggregate is None):
+        # Of tasks with other runs there is no mean.
+        n_runs = {_n_runs(table) for table in under.values()}
+        if len(under) > 1 and not (len(n_runs) > 1 and aggregate is None):
             totals.append(Total(under, aggregate or "macro", label, groups, tasks))
     return totals
 
@@ -264,12 +264,15 @@ def _named_totals(
             for table in tasks.get(name, ())
             if table.metric.name == one.metric
         }
-        runs_of = any(isinstance(table.metric, MeanOfRuns) for table in tables.values())
-        if len(tables) == len(one.tasks) and (one.aggregate == "micro" or not runs_of):
+        if len(tables) == len(one.tasks) and len({_n_runs(of) for of in tables.values()}) == 1:
             totals.append(Total(tables, one.aggregate, one.name, groups, tasks))
     known = {(total.metric, frozenset(total.tables)) for total in totals}
     others = as_totals(tasks, None, groups)
     return totals + [t for t in others if (t.metric, frozenset(t.tables)) not in known]
+
+
+def _n_runs(table: SegmentStatistics) -> int:
+    return table.metric.n_runs if isinstance(table.metric, MeanOfRuns) else 1
 
 
 def _signature(tables: Sequence[SegmentStatistics], tag: str | None) -> MetricSignature:

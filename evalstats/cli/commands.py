@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
+from itertools import chain
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,14 +22,17 @@ from evalstats.analysis.suite import Suite
 from evalstats.cli.flags import COMMANDS, flag_of, names_of
 from evalstats.cli.inputs import Input, Logs, log_at, read
 from evalstats.cli.output import FIGURES, outputs_of, to_stdout
+from evalstats.cli.parser import Percent, metrics_of
 from evalstats.errors import Argument, InputError
 from evalstats.logs.words import matches
+from evalstats.metrics import Confusion, Mean
 from evalstats.resampling.executors import Reporting
 from evalstats.results.files import replacing
 from evalstats.results.forms import Result
 from evalstats.results.records import BARRING, CAUTION, Caution, accepting
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines, system_names
+from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
     from evalstats.designs.looks.looks import Looks
@@ -119,9 +123,11 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
     """Hold one system against what is in use, once or at a look of many."""
     if not options.baseline:
         raise InputError("give --baseline, what is in use: a log, a file of outputs, or a name")
-    is_growing = any(x is not None for x in (options.of, options.looks, options.state))
+    is_growing = any(
+        x is not None for x in (options.of, options.looks, options.start, options.state)
+    )
     if is_growing and options.state is None:
-        raise InputError("--of and --looks need --state FILE, which keeps what was seen")
+        raise InputError("--of, --looks and --start need --state FILE, which keeps what was seen")
     for path in options.output or () if is_growing else ():
         if Path(path).absolute() == Path(options.state).absolute():
             raise InputError(f"-o {path} is the state; give another file")
@@ -202,7 +208,14 @@ def _asked(
     asked = {name: value for name in names if (value := getattr(options, name)) is not None}
     known = {"seed" if name == "rng" else name: value for name, value in asked.items()}
     Options(**{field.name: known[field.name] for field in fields(Options) if field.name in known})
+    percentages = {name: x for name, x in asked.items() if isinstance(x, Percent)}
+    if percentages and options.input:
+        raise _no_shares(percentages, metrics_of(options)[0].name)
     inputs = read(options, progress, least)
+    for table in chain.from_iterable(inputs.tasks.values()) if percentages else ():
+        if not _has_shares(table):
+            raise _no_shares(percentages, table.metric.name)
+    asked |= {name: float(share) for name, share in percentages.items()}
     asked |= {name: value for name, value in inputs.labels.items() if value is not None}
     if options.unpaired:
         asked["paired"] = False
@@ -211,6 +224,30 @@ def _asked(
     if aggregate := options.aggregate or inputs.totals:
         asked["aggregate"] = aggregate
     return inputs, asked
+
+
+def _has_shares(table: SegmentStatistics) -> bool:
+    """Return whether scores are known to be from 0 to 1, of which a percentage is a part."""
+    # Few gates are of percentages.
+    from evalstats.designs.trials.metrics import Trials
+
+    metric: Any = getattr(table.metric, "metric", table.metric)  # of runs, or of a judge
+    if not isinstance(metric, (Mean, Trials, Confusion)):
+        return False
+    if isinstance(table.metric, Mean):
+        total, count = table.values[..., 0], table.values[..., 1]
+        return bool(((total >= 0) & (total <= count)).all())
+    return bool(((table.scores >= 0) & (table.scores <= 1)).all())
+
+
+def _no_shares(percentages: Mapping[str, float], metric: str) -> InputError:
+    """Return the error about a percentage of scores that are not from 0 to 1."""
+    name, share = next(iter(percentages.items()))
+    said = f"is {100 * share:g} % of scores from 0 to 1, and those of {metric} are others: write "
+    said += f"{flag_of(name)} {100 * share:g} for points"
+    if name == "margin":
+        said += f", or --recovery {1 - share:g} for a share of the baseline's score"
+    return InputError(said, argument=name)
 
 
 def _suite(inputs: Input, asked: dict[str, Any]) -> Suite:
@@ -294,9 +331,9 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
         except (OSError, ValueError) as error:
             reason = error if isinstance(error, InputError) else f"it is no JSON ({error})"
             raise InputError(f"--state {path}: {reason}") from None
-    look = test.look(tables[0], baseline, **labels)
+    n_looks, look = len(test.looks), test.look(tables[0], baseline, **labels)
     notes = accepting([*inputs.notes, *test.result.notes], allowed)
-    for note in notes if look.verdict == "passed" else ():
+    for note in notes if look.verdict == "passed" and look.number > n_looks else ():
         if isinstance(note, Caution) and note.kind in BARRING:
             raise InputError(
                 f"this look would pass, and its numbers may be invalid: "

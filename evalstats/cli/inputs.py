@@ -111,9 +111,15 @@ def _check_enough(
     """Refuse a baseline that is not there, systems that are not, and fewer than two."""
     name = options.baseline
     if options.command == "gate" and _known(name, systems, paths) is None:
+        more = ""
+        if re.fullmatch(r"[\d.]+ ?%?", name):
+            more = (
+                f". A gate holds two systems against each other; whether a score is above {name} "
+                f"says the interval of evalstats estimate --confidence-level 0.9 (at level 0.05)"
+            )
         raise InputError(
             f"cannot read {name}: it does not exist, and there is no system {name!r}; "
-            f"{meant(name, systems)}"
+            f"{meant(name, systems)}{more}"
         )
     if name is not None:
         _system(name, systems, paths)

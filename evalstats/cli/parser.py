@@ -14,7 +14,6 @@ from typing import Any, NoReturn, get_args, get_type_hints
 from evalstats.checks import meant, shown
 from evalstats.cli.flags import COMMANDS, EVERY, Option, entry, flag_of, options_of
 from evalstats.cli.output import to_stdout
-from evalstats.designs.trials.metrics import trials_named
 from evalstats.errors import Argument, InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
@@ -52,6 +51,10 @@ METRIC_OPTIONS: dict[Any, dict[str, Any]] = {
 }
 #: Stands before a name that begins with a dash; no word of a command line has it.
 _NAME = "\0"
+
+
+class Percent(float):
+    """A share that was typed as a percentage, 0.05 of ``5%``."""
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -107,10 +110,17 @@ def _marked(words: Iterable[str], options: Sequence[Option]) -> Iterator[str]:
             flag = word
         elif flag in ("--names", "--baseline", "--systems"):
             is_name = re.match("-[^-]", word) is not None
-        elif flag == "--epochs" != before and (word == "mean" or trials_named(word)):
+        elif flag == "--epochs" != before and _counts(word):
             yield flag
         yield f"{_NAME}{word}" if is_name else word
         before = word
+
+
+def _counts(word: str) -> bool:
+    """Return whether a word is a way to count answers, beside others."""
+    from evalstats.designs.trials.metrics import trials_named
+
+    return word == "mean" or trials_named(word) is not None
 
 
 def as_typed(argument: Argument, options: argparse.Namespace) -> str:
@@ -193,9 +203,10 @@ def _read(kind: str, text: str) -> Any:
         if not comma:
             raise argparse.ArgumentTypeError(f"expected two prices, such as 10,1; got {text!r}")
         return _read("NUMBER", item), _read("NUMBER", trial)
-    if kind in ("SHARE", "LEVEL") and re.fullmatch(r"[\d.]+ ?%", text):
-        share = f"{_read('NUMBER', text.rstrip(' %')) / 100:.10g}"
-        raise argparse.ArgumentTypeError(f"expected a share, got {text!r}: write {share}")
+    if kind in ("POINTS", "SHARE", "LEVEL") and re.fullmatch(r"[\d.]+ ?%", text):
+        # Of points it has to be seen whether scores are from 0 to 1.
+        share = float(f"{_read('NUMBER', text.rstrip(' %')) / 100:.10g}")
+        return Percent(share) if kind == "POINTS" else share
     if kind not in ("N", "NUMBER", "POINTS", "SHARE", "LEVEL"):
         return text
     try:

@@ -7,7 +7,7 @@ rejected no longer takes part in that maximum.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -98,20 +98,30 @@ ADJUSTMENTS: dict[str, Callable[[ArrayLike], Floats]] = {
 
 
 def step_down(
-    null: Callable[[NDArray[np.intp]], Floats], observed: Floats, n_resamples: int
-) -> tuple[NDArray[np.int64], Floats]:
-    """Count the resamples whose largest null value is at least the observed one of each pair.
+    null: Callable[[NDArray[np.intp]], Floats],
+    observed: Floats,
+    n_resamples: int,
+    places: Sequence[Sequence[int]],
+) -> tuple[list[NDArray[np.int64]], Floats]:
+    """Count in families the resamples whose largest null value is at least each observed one.
 
-    Of observed values T `(P,)`, and null values T* `(p, B)`, which `null` returns for some pairs:
-    #{max_l T*_l >= T_j} over the pairs l with T_l <= T_j, `(P,)`; and the maxima over all, `(B,)`.
+    Of observed values T `(P,)`, null values T* `(p, B)`, which `null` returns for some pairs, and
+    the `places` of the pairs of each of F families: #{max_l T*_l >= T_j} over the pairs l of the
+    family with T_l <= T_j, F arrays; and the maxima over all of each, `(F, B)`.
     """
-    largest = np.full(n_resamples, -np.inf)
-    counts = np.empty(len(observed), dtype=np.int64)
+    largest = np.full((len(places), n_resamples), -np.inf)
+    counts = [np.empty(len(some), dtype=np.int64) for some in places]
+    holders: list[list[tuple[int, int]]] = [[] for _ in observed]
+    for family, some in enumerate(places):
+        for i, j in enumerate(some):
+            holders[j].append((family, i))
     order = np.argsort(observed, kind="stable")
-    for some in np.split(order, range(_TOGETHER, len(order), _TOGETHER)):
-        for j, values in zip(some, null(some), strict=True):
-            np.maximum(largest, values, out=largest)
-            counts[j] = np.count_nonzero(largest >= observed[j] - _TIE * abs(observed[j]))
+    for together in np.split(order, range(_TOGETHER, len(order), _TOGETHER)):
+        for j, values in zip(together, null(together), strict=True):
+            least = observed[j] - _TIE * abs(observed[j])
+            for family, i in holders[j]:
+                np.maximum(largest[family], values, out=largest[family])
+                counts[family][i] = np.count_nonzero(largest[family] >= least)
     return counts, largest
 
 

@@ -302,18 +302,21 @@ def with_runs(segments: Spread, runs: Sequence[Runs]) -> Spread:
     """Return the spread of means over runs from that of segments, σ_s² and σ_e², and of runs.
 
     `runs` has each system of a difference, or, where runs are paired, the difference alone.
-    What both hold, σ_e²/RN, is taken off once. Degrees of freedom are Satterthwaite's (1946), each
-    source with its whole mean square, and at least R - 1.
+    What both hold, σ_e²/RN, is taken off once. The component of the runs, Σσ_r²/R, is estimated by
+    the method of moments (Searle, Casella and McCulloch, 1992): where means of runs vary no more
+    than segments explain it is 0, and adds nothing. Else degrees of freedom are Satterthwaite's
+    (1946), each source with its whole mean square, and at least R - 1.
 
     >>> found = with_runs(Spread(3.0, 1.0, 999.0), [(16.0, 0.0, 5)])
     >>> found.error, round(found.degrees, 2)
     (5.0, 9.75)
     """
-    if not runs:
+    component = sum(between - both for between, both, _ in runs)
+    if component <= 0:
         return segments
-    total = segments.error**2 + sum(max(between - both, 0.0) for between, both, _ in runs)
+    total = segments.error**2 + component
     # Of shares, as in `spread`.
-    scale = total or 1.0
+    scale = total
     squares = (segments.error**2 / scale) ** 2 / segments.degrees
     squares += sum((between / scale) ** 2 / (n - 1) for between, _, n in runs)
     degrees = (total / scale) ** 2 / squares if squares > 0 else 0.0

@@ -54,17 +54,7 @@ def gate_tables(
     The baseline is what `base` is, or is called by a name; `of_logs` are arguments of `joined`.
     """
     baseline = base if name is None else name
-    maker = maker_of(given.hypotheses) or maker_of(baseline)
-    if maker is not None and maker.total is None:
-        raise InputTypeError(
-            f"a gate needs the statistics of every segment, and {maker.why}; give compare the "
-            f"{maker.kind.__name__}, with margin or recovery"
-        )
-    if maker is not None and not isinstance(baseline, str):
-        raise InputTypeError(
-            f"baseline must be the name of a system where {maker.name} is given, which has both: "
-            f"apart they say nothing of how systems vary together"
-        )
+    _check_baseline(given.hypotheses, baseline, "base" if name is None else "baseline")
     hypotheses, references = _opened(given.hypotheses), _opened(given.references)
     given = given._replace(hypotheses=hypotheses, references=references)
     is_name = False
@@ -99,6 +89,27 @@ def gate_tables(
         return GateTables(_by_task(given), str(baseline), given.groups, given.strata)
     tables = _of_two_sides(given, baseline)
     return GateTables({"": tables}, tables[0].systems[0], given.groups, given.strata)
+
+
+def _check_baseline(hypotheses: Any, baseline: object, argument: str) -> None:
+    """Raise for a baseline that is a number, and for sums that say too little of segments."""
+    if isinstance(baseline, (int, float)):
+        raise InputTypeError(
+            f"must be a system, got {baseline}: whether a score is above a number says its "
+            f"interval, of estimate or estimate_logs with confidence_level=0.9 (at level 0.05)",
+            argument=argument,
+        )
+    maker = maker_of(hypotheses) or maker_of(baseline)
+    if maker is not None and maker.total is None:
+        raise InputTypeError(
+            f"a gate needs the statistics of every segment, and {maker.why}; give compare the "
+            f"{maker.kind.__name__}, with margin or recovery"
+        )
+    if maker is not None and not isinstance(baseline, str):
+        raise InputTypeError(
+            f"baseline must be the name of a system where {maker.name} is given, which has both: "
+            f"apart they say nothing of how systems vary together"
+        )
 
 
 def _opened(value: Any) -> Any:

@@ -13,11 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison
-from evalstats.analysis.design import Aggregated, Labels, NamedTotal, names_of_labels, unit_name
-from evalstats.analysis.options import PairOptions, ScoreOptions
+from evalstats.analysis.design import (
+    Aggregated,
+    Labels,
+    NamedTotal,
+    as_units,
+    names_of_labels,
+    unit_name,
+)
+from evalstats.analysis.options import Options, PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called, choice, flag, listed, shown, taking
-from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, both_bad_notes, simple
+from evalstats.designs.arenas.battles import (
+    ASKED,
+    BattleTable,
+    BradleyTerry,
+    both_bad_notes,
+    simple,
+)
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import InputError
 from evalstats.logs.formats import arenas
@@ -29,11 +42,12 @@ from evalstats.logs.missing import (
     common_item_notes,
     complete,
     notes_on,
+    run_notes,
     same_items,
     sentences,
     shared_tasks,
 )
-from evalstats.logs.pivot import Pivot, epochs_of, pivots_of
+from evalstats.logs.pivot import Pivot, epochs_of, pivots_of, usual_epochs
 from evalstats.logs.reading import (
     Logs,
     OneLog,
@@ -42,7 +56,7 @@ from evalstats.logs.reading import (
     places_of,
     read_several,
 )
-from evalstats.logs.rows import Key, natural
+from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.settings import allowed_changes, change_notes
 from evalstats.logs.sources import without_suffix
 from evalstats.logs.words import as_directions, matches
@@ -106,8 +120,9 @@ def compare_logs(
         its harness counts it (SWE-bench, τ-bench, promptfoo, DeepEval: as failed), and all else
         that is missing is refused.
     epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, or a list, optional
-        What several answers to an item are, as in `read_log`; by default what the first log says.
-        Of several each is a metric: ``["pass^1", "pass^4"]``.
+        What several answers to an item are, as in `read_log`; by default what the first log says,
+        and else runs where a column `seed` or `run` numbers them for every item, and their mean. Of
+        several each is a metric: ``["pass^1", "pass^4"]``.
     directions : mapping of str to {"higher", "lower"}, optional
         What is better under a metric whose name does not say it, as in `read_log`.
     columns : mapping of str to str, optional
@@ -302,7 +317,8 @@ def joined(
     ]
     notes = notes_on(chosen)
     rows = shared_tasks(chosen, places, missing, notes)
-    pivots, named = _labelled(pivots_of(rows, ways, flag(paired, "paired")), labels)
+    pivots = _pivots(rows, ways, missing, human is not None, flag(paired, "paired"), notes)
+    pivots, named = _labelled(pivots, labels)
     changes = change_notes(pivots, allowed)
     averages = [one for log in chosen for one in log.averages if one.system in places]
     parts = [_tables(of, averages, wanted.task, missing, notes) for of in pivots]
@@ -315,6 +331,26 @@ def joined(
     common = [line for part in parts for line in common_item_notes(part.tasks)]
     said = list(dict.fromkeys([*changes, *sentences(notes), *common]))
     return Joined(tasks, said, paths, totals, unread, texts, named)
+
+
+def _pivots(
+    rows: Mapping[Key, list[Rows]],
+    ways: Sequence[str],
+    missing: str | None,
+    are_judged: bool,
+    are_paired: bool,
+    notes: list[Note],
+) -> list[dict[Key, Pivot]]:
+    """Return the pivots of all systems by key, or of each alone, with notes on their runs."""
+    why = ""
+    if not ways:
+        way, why = usual_epochs([one for of_key in rows.values() for one in of_key], missing)
+        if way == "runs" and are_judged:
+            way, why = "mean", "people's scores are of single answers"
+        ways = (way,)
+    pivots = pivots_of(rows, ways, are_paired)
+    notes += run_notes([one for side in pivots for one in side.values()], ways, why)
+    return pivots
 
 
 def _labelled(
@@ -637,21 +673,25 @@ def _of_arena(
     strengths: BradleyTerry | None,
 ) -> Joined:
     """Return battles: of two systems their win rates, and of several the table of strengths."""
-    from evalstats.designs.arenas.arena import linked, win_rates
+    from evalstats.designs.arenas.arena import linked, position_notes, win_rates
 
     table = _battles(logs, places)
     n, notes = len(table.points), sentences(notes_on(logs))
-    for name, of in table.labels.items() if not labels else ():
+    are_rates = strengths is None and len(places) == 2 and n > 0
+    # Of strengths a note of theirs says what prompts and voters make of the errors.
+    is_told = bool(labels) or (bool(table.both_labels) and not are_rates)
+    for name, of in () if is_told else table.labels.items():
         n_asked = len(set(of))
         # Several battles may share a prompt.
-        if simple(name) in arenas.ASKED and "" not in of and 1 < n_asked < n:
+        if simple(name) in ASKED and "" not in of and 1 < n_asked < n:
             notes.append(
                 f"{n:,} battles are of {n_asked:,} different {name}: where another test would have "
                 f"others, these are the units; give groups={name!r} (--groups {name})."
             )
             break
-    if strengths is None and len(places) == 2 and n:
-        notes += [*table.notes, *table.tie_notes]
+    if are_rates:
+        by_battle = () if labels else position_notes(table, as_units(n, None, None), Options())
+        notes += [*table.notes, *by_battle, *table.tie_notes]
         return Joined({"": [win_rates(table)]}, notes, {}, unread=unread)
     # A summary stands in the place of statistics.
     table = linked(replace(table, metric=strengths or table.metric))
@@ -679,10 +719,17 @@ def _battles(logs: Sequence[Log], systems: Mapping[str, int]) -> BattleTable:
     kept = {name: [of.get(key, "") for key in both] for name, of in labels.items()}
     numbers = np.array([[n for n, _ in rows] for rows in both.values()], dtype=np.intp)
     points = np.array([2 * rows[0][1] for rows in both.values()], dtype=np.int8)
+    numbers = numbers.reshape(-1, 2)
+    shown_first = [systems.get(str(name), -1) for name in kept.pop(arenas.SHOWN_FIRST, ())]
+    if has_order := len(shown_first) == len(numbers) and min(shown_first, default=0) >= 0:
+        turned = numbers[:, 1] == shown_first
+        numbers[turned] = numbers[turned, ::-1]
+        points[turned] = 2 - points[turned]
     return BattleTable(
         tuple(systems),
-        numbers.reshape(-1, 2),
+        numbers,
         points,
         labels=kept,
+        has_order=has_order,
         notes=both_bad_notes(kept.get(arenas.WINNER, ())),
     )

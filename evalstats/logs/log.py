@@ -105,7 +105,7 @@ def _called(key: Key) -> tuple[tuple[str, ...], ...]:
 class Tables(Mapping[Key, SegmentStatistics]):
     """The table of each key, which is computed when it is first asked for, and then kept."""
 
-    def __init__(self, rows: Mapping[Key, Sequence[Rows]], epochs: str) -> None:
+    def __init__(self, rows: Mapping[Key, Sequence[Rows]], epochs: str | None) -> None:
         self._rows, self._epochs = rows, epochs
         self._tables: dict[Key, SegmentStatistics] = {}
 
@@ -153,8 +153,8 @@ class Log(Result):
         Whose format it is.
     rows : tuple of Rows
         By task, in the natural order of their names.
-    epochs : str
-        What several answers to one item are in `tables`.
+    epochs : str or None
+        What several answers to one item are in `tables`, as in `read_log`.
     groups : mapping of str to tuple of str
         Tasks that the harness calls by one name: those of a group, or with a tag.
     group_scores : mapping of (Key, str) to float
@@ -176,7 +176,7 @@ class Log(Result):
     path: str
     format: str
     rows: tuple[Rows, ...]
-    epochs: str = "mean"
+    epochs: str | None = None
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     group_scores: Mapping[tuple[Key, str], float] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()

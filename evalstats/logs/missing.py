@@ -15,15 +15,18 @@ from numpy.typing import NDArray
 from evalstats.errors import Argument, InputError
 from evalstats.logs.formats.format import BY_PLACE
 from evalstats.logs.log import Log, by_key, incompleteness
-from evalstats.logs.pivot import Pivot
+from evalstats.logs.pivot import Pivot, epochs_differ
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.metrics import Mean, Trials
 from evalstats.results.records import Caution, counted, first_few, lacking_unlike
+from evalstats.results.tabular import p_is
 from evalstats.statistics.segments import SegmentStatistics
 
 MISSING = ("error", "failure", "intersect", "available")
 #: What to do where systems share no item.
 _UNPAIRED = ("if these are other items, compare the systems with ", Argument("paired", False))
+#: Means of epochs vary where they would seldom do so by chance.
+_UNLIKE_EPOCHS = 0.01
 #: Labels that say what an item asks, whatever its task.
 _HASHES = ("doc_hash", "item_hash", "sample_hash")
 
@@ -157,11 +160,35 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
         if isinstance(pivot.metric, Trials):
             how = "as trials of the item, which is the unit"
         elif pivot.parts[0].n_runs > 1:
-            how = "as runs of the system, whose spread counts"
+            how = "as runs of the system, whose spread counts (epochs='mean' averages them)"
         n = counted(len(pivot.ids), "item")
         line = f"{pivot.key.part or pivot.key}: {n}, {several} answers each"
         notes.append(Note("answers", line, f", {how}."))
     return pivot.table(kept)
+
+
+def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[Note]:
+    """Return cautions where answers are averaged that may have something in common.
+
+    `why` says why runs are; means of other epochs may vary more than items explain (F test at .01
+    of every system and table, by Bonferroni).
+    """
+    if why:
+        ending = ", so that how much they vary is no part of the error."
+        return [Note("runs", f"Runs of each system are averaged, since {why}", ending, "runs")]
+    every = [(epochs_differ(p.rows), pivot.key, p.rows) for pivot in pivots for p in pivot.parts]
+    if "mean" not in epochs or not every:
+        return []
+    pvalue, key, rows = min(every, key=lambda one: one[0])
+    if (adjusted := min(pvalue * len(every), 1.0)) > _UNLIKE_EPOCHS:
+        return []
+    n = counted(len(set(rows.items.epochs.tolist())), "epoch")
+    line = (
+        f"{key}: means of the {n} of {rows.system} vary more than items explain "
+        f"({p_is(adjusted)}), and are averaged as if they did not; what answers of an epoch share, "
+        f"as a seed or a prompt, is part of the error with epochs='runs'"
+    )
+    return [Note("runs", line, caution="runs")]
 
 
 def _are_binary(pivot: Pivot) -> bool:

@@ -5,6 +5,7 @@ Several answers to an item become their mean, runs of the system, or trials of a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
@@ -17,6 +18,7 @@ from evalstats.analysis.design import label_codes
 from evalstats.checks import listed, shown
 from evalstats.designs.trials.metrics import EPOCHS, Trials, trials_named
 from evalstats.errors import Argument, InputError
+from evalstats.inference.student import mean_squares
 from evalstats.logs.rows import Key, Rows, natural_order, taken
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
 from evalstats.metrics.ratios import MeanOfRuns
@@ -30,8 +32,10 @@ def as_epochs(epochs: object) -> str:
     return str(epochs)
 
 
-def epochs_of(given: str | Sequence[str]) -> tuple[str, ...]:
-    """Return what answers become, in one way or several, of which each is a metric."""
+def epochs_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return what answers become, in one way or several, each a metric; none of None."""
+    if given is None:
+        return ()
     ways = tuple(
         map(as_epochs, [given] if isinstance(given, str) else listed(given, "epochs", "words"))
     )
@@ -42,6 +46,64 @@ def epochs_of(given: str | Sequence[str]) -> tuple[str, ...]:
             argument="epochs",
         )
     return ways
+
+
+def usual_epochs(rows: Sequence[Rows], missing: str | None = None) -> tuple[str, str]:
+    """Return what answers of all these systems are by themselves, "runs" or "mean".
+
+    They are runs where columns say so, and every item of every table has the same number of them;
+    where it has not, the second text says why runs are averaged.
+    """
+    every = [one.without_absent(keep_items=True) for one in rows]
+    if not any(one.items.are_runs and len(one.items.epochs) for one in every):
+        return "mean", ""
+    counts = {n_runs(one) if one.items.are_runs else 1 for one in every}
+    if None in counts:
+        return "mean", "not every item has every run"
+    if len(counts) > 1:
+        numbers = ", ".join(map(str, sorted(filter(None, counts))))
+        return "mean", f"there are not as many of each system and task, but {numbers}"
+    if missing != "intersect" and any(np.any(one.is_gone) for one in every):
+        return "mean", "some have no score"
+    return "runs", ""
+
+
+def n_runs(rows: Rows) -> int | None:
+    """Return how many answers each item has; None where items have others, by their numbers."""
+    numbers = rows.items.epochs
+    if not len(numbers):
+        return 1
+    n, *others = set(Counter(rows.items.ids).values())
+    return None if others or np.any(numbers.reshape(-1, n) != numbers[:n]) else n
+
+
+def epochs_differ(rows: Rows) -> float:
+    """Return the p-value of F for means of epochs that differ by more than items explain.
+
+    Of items that have a score in every epoch, in a two-way analysis of items and epochs; 1 where
+    there are none.
+    """
+    numbers, there = rows.items.epochs, ~rows.is_gone
+    if not len(numbers) or not isinstance(rows.metric, Mean):
+        return 1.0
+    there &= rows.values[:, 1] != 0
+    items, places = np.unique(rows.items.ids, return_inverse=True)
+    epochs, columns = np.unique(numbers, return_inverse=True)
+    if len(items) * len(epochs) > 4 * len(numbers):
+        return 1.0
+    scores = np.full((len(epochs), len(items)), np.nan)
+    scores[columns[there], places[there]] = rows.values[there, 0]
+    scores = scores[:, ~np.isnan(scores).any(axis=0)]
+    n_epochs, n = scores.shape
+    if n < 2 or n_epochs < 2:
+        return 1.0
+    means = np.mean(scores, axis=1, keepdims=True)
+    between, within = mean_squares(means[:, 0], (scores - means) / n)
+    if not within > 0:
+        return 0.0 if between > 0 else 1.0
+    from scipy.special import fdtrc
+
+    return float(fdtrc(n_epochs - 1, (n_epochs - 1) * (n - 1), between / within))
 
 
 def _of_trials(epochs: object, score: str = "") -> Trials | None:
@@ -115,8 +177,7 @@ def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
         n, most = int(counts.min()), int(counts.max())
         items = items.at(first)._replace(n_answers=(n, most))
         if epochs == "runs":
-            numbers = rows.items.epochs
-            if n < most or np.any(numbers.reshape(-1, n) != numbers[:n]):
+            if n_runs(rows) is None:
                 raise InputError(
                     f"{rows.path}, {rows.key}: ",
                     Argument("epochs", "runs"),
@@ -273,13 +334,15 @@ class Pivot(NamedTuple):
         return repeats[:, kept]
 
 
-def pivoted(rows: Sequence[Rows], epochs: str = "mean", metric: Metric | None = None) -> Pivot:
+def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | None = None) -> Pivot:
     """Return the rows of several systems under one key side by side.
 
-    `metric` is the one of all systems, where there are others than these.
+    Without `epochs` answers are what `usual_epochs` says. `metric` is the one of all systems, where
+    there are others than these.
     """
     rows = [one.without_absent(keep_items=True) for one in rows]
     metric = _shared_metric(rows) if metric is None else metric
+    epochs = usual_epochs(rows)[0] if epochs is None else epochs
     key, trials = rows[0].key, _of_trials(epochs, metric.name)
     for one in rows if trials is not None else ():
         if not isinstance(metric, Mean):
@@ -341,9 +404,7 @@ def pivots_of(
     ]
 
 
-def pivoted_by_system(
-    rows_of: Mapping[Key, Sequence[Rows]], epochs: str = "mean"
-) -> list[dict[Key, Pivot]]:
+def pivoted_by_system(rows_of: Mapping[Key, Sequence[Rows]], epochs: str) -> list[dict[Key, Pivot]]:
     """Return what `pivoted` makes of each system alone, by key; the metric is that of all of them.
 
     What only other systems have in a table is none of its items.

@@ -35,7 +35,7 @@ def read_log(
     metric: Patterns = None,
     filter: Patterns = None,
     labels: str | Sequence[str] = (),
-    epochs: str = "mean",
+    epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
     name: str | None = None,
@@ -52,19 +52,21 @@ def read_log(
     labels : str or sequence of str
         What to keep of each item beside its scores, as the path of keys in the log:
         ``"doc.passage_id"``; for `groups` and `strata`. Tables keep their group columns anyway.
-    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}
+    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, optional
         Several answers to one item are averaged, so that the item is the unit; or they are runs of
         a system (`MeanOfRuns`), whose spread counts as well; or trials of `PassAll`, ``"pass^4"``,
         of `PassAny`, ``"pass@2"``, of `FlipRate`, or of `ICC`, with a score of 1 for a right one.
+        By default answers that a column `seed` or `run` numbers are runs, where every item has
+        every one, and others (`epoch`, `trial`, `repeat`) are averaged.
     directions : mapping of str to {"higher", "lower"}, optional
         What is better under a metric whose name does not say it: ``{"judge": "higher"}``.
     columns : mapping of str to str, optional
         What columns of a table are, where their names do not say it: ``{"mine": "score"}``. Each is
         ``"system"``, ``"segment"``, ``"score"`` (of several columns each is a metric),
         ``"numerator"`` and ``"denominator"``, ``"metric"``, ``"task"``, ``"filter"``, ``"epoch"``,
-        ``"label"``, ``"system_score"`` (the scores of the system that the column is called after),
-        or None, which leaves it out. Where scores are named no other column is one. Of battles
-        ``"model_a"``, ``"model_b"`` and ``"winner"``.
+        ``"run"``, ``"label"``, ``"system_score"`` (the scores of the system that the column is
+        called after), or None, which leaves it out. Where scores are named no other column is one.
+        Of battles ``"model_a"``, ``"model_b"`` and ``"winner"``.
     name : str, optional
         Of the system, in place of the one in the log.
 
@@ -93,7 +95,8 @@ def read_log(
     wanted = Wanted.of(task, metric, filter)
     wanted = wanted._replace(labels=tuple(paths), columns=as_columns(columns))
     (log,) = _read_all([path], wanted)
-    log = replace(log, epochs=as_epochs(epochs)).directed(as_directions(directions))
+    epochs = None if epochs is None else as_epochs(epochs)
+    log = replace(log, epochs=epochs).directed(as_directions(directions))
     return log if name is None else _named(log, name)
 
 

@@ -50,11 +50,12 @@ class Key(NamedTuple):
 class Items:
     """Which answers there are, `(n,)`, in the natural order of the ids of their items.
 
-    `epochs` say which answer to its item each is, empty where each has one; `labels` are groups and
-    hashes of what was asked; `order` has where each answer was in what was read; `prompts` are
-    hashes of the whole texts that a system was given, which may differ, empty where there are none;
-    `paths` are keys of the log that can be asked for as labels, as far as they are known; `texts`
-    are the "question", "target" and "answer" of each, or their ends, where the log has them.
+    `epochs` say which answer to its item each is, empty where each has one, and `are_runs` whether
+    that is a run of the system, such as a seed; `labels` are groups and hashes of what was asked;
+    `order` has where each answer was in what was read; `prompts` are hashes of the whole texts that
+    a system was given, which may differ, empty where there are none; `paths` are keys of the log
+    that can be asked for as labels, as far as they are known; `texts` are the "question", "target"
+    and "answer" of each, or their ends, where the log has them.
     """
 
     ids: tuple[str, ...]
@@ -64,6 +65,7 @@ class Items:
     prompts: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    are_runs: bool = False
 
     @classmethod
     def of(

@@ -416,7 +416,7 @@ def growth(looks: Looks, ax: Axes | None = None) -> Axes:
         axes.plot(cut, [edge] * len(cut), arrow, color=SKY, markersize=6, clip_on=False, zorder=3)
     axes.set_xlim(0, 1.03 * end)
     axes.set_ylabel(f"difference in {metric_name(last.difference)}", fontsize=SMALL)
-    said = ["filled: decided", limit.label or "dashed: 0"]
+    said = [looks.interval, "filled: decided", limit.label or "dashed: 0"]
     said += ["arrow: goes on"] if above or below else []
     title = f"{last.difference.system} − {last.difference.baseline}: {looks.verdict}"
     name_axes(axes, title, plural(last.unit), "; ".join(said))

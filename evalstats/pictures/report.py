@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.analysis.scores import ScoreSum, Segments
+from evalstats.analysis.scores import Segments, is_score_sum
 from evalstats.analysis.tasks import Task
 from evalstats.checks import label, listed
 from evalstats.errors import InputError, InputTypeError
@@ -307,7 +307,7 @@ def scores_by_stratum(of: Segments) -> list[tuple[str, int, Floats]]:
     scores: dict[int, Floats] = {}
     for block in of.blocks:
         # Strata of one unit have no scores of their own. Others lie in one block.
-        if isinstance(block.metric, ScoreSum):
+        if is_score_sum(block.metric):
             continue
         strata = units.strata[block.places]
         order = np.argsort(strata, kind="stable")

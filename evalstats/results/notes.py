@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil, sqrt
+from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalstats.results.records import (
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
 FEW, FEW_GROUPS = 100, 30
+#: Units that are worth fewer are too few to carry a test that looks again and again; a note says so
+#: where others vary far less. Calibrated: `docs/training-run.md` and `docs/stopping.md`.
+FEW_CARRY, _FAR_TAILS = 30, 12
 #: Below it, on how many units systems differ is what is uncertain.
 FEW_DIFFERING = 10
 #: Groups of which one size would do with fewer than such a share are of very different sizes.
@@ -257,7 +261,7 @@ def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
         if not one.by_t:
             yield f"{what}: below {one.few}, intervals and p-values are rough; {more}."
         else:
-            if one.unit != "segment":
+            if one.unit != "segment" and not one.is_crossed:
                 more += "; if they are subjects or domains, give them as strata"
             yield f"{what}: t decides in place of the bootstrap, and intervals are wide; {more}."
     for limit in rows:
@@ -423,6 +427,23 @@ def close_calls(
         yield (
             f"{pair}: p = {d.pvalue_adjusted:.4f} ± {error:.4f} (Monte-Carlo standard error), so "
             f"that another seed may turn the verdict; use more resamples."
+        )
+
+
+def carried_notes(
+    tests: Sequence[tuple[int, float]], unit: str, compared: str, consequence: str
+) -> Iterator[str]:
+    """Yield a note if in at least half of the tests few units among many hold the difference.
+
+    Of each test on how many units scores differ, and the effective number of these.
+    """
+    narrow = [x for x in tests if x[1] < FEW_CARRY and x[0] > _FAR_TAILS * x[1]]
+    if narrow and 2 * len(narrow) >= len(tests):
+        differ, worth = (median(x) for x in zip(*narrow, strict=True))
+        yield (
+            f"Of {differ:.0f} {plural(unit)} that differ {compared}some {worth:.0f} hold most of "
+            f"the difference{consequence} (simulated at level 0.05). Look at these outputs, or use "
+            f"more {plural(unit)}."
         )
 
 

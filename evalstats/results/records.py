@@ -637,6 +637,11 @@ class Adjustment:
             parts[self._family(d)].append(d.part)
         return parts
 
+    @cached_property
+    def _n_parts(self) -> dict[tuple[bool, str], int]:
+        """The number of tasks, or totals, in each family."""
+        return {family: len(set(parts)) for family, parts in self._families.items()}
+
     def _family(self, d: Difference) -> tuple[bool, str]:
         return d.aggregate is not None, "" if self.is_over_metrics else d.metric
 
@@ -647,7 +652,7 @@ class Adjustment:
     def factor(self, d: Difference) -> int:
         """Return what the adjustment multiplies the smallest p-value by."""
         if self.name == "max-t":
-            return len(set(self._families[self._family(d)]))
+            return self._n_parts[self._family(d)]
         return 1 if self.name == "none" else self.n_compared(d)
 
     def min_pvalue(self, d: Difference) -> float:

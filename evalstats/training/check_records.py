@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from evalstats.metrics import written
 from evalstats.pictures import figures
 from evalstats.results import tabular
 from evalstats.results.convert import Rule, Share, one_of
+from evalstats.results.notes import carried_notes
 from evalstats.results.records import Record, counted
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 _MOST_ROWS = 20
 #: With up to so many checks, each has a bar in the figure; with up to so many, an open marker.
 _BARS, _OPEN = 25, 60
-#: A t test rests on few segments where they are worth fewer than these among others that vary
-#: far less. Calibrated: `docs/training-run.md` has the rates.
-_FEW, _FAR_TAILS = 30, 12
 _Error = Annotated[float, Rule("at least 0", lambda error: error >= 0)]
 _Number = Annotated[int, Rule("from 0 to 2**53", lambda n: 0 <= n <= 2**53)]
 
@@ -262,17 +259,13 @@ def as_table(checks: Sequence[Checkpoint]) -> tabular.Table:
 def run_notes(checks: Sequence[Checkpoint], unit: str) -> Iterator[str]:
     """Yield a note if the differences of at least half of the checks rest on few units."""
     tested = [check.basis for check in checks if check.basis.kurtosis is not None]
-    # The t tests that rest on a few segments among many that differ.
-    narrow = [x for x in tested if (x.kurtosis or 0) > _FAR_TAILS and x.worth < _FEW]
-    if narrow and 2 * len(narrow) >= len(tested):
-        worth = median(basis.worth for basis in narrow)
-        differ = median(basis.n_differing for basis in narrow)
-        yield (
-            f"Of {differ:.0f} {unit}s that differ from the best step some {worth:.0f} hold most of "
-            f"the difference, in most checks: where every step fails on a few {unit}s of its own, "
-            f"up to one run in seven without any improvement reported one, not one in twenty "
-            f"(simulated at level 0.05). Look at these outputs, or use more {unit}s."
-        )
+    yield from carried_notes(
+        [(basis.n_differing, basis.worth) for basis in tested],
+        unit,
+        "from the best step ",
+        f", in most checks: where every step fails on a few {unit}s of its own, up to one run in "
+        f"seven without any improvement reported one, not one in twenty",
+    )
 
 
 def log_name(metric: str) -> str:

@@ -46,9 +46,13 @@ def test_the_variance_is_the_sum_of_both_less_that_of_what_shares_both():
     from scipy.stats import t
 
     assert d.pvalue == pytest.approx(2 * t.sf(abs(d.difference) / expected, degrees), rel=1e-9)
+    for e in result.estimates:
+        half = t.isf(0.025, degrees) * e.standard_error
+        assert (e.low, e.high) == pytest.approx((e.score - half, e.score + half), rel=1e-9)
     note = "mark: standard errors are those of 40 prompts and 12 raters (Cameron, Gelbach and Mill"
     assert any(one.startswith(note) for one in result.notes)
     assert "unit:prompt+rater" in result.signatures[0]
+    assert "Standard errors are those of prompts and raters together (Camer" in result.describe()
 
 
 def test_labels_have_names_or_come_by_name(tmp_path, capsys):
@@ -101,6 +105,21 @@ def test_equal_systems_differ_no_more_often_than_they_may():
     assert n_false <= 34
 
 
+def test_shares_are_counted_and_lost_answers_never_make_a_limit_higher():
+    """Nothing lost is no certainty: as of 40 prompts, with the t of twelve raters."""
+    order, lows = np.random.default_rng(1).permutation(240), []
+    for n_lost in (0, 1, 2, 4, 8, 16, 32):
+        new = np.ones(240)
+        new[order[:n_lost]] = 0
+        scores = {"old": np.ones(240), "new": new}
+        (d,) = es.compare(scores, metrics=es.Mean("right"), groups=BOTH, baseline="old")
+        assert d.test == "mcnemar"
+        lows.append(d.low)
+    assert -0.15 < lows[0] < -0.05
+    assert lows == sorted(lows, reverse=True)
+    assert d.pvalue < 0.05
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -115,6 +134,14 @@ def test_equal_systems_differ_no_more_often_than_they_may():
         (
             lambda: es.power(table(), groups=NAMES),
             r"power takes one label a segment, got two \(pro",
+        ),
+        (
+            lambda: es.compare(table(), groups={"A": BOTH, "B": BOTH}, paired=False),
+            "paired=False takes one label a segment",
+        ),
+        (
+            lambda: es.SequentialTest(240, metric=es.Mean("mark")).look(table(), "A", groups=NAMES),
+            "a look takes one label a segment",
         ),
         (lambda: es.compare(table(), groups=NAMES).by(RATERS), "by takes one label a segment, got"),
         (

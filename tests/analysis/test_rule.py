@@ -197,8 +197,8 @@ def test_kish_welch_and_satterthwaite():
     grouped = student.spread(np.array([0.3, -0.1, -0.1, -0.1]), sizes)
     assert grouped.error == pytest.approx(np.sqrt((0.09 + 0.03) * g / (g - 1)))
     assert grouped.degrees == pytest.approx(g - 1)
-    # What two mean squares of runs have in common may be all, and leaves their degrees.
-    assert student.with_runs(Spread(1.0, 1.0, 99.0), [(10.0, 10.0, 5)]) == (1.0, 1.0, 4.0)
+    # Runs whose means vary as segments explain add nothing.
+    assert student.with_runs(Spread(1.0, 1.0, 99.0), [(10.0, 10.0, 5)]) == (1.0, 1.0, 99.0)
 
 
 def test_ranks_are_exact_where_rounding_could_tell():

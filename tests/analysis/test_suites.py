@@ -229,19 +229,48 @@ def test_several_metrics_a_task_have_a_total_each():
     assert [result.adjusted.n_compared(d) for d in result.rows] == [3, 2, 3, 2, 3, 1]
 
 
-def test_tasks_of_several_runs_have_rows_and_a_micro_total():
+@pytest.mark.parametrize("aggregate", [None, "macro", "micro", {"x": 3, "y": 1}])
+def test_a_total_of_several_runs_is_that_of_the_runs_totals(aggregate):
+    """Run r is the same in every task, so that the total of run r is one score of a run."""
+    rng = np.random.default_rng(6)
+    seeds = {
+        n: rng.normal(i, 1, size=(3, 80)) + rng.normal(size=(3, 1)) for i, n in enumerate("AB")
+    }
+    tasks = {
+        task: es.extract_runs({n: of[:, here] for n, of in seeds.items()}, metric=COST)
+        for task, here in (("x", slice(40)), ("y", slice(40, None)))
+    }
+    result = es.Suite(tasks, aggregate).compare()
+    assert result.rows[0].low == es.compare(tasks["x"]).differences[0].low
+    (total,) = result.totals
+    weights = np.array((0.75, 0.25) if isinstance(aggregate, dict) else (0.5, 0.5))
+    of_runs, means, values = 0.0, [], []
+    for runs in seeds.values():
+        halves = runs.reshape(3, 2, 40)
+        scores = halves.mean(axis=2)
+        u = weights[:, None] * (halves - scores[..., None]) / 40
+        both = 80 / 79 * np.sum((u - u.mean(axis=0)) ** 2) / 2 / 3
+        of_runs += np.var(scores @ weights, ddof=1) / 3 - both
+        means.append(np.mean(scores @ weights))
+        values.append(halves.mean(axis=0))
+    assert of_runs > 0
+    of_strata = np.var(values[1] - values[0], axis=1, ddof=1) / 40
+    assert total.standard_error**2 == pytest.approx(of_strata @ weights**2 + of_runs, rel=1e-3)
+    assert total.difference == pytest.approx(means[1] - means[0])
+    if not isinstance(aggregate, dict):
+        options = {"strata": np.repeat(["x", "y"], 40), "aggregate": aggregate or "macro"}
+        (one,) = es.compare(seeds, metrics=COST, **options)
+        assert one.standard_error == pytest.approx(total.standard_error)
+
+
+def test_tasks_with_other_numbers_of_runs_have_no_total():
     rng = np.random.default_rng(6)
     tasks = {
-        task: es.extract_runs({n: rng.normal(i, 1, size=(3, 40)) for i, n in enumerate("AB")},
-                              metric=COST)
-        for task in ("x", "y")
-    }  # fmt: skip
-    result = es.Suite(tasks).compare()
-    assert (len(result), result.totals) == (2, ())
-    assert result.rows[0].low == es.compare(tasks["x"]).differences[0].low
-    micro = es.Suite(tasks, "micro").compare().difference()
-    assert micro.difference == pytest.approx(np.mean([d.difference for d in result.rows]))
-    with pytest.raises(InputError, match="aggregate must be 'micro' where there are several runs"):
+        task: es.extract_runs({n: rng.normal(size=(r, 40)) for n in "AB"}, metric=COST)
+        for task, r in (("x", 3), ("y", 4))
+    }
+    assert es.Suite(tasks).compare().totals == ()
+    with pytest.raises(InputError, match=r"as many runs .* on each task, got 3 for 'x', 4 for 'y'"):
         es.Suite(tasks, "macro").compare()
 
 

@@ -64,6 +64,7 @@ def folder(files):
         "scores.csv": SCORES, "a.csv": table("A"), "b.csv": table("B"), "runs/c.csv": table("B"),
         "judge.csv": SCORES.replace("acc", "judge"),
         "own.csv": SCORES.replace("system,segment,metric,score", "who,unit,metric,points"),
+        "marks.csv": "system,id,marks\nZ,1,0.5\nZ,2,0\nB,1,0\nB,2,1.5\n",
         "zero.csv": "system,id,acc\nZ,1,0\nZ,2,0\nB,1,1\nB,2,1\n",
         "uneven.csv": "system,id,epoch,acc\nA,1,1,0\nA,1,2,0\nA,2,1,1\nB,1,1,1\nB,2,1,1\n",
         "gap.csv": SCORES.replace("B,4,acc,1", "B,4,acc,"),
@@ -217,6 +218,8 @@ CALLS = [
     ("rank", "tasks.csv", logs(lambda *g, **o: ranks(es.compare_logs(*g, **o)), "tasks.csv",
                                **B99)),
     ("gate", "b.csv --baseline a.csv --margin 0.9", logs(gate, "b", "a", margin=0.9, **B99)),
+    ("gate", "b.csv --baseline a.csv --margin 90%", logs(gate, "b", "a", margin=0.9, **B99)),
+    ("gate", "b.csv --baseline a.csv --recovery 9%", logs(gate, "b", "a", recovery=0.09, **B99)),
     ("gate", "b.csv a.csv --baseline a.csv --margin 0.9", logs(gate, "b", "a", margin=0.9, **B99)),
     ("gate", "scores.csv --baseline A --recovery 0.9", logs(gate, "b", "a", recovery=0.9, **B99)),
     ("gate", "scores.csv --systems B --baseline A --margin 0.9",
@@ -463,9 +466,12 @@ gate nosuch.csv --baseline a.csv --margin 1 => error: cannot read nosuch.csv: it
 gate b.csv --baseline a.csv --names x y --margin 1 => error: --names needs one name for each of b.csv
 gate b.csv --baseline a.csv --margin 1 --significance-level 0.6 => error: --significance-level must be below 0.5
 gate b.csv --baseline a.csv --margin 1 --significance-level 5 => error: --significance-level must be between 0 and 1
-gate b.csv --baseline a.csv --recovery 99% => --recovery: expected a share, got '99%': write 0.99
 gate b.csv --baseline a.csv --recovery 99 => --recovery must be a share
-gate b.csv --baseline a.csv --margin 1% => --margin: expected a number, got '1%'
+gate TEXTS --systems copy --baseline ref.A --margin 5% => --margin is 5 % of scores from 0 to 1, and those of BLEU are others: write --margin 5 for points, or --recovery 0.95 for a share of
+compare TEXTS --margin 5% => --margin is 5 % of scores from 0 to 1, and those of BLEU are others
+power TEXTS --difference 5% => --difference is 5 % of scores from 0 to 1, and those of BLEU are others: write --difference 5 for points
+compare marks.csv --higher-is-better marks --margin 5% => --margin is 5 % of scores from 0 to 1, and those of marks are others: write --margin 5 for points
+gate b.csv --baseline a.csv --margin 1%% => --margin: expected a number, got '1%%'
 gate b.csv --baseline a.csv --margin 1 --on totals => --on: there is no 'totals'; there are all, total
 gate tasks.csv --systems A B --baseline A --margin 1 --strata document => --strata are for one task
 compare TEXTS --confidence-level 0.4 --margin 1 => --confidence-level must be above 0.5
@@ -482,6 +488,7 @@ compare TEXTS -o x.md -o ./x.md => -o ./x.md is given more than once
 compare FROM INPUT SEVEN -o c.pdf => error: -o c.pdf: 45 pairs are too many rows for a figure; give --baseline
 compare TEXTS --baseline '' => --baseline: there is no ''
 gate TEXTS --baseline copy => give --margin, the loss
+gate b.csv --baseline 0.6 --margin 0.1 => there are B. A gate holds two systems against each other; whether a score is above 0.6 says the interval of evalstats estimate --confidence-level 0.9
 gate scores.csv --baseline Bee --recovery 0.9 => error: cannot read Bee: it does not exist, and there is no system 'Bee'; there are A, B
 extract TEXTS -o x.txt => -o must end in .npz, got x.txt
 extract TEXTS -m bleu ter -o x.npz => -m needs one metric

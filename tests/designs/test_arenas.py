@@ -610,5 +610,119 @@ def test_two_labels_have_the_variance_of_both():
         for x in rows
     }
     win_rates = es.wins(two, groups=names)
-    assert win_rates.differences[0].test == "t"
+    assert win_rates.differences[0].test == "mcnemar"
     assert "unit:prompt+voter" in win_rates.signatures[0]
+
+
+def shown_first(seed, n=900, share=0.8, bias=0.4):
+    """Return battles of six equal systems: the first of them is shown first in 80 %, and wins."""
+    rng = np.random.default_rng([7, seed])
+    a = rng.integers(6, size=n)
+    b = (a + 1 + rng.integers(5, size=n)) % 6
+    of_first, other = (a == 0) | (b == 0), np.where(a == 0, b, a)
+    is_first = rng.random(n) < share
+    a = np.where(of_first, np.where(is_first, 0, other), a)
+    b = np.where(of_first, np.where(is_first, other, 0), b)
+    won = np.where(rng.random(n) < 1 / (1 + np.exp(-bias)), "a", "b")
+    return [(f"m{i}", f"m{j}", w) for i, j, w in zip(a.tolist(), b.tolist(), won, strict=True)]
+
+
+def test_what_being_shown_first_adds_is_fitted_with_the_strengths():
+    """Against a logistic regression by BFGS, and its sandwich variance written out."""
+    from scipy.optimize import minimize
+
+    rows = shown_first(1, n=300)
+    result = es.arena(rows, position=True)
+    names = [f"m{i}" for i in range(6)]
+    x = np.zeros((len(rows), 7))
+    for row, (a, b, _) in zip(x, rows, strict=True):
+        row[[names.index(a), names.index(b), 6]] = 1, -1, 1
+    y = np.array([w == "a" for *_, w in rows], dtype=float)
+
+    def loss(at):
+        return float(np.sum(np.log1p(np.exp(x @ at)) - y * (x @ at)) + np.sum(at[:6]) ** 2)
+
+    at = minimize(loss, np.zeros(7), tol=1e-10).x
+    assert scores(result) == pytest.approx(dict(zip(names, at[:6], strict=True)), abs=1e-5)
+    p = 1 / (1 + np.exp(-x @ at))
+    level = np.append(np.ones(6), 0.0)
+    inverse = np.linalg.inv(x.T @ (x * (p * (1 - p))[:, None]) + np.outer(level, level))
+    moves = (x * (y - p)[:, None]) @ inverse
+    error = np.sqrt(np.sum(moves**2, axis=0) * 300 / 299)
+    errors = {e.system: e.standard_error for e in result.estimates}
+    assert errors == pytest.approx(dict(zip(names, error[:6], strict=True)), rel=1e-4)
+    low, high = at[6] - 1.968 * error[6], at[6] + 1.968 * error[6]
+    note = f"Being shown first adds {at[6]:.2f} [{low:.2f}, {high:.2f}] to the log odds"
+    assert any(one.startswith(note) for one in result.notes)
+    assert (result.test, result.adjustment) == ("t", "holm")
+    assert "position:yes" in result.signatures[0]
+
+
+def test_a_system_that_is_shown_first_gains_nothing_by_it():
+    """100 trials of equal systems: 5 are expected to have a false claim, and without a term 26.
+
+    At most 13 have one, which a true rate of .05 exceeds with probability .0005.
+    """
+    results = [es.arena(shown_first(seed), position=True) for seed in range(100)]
+    assert sum(any(map(result.significant, result)) for result in results) <= 13
+
+
+def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, capsys):
+    rows = shown_first(1)
+    groups = [i // 3 for i in range(900)]
+    first = np.array([w == "a" for *_, w in rows])
+    share, of_groups = np.mean(first), np.bincount(groups, first - np.mean(first))
+    half = 1.96793 * np.sqrt(np.sum(of_groups**2) * 300 / 299) / 900
+    note = f"Shown first, systems won {share:.3f} [{share - half:.3f}, {share + half:.3f}] of the"
+    assert [x[: len(note)] for x in es.arena(rows, groups=groups, **fast).notes].count(note) == 1
+    # Names of winners say nothing of the order, which a file keeps.
+    path = tmp_path / "arena.csv"
+    lines = [
+        f"{a},{b},{a if w == 'a' else b},{g}" for (a, b, w), g in zip(rows, groups, strict=True)
+    ]
+    path.write_text("\n".join(["model_a,model_b,winner,prompt", *lines, ""]))
+    assert note in " ".join(es.compare_logs(path, groups="prompt", **fast).notes)
+    assert main(["rank", str(path), "--position", "--verbose"]) == 0
+    assert "Being shown first adds 0." in capsys.readouterr().out
+    pair = [row for row in rows if set(row[:2]) <= {"m0", "m1"}]
+    assert any(x.startswith("Shown first, systems won") for x in es.wins(pair, **fast).notes)
+    # Both games of a judge are one battle, and one order of all pairs says nothing.
+    judged = [
+        {"question_id": i, "model_1": a, "model_2": b, "g1_winner": w, "g2_winner": w}
+        for i, (a, b, w) in enumerate((a, b, f"model_{1 + (w == 'b')}") for a, b, w in rows)
+    ]
+    (tmp_path / "judge.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in judged))
+    turned = [(*sorted(row[:2]), max(row[:2]) if row[2] == "a" else min(row[:2])) for row in rows]
+    for result in (es.compare_logs(tmp_path / "judge.jsonl", **fast), es.arena(turned, **fast)):
+        assert not any("hown first" in note for note in result.notes)
+    with pytest.raises(es.InputError, match="position needs battles of two systems in both orders"):
+        es.arena(turned, position=True)
+    with pytest.raises(es.InputError, match="position is for ties that are half a win of each"):
+        es.arena(rows, position=True, ties="davidson")
+
+
+def test_a_note_says_what_the_other_label_makes_of_the_errors(tmp_path, capsys):
+    battles = crossed(60, 6, 25, (0.0, 0.7), 1)
+    frame = pd.DataFrame(battles)
+    t = {"method": "t", "test": "t"}
+    both = es.arena(battles, groups=["prompt", "voter"]).estimates
+    for groups in ("prompt", None):
+        result = es.arena(battles, groups=groups, **t)
+        errors = zip(both, result.estimates, strict=True)
+        ratios = [x.standard_error / y.standard_error for x, y in errors]
+        note = (
+            f"Battles have prompts and voters: where both are drawn, standard errors are "
+            f"{min(ratios):.2f} to {max(ratios):.2f} times as large; give groups=['prompt', 'voter']"
+        )
+        assert [x[: len(note)] for x in result.notes].count(note) == 1
+    assert max(ratios) > 1.2
+    frame.to_csv(tmp_path / "arena.csv", index=False)
+    assert main(["rank", str(tmp_path / "arena.csv"), "--verbose", "--resamples", "99"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "(--groups prompt voter)" in printed
+    assert "are of 60 different prompt" not in printed
+    # Of one label, of few judges, or where both are drawn there is nothing to say.
+    few = {**battles, "voter": [i % 3 for i in battles["voter"]]}
+    without = {x: of for x, of in battles.items() if x != "voter"}
+    for rows, groups in ((few, None), (without, "prompt"), (battles, ["prompt", "voter"])):
+        assert not any("prompts and voters" in x for x in es.arena(rows, groups=groups, **t).notes)

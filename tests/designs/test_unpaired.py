@@ -255,7 +255,18 @@ def test_suites_of_logs_have_totals_of_each_system_alone(tmp_path):
     assert total.test == "miettinen-nurminen"
 
 
-RUNS = {"A": np.ones((2, 5)) * [[0, 1, 0, 1, 1]], "B": np.ones((2, 5)) * [[0, 1, 1, 1, 1]]}
+def test_runs_of_unpaired_systems_add_their_own_variance():
+    rng = np.random.default_rng(8)
+    runs = {
+        name: rng.normal(size=n) + rng.normal(size=(3, 1)) + rng.normal(size=(3, n))
+        for name, n in (("A", 40), ("B", 60))
+    }
+    (d,) = es.compare(runs, metrics=es.Mean("marks"), paired=False)
+    apart = [es.estimate(of, None, es.Mean("marks")) for of in runs.values()]
+    assert d.standard_error == pytest.approx(np.hypot(*[e.standard_error for e in apart]))
+    assert d.standard_error > 2 * np.hypot(*[e.segment_error for e in apart])
+
+
 PLAIN = {"A": [0, 1, 0, 1, 1], "B": [0, 1, 1]}
 
 
@@ -264,7 +275,6 @@ PLAIN = {"A": [0, 1, 0, 1, 1], "B": [0, 1, 1]}
     [
         (PLAIN, {"test": "ar"}, "test 'ar' needs systems with the same segments, and these are"),
         (PLAIN, {"method": "bca"}, "method 'bca' needs systems with the same segments"),
-        (RUNS, {}, "paired is for one run of each system, and these are several"),
         (PLAIN, {"paired_runs": True}, "paired_runs is for several runs of systems with the same"),
         (PLAIN, {"groups": [0, 0, 1, 1, 2]}, r"groups must be a mapping .* \(A, B\).*got list"),
         (PLAIN, {"strata": {"A": [0] * 5}}, "strata must be a mapping .*unpaired; got A"),

@@ -77,7 +77,9 @@ def naive(null, observed):
 def test_stepping_down_by_its_definition(seed, n_pairs):
     rng = np.random.default_rng(seed)
     observed, null = rng.normal(size=n_pairs), rng.normal(size=(19, n_pairs))
-    counts, largest = families.step_down(lambda some: null.T[some], observed, 19)
+    (counts,), (largest,) = families.step_down(
+        lambda some: null.T[some], observed, 19, [range(n_pairs)]
+    )
     assert counts.tolist() == naive(null, observed)
     np.testing.assert_array_equal(largest, null.max(axis=1))
     p = families.monotone((counts + 1.0) / 20, observed)
@@ -355,7 +357,8 @@ def test_below_one_resample_in_200_holms_method_decides(alpha):
 
 def test_ties_count_and_have_one_p_value():
     null = np.array([[1.0, 2.0, 2 - 1e-12, 3.0], [0.0, 0.0, 0.0, 4.0]])
-    counts, largest = families.step_down(lambda some: null[some], np.array([2.0, 4.0]), 4)
+    observed = np.array([2.0, 4.0])
+    (counts,), (largest,) = families.step_down(lambda some: null[some], observed, 4, [[0, 1]])
     assert (counts.tolist(), largest.tolist()) == ([3, 1], [1, 2, 2 - 1e-12, 4])
     for p, first, second in (([0.01, 0.04, 0.02], 2.0, 2.0), ([0.04, 0.01, 0.02], 2.0, 2 + 1e-12)):
         found = families.monotone(np.array(p), np.array([first, second, 3.0]))

@@ -140,6 +140,10 @@ labels by place go by the numbers of lines
 labels by place are refused where names are in another order
 - np.any(np.diff(part.rows.items.order) < 0)
 + False
+@ analysis/shares.py: crossed
+answers with two labels are counted in groups of the label that has more
+- max(self.units.sides, key=lambda side
++ min(self.units.sides, key=lambda side
 @ analysis/design.py: crossed
 what shares both labels counts once
 - max(first + second - both, both)
@@ -147,6 +151,14 @@ what shares both labels counts once
 two labels know as much as the one with fewer
 - Spread(error, 1.0, min(one
 + Spread(error, 1.0, max(one
+@ designs/arenas/bradley_terry.py: arenas
+being shown second is no gain
+- missed.sum(axis=1) - missed.sum(axis=0), missed.sum()
++ missed.sum(axis=1) - missed.sum(axis=0), 2 * missed.sum()
+@ logs/joining.py: arenas
+a file keeps who was shown first
+- points[turned] = 2 - points[turned]
++ points[turned] = points[turned]
 @ designs/arenas/bradley_terry.py: arenas
 the mean of strengths is 0
 - information += 1 / size
@@ -161,6 +173,9 @@ where steps do not become small no strengths are largest
 - is_finite = np.zeros(n, dtype=np.bool_)
 + is_finite = np.ones(n, dtype=np.bool_)
 @ designs/arenas/arena.py: arenas
+the share of the system that was shown first has the interval of the units
+- error, _, degrees = grouped(units, moves)
++ error, _, degrees = grouped(as_units(n, None, None), moves)
 a difference rests on the units of the system that has fewer
 - differing = np.minimum(counts[:, None], counts)
 + differing = np.maximum(counts[:, None], counts)
@@ -235,6 +250,9 @@ t is exceeded on either side with alpha together
 "greater" asks for large differences
 - {"two-sided": -abs(t), "greater": -t, "less": t}
 + {"two-sided": -abs(t), "greater": t, "less": -t}
+runs add nothing where their means vary no more than segments explain
+- if component <= 0:
++ if not runs:
 the interaction of runs and segments has (R - 1)(N - 1) degrees of freedom
 - float(np.sum(apart**2)) / (n_runs - 1) / n_runs
 + float(np.sum(apart**2)) / n_runs / n_runs
@@ -354,10 +372,10 @@ the observed largest is one of B + 1
 - np.float64(1) + reached
 + 1.0 * reached
 an adjusted p-value is never below the pair's own
-- np.maximum(together, pvalues[drawn])
+- np.maximum(together, p[is_known])
 + together
 resamples set no floor under a family
-- np.where(counts > fewest, shares, small)
+- np.where(counts > fewest, shares, np.minimum(shares, stepped[is_known]))
 + shares
 resamples of few units have heavy tails
 - max((len(largest) + 1) // ONE_IN, 1)
@@ -479,8 +497,11 @@ the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
 k strata leave k - 1 degrees of freedom
-- low, high = student.interval(mean, spread / k**0.5, k - 1, alpha)
-+ low, high = student.interval(mean, spread / k**0.5, k, alpha)
+- student.with_runs(Spread(error, 1.0, k - 1), squares.get(key, ()))
++ student.with_runs(Spread(error, 1.0, k), squares.get(key, ()))
+runs that strata share are part of the error of their mean
+- student.with_runs(Spread(error, 1.0, k - 1), squares.get(key, ()))
++ student.with_runs(Spread(error, 1.0, k - 1), ())
 labels are those of the segments, in whatever order an average has them
 - order = np.argsort(np.concatenate(places), kind="stable")
 + order = np.arange(len(labels))
@@ -601,6 +622,10 @@ without a baseline what ties with the best is emphasised too
 a segment of a domain keeps its name
 - segment_ids=_at(ids, places),
 + segment_ids=(),
+@ cli/commands.py: cli
+a percentage is of scores that are all from 0 to 1
+- return bool(((total >= 0) & (total <= count)).all())
++ return True
 @ cli/inputs.py: report_kinds
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
@@ -761,8 +786,14 @@ what is not shown at the last look has failed
 a state whose levels are not those of its looks is refused
 - isclose(look.level, level, rel_tol=1e-6)
 + True
-nothing is looked at after the decision
-- if last.verdict != "go on":
+nothing changes after the decision
+- if self._looks and self._looks[-1].verdict != "go on":
++ if False:
+few items of scores that are not 0/1 decide no early look
+- if carried is not None and carried < FEW_CARRY:
++ if False:
+a test without a plan starts at so many units
+- if n < start:
 + if False:
 a state goes on where it stopped
 - level, continuing = self._level(look.n_units, continuing)
@@ -812,9 +843,10 @@ the winner of each resample is a step that was checked
 each real improvement is marked
 - "+" if c.improved else ""
 + ""
+@ results/notes.py: monitor
 a run says so where few segments decide
-- (x.kurtosis or 0) > _FAR_TAILS and x.worth < _FEW
-+ (x.kurtosis or 0) > _FAR_TAILS and x.worth < 0
+- if x[1] < FEW_CARRY and
++ if x[1] < 0 and
 @ training/monitor.py: monitor
 steps increase
 - step <= self.last.step
@@ -849,6 +881,17 @@ an id that comes twice counts once
 accumulators of different metrics are not merged
 - if not is_same_metric(self.metric, other.metric):
 + if False:
+@ logs/pivot.py: logs_runs
+what a column of seeds numbers is runs
+- return "runs", ""
++ return "mean", ""
+systems with other numbers of runs are averaged
+- if len(counts) > 1:
++ if False:
+@ logs/missing.py: logs_runs
+means of epochs that vary more than items explain are a caution
+- * len(every), 1.0)) > _UNLIKE_EPOCHS
++ * len(every), 1.0)) > 0
 @ logs/pivot.py: logs_inspect logs_joining
 an item none of whose answers was scored on purpose is left out
 - kept = (repeats[:, 0] > 0) | np.logical_or.reduceat(gone, first)
@@ -1054,6 +1097,10 @@ a title says how many runs there are
 a total is no task
 - tasks = distinct(e.task for e in estimates if e.aggregate is None)
 + tasks = distinct(e.task for e in estimates)
+@ inference/families.py: ranking
+a ranking holds the resampled differences of some pairs, not of all
+- range(_TOGETHER, len(order), _TOGETHER)
++ []
 @ inference/roots.py: roots
 interpolation takes a step where it gains more than halving
 - is_short = 2 * abs(tried)

@@ -197,3 +197,29 @@ def test_strata_that_share_groups_say_that_other_groups_are_another_question():
         assert es.OverStrata.from_json(found.to_json()) == found
     alone = es.compare(scores, metrics=MARKS, groups=np.arange(60) // 2, **BY_T)
     assert alone.over(turns).notes == ()
+
+
+@pytest.mark.parametrize("is_paired", [False, True])
+def test_strata_share_the_runs_of_each_system(is_paired):
+    """The mean over strata varies with the runs too, in a two-way analysis of strata and runs."""
+    rng, domain = np.random.default_rng(14), np.repeat(list("uvwxyz"), 20)
+    seeds = {n: rng.normal(size=(3, 120)) + rng.normal(size=(3, 1)) for n in "AB"}
+    result = es.compare(seeds, metrics=MARKS, paired_runs=is_paired)
+    (found,) = result.over(domain)
+    means = {n: of.reshape(3, 6, 20).mean(axis=2) for n, of in seeds.items()}
+    total = np.var(means["B"].mean(axis=0) - means["A"].mean(axis=0), ddof=1) / 6
+    for x in [means["B"] - means["A"]] if is_paired else means.values():
+        rest = x - x.mean(axis=0) - x.mean(axis=1, keepdims=True) + x.mean()
+        total += np.var(x.mean(axis=1), ddof=1) / 3 - np.sum(rest**2) / (2 * 5) / 18
+    assert found.standard_error == pytest.approx(total**0.5)
+    assert found.low < 0 < found.high
+    tasks = {
+        d: es.extract_runs({n: of[:, domain == d] for n, of in seeds.items()}, metric=MARKS)
+        for d in "uvwxyz"
+    }
+    (of_tasks,) = es.Suite(tasks).compare(paired_runs=is_paired).over("task")
+    assert of_tasks.standard_error == pytest.approx(found.standard_error)
+    (alone,) = es.compare({n: of.mean(axis=0) for n, of in seeds.items()}, metrics=MARKS).over(
+        domain
+    )
+    assert alone.high - alone.low < 0.5 * (found.high - found.low)

@@ -214,6 +214,8 @@ def test_assert_not_worse_takes_runs():
         es.assert_not_worse(run("new", t=np.zeros(1000)), old, margin=0.001, groups=None)
     with pytest.raises(AssertionError, match="UNDECIDED"):
         es.assert_not_worse(run("new", t=new), old, margin=0.005)
+    with pytest.raises(InputTypeError, match="base must be a system, got 0"):
+        es.gate(new.tolist(), 0.6, metrics=es.Mean("x"), margin=0.1)
     with pytest.raises(InputTypeError, match="must both be a Log"):
         es.assert_not_worse(run("new", t=new), base, margin=0.02)
     with pytest.raises(InputError, match="there is no metric 'bleu'"):

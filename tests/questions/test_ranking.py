@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import evalstats as es
+from evalstats.analysis import max_t
 from evalstats.pictures.report import document
 from evalstats.questions.ranking import ranks as r
 from tests.conftest import WMT
@@ -399,3 +400,13 @@ def test_more_than_eight_tiers_are_numbers_in_the_place_of_letters():
     # Few tiers have letters.
     few = es.compare(dict(list(scores.items())[::12]), metrics=es.Mean("m")).ranking()
     assert "tier" in few._tables()[0].header
+
+
+def test_a_ranking_resamples_each_pair_once_and_some_at_a_time(monkeypatch):
+    rng, held, drawn = np.random.default_rng(5), [], max_t._totals
+    systems = {f"s{i:02}": rng.normal(size=40) for i in range(30)}
+    comparison = es.compare(systems, metrics=es.Mean("m"), n_resamples=99)
+    monkeypatch.setattr(max_t, "_totals", lambda *of: (held.append(len(of[-1])), drawn(*of))[-1])
+    assert comparison.ranking().to_dict()
+    assert sum(held) == 30 + 30 * 29 // 2
+    assert max(held) <= 30 + 256

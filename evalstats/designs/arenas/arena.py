@@ -22,6 +22,8 @@ from evalstats.analysis.design import (
     Units,
     as_units,
     check_enough,
+    errors_of,
+    grouped,
     names_of_labels,
     unit_name,
 )
@@ -43,11 +45,13 @@ from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, Groups, 
 from evalstats.designs.arenas.bradley_terry import Fit
 from evalstats.designs.moments.from_moments import coordinates
 from evalstats.errors import Argument, InputError
+from evalstats.inference import student
 from evalstats.metrics import Mean
 from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.executors import Reporting, Workers
 from evalstats.resampling.weighted import over_batches
 from evalstats.resampling.weights import Rng
+from evalstats.results.notes import span
 from evalstats.results.records import first_few
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.names import group_codes
@@ -81,6 +85,7 @@ def arena(
     baseline: str | None = None,
     scale: Literal["log-odds", "elo"] = "log-odds",
     ties: Literal["half", "davidson"] = "half",
+    position: bool = False,
     test: Test = "bootstrap",
     method: Method = "bootstrap",
     alternative: Alternative = "two-sided",
@@ -122,6 +127,10 @@ def arena(
     ties : {"half", "davidson"}
         A tie is half a win of each; or it has a probability of its own, which is larger the more
         alike two systems are (Davidson, 1970).
+    position : bool
+        Whether being shown first may add to the log odds (Davidson and Beaver, 1977): strengths are
+        then those less what it adds, which a note says, and t decides. Without it a note says how
+        often the first of two systems won.
     test, method, alternative, adjustment, confidence_level, contrast
         The test, as in `evalstats.compare`; ``method="bca"`` and ``test="ar"`` are not for
         strengths.
@@ -171,7 +180,7 @@ def arena(
         recovery=recovery,
         contrast=contrast,
     )
-    metric = BradleyTerry(scale, ties)
+    metric = BradleyTerry(scale, ties, position)
     table = linked(replace(_designed(battles, groups, strata), metric=metric))
     if baseline is not None and baseline not in table.systems:
         gone = next((note for note in table.notes if f"{baseline} (" in note), None)
@@ -259,7 +268,8 @@ def wins(
     groups = table.unit if is_one else table.groups
     task = Task([rates], groups=groups, strata=table.strata)
     pairs = as_pairs(table.systems, baseline, "wins")
-    notes = (*table.notes, *table.tie_notes)
+    units = as_units(len(table.points), table.groups, table.strata, table.unit)
+    notes = (*table.notes, *position_notes(table, units, asked), *table.tie_notes)
     return compared(Evaluation([task], pairs, asked, notes), baseline)
 
 
@@ -305,10 +315,13 @@ def from_battles(
         units=units,
         has_few_values=True,
     )
-    strengths = _Strengths.of(wins, len(table.systems), table.metric.ties == "davidson")
-    notes = (*table.notes, *table.tie_notes)
+    if table.metric.position:
+        strengths = _with_position(table, wins)
+    else:
+        strengths = _Strengths.of(wins, len(table.systems), table.metric.ties == "davidson")
+    notes = (*table.notes, *position_notes(table, units, options), *table.tie_notes)
     replicates = np.empty((0, len(table.systems)))
-    if options.n_drawn and len(units.sides) == 1:
+    if options.n_drawn and len(units.sides) == 1 and not table.metric.position:
         drawn = over_batches(
             strengths, rows_of(units, options.seed), options.n_resamples, options.executor
         )
@@ -332,6 +345,17 @@ def from_battles(
         differing = np.minimum(counts[:, None], counts)
     slopes = _slopes(table, units.of_segments, units.n, strengths)
     influence, known = _influence(slopes, strengths.inverse[:, : len(table.systems)], units)
+    if table.metric.position:
+        low, high = student.interval(
+            strengths.fit.position,
+            *units.spread(slopes @ strengths.inverse[:, -1])[::2],
+            options.alpha,
+        )
+        notes += (
+            f"Being shown first adds {strengths.fit.position:.2f} [{low:.2f}, {high:.2f}] to the "
+            f"log odds (Davidson and Beaver, 1977), which strengths leave out; t decides.",
+        )
+    notes = (*_label_notes(table, units, strengths), *notes)
     return [
         Drawn(
             replace(scored, units=known),
@@ -342,6 +366,58 @@ def from_battles(
             origin=notes,
         )
     ]
+
+
+def _with_position(table: BattleTable, wins: csr_array) -> _Strengths:
+    """Return the strengths of the sample where being shown first adds to the log odds."""
+    if not table.has_both_orders:
+        raise InputError(
+            "needs battles of two systems in both orders: who was shown first says nothing here; "
+            "leave it out",
+            argument="position",
+        )
+    points, battles = np.zeros((2, len(table.systems), len(table.systems)))
+    np.add.at(points, tuple(table.pairs.T), table.points / 2)
+    np.add.at(battles, tuple(table.pairs.T), 1.0)
+    fit, inverse = bradley_terry.fit_position(points, battles)
+    if not fit.is_finite:
+        raise InputError(
+            "has no finite term: whoever was shown first won, or lost, all; leave it out",
+            argument="position",
+        )
+    return _Strengths(wins, len(table.systems), fit, inverse, has_ties=False)
+
+
+def position_notes(table: BattleTable, units: Units, options: Options) -> tuple[str, ...]:
+    """Say how often the system that was shown first won, where some pair was shown in both orders.
+
+    The interval is that of t, of the units that are drawn.
+    """
+    if not table.has_both_orders or table.metric.position:
+        return ()
+    n, share = len(table.points), float(np.mean(table.points)) / 2
+    moves = (table.points / 2 - share) / n
+    error, _, degrees = grouped(units, moves)
+    low, high = student.interval(share, error, degrees, options.alpha)
+    more = ""
+    if not low <= 0.5 <= high:
+        more = "; position=True (--position) gives strengths less what that adds"
+    return (f"Shown first, systems won {share:.3f} [{low:.3f}, {high:.3f}] of the battles{more}.",)
+
+
+def _label_notes(table: BattleTable, units: Units, strengths: _Strengths) -> tuple[str, ...]:
+    """Say how much larger errors are where both prompts and voters are drawn, and one is not."""
+    names, n, size = table.both_labels, len(table.points), len(table.systems)
+    if not names or isinstance(table.groups, Mapping) or n * size > _MOST_INFLUENCE:
+        return ()
+    both = as_units(n, {name: table.labels[name] for name in names}, None)
+    influence = (_slopes(table, np.arange(n), n, strengths) @ strengths.inverse[:, :size]).T
+    times = span((errors_of(both, influence) / errors_of(units, influence)).tolist(), ".2f")
+    first, second = map(str, names)
+    return (
+        f"Battles have prompts and voters: where both are drawn, standard errors are {times} times "
+        f"as large; give groups=[{first!r}, {second!r}] (--groups {first} {second}).",
+    )
 
 
 def decide(table: BattleTable, options: Options, asked: Mapping[str, int]) -> Options:
@@ -464,10 +540,14 @@ def _slopes(
     from scipy.sparse import csr_array
 
     fit = strengths.fit
-    score, tie = bradley_terry.expected(fit.strengths, fit.ties if strengths.has_ties else None)
+    ties = fit.ties if strengths.has_ties else None
+    score, tie = bradley_terry.expected(fit.strengths, ties, fit.position)
     first, second = table.pairs.T
     missed = table.points / 2 - score[first, second]
     columns, values = [first, second], [missed, -missed]
+    if table.metric.position:
+        columns.append(np.full(len(first), len(table.systems)))
+        values.append(missed)
     if tie is not None:
         columns.append(np.full(len(first), len(table.systems)))
         values.append((table.points == 1) - tie[first, second])
@@ -482,7 +562,7 @@ def _influence(slopes: csr_array, inverse: Floats, units: Units) -> tuple[Floats
     same standard errors and degrees of freedom, with nothing known of a single unit.
     """
     size = inverse.shape[1]
-    if size * (size - 1) // 2 * units.n <= _MOST_INFLUENCE:
+    if len(units.sides) > 1 or size * (size - 1) // 2 * units.n <= _MOST_INFLUENCE:
         return np.ascontiguousarray((slopes @ inverse).T), units
     codes = np.zeros(units.n, dtype=np.intp) if units.codes is None else units.codes
     sizes = np.ones(units.n, dtype=np.int64) if units.sizes is None else units.sizes

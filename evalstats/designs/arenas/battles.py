@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, label, listed, shown
-from evalstats.errors import InputError, InputTypeError
+from evalstats.checks import choice, flag, label, listed, shown
+from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics.base import signature_of
 from evalstats.results.tabular import Table
 from evalstats.text.references import columns_of, listed_texts
@@ -37,6 +37,11 @@ _SIDES = {
 }
 #: Ties of which the reader may want to know.
 _BOTH_BAD = ("tiebothbad", "bothbad")
+#: Labels of battles, in the same letters: what was asked, and who preferred.
+ASKED = ("questionid", "promptid", "question", "prompt", "instruction", "uid")
+VOTERS = ("judge", "voter", "voterid", "user", "userid", "evaluator", "rater", "annotator")
+#: Of fewer voters t has so few degrees of freedom that nobody is told to draw them.
+_LEAST_VOTERS = 10
 #: No side, and no system.
 _UNKNOWN = -1
 SCALES, TIES = ("log-odds", "elo"), ("half", "davidson")
@@ -46,16 +51,24 @@ SCALES, TIES = ("log-odds", "elo"), ("half", "davidson")
 class BradleyTerry:
     """What strengths are: on which scale, and what a tie is.
 
-    On the scale "log-odds" their mean is 0; "elo" is 1000 + 400/log(10) times that.
+    On the scale "log-odds" their mean is 0; "elo" is 1000 + 400/log(10) times that. With `position`
+    being shown first adds to the log odds (Davidson and Beaver, 1977).
     """
 
     scale: str = "log-odds"
     ties: str = "half"
+    position: bool = False
     higher_is_better = True
 
     def __post_init__(self) -> None:
         choice(self.scale, SCALES, "scale")
         choice(self.ties, TIES, "ties")
+        if flag(self.position, "position") and self.ties != "half":
+            raise InputError(
+                "is for ties that are half a win of each; leave out ",
+                Argument("ties", self.ties),
+                argument="position",
+            )
 
     @property
     def name(self) -> str:
@@ -70,7 +83,8 @@ class BradleyTerry:
     @property
     def signature(self) -> str:
         """What identifies the numbers."""
-        return signature_of(scale=self.scale, ties=self.ties)
+        position = {"position": True} if self.position else {}
+        return signature_of(scale=self.scale, ties=self.ties, **position)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +107,7 @@ class BattleTable:
     strata: Sequence[Hashable] | None = None
     unit: str = "battle"
     labels: Mapping[Any, Sequence[Hashable]] = field(default_factory=dict)
+    has_order: bool = True  # whether the first of two systems is known to be the one shown first
     notes: tuple[str, ...] = ()
 
     @property
@@ -105,6 +120,25 @@ class BattleTable:
         """How many battles there are, or groups of them."""
         is_one = self.groups is not None and not isinstance(self.groups, Mapping)
         return len(set(self.groups or ())) if is_one else len(self.points)
+
+    @property
+    def both_labels(self) -> tuple[Any, ...]:
+        """The names of a label of prompts and of one of voters, where battles have both."""
+        n, found = len(self.points), []
+        for kinds, least in ((ASKED, 2), (VOTERS, _LEAST_VOTERS)):
+            for name, of in self.labels.items():
+                if simple(name) in kinds and least <= len(set(of)) < n and not {"", None} & set(of):
+                    found.append(name)
+                    break
+        return tuple(found) if len(found) == 2 else ()
+
+    @property
+    def has_both_orders(self) -> bool:
+        """Whether some pair is known to have been shown in both orders."""
+        size = len(self.systems)
+        first, second = self.pairs.T
+        codes = np.unique(first * size + second)
+        return self.has_order and bool(np.any(np.isin(codes, codes % size * size + codes // size)))
 
     @property
     def tie_notes(self) -> tuple[str, ...]:

@@ -22,11 +22,15 @@ _LARGEST_STEP = 2.0
 
 
 class Fit(NamedTuple):
-    """Strengths `(..., S)` of mean 0, Davidson's log ν `(...)`, and whether both are finite."""
+    """Strengths `(..., S)` of mean 0, Davidson's log ν `(...)`, and whether both are finite.
+
+    `position` is what being shown first adds to the log odds.
+    """
 
     strengths: Floats
     ties: Floats
     is_finite: NDArray[np.bool_]
+    position: float = 0.0
 
 
 class Slope(NamedTuple):
@@ -39,8 +43,12 @@ class Slope(NamedTuple):
     information: Floats
 
 
-def expected(strengths: Floats, ties: Floats | None = None) -> tuple[Floats, Floats | None]:
+def expected(
+    strengths: Floats, ties: Floats | None = None, position: float = 0.0
+) -> tuple[Floats, Floats | None]:
     """Return the expected score of i against j, and the probability of a tie, `(..., S, S)`.
+
+    `position` is added to the log odds of i, which is shown first.
 
     Without `ties` a tie is half a win, and has no probability. With `ties`, log ν `(...)`, it is
     ν√(π_i π_j)/(π_i + π_j + ν√(π_i π_j)), where π = exp θ (Davidson, 1970).
@@ -51,6 +59,8 @@ def expected(strengths: Floats, ties: Floats | None = None) -> tuple[Floats, Flo
     """
     odds = np.exp(strengths)
     first, second = odds[..., :, None], odds[..., None, :]
+    if position:
+        first = first * np.exp(position)
     if ties is None:
         return first / (first + second), None
     root = np.exp(strengths / 2)
@@ -105,6 +115,38 @@ def fit(wins: Floats, ties: Floats | None = None, start: Fit | None = None) -> F
         if not len(left):
             break
     return Fit(strengths, nu, is_finite)
+
+
+def fit_position(points: Floats, battles: Floats) -> tuple[Fit, Floats]:
+    """Return strengths `(S,)`, what being shown first adds to the log odds, and H⁻¹ of both.
+
+    θ_i - θ_j + β are the log odds that i, shown first, beats j (Davidson and Beaver, 1977).
+    `points[i, j]` is how often it did, with half of the ties, in `battles[i, j]`, both `(S, S)`.
+
+    >>> points, battles = np.array([[0.0, 6.0], [4.0, 0.0]]), np.array([[0.0, 8.0], [8.0, 0.0]])
+    >>> found, _ = fit_position(points, battles)
+    >>> found.strengths.round(4).tolist(), round(found.position, 4)    # log(3)/4, log(3)/2
+    ([0.2747, -0.2747], 0.5493)
+    """
+    size = len(points)
+    at, inverse = np.zeros(size + 1), np.empty((size + 1, size + 1))
+    for _ in range(_MOST_STEPS):
+        score, _ = expected(at[:size], position=at[size])
+        missed, varying = points - battles * score, battles * score * (1 - score)
+        gradient = np.append(missed.sum(axis=1) - missed.sum(axis=0), missed.sum())
+        both, across = varying + varying.T, varying.sum(axis=1) - varying.sum(axis=0)
+        information = np.empty_like(inverse)
+        information[:size, :size] = np.diag(both.sum(axis=1)) - both + 1 / size
+        information[:size, size] = information[size, :size] = across
+        information[size, size] = varying.sum()
+        inverse = solved(information, np.eye(size + 1))
+        step = inverse @ gradient
+        largest = float(np.max(np.abs(step)))
+        at += step * (_LARGEST_STEP / max(largest, _LARGEST_STEP))
+        if not largest >= _SMALL_STEP:
+            break
+    is_finite = np.array(largest < _SMALL_STEP)
+    return Fit(at[:size], np.zeros(()), is_finite, float(at[size])), inverse
 
 
 def slope(wins: Floats, ties: Floats | None, at: Fit) -> Slope:

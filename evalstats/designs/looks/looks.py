@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +13,7 @@ from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.marks import Limit, Mark, Panel
+from evalstats.results.notes import carried_notes
 from evalstats.results.records import KINDS, Difference, Record, counted, metric_name, plural
 from evalstats.results.tabular import Column, Table, table_of
 
@@ -24,6 +25,13 @@ LOOK_VERDICTS = ("passed", "failed", "go on")
 _CODES = {"passed": 0, "failed": 1, "go on": 4}
 #: Less chance to pass than this is none.
 _HOPELESS = 0.1
+#: Fewer units may well lack what happens on one in a hundred, by the rule of three (3/n).
+_SEEN = 300
+#: Calibrated: `docs/stopping.md` has the rates.
+_RARE = (
+    "where a system falls far on 2 % of 200 items (a loop, a refusal), eight looks passed one in "
+    "six that should not pass, a single test one in nine"
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,11 @@ class Look(Record):
         `None` without a plan, and at the end.
     significance_level, signature : float, str
         Of the test, and of these numbers.
+    carried : float or None
+        The effective number of units that hold the difference, (Σu²)²/Σu⁴ of influence values u, at
+        most those that differ; `None` of 0/1 scores, which are counted.
+    waits : str
+        Why it decides nothing, whatever its p-values: there are too few units. Empty where it may.
 
     Examples
     --------
@@ -81,6 +94,8 @@ class Look(Record):
     chance: Share | None
     significance_level: Level
     signature: str
+    carried: Size | None = None
+    waits: str = ""
 
     derived = ("low", "high", "left")
 
@@ -115,16 +130,24 @@ class Look(Record):
             if self.pvalue_failed is not None and self.pvalue_failed <= self.level:
                 return f"the opposite is shown on {items} ({tabular.p_is(self.pvalue_failed)})"
             return f"all {items} are in, and what was asked is not shown"
+        waits = f": {self.waits}" if self.waits else ""
         if self.left is None or self.chance is None:
-            return f"not decided on {items}; there is no last look"
+            return f"not decided on {items}{waits}; there is no last look"
         said = (
-            f"{counted(self.left, self.unit)} to go; if it goes on like this, the last look passes "
-            f"with a probability of {self.chance:.2f}"
+            f"{counted(self.left, self.unit)} to go{waits}; if it goes on like this, the last look "
+            f"passes with a probability of {self.chance:.2f}"
         )
         return f"{said}. Stop: hopeless" if self.hopeless else said
 
+    @property
+    def is_early(self) -> bool:
+        """Whether more units could come: there is no plan, or not all that it has are in."""
+        return self.left != 0
+
     def _check(self) -> None:
-        expected = verdict_of(self.pvalue, self.pvalue_failed, self.level, self.left == 0)
+        expected = verdict_of(
+            self.pvalue, self.pvalue_failed, self.level, not self.is_early, self.waits
+        )
         if self.verdict != expected:
             raise InputError(f"verdict does not fit its p-values and level, which say {expected!r}")
 
@@ -132,10 +155,30 @@ class Look(Record):
         return f"look {self.number}"
 
 
-def verdict_of(passed: float | None, failed: float | None, level: float, is_last: bool) -> str:
-    """Return the verdict of a look with these one-sided p-values, where all units are in or not."""
-    verdict = decided(passed, failed, level)
+def verdict_of(
+    passed: float | None, failed: float | None, level: float, is_last: bool, waits: str = ""
+) -> str:
+    """Return the verdict of a look with these one-sided p-values, where all units are in or not.
+
+    One that `waits`, for the reason that this says, decides nothing.
+    """
+    verdict = "undecided" if waits else decided(passed, failed, level)
     return verdict if verdict != "undecided" else "failed" if is_last else "go on"
+
+
+def rare_notes(look: Look) -> Iterator[str]:
+    """Say of scores that are not 0/1 where few units carry a look, or decide it before the end."""
+    if look.carried is None:
+        return
+    found = [(look.difference.n_differing, look.carried)]
+    notes = list(carried_notes(found, look.unit, "", f": {_RARE}"))
+    if not notes and look.is_early and look.verdict != "go on" and look.n_units < _SEEN:
+        notes.append(
+            f"Decided on {counted(look.n_units, look.unit)}: what happens on one in "
+            f"{look.n_units // 3} or fewer may not be among them yet, and {_RARE} (simulated at "
+            f"level 0.05)."
+        )
+    yield from notes
 
 
 @dataclass(frozen=True, repr=False)
@@ -199,7 +242,7 @@ class Looks(Several[Look]):
             tabular.number(x, places, True) for x in (d.difference, last.low, last.high)
         )
         said = f"{d.system} against {d.baseline}: {last.verdict}, {last.reason}"
-        line = f"{d.metric} {value}: repeated interval {low} to {high}."
+        line = f"{d.metric} {value}: {self.interval} {low} to {high}."
         return [Finding(said, KINDS.get(last.verdict, "open"), [line])]
 
     def _panels(self) -> dict[str, list[Panel]]:
@@ -215,7 +258,7 @@ class Looks(Several[Look]):
             )
             for x in self.looks
         ]
-        about = f"by number of {plural(self.last.unit)}, repeated interval; filled: decided"
+        about = f"by number of {plural(self.last.unit)}, {self.interval}; filled: decided"
         about = "; ".join(filter(None, [about, limit.label]))
         return {"Looks": [Panel(marks, metric_name(self.last.difference), about, null=0.0)]}
 
@@ -224,6 +267,12 @@ class Looks(Several[Look]):
         d, verdict = self.last.difference, self.verdict
         kind, text = JUNIT.get(verdict, "error"), junit_text(d, self._limit())
         return junit([JunitCase("evalstats", d.metric, verdict, kind, text, self.last.reason)])
+
+    @property
+    def interval(self) -> str:
+        """What intervals are called; each of their bounds may fail at the test's level."""
+        level = tabular.level(1 - 2 * self.last.significance_level)
+        return level.replace("interval", "repeated interval")
 
     def _limit(self) -> str:
         return limit_of(self.margin, self.recovery, "a better score")
@@ -237,8 +286,8 @@ class Looks(Several[Look]):
             ("base", ">", lambda x: tabular.number(x.difference.baseline_score, places)),
             ("new", ">", lambda x: tabular.number(x.difference.system_score, places)),
             ("difference", ">", lambda x: tabular.number(x.difference.difference, places, True)),
-            ("repeated interval", ">", lambda x: tabular.interval(x.low, x.high, places, True)),
-            ("p", ">", lambda x: "" if x.pvalue is None else tabular.pvalue(x.pvalue)),
+            (self.interval, ">", lambda x: tabular.interval(x.low, x.high, places, True)),
+            ("one-sided p", ">", lambda x: "" if x.pvalue is None else tabular.pvalue(x.pvalue)),
             ("level", ">", lambda x: tabular.pvalue(x.level)),
             ("verdict", "<", lambda x: x.verdict),
         ]

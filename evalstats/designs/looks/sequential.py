@@ -23,7 +23,7 @@ from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share, shown
 from evalstats.designs.judges.human import by_role, with_pairs
 from evalstats.designs.looks.arrival import Arrivals, arrivals_of, order_notes
-from evalstats.designs.looks.looks import Look, Looks, verdict_of
+from evalstats.designs.looks.looks import Look, Looks, rare_notes, verdict_of
 from evalstats.designs.looks.spending import (
     LEAST_LEVEL,
     Continuing,
@@ -34,11 +34,13 @@ from evalstats.designs.looks.spending import (
     spent,
 )
 from evalstats.errors import InputError, InputTypeError
+from evalstats.inference import student
 from evalstats.metrics import Metric, as_metric
 from evalstats.questions.gates.gate import one_sided
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.convert import record_of
+from evalstats.results.notes import FEW_CARRY
 from evalstats.results.records import Difference, MarginTest, counted, plural
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
 from evalstats.statistics.segments import SegmentStatistics
@@ -47,8 +49,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _VERSION = 1
-#: Units near which a confidence sequence is narrowest.
-_TIGHTEST = 200
+#: Units near which a confidence sequence is narrowest, and from which that of no 0/1 scores starts.
+_TIGHTEST, _START = 200, 100
 _MOST_UNITS, _MOST_LOOKS = 10**9, 10_000
 #: Of spending functions that have no name a state keeps the shares at so many fractions.
 _TENTHS = [i / 10 for i in range(1, 11)]
@@ -76,6 +78,9 @@ class SequentialTest:
     spending : {"obrien-fleming", "pocock"} or callable
         How the level is spent (`evalstats.designs.looks.spending.levels`): little early, or
         evenly; a function of the fraction of the units that are in.
+    start : int, optional
+        Looks before the last at fewer units decide nothing. By default it is 100 without a plan,
+        where a confidence sequence of scores that are not 0/1 holds from many units on.
     test : {"bootstrap", "t"}
         Which p-values and intervals, as in `compare`; t takes a fraction of the time.
     n_resamples, rng, executor
@@ -92,7 +97,9 @@ class SequentialTest:
     that of `gate` at the look's own level, but that it fails at the last look what is not shown.
     With a plan, levels are those of Lan and DeMets (1983), given the canonical joint distribution
     of the looks (Jennison and Turnbull, 2000); without one they follow from an asymptotic
-    confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, 2024).
+    confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, 2024). Of scores that are
+    not 0/1 no look before the last decides on an effective number of fewer than 30 units,
+    (Σu²)²/Σu⁴ of the influence values u of the difference.
 
     Items must come in an order that has nothing to do with how hard they are: shuffle them before
     they run. Where looks differ in difficulty, or in a label of the items, a note says so.
@@ -125,6 +132,7 @@ class SequentialTest:
         recovery: float | None = None,
         significance_level: float = 0.05,
         spending: Spending = "obrien-fleming",
+        start: int | None = None,
         test: str = "bootstrap",
         n_resamples: int = N_RESAMPLES,
         rng: Rng = SEED,
@@ -137,6 +145,7 @@ class SequentialTest:
         self.significance_level = share(significance_level, "significance_level", 0.5)
         self.spending = spending
         spent(1.0, self.significance_level, spending)
+        self.start = None if start is None else integer(start, "start", 2, _MOST_UNITS)
         self.test = choice(test, ("bootstrap", "t"), "test")
         self.n_resamples = integer(n_resamples, "n_resamples", 2, 10**7)
         self.seed = as_seed(rng)
@@ -176,13 +185,14 @@ class SequentialTest:
         Returns
         -------
         Look
-            The same again, if there is no new item.
+            The same again, if there is no new item, and after the test is decided; then a note says
+            how many items came after it.
 
         Raises
         ------
         InputError
-            For bad input, where an item is missing or has other scores than before, and after the
-            test is decided; the test stays as it was.
+            For bad input, and where an item is missing or has other scores than before; the test
+            stays as it was.
         """
         task, baseline = self._task(new, base, references, human)
         task = replace(task, groups=groups, strata=strata, aggregate=aggregate)
@@ -193,6 +203,15 @@ class SequentialTest:
         arrivals, order = before.after(ids, values)
         if self._looks and arrivals.counts[-1] == before.counts[-1]:
             return self._looks[-1]
+        if self._looks and self._looks[-1].verdict != "go on":
+            last, more = self._looks[-1], arrivals.counts[-1] - before.counts[-1]
+            self._notes = (
+                f"The test was decided at look {last.number}, on "
+                f"{counted(last.n_units, last.unit)}: {last.verdict}. {counted(more, 'item')} that "
+                f"came later change nothing; begin with a new SequentialTest, and another state, "
+                f"for another question.",
+            )
+            return last
         (segments,) = task.segments()
         units = segments.units
         refuse_crossed(units, "a look")
@@ -234,7 +253,8 @@ class SequentialTest:
         if self.of is not None and last.verdict == "go on":
             steps = (-(-self.of * j // self.n_looks) for j in range(1, self.n_looks + 1))
             planned = next(n for n in steps if n > last.n_units)
-        return Looks(self._looks, self.margin, self.recovery, planned, self._notes)
+        notes = (*self._notes, *rare_notes(last))
+        return Looks(self._looks, self.margin, self.recovery, planned, notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the difference as it grows with its repeated interval, and the limit, dashed."""
@@ -275,7 +295,7 @@ class SequentialTest:
                     f"version of evalstats wrote it; begin with a new test"
                 )
             for name, here in self._options().items():
-                there = state["test"][name]
+                there = {"start": None, **state["test"]}[name]
                 if there == here:
                     continue
                 if isinstance(there, Mapping) and isinstance(here, Mapping):
@@ -344,7 +364,8 @@ class SequentialTest:
     def _level(self, n: int, continuing: Continuing) -> tuple[float, Continuing]:
         """Return the level of a look at so many units, and what goes on from it."""
         if self.of is None:
-            return sequence_level(n, self.significance_level, _TIGHTEST), continuing
+            level = sequence_level(n, self.significance_level, _TIGHTEST)
+            return max(level, LEAST_LEVEL), continuing
         fraction = n / self.of
         all_looks = spent(fraction, self.significance_level, self.spending)
         level, continuing = continuing.look(fraction, all_looks)
@@ -354,7 +375,10 @@ class SequentialTest:
         """Return the record of a look."""
         passed, failed, difference = _claimed(pair)
         units, n = pair.drawn.units, pair.drawn.units.n
-        verdict = verdict_of(passed, failed, level, self.of is not None and n >= self.of)
+        is_last, carried = self.of is not None and n >= self.of, _carried(pair)
+        unit = "item" if units.unit == "segment" else units.unit
+        waits = "" if is_last else self._waits(n, carried, plural(unit))
+        verdict = verdict_of(passed, failed, level, is_last, waits)
         alpha, anytime, chance = self.significance_level, None, None
         if self.of is None and passed is not None:
             anytime = sequence_pvalue(passed, n, alpha, _TIGHTEST)
@@ -378,7 +402,7 @@ class SequentialTest:
             number=len(self._looks) + 1,
             n_items=n_items,
             n_units=n,
-            unit="item" if units.unit == "segment" else units.unit,
+            unit=unit,
             planned=self.of,
             difference=difference,
             verdict=verdict,
@@ -389,19 +413,30 @@ class SequentialTest:
             chance=chance,
             significance_level=alpha,
             signature=str(signature),
+            carried=carried,
+            waits=waits,
         )
 
+    def _waits(self, n: int, carried: float | None, units: str) -> str:
+        """Return why a look before the last decides nothing, if it does not.
+
+        At n units, whose effective number of those that hold the difference is `carried`; `None` of
+        0/1 scores.
+        """
+        nothing = "before the last look nothing is decided" if self.of else "nothing is decided"
+        start = self.start or (2 if carried is None or self.of else _START)
+        if n < start:
+            return f"{nothing} on fewer than {start:,} {units}"
+        if carried is not None and carried < FEW_CARRY:
+            differ = f"{FEW_CARRY} {units} that differ"
+            return f"{nothing} on fewer than {differ}, and these count as {carried:.0f}"
+        return ""
+
     def _check_goes_on(self, n: int, unit: str) -> None:
-        """Refuse a look after the last, and one that is none."""
+        """Refuse a look that is none."""
         if not self._looks:
             return
         last = self._looks[-1]
-        if last.verdict != "go on":
-            raise InputError(
-                f"the test was decided at look {last.number}, on "
-                f"{counted(last.n_units, last.unit)}: {last.verdict}. More items do not change "
-                f"that; begin with a new SequentialTest, and another state, for another question"
-            )
         if last.unit != ("item" if unit == "segment" else unit):
             raise InputError(
                 f"earlier looks counted {plural(last.unit)}, and this one {plural(unit)}"
@@ -424,6 +459,7 @@ class SequentialTest:
             "recovery": self.recovery,
             "significance_level": self.significance_level,
             "spending": spending if self.of is not None else None,
+            "start": self.start,
             "test": self.test,
             "n_resamples": self.n_resamples,
             "rng": self.seed,
@@ -443,6 +479,15 @@ def _claimed(pair: PairTest) -> tuple[float | None, float | None, Difference]:
         return claims.get("pvalue_not_worse"), claims.get("pvalue_worse"), difference
     sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")
     return pair.pvalue(0.0, sides[0]), pair.pvalue(0.0, sides[1]), difference
+
+
+def _carried(pair: PairTest) -> float | None:
+    """Return the effective number of units that hold a difference, `None` of 0/1 scores."""
+    influence, n = pair.difference.influence, pair.n_differing
+    if pair.counts is not None or influence is None:
+        return None
+    kurtosis = student.kurtosis(influence, n)
+    return min(float(n), n / kurtosis) if kurtosis else float(n)
 
 
 def _tables(statistics: Any) -> list[SegmentStatistics]:

@@ -28,15 +28,11 @@ from evalstats.inference import counts, student
 from evalstats.metrics.identity import merged
 from evalstats.resampling.executors import Workers
 from evalstats.results.records import distinct
-from evalstats.statistics.extraction import Metrics, as_systems, has_runs
+from evalstats.statistics.extraction import Metrics, as_systems
 from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
-#: Why several runs of such systems are refused.
-RUNS = (
-    "is for one run of each system, and these are several; give scores that are means of the runs"
-)
 #: Of more units than these no share of the ways to divide them is a number above 0.
 _MOST_DIVIDED = 1000
 
@@ -105,6 +101,10 @@ class Independent(Resampled):
             values[i, here] = of.influence()[0]
         return values
 
+    def run_scores(self, i: int) -> tuple[Floats, Floats]:
+        """Return what the system's own units add to its score in each run."""
+        return self.each[i].run_scores(0)
+
     def differ(self, a: int, b: int) -> tuple[int, float]:
         """Return how many units two systems have; they limit no degrees of freedom."""
         return sum(self.each[i].units.n for i in (a, b)), np.inf
@@ -147,8 +147,6 @@ class Independent(Resampled):
 def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:
     """Return systems under one metric side by side, to be drawn in this order."""
     first, sizes = each[0], [of.units.n for of in each]
-    if any(of.runs is not None for of in each):
-        raise InputError(RUNS, argument="paired")
     for of in each:
         refuse_crossed(of.units, "paired=False")
     ends = np.cumsum(sizes).tolist()
@@ -278,8 +276,6 @@ def as_unpaired(
     References, people's labels, groups and strata are by system; statistics have one system each.
     """
     inputs = inputs_by_system(hypotheses)
-    if not is_statistics(hypotheses) and has_runs(inputs, "bleu" if metrics is None else metrics):
-        raise InputError(RUNS, argument="paired")
     given = {"references": references, "human": human, "groups": groups, "strata": strata}
     own = {name: of_systems(value, list(inputs), name) for name, value in given.items()}
     each = [

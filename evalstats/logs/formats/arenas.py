@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.designs.arenas.battles import columns_of_battles, simple, table_of
+from evalstats.designs.arenas.battles import ASKED, VOTERS, columns_of_battles, simple, table_of
 from evalstats.errors import Argument, InputError
 from evalstats.logs.formats.columns import (
     OF_BATTLES,
@@ -65,13 +65,15 @@ _ARENA_HARD = ("model", "games")
 #: What arena-hard's judges say of A and B, and who won.
 _VERDICTS = {"A>>B": "a", "A>B": "a", "A=B": "tie", "B>A": "b", "B>>A": "b"}
 #: Labels that tables have anyway: what was asked, who judged, and of what kind it is.
-ASKED = ("questionid", "promptid", "question", "prompt", "instruction", "uid")
 _LABELS = (
     *ASKED,
-    *("judge", "voter", "voterid", "user", "userid", "evaluator", "language", "category", "turn"),
+    *VOTERS,
+    *("language", "category", "turn"),
 )
 #: The label that keeps who won, as it is written.
 WINNER = "winner"
+#: The label that keeps which system was shown first, where that is known.
+SHOWN_FIRST = "shown first"
 
 
 def has_battles(names: Sequence[Any]) -> bool:
@@ -127,7 +129,9 @@ def _battles(
             rest = {k: v for k, v in record.items() if k not in _MT_BENCH}
             winner = both.pop() if len(both) == 1 else None if "error" in both else "tie"
             names = {"model_a": record["model_1"], "model_b": record["model_2"]}
-            yield line, {**rest, **names, "winner": None if winner == "error" else winner}
+            winner = None if winner == "error" else winner
+            # Both orders are one battle.
+            yield line, {**rest, **names, "winner": winner, SHOWN_FIRST: ""}
         elif has(record, *_ARENA_HARD) and isinstance(record["games"], list):
             rest = {k: v for k, v in record.items() if k not in (*_ARENA_HARD, "baseline")}
             # Where it is not said, the first system is this one.
@@ -172,7 +176,9 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
         raise error.within(table.path) from None
     named_labels = [name for name, role in roles.items() if role == "label"]
     asked_for = {simple(name): name for name in (*named_labels, *wanted.labels)}
-    labels = {WINNER: winner}
+    is_said = SHOWN_FIRST in table.cells
+    # What is not said of judges' games is known of battles.
+    labels = {WINNER: winner, SHOWN_FIRST: [""] * len(places) if is_said else first}
     for column in table.cells:
         if column not in known and simple(column) in (*_LABELS, *asked_for):
             labels[asked_for.get(simple(column), column)] = named(column)

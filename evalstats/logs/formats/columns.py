@@ -52,7 +52,9 @@ _ROLES: dict[str, tuple[str, ...]] = {
     "metric": ("metric metricname scorer measure",),
     "task": ("task taskname benchmark testset dataset", "lp langpair languagepair"),
     "filter": ("filter",),
-    "epoch": ("epoch", "trial trialid attempt", "run runid repeat repetition", "seed"),
+    # Of an answer to one item alone, and of all answers of a system.
+    "epoch": ("epoch", "trial trialid attempt", "repeat repetition"),
+    "run": ("run runid", "seed"),
 }
 _OF_SCORES = ("score", "numerator", "denominator")
 #: The role of a column that is called after a system and holds its scores.
@@ -236,6 +238,7 @@ class Roles(NamedTuple):
     task: str | None
     filter: str | None
     epoch: str | None
+    run: str | None
     score: Mapping[str, tuple[str, ...]]
     ratio: Mapping[str, tuple[str, ...]]
     named: Mapping[str, tuple[str, ...]]
@@ -260,9 +263,15 @@ def roles_of(
     simple = {name: plain(name) for name in names if name not in named}
     wanted = {plain(name) for name in labels}
     columns, unused = _columns_by_role(path, simple, named)
-    # A column of runs or seeds is a label where it is asked for as one.
-    if simple.get(columns["epoch"] or "", "epoch") in wanted - {"epoch"}:
-        columns["epoch"] = None
+    for role in ("epoch", "run"):
+        # A column of runs or seeds is a label where it is asked for as one.
+        if simple.get(columns[role] or "", "epoch") in wanted - {"epoch"}:
+            columns[role] = None
+    if columns["epoch"] is not None and columns["run"] is not None:
+        # One of both numbers answers: what the caller names, or epochs.
+        lost = "epoch" if columns["run"] in named else "run"
+        unused.append(str(columns[lost]))
+        columns[lost] = None
     taken = [*named, *(column for column in columns.values() if column is not None)]
     like_labels = [
         *(name for name in simple if simple[name] in wanted),
@@ -346,6 +355,8 @@ def _wrong(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> 
         twice = [name for name in named if named[name] == role]
         if role != "score" and len(twice) > 1:
             yield f": only one column can be the {role}, got {', '.join(map(repr, twice))}"
+    if {"epoch", "run"} <= set(roles):
+        yield ": one column numbers answers, an 'epoch' or a 'run'; got both"
     if ("numerator" in roles) != ("denominator" in roles):
         yield "must name a numerator and a denominator, or neither: the score is their ratio"
     kinds = [kind for kind in ("score", "numerator", SYSTEM_SCORE) if kind in roles]
@@ -358,7 +369,7 @@ def _wrong(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> 
 def _columns_by_role(
     path: str, simple: Mapping[str, str], named: Mapping[str, str | None]
 ) -> tuple[dict[str, str | None], list[str]]:
-    """Return the column of each of the nine roles, and the columns that were passed over.
+    """Return the column of each role, and the columns that were passed over.
 
     A role that the caller names is not looked for: columns that are called like it are passed over,
     but those of scores may be others.

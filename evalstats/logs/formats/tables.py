@@ -8,6 +8,7 @@ where there is a column of systems; else with one column a system.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -116,7 +117,7 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     # Those of rows without names are numbers, from 1 on.
     rows_by_place = list(map(str, range(1, len(table.lines) + 1)))
     segments = _names(table, roles.segment, "segment") if has_names else rows_by_place
-    epochs = _epochs(table, roles.epoch, named)
+    epochs = _epochs(table, roles.epoch or roles.run, named)
     rows, apart = _rows_by_answer(table, names, segments, epochs, labels)
     graded = [name for name, of in chosen.items() if all(marks(table.cells[c]) for c in of)]
     scores = _Scores(values, are_systems, rows, graded)
@@ -254,6 +255,7 @@ def _rows(
         of_items = {kind: [of[row] for row in row_of.values()] for kind, of in labels.items()}
         ids, epochs = zip(*row_of, strict=True)
         items = Items.of(f"{table.path}, column {roles.segment!r}", ids, of_items, epochs)
+        items = replace(items, are_runs=roles.run is not None)
         answers = list(row_of)
         answers = [answers[i] for i in items.order]
         for (column, values), ((system, named), rows) in product(

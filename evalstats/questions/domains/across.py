@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Codes, unit_name
-from evalstats.analysis.scores import ScoreSum, Segments
+from evalstats.analysis.scores import Segments, is_score_sum, run_by_run
 from evalstats.errors import InputError
 from evalstats.inference import student
+from evalstats.inference.student import Spread
+from evalstats.metrics import scores_of
 from evalstats.questions.domains.heterogeneity import labelled
 from evalstats.results import tabular
 from evalstats.results.convert import FreeText, Level, check_bounds
@@ -33,6 +35,8 @@ from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.values import summed_within
 
 Floats = NDArray[np.float64]
+#: Metric, system and baseline.
+Key = tuple[str, str, str]
 #: Below so many strata t has so few degrees of freedom that intervals are very wide.
 _FEW = 5
 
@@ -48,7 +52,8 @@ class MeanDifference(Record):
     strata, differences : tuple of str, tuple of float
         Name of each stratum, and the difference of the corpus scores of its segments.
     difference, standard_error : float
-        The mean of the differences, m, and s/√k with their standard deviation s.
+        The mean of the differences, m, and s/√k with their standard deviation s. Of several runs
+        of each system s/√k has the part of the runs added, as in `compare`.
     low, high : float
         Interval of the mean over all such strata, m ± t·s/√k, with k - 1 degrees of freedom.
     predicted_low, predicted_high : float
@@ -202,10 +207,16 @@ def over(
     comparison: Comparison, evaluation: Evaluation, by: str | Iterable[Hashable]
 ) -> OverStrata:
     """Return mean differences over strata: the tasks, or what labels of segments make."""
-    own: dict[tuple[str, str, str], dict[str, float]] = {}
+    own: dict[Key, dict[str, float]] = {}
+    by_run: dict[Key, list[Floats]] = {}
     if isinstance(by, str) and by == "task" and len(comparison.tasks) > 1:
         for d in comparison.rows:
             own.setdefault((d.metric, d.system, d.baseline), {})[d.task] = d.difference
+            if d.units.n_units is None:
+                drawn = evaluation.scores_of(evaluation.part_of(d), evaluation.undrawn)[d.metric]
+                runs = [drawn.runs[drawn.of.systems.index(s)] for s in (d.baseline, d.system)]
+                scores = np.stack([one.scores for (one,) in runs])
+                by_run.setdefault((d.metric, d.system, d.baseline), []).append(scores)
         single = distinct(metric for (metric, _, _), of in own.items() if len(of) < 2)
         some = [d for d in comparison.rows if d.metric not in single]
         if not some:
@@ -216,23 +227,48 @@ def over(
         notes = (f"{', '.join(single)}: of one task, and left out.",) if single else ()
         if any(d.aggregate == WHOLE for d in comparison.totals):
             notes = (*_shared("task"), *notes)
-        return _found(comparison, "task", some, own, notes)
+        return _found(comparison, "task", some, own, _squares(by_run, evaluation), notes)
     if len(comparison.tasks) > 1:
         raise InputError(
             "takes labels of the segments of one task, and there are "
             f"{len(comparison.tasks)}; give 'task', or compare a task alone",
             argument="over",
         )
-    drawn, codes, names, _ = labelled(comparison, evaluation, by, "over")
+    drawn_of, codes, names, _ = labelled(comparison, evaluation, by, "over")
     by = unit_name(by, "stratum")
-    scores = {metric: _of_strata(one.segments, codes, names) for metric, one in drawn.items()}
+    by_stratum = {name: _of_strata(one.segments, codes, names) for name, one in drawn_of.items()}
     for d in comparison.differences:
-        systems = drawn[d.metric].of.systems
-        a, b = (scores[d.metric][systems.index(name)] for name in (d.baseline, d.system))
-        each = zip(names, (b - a).tolist(), strict=True)
-        own[d.metric, d.system, d.baseline] = dict(each)
-    is_split = next(iter(drawn.values())).units.are_split(codes)
-    return _found(comparison, by, comparison.differences, own, _shared(by) if is_split else ())
+        systems, scores = drawn_of[d.metric].of.systems, by_stratum[d.metric]
+        both = scores[[systems.index(name) for name in (d.baseline, d.system)]]
+        a, b = np.mean(both, axis=1)
+        key = d.metric, d.system, d.baseline
+        own[key] = dict(zip(names, (b - a).tolist(), strict=True))
+        if both.shape[1] > 1:
+            by_run[key] = list(np.moveaxis(both, 2, 0))
+    is_split = next(iter(drawn_of.values())).units.are_split(codes)
+    said, squares = _shared(by) if is_split else (), _squares(by_run, evaluation)
+    return _found(comparison, by, comparison.differences, own, squares, said)
+
+
+def _squares(
+    by_run: Mapping[Key, Sequence[Floats]], evaluation: Evaluation
+) -> dict[Key, list[student.Runs]]:
+    """Return mean squares of the runs of each pair, with strata in the place of segments.
+
+    `by_run` has the scores of a baseline and a system in each of R runs, `(2, R)`, of each stratum.
+    """
+    squares = {}
+    for key, scores in by_run.items():
+        if len({of.shape for of in scores}) > 1:
+            raise InputError("tasks have different numbers of runs; compare them apart")
+        base, new = np.stack(scores, axis=-1)
+        sides = [new - base] if evaluation.options.paired_runs else [base, new]
+        means = [np.mean(x, axis=1, keepdims=True) for x in sides]
+        squares[key] = [
+            (*student.mean_squares(mean[:, 0], (x - mean) / x.shape[1]), len(x))
+            for x, mean in zip(sides, means, strict=True)
+        ]
+    return squares
 
 
 def _shared(stratum: str) -> tuple[str, ...]:
@@ -245,9 +281,9 @@ def _shared(stratum: str) -> tuple[str, ...]:
 
 
 def _of_strata(of: Segments, codes: Codes, names: Sequence[str]) -> Floats:
-    """Return the corpus score of each system in each stratum, `(S, k)`."""
+    """Return the corpus score of each system in each run and stratum, `(S, R, k)`."""
     first = of.blocks[0]
-    if any(isinstance(block.metric, ScoreSum) for block in of.blocks):
+    if any(is_score_sum(block.metric) for block in of.blocks):
         raise InputError(
             "needs the statistics of every segment, and strata of one unit were drawn "
             "together as one score; compare without strata",
@@ -257,10 +293,10 @@ def _of_strata(of: Segments, codes: Codes, names: Sequence[str]) -> Floats:
     places = [np.arange(len(codes))[block.segment_places] for block in of.blocks]
     order = np.argsort(np.concatenate(places), kind="stable")
     segments = np.concatenate([block.segments for block in of.blocks], axis=1)[:, order]
-    totals = summed_within(segments, codes)
-    scores = first.score(totals.astype(np.float64))
+    metric, totals = run_by_run(first.metric, summed_within(segments, codes))
+    scores = scores_of(metric, totals.astype(np.float64))
     if not np.all(np.isfinite(scores)):
-        i, j = np.argwhere(~np.isfinite(scores))[0]
+        i, _, j = np.argwhere(~np.isfinite(scores))[0]
         raise InputError(
             f"{of.metric_name} of system {of.systems[i]!r} in {names[j]!r} is not finite; join "
             f"that stratum with another"
@@ -272,10 +308,14 @@ def _found(
     comparison: Comparison,
     by: str,
     some: Sequence[Difference],
-    own: Mapping[tuple[str, str, str], Mapping[str, float]],
+    own: Mapping[Key, Mapping[str, float]],
+    squares: Mapping[Key, Sequence[student.Runs]],
     notes: tuple[str, ...] = (),
 ) -> OverStrata:
-    """Return the means of `own`: of a pair under a metric, the difference in each stratum."""
+    """Return the means of `own`: of a pair under a metric, the difference in each stratum.
+
+    `squares` are those of its runs, where there are several.
+    """
     level, means = comparison.confidence_level, []
     alpha = float(f"{1 - level:.12g}")
     # Of several tasks each pair has one row here.
@@ -289,8 +329,14 @@ def _found(
         unit = float(student.unit_of(values))
         shares = values / unit
         mean, spread = float(np.mean(shares)) * unit, float(np.std(shares, ddof=1)) * unit
-        low, high = student.interval(mean, spread / k**0.5, k - 1, alpha)
-        below, above = student.interval(mean, spread * (1 + 1 / k) ** 0.5, k - 1, alpha)
+        errors = spread / k**0.5, spread * (1 + 1 / k) ** 0.5
+        of_mean, of_another = (
+            student.with_runs(Spread(error, 1.0, k - 1), squares.get(key, ())) for error in errors
+        )
+        low, high = student.interval(mean, of_mean.error, of_mean.degrees, alpha)
+        # It holds more than the mean, however sure its error is.
+        degrees = min(of_mean.degrees, of_another.degrees)
+        below, above = student.interval(mean, of_another.error, degrees, alpha)
         means.append(
             MeanDifference(
                 metric=d.metric,
@@ -299,7 +345,7 @@ def _found(
                 strata=tuple(own[key]),
                 differences=tuple(values.tolist()),
                 difference=mean,
-                standard_error=spread / k**0.5,
+                standard_error=of_mean.error,
                 low=low,
                 high=high,
                 predicted_low=below,

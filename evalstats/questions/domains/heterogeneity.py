@@ -135,6 +135,11 @@ def heterogeneity(comparison: Comparison) -> Heterogeneity:
         without = tuple(d.task for d, error, _ in each if not error > 0)
         d = rows[0]
         tests.append(TaskTest(d.metric, d.system, d.baseline, len(known), *found, without))
+    if not tests and any(e.run_error is not None for e in comparison.estimates):
+        raise InputError(
+            "heterogeneity() tests independent strata, and these share the runs of each system; "
+            "give means of the runs, to ask it of these runs alone"
+        )
     if not tests:
         raise InputError(
             "heterogeneity() needs pairs that differ on at least 2 tasks, not by the same on all "
@@ -286,12 +291,6 @@ def taken_apart(
         raise InputError(
             "takes a score of all segments together apart, and this one is an average over "
             "strata; leave aggregate out",
-            argument="by",
-        )
-    if any(of.runs is not None for of in segments):
-        raise InputError(
-            "takes one run of each system apart, and there are several; give scores that are means "
-            "of the runs",
             argument="by",
         )
     units, ids = drawn[0].units, whole.segment_names()

@@ -56,8 +56,9 @@ def of_runs(segments: Spread, runs: Sequence[Runs]) -> tuple[float, float, float
     """Return error, degrees of freedom and stretch of the t of means over runs, for `t_power`.
 
     `student.with_runs` estimates the mean squares m, with d degrees of freedom each. Two biases of
-    that estimate are allowed for. A variance that comes out below 0 counts as 0, so that standard
-    errors are too long; the stretch is by how much on average. And the squares of estimated mean
+    that estimate are allowed for. A component that comes out below 0 counts as 0, so that standard
+    errors are too long; the stretch is by how much on average, where the sum of the runs' mean
+    squares is one of Satterthwaite's degrees of freedom. And the squares of estimated mean
     squares are m²(1 + 2/d) on average, so that Satterthwaite's formula finds fewer degrees of
     freedom than it would with the true m.
     """
@@ -66,14 +67,13 @@ def of_runs(segments: Spread, runs: Sequence[Runs]) -> tuple[float, float, float
     # Of shares: fourth powers of large or small scores are no numbers.
     scale = segments.error**2 + sum(between for between, _, _ in runs)
     true = expected = segments.error**2 / scale
-    parts = [(true, segments.degrees)]
-    for between, both, n in ((a / scale, b / scale, n) for a, b, n in runs):
-        d = n - 1.0
+    parts = [(true, segments.degrees), *((between / scale, n - 1.0) for between, _, n in runs)]
+    between, both = (sum(run[i] for run in runs) / scale for i in (0, 1))
+    if between > 0:
         true += max(between - both, 0.0)
-        parts.append((between, d))
-        if between > 0:
-            least = d * both / between
-            expected += float(between * chdtrc(d + 2, least) - both * chdtrc(d, least))
+        d = between**2 / sum(m * m / of for m, of in parts[1:])
+        least = d * both / between
+        expected += float(between * chdtrc(d + 2, least) - both * chdtrc(d, least))
     noise = sum(m * m / d for m, d in parts)
     squares = sum(m * m / d * (1 + 2 / d) for m, d in parts)
     return (true * scale) ** 0.5, (expected**2 + 2 * noise) / squares, (expected / true) ** 0.5

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.drawn import Drawn, Pair, frozen
 from evalstats.analysis.estimate import gap_notes, size_notes
-from evalstats.analysis.max_t import adjusted, errors_within
+from evalstats.analysis.max_t import adjusted, adjusted_within
 from evalstats.analysis.options import Options, option
-from evalstats.analysis.pairs import PairTest, Studentised
+from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.scores import Scored
 from evalstats.checks import shown
 from evalstats.errors import InputError
@@ -552,21 +552,13 @@ def _alone(
     """
     n, how = len(pvalues), "max-t" if adjustment == "max-t" else "holm"
     every_pair = list(combinations(range(n), 2))
-    places = {pair: i for i, pair in enumerate(every_pair)}
     studentised = [PairTest(drawn, *pair, options).studentised for pair in every_pair]
-    errors = errors_within(drawn, options) if drawn.replicates.size else None
-    if errors is not None:
-        # The standard errors of pairs within resamples, all computed at once.
-        every = errors(studentised)
-
-        def errors(pairs: Sequence[Studentised]) -> Floats:
-            return every[[places[pair.a, pair.b] for pair in pairs]]
-
+    number = {pair: i for i, pair in enumerate(every_pair)}
+    own = [[number[min(i, j), max(i, j)] for j in range(n) if j != i] for i in range(n)]
+    alone = pvalues[np.triu_indices(n, 1)]
     intervals = []
-    for i in range(n):
+    for i, stepped in enumerate(adjusted_within(own, studentised, alone, how, options)):
         others = [j for j in range(n) if j != i]
-        pairs = [studentised[places[min(i, j), max(i, j)]] for j in others]
-        stepped = adjusted(pairs, pvalues[i, others], how, options, errors)
         is_shown = stepped <= options.significance_level
         verdicts: Verdicts = np.zeros((n, n), dtype=bool)
         verdicts[i, others] = is_shown & ahead[i, others]

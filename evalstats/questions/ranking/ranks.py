@@ -57,8 +57,10 @@ def letters(better: Verdicts, order: NDArray[np.intp]) -> list[str]:
     """
     columns = [frozenset(range(len(better)))]
     for pair in np.argwhere(np.triu(better | better.T)).tolist():
-        split = [c - {x} if c.issuperset(pair) else c for c in columns for x in pair]
-        columns = [c for c in dict.fromkeys(split) if not any(c < other for other in split)]
+        kept = [c for c in columns if not c.issuperset(pair)]
+        # No column lies in another, so that a part of one can only lie in one that is kept.
+        parts = [c - {x} for c in columns if c.issuperset(pair) for x in pair]
+        columns = kept + [part for part in parts if not any(part <= c for c in kept)]
     places = np.argsort(order)
     columns.sort(key=lambda column: sorted(places[list(column)]))
     names = [chr(ord("a") + i % 26) + str(i // 26 or "") for i in range(len(columns))]

@@ -1,0 +1,176 @@
+"""Columns of seeds and runs are runs of a system; epochs, trials and repeats are averaged."""
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.logs.pivot import epochs_differ
+from evalstats.results.records import Caution
+
+
+def frame(seed=3, called="seed", deviation=0.03, n=60, runs=(3, 3), tasks=("",), noise=0.1):
+    """Return rows of two equal systems whose runs have means of their own."""
+    rng, rows = np.random.default_rng(seed), []
+    for task in tasks:
+        marks = 0.5 + 0.2 * rng.normal(size=n)
+        for name, n_runs in zip("AB", runs, strict=True):
+            means = deviation * rng.normal(size=(n_runs, 1))
+            scores = marks + means + noise * rng.normal(size=(n_runs, n))
+            rows += [
+                {"model": name, "item": i, "domain": "xyz"[i % 3], called: r + 1, "acc": float(x)}
+                | ({"task": task} if task else {})
+                for r, of_run in enumerate(scores)
+                for i, x in enumerate(of_run)
+            ]
+    return rows
+
+
+def without_last():
+    """Return rows of which the last item has no score of one system."""
+    return [
+        row | ({"acc": None} if row["item"] == 59 and row["model"] == "B" else {})
+        for row in frame()
+    ]
+
+
+def cautions(result, kind="runs"):
+    return [note for note in result.notes if isinstance(note, Caution) and note.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("called", "columns", "epochs"),
+    [
+        ("seed", None, "runs"),
+        ("run", None, "runs"),
+        ("Run_ID", None, "runs"),
+        ("checkpoint", {"checkpoint": "run"}, "runs"),
+        ("epoch", None, "mean"),
+        ("trial", None, "mean"),
+        ("repeat", None, "mean"),
+        ("seed", {"seed": "epoch"}, "mean"),
+        ("sample", {"sample": "epoch"}, "mean"),
+    ],
+)
+def test_columns_say_whether_answers_are_runs(called, columns, epochs):
+    rows, options = frame(called=called), {"n_resamples": 199}
+    found = es.compare_logs(rows, columns=columns, **options)
+    assert found == es.compare_logs(rows, columns=columns, epochs=epochs, **options)
+    assert ("runs:3" in found.signatures[0]) == (epochs == "runs")
+    assert es.read_log(rows, columns=columns).epochs is None
+    (table,) = es.read_log(rows, columns=columns).tables.values()
+    assert isinstance(table.metric, es.MeanOfRuns) == (epochs == "runs")
+    other = es.compare_logs(rows, columns=columns, epochs="mean", **options)
+    assert "runs:" not in other.signatures[0]
+
+
+def test_an_epoch_numbers_answers_before_a_seed_that_it_has():
+    rows = [row | {"epoch": row["seed"]} for row in frame()]
+    assert "runs:" not in es.compare_logs(rows, n_resamples=99).signatures[0]
+    named = es.compare_logs(rows, columns={"seed": "run"}, n_resamples=99)
+    assert "runs:3" in named.signatures[0]
+    with pytest.raises(es.InputError, match="an 'epoch' or a 'run'; got both"):
+        es.compare_logs(rows, columns={"seed": "run", "epoch": "epoch"})
+
+
+@pytest.mark.parametrize("deviation", [0.03, 0.0])
+def test_epochs_that_vary_more_than_items_explain_are_a_caution(deviation):
+    result = es.compare_logs(frame(called="epoch", deviation=deviation), n_resamples=99)
+    said = cautions(result)
+    assert [("acc: means of the 3 epochs of " in one, "epochs='runs'" in one) for one in said] == (
+        [(True, True)] if deviation else []
+    )
+    assert not cautions(es.compare_logs(frame(called="epoch"), epochs="runs"))
+    rows = [row | {"acc": float(row["acc"] > 0.5)} for row in frame(called="epoch")]
+    assert not cautions(es.compare_logs(rows, epochs="pass^2", n_resamples=99))
+
+
+def test_the_test_of_epochs_is_that_of_a_two_way_analysis():
+    """Of items that have all epochs; it holds its level: of 400, 20 are expected below .05."""
+    log = es.read_log(frame(runs=(4, 4), deviation=0.01))
+    y = log.rows[0].values[:, 0].reshape(60, 4).T
+    rest = y - y.mean(axis=0) - y.mean(axis=1, keepdims=True) + y.mean()
+    ratio = 60 * np.var(y.mean(axis=1), ddof=1) / (np.sum(rest**2) / (3 * 59))
+    from scipy import stats
+
+    assert epochs_differ(log.rows[0]) == pytest.approx(stats.f.sf(ratio, 3, 3 * 59))
+    rows = frame(runs=(4, 4), deviation=0.01)
+    gaps = [row for row in rows if row["item"] > 5 or row["seed"] > 1]
+    same = [row for row in rows if row["item"] > 5]
+    assert epochs_differ(es.read_log(gaps).rows[0]) == epochs_differ(es.read_log(same).rows[0])
+    some = [frame(seed=s, n=20, deviation=0.0) for s in range(200)]
+    below = sum(epochs_differ(one) <= 0.05 for of in some for one in es.read_log(of).rows)
+    assert 5 <= below <= 40
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "why"),
+    [
+        (frame()[1:], {}, "not every item has every run"),
+        (frame(runs=(3, 5)), {}, "there are not as many of each system and task, but 3, 5"),
+        (frame(runs=(1, 3)), {}, "there are not as many of each system and task, but 1, 3"),
+        ([*frame()[:-1], frame()[-1] | {"acc": None}], {}, "not every item has every run"),
+        (without_last(), {"missing": "available"}, "some have no score"),
+    ],
+)
+def test_runs_that_cannot_be_told_apart_are_averaged_with_a_caution(rows, options, why):
+    result = es.compare_logs(rows, n_resamples=199, **options)
+    (said,) = cautions(result)
+    assert f"Runs of each system are averaged, since {why}" in said
+    assert said.endswith("so that how much they vary is no part of the error.")
+    same = es.compare_logs(rows, epochs="mean", n_resamples=199, **options)
+    assert result.differences == same.differences
+
+
+def test_an_item_without_scores_leaves_runs_as_they_are():
+    found = es.compare_logs(without_last(), missing="intersect")
+    assert "runs:3" in found.signatures[0]
+    rest = [row for row in frame() if row["item"] != 59]
+    assert found.differences == es.compare_logs(rest).differences
+
+
+def test_people_score_answers_and_not_runs():
+    rows = [row | {"human": row["acc"] if row["item"] % 2 else None} for row in frame()]
+    options = {"human": "human", "directions": {"*": "higher"}, "n_resamples": 99}
+    result = es.compare_logs(rows, **options)
+    assert "people's scores are of single answers" in cautions(result)[0]
+    assert result.differences == es.compare_logs(rows, epochs="mean", **options).differences
+
+
+def test_tasks_have_a_total_of_their_runs():
+    rows = frame(tasks=("law", "math"))
+    result = es.compare_logs(rows)
+    assert [d.task for d in result] == ["law", "math", "macro"]
+    whole = es.compare_logs(
+        [row | {"item": f"{row['task']} {row['item']}", "task": "one"} for row in rows]
+    )
+    assert result.totals[0].standard_error == pytest.approx(whole[0].standard_error, rel=1e-2)
+    other = [row for row in rows if row["task"] == "law" or row["seed"] < 3]
+    found = es.compare_logs(other, n_resamples=99)
+    assert [d.task for d in found] == ["law", "math", "macro"]
+    assert "task, but 2, 3" in cautions(found)[0]
+
+
+def test_runs_go_by_labels_and_over_them():
+    rows = frame(deviation=0.2)
+    result = es.compare_logs(rows)
+    by = result.by("domain")
+    assert [d.task for d in by] == ["x", "y", "z", "micro"]
+    (alone,) = es.compare_logs([row for row in rows if row["domain"] == "y"])
+    assert (by[1].low, by[1].high) == (alone.low, alone.high)
+    (over,) = result.over("domain")
+    (averaged,) = es.compare_logs(rows, epochs="mean", n_resamples=99).over("domain")
+    assert over.difference == pytest.approx(averaged.difference)
+    assert over.high - over.low > 2 * (averaged.high - averaged.low)
+    assert over.predicted_low < over.low < over.high < over.predicted_high
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("deviation", [0.0, 0.01, 0.03])
+@pytest.mark.parametrize("n_runs", [3, 5])
+def test_equal_systems_seldom_differ(n_runs, deviation):
+    """Of 200 frames .03 to .07 differ at .05: 6 to 14 are expected, and 4 standard errors."""
+    found = [
+        es.compare_logs(frame(seed, n=200, runs=(n_runs, n_runs), deviation=deviation))[0].pvalue
+        for seed in range(200)
+    ]
+    assert sum(p <= 0.05 for p in found) <= 14 + 4 * 3.6
