@@ -213,6 +213,8 @@ class Drawn:
     notes: tuple[str, ...] = ()  # what its maker does not know of pairs
     origin: tuple[str, ...] = ()  # sentences on how scores came about
     _differing: dict[Pair, tuple[int, float]] = field(default_factory=dict, repr=False)
+    #: Of differences that were asked for, which rankings ask for again.
+    spreads: dict[Pair, Spread] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def units(self) -> Units:
