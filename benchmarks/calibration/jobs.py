@@ -238,6 +238,9 @@ def _numbers() -> Iterator[Job]:
     for rate, part, other in ((0.999, 0.1, 0.5), (0.9, 0.5, 0.1), (0.01, 0.12, 0.5)):
         made = Made(simulated.unreliable, (4, rate, part, other))
         yield Job("trials", f"50 x 4, {part:.0%} at {other}, others {rate}", made, 50, trials=1000)
+    for shape in ((0.6, 0.8), (0.3, 1.2), (4, 1), (0.9, 0.3)):
+        made = Made(simulated.fixed, (4, *shape))
+        yield Job("trials", f"these 50 x 4, rates {shape}", made, 50, trials=1000)
     for shape in ((0.6, 0.8), (1e6, 1e6), (1e6, 2.5e5)):
         made = Made(simulated.trials, (5, *shape))
         row, small = f"20 x 5, rates {shape}", shape[0] == shape[1]

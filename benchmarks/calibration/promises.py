@@ -74,7 +74,7 @@ PROMISES: dict[str, Bounds] = {
     "judged": {"p ≤ .05": (0.01, 0.07), "difference": (0.93, 1.0), "score": (0.93, 1.0)},
     "brackets": {"held": (0.7, 1.0)},
     "tails": _covered(0.925, 1.0),
-    # Of rare passes, and of ICC where most answers are right, intervals of scores are too short.
+    # Of rare passes intervals of scores are too short.
     "trials": {"p ≤ .05": (0.0, 0.07), "difference": (0.93, 1.0), "score": (0.9, 1.0)},
     "cases": {"any false case": (0.0, 0.05), "found": (0.9, 1.0)},
 }

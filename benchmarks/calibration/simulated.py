@@ -293,6 +293,15 @@ def trials(n: int, rng: Rng, n_trials: int, *shape: float) -> Sample:
     return Sample(tables, {m.name: np.array([x, x]) for m, x in true.items()})
 
 
+def fixed(n: int, rng: Rng, n_trials: int, *shape: float) -> Sample:
+    """Draw trials of n items that are all there are, by two systems with the same rates."""
+    rates = rng.beta(*shape, n)
+    right = (rng.random((2, n, n_trials)) < rates[:, None]).astype(int)
+    metrics = [es.PassAll(k, items="all") for k in (1, 2, 4)]
+    tables = [es.extract(dict(zip("AB", right, strict=True)), metric=metric) for metric in metrics]
+    return Sample(tables, {m.name: np.full(2, np.mean(rates**m.k)) for m in metrics})
+
+
 def unreliable(n: int, rng: Rng, n_trials: int, rate: float, part: float, other: float) -> Sample:
     """Draw trials of n items with one rate, but a part of them with another."""
     rates = np.where(rng.random(n) < part, other, rate)

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.design import Aggregate, Aggregated, Labels, Units
+from evalstats.analysis.design import Aggregate, Aggregated, Labels, SummedUnits, Units
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Resampled, Scored, Segments
 from evalstats.errors import Argument, InputError
@@ -213,6 +213,8 @@ class Drawn:
     notes: tuple[str, ...] = ()  # what its maker does not know of pairs
     origin: tuple[str, ...] = ()  # sentences on how scores came about
     _differing: dict[Pair, tuple[int, float]] = field(default_factory=dict, repr=False)
+    #: Of differences that were asked for, which rankings ask for again.
+    spreads: dict[Pair, Spread] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def units(self) -> Units:
@@ -308,10 +310,53 @@ def from_segments(segments: Sequence[Resampled], options: Options) -> list[Drawn
         replicates = np.split(together, np.cumsum(widths)[:-1], axis=1)
     drawn = []
     for s, of_systems, resampled in zip(segments, scores, replicates, strict=True):
+        if (chances := _chances(s)) is not None:
+            drawn.append(_of_trials(s, of_systems, chances))
+            continue
         values, runs = s.influence(), _runs_of(s, options.paired_runs)
         influence = values if np.all(np.isfinite(values)) else None
         drawn.append(Drawn(s, of_systems, frozen(resampled), influence, runs=runs))
     return drawn
+
+
+def _chances(s: Resampled) -> Floats | None:
+    """Return the variance of each score by trials, `(S,)`, where items are all there are."""
+    of_blocks = [[block.metric.chance(rows) for rows in block.segments] for block in s.blocks]
+    known = [[x for x in of if x is not None] for of in of_blocks]
+    if not any(known):
+        return None
+    of = s.aggregate if isinstance(s, Segments) and s.units.sizes is None else None
+    if of is None or of.function is not None or any(len(x) < len(s.systems) for x in known):
+        raise InputError(
+            "'all' takes items that both systems have, without groups, and a mean over them; leave "
+            "it out",
+            argument="items",
+        )
+    return np.asarray(np.square(of.weights or (1.0,)) @ np.array(known))
+
+
+def _of_trials(s: Resampled, scores: Floats, chances: Floats) -> Drawn:
+    """Return what trials alone say of scores with these variances: nothing is resampled."""
+    n = s.units.n
+    places, sums = np.zeros(len(chances), dtype=np.intp), np.array([[n, n, n]])
+    units = SummedUnits(n, s.units.unit, labels=s.units.labels, places=places, sums=sums)
+    note = (
+        f"{s.name}: these {n:,} items are all there are, and chance is that of their trials alone; "
+        f"t decides."
+    )
+    # A coordinate for each system: the trials of two have nothing in common.
+    coordinates = np.diag(np.sqrt(chances * (n - 1) / n))
+    of = replace(s, units=units, outcomes=None)
+    return Drawn(of, scores, np.empty((len(scores), 0)), coordinates, origin=(note,))
+
+
+def refuse_fixed(drawn: Drawn, asking: str) -> None:
+    """Refuse what is about other items, where these are all there are."""
+    if drawn.has_segments and not drawn.units.has_values:
+        raise InputError(
+            f"'all': {asking} is about other items, and these are all there are; leave it out",
+            argument="items",
+        )
 
 
 def _runs_of(segments: Resampled, are_paired: bool) -> tuple[tuple[RunScores, ...], ...]:

@@ -341,6 +341,9 @@ def limits_of(
     worth = degrees + 1
     if units.sizes is not None and units.codes is None:
         sizes, worth = (int(units.sizes.min()), int(units.sizes.max())), kish(units.sizes)
+    if all(one.has_segments and not one.units.has_values for one in drawn):
+        # Items that are all there are are not few.
+        worth = np.inf
     trials: tuple[TrialShares, ...] = ()
     if any(one.has_segments and one.segments.answers is not None for one in drawn):
         from evalstats.designs.trials.repeats import trial_shares

@@ -82,7 +82,10 @@ class PairTest:
     @property
     def spread(self) -> Spread:
         """Standard error, factor and degrees of freedom of the difference."""
-        return self.difference.spread
+        known, pair = self.drawn.spreads, (self.a, self.b)
+        if pair not in known:
+            known[pair] = self.difference.spread
+        return known[pair]
 
     @property
     def n_differing(self) -> int:
@@ -201,7 +204,7 @@ class PairTest:
         is_drawn = bool(self.drawn.replicates.size and self.n_differing)
         is_drawn = is_drawn and self.spread.error > 0
         is_drawn = is_drawn and self.spread.degrees >= bootstrap.LEAST_DEGREES
-        value = self.difference.value
+        value = self.drawn.effects[self.b].value - self.drawn.effects[self.a].value
         return Studentised(self.drawn, self.a, self.b, value, self.spread, is_drawn)
 
     def fields(self, pvalue: float, bounds: Bounds, exact: bool) -> dict[str, Any]:

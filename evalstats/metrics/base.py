@@ -192,6 +192,13 @@ class Metric(Configured, ABC):
         """
         return None
 
+    def chance(self, statistics: Floats) -> float | None:
+        """Return the variance of the score of items `(N, k)` that are all there are, by trials.
+
+        `None` where items are drawn.
+        """
+        return None
+
     def answers(self, statistics: NDArray[Any]) -> Floats | None:
         """Return number, sum and sum of squares of the answers to an item, `(..., k) -> (..., 3)`.
 

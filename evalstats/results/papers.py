@@ -241,7 +241,13 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
         found, analysis = [f"{listed(names)} on {whole_sizes(rows)}."], signatures[first.metric]
         strata = dict(analysis.analysis).get("strata")
         within = f" within {strata} strata" if strata else ""
-        if first.unit != "segment" or within:
+        labels = (dict(analysis.analysis).get("unit") or "").split("+")
+        if len(labels) > 1:
+            found.append(
+                f"Standard errors are those of {listed([plural(x) for x in labels])} together "
+                f"(Cameron, Gelbach and Miller, 2011)."
+            )
+        elif first.unit != "segment" or within:
             what = "Segments" if first.unit == "segment" else f"Whole {plural(first.unit)}"
             found.append(f"{what} are drawn{within}.")
         runs = [x.removeprefix("runs:") for x in analysis.settings if x.startswith("runs:")]

@@ -52,6 +52,7 @@ def test_the_variance_is_the_sum_of_both_less_that_of_what_shares_both():
     note = "mark: standard errors are those of 40 prompts and 12 raters (Cameron, Gelbach and Mill"
     assert any(one.startswith(note) for one in result.notes)
     assert "unit:prompt+rater" in result.signatures[0]
+    assert "Standard errors are those of prompts and raters together (Camer" in result.describe()
 
 
 def test_labels_have_names_or_come_by_name(tmp_path, capsys):
@@ -133,6 +134,14 @@ def test_shares_are_counted_and_lost_answers_never_make_a_limit_higher():
         (
             lambda: es.power(table(), groups=NAMES),
             r"power takes one label a segment, got two \(pro",
+        ),
+        (
+            lambda: es.compare(table(), groups={"A": BOTH, "B": BOTH}, paired=False),
+            "paired=False takes one label a segment",
+        ),
+        (
+            lambda: es.SequentialTest(240, metric=es.Mean("mark")).look(table(), "A", groups=NAMES),
+            "a look takes one label a segment",
         ),
         (lambda: es.compare(table(), groups=NAMES).by(RATERS), "by takes one label a segment, got"),
         (

@@ -1,6 +1,7 @@
 """pass^k, pass@k, flip rate and ICC: against published numbers, enumeration and one-way ANOVA."""
 
 import json
+import re
 from itertools import combinations
 
 import numpy as np
@@ -290,3 +291,77 @@ def test_answers_whose_squares_are_no_numbers_are_averaged_all_the_same(tmp_path
     (table,) = es.read_log(path).tables.values()
     assert table.values[0, :, 0].tolist() == [2e200, 3.5e200]
     assert Repeats.of(table.answers) is None
+
+
+@pytest.fixture(scope="module")
+def few_items():
+    rng = np.random.default_rng(4)
+    rates = rng.beta(0.6, 0.8, (50, 1))
+    return {name: (rng.random((50, 4)) < rates).astype(int) for name in "AB"}
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_of_items_that_are_all_there_are_trials_are_the_only_chance(k):
+    """Mean shares of two systems with the same rates on the same 50 items: 60 pairs, t.
+
+    More than 7 of 60 at .05, or more than 9 of 120 scores outside, has probability .02.
+    """
+    rng = np.random.default_rng(6)
+    rejected = outside = 0
+    for _ in range(60):
+        rates = rng.beta(0.6, 0.8, (50, 1))
+        systems = {name: (rng.random((50, 4)) < rates).astype(int) for name in "AB"}
+        result = es.compare(systems, metrics=es.PassAll(k, items="all"))
+        assert result["B"].test == result["B"].method == "t"
+        rejected += result["B"].pvalue <= 0.05
+        true = float(np.mean(rates**k))
+        outside += sum(not e.low <= true <= e.high for e in result.estimates)
+    assert rejected <= 7
+    assert outside <= 12
+
+
+def test_the_error_of_trials_is_that_of_the_pooled_variance_in_them(few_items):
+    """Of pass^1 it is near √(Σ s²/K)/N, of both systems together; less than that of items."""
+    found = es.compare(few_items, metrics=es.PassAll(1, items="all"))
+    within = [(x.var(axis=1, ddof=1) / 4).mean() / 50 for x in few_items.values()]
+    errors = [e.standard_error for e in found.estimates]
+    assert errors == pytest.approx(np.sqrt(within), rel=0.1)
+    assert found["B"].standard_error == pytest.approx(np.hypot(*errors), rel=1e-12)
+    drawn_items = es.compare(few_items, metrics=es.PassAll(1), method="t", test="t")
+    assert errors[0] < 0.7 * drawn_items.estimates[0].standard_error
+    said = " ".join(found.notes)
+    assert "these 50 items are all there are" in said
+    assert "use more" not in said
+    assert "items:all" in found.signature_of(found["B"])
+    # Of two trials one is wrong where not all are right.
+    wrong = {name: 1 - x for name, x in few_items.items()}
+    any_of = es.compare(wrong, metrics=es.PassAny(2, items="all"))
+    all_of = es.compare(few_items, metrics=es.PassAll(2, items="all"))
+    assert any_of["B"].standard_error == pytest.approx(all_of["B"].standard_error, rel=1e-9)
+
+
+def test_a_total_of_such_items_adds_the_errors_of_its_tasks(few_items):
+    table = es.extract(few_items, metric=es.PassAll(2, items="all"))
+    alone = es.compare(table)["B"].standard_error
+    total = es.Suite({"one": table, "two": table}, "macro").compare()
+    both = next(d for d in total if d.aggregate)
+    assert both.standard_error == pytest.approx(alone / 2**0.5, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            lambda t: es.compare(t, groups=[i // 2 for i in range(50)]),
+            "items 'all' takes items that both",
+        ),
+        (lambda t: es.compare(t, paired=False), "items 'all' takes items that both"),
+        (lambda t: es.compare(t).power(difference=0.1), "'all': power is about other items"),
+        (lambda t: es.compare(t).influence(), "'all': influence is about other items"),
+        (lambda t: es.PassAll(1, items="some"), "items must be one of drawn, all; got 'some'"),
+    ],
+)
+def test_what_is_about_other_items_is_refused(few_items, asked, message):
+    table = es.extract(few_items, metric=es.PassAll(1, items="all"))
+    with pytest.raises(es.InputError, match=re.escape(message)):
+        asked(table)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.metrics import agreement
 from evalstats.metrics.agreement import RATERS_MEASURES
 
 #: Krippendorff (2011), "Computing Krippendorff's alpha-reliability", section D: 12 units, 4 raters.
@@ -243,3 +244,12 @@ def test_without_yes_or_no_the_labels_are_the_rate():
     assert rate.score([10, 8, 3, 1, 0, 0]) == 1
     # The judge says yes as often to either.
     assert rate.score([10, 5, 4, 2, 2, 1]) == pytest.approx(4 / 6)
+
+
+def test_rows_of_numbers_are_one_array(monkeypatch):
+    rows = [[1, 2.5, None], [float("nan"), 3, 4], [0.1, 7, 2]]
+    metric = es.Agreement(measure="interval-alpha", ratings=True)
+    as_given = [[v if v is None else np.float64(v) for v in row] for row in rows]
+    one_by_one = metric.statistics(as_given)
+    monkeypatch.setattr(agreement, "as_scores", None)
+    np.testing.assert_array_equal(metric.statistics(rows), one_by_one)

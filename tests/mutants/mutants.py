@@ -64,7 +64,14 @@ ties count half in the bias of BCa
 an item that stands among others of its kind cannot be named alone
 - least * np.searchsorted(np.sort(least), least * _SAME, side="right")
 + least * 1
+@ analysis/drawn.py: trials
+the trials of two systems have nothing in common
+- np.diag(np.sqrt(chances * (n - 1) / n))
++ np.sqrt(chances * (n - 1) / n)[:, None]
 @ designs/trials/beta_binomial.py: trials
+the chance in trials is what a rate leaves
+- max(square - squared, 0.0)
++ square
 the likelihood is that of right answers of the trials of an item
 - betaln(a + c, b + n - c)
 + betaln(a + c, b + n)

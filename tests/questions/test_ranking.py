@@ -13,6 +13,7 @@ from scipy import stats
 
 import evalstats as es
 from evalstats.analysis import max_t
+from evalstats.analysis.design import Units
 from evalstats.pictures.report import document
 from evalstats.questions.ranking import ranks as r
 from tests.conftest import WMT
@@ -407,6 +408,9 @@ def test_a_ranking_resamples_each_pair_once_and_some_at_a_time(monkeypatch):
     systems = {f"s{i:02}": rng.normal(size=40) for i in range(30)}
     comparison = es.compare(systems, metrics=es.Mean("m"), n_resamples=99)
     monkeypatch.setattr(max_t, "_totals", lambda *of: (held.append(len(of[-1])), drawn(*of))[-1])
+    spreads, spread = [], Units.spread
+    monkeypatch.setattr(Units, "spread", lambda *of: (spreads.append(of), spread(*of))[-1])
     assert comparison.ranking().to_dict()
+    assert len(spreads) <= 30  # those of the systems
     assert sum(held) == 30 + 30 * 29 // 2
     assert max(held) <= 30 + 256

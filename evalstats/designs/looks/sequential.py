@@ -13,7 +13,7 @@ from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
-from evalstats.analysis.drawn import maker_of
+from evalstats.analysis.drawn import maker_of, refuse_fixed
 from evalstats.analysis.estimate import result_signature
 from evalstats.analysis.margins import claims_of
 from evalstats.analysis.max_t import CLAIMS
@@ -228,6 +228,7 @@ class SequentialTest:
         )
         options = one_sided(asked, level)
         (drawn,) = task.drawn(replace(options, test="t", method="t"))
+        refuse_fixed(drawn, "a look")
         if self.test == "bootstrap" and drawn.of.outcomes is None:
             (drawn,) = task.drawn(options)
         pair = PairTest(drawn, a, b, options)

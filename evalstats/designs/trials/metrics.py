@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import (
     as_numbers,
     check_same_length,
+    choice,
     integer,
     is_missing,
     label,
@@ -24,7 +25,7 @@ from evalstats.checks import (
     refuse_masked,
     shown,
 )
-from evalstats.designs.trials.beta_binomial import correlation_interval
+from evalstats.designs.trials.beta_binomial import chance_in_trials, correlation_interval
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep, signature_of
 from evalstats.metrics.ratios import ratio, ratio_gradient
@@ -133,7 +134,9 @@ class Trials(Metric):
 
 
 class MeanOverItems(Trials):
-    """A mean over items of one statistic, with the gradient of a mean."""
+    """A mean over items of one statistic from 0 to 1, with the gradient of a mean."""
+
+    bounds = (0.0, 1.0)
 
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the mean, `(..., 4) -> (..., 4)`."""
@@ -153,6 +156,7 @@ class _Passes(MeanOverItems):
 
     k: int
     name: str = ""
+    items: Literal["drawn", "all"] = field(default="drawn", repr=False)
 
     own = ("passes",)
     #: Which trials of a subset have to be right, and how the metric is printed.
@@ -161,12 +165,22 @@ class _Passes(MeanOverItems):
 
     def __post_init__(self) -> None:
         k = integer(self.k, "k", 1)
-        keep(self, k=k, fewest=k, name=label(self.name or f"{self.title}{k}", "name"))
+        items = choice(self.items, ("drawn", "all"), "items")
+        keep(self, k=k, fewest=k, items=items, name=label(self.name or f"{self.title}{k}", "name"))
 
     @property
     def signature(self) -> str:
-        """Identity: k."""
-        return signature_of(trials=self.passing, k=self.k)
+        """Identity: k, and whether items are all there are."""
+        fixed = {"items": "all"} if self.items == "all" else {}
+        return signature_of(trials=self.passing, k=self.k, **fixed)
+
+    def chance(self, statistics: Floats) -> float | None:
+        """Return the variance of the mean by chance in trials, where items are all there are."""
+        if self.items == "drawn":
+            return None
+        _, trials, right, *_ = statistics.T
+        passing = right if self.passing == "all" else trials - right
+        return float(np.sum(chance_in_trials(trials, passing, self.k))) / len(trials) ** 2
 
 
 @dataclass(frozen=True)
@@ -184,6 +198,9 @@ class PassAll(_Passes):
         At least 1; every item needs k trials.
     name : str
         What tables call it, by default ``pass^k``.
+    items : {"drawn", "all"}
+        Whether items are a sample, or all that is asked about, as the tasks of a benchmark. Then
+        trials are the only chance; rates of items have a beta distribution (Skellam, 1948).
 
     Examples
     --------
@@ -215,6 +232,9 @@ class PassAny(_Passes):
         At least 1; every item needs k trials.
     name : str
         What tables call it, by default ``pass@k``.
+    items : {"drawn", "all"}
+        Whether items are a sample, or all that is asked about, as the tasks of a benchmark. Then
+        trials are the only chance; rates of items have a beta distribution (Skellam, 1948).
 
     Examples
     --------

@@ -80,7 +80,7 @@ def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator
     """
     for one in drawn:
         answers = Repeats.of(one.segments.answers) if one.has_segments else None
-        if answers is None or one.runs or one.units.members is not None:
+        if answers is None or one.runs or one.units.members is not None or not one.units.has_values:
             continue
         chance = answers.of_means
         with np.errstate(invalid="ignore"):

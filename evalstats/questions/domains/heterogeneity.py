@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Codes, Labels, label_codes, refuse_crossed
-from evalstats.analysis.drawn import Drawn
+from evalstats.analysis.drawn import Drawn, refuse_fixed
 from evalstats.analysis.tasks import Task, labels_of
 from evalstats.analysis.totals import Total, as_totals
 from evalstats.checks import label
@@ -237,6 +237,8 @@ def labelled(
     """Return what is drawn under each metric, each segment's stratum, their names, the task."""
     each = [evaluation.with_segments(d, asking) for d in comparison.differences]
     task, drawn = each[0]
+    for _, one in each:
+        refuse_fixed(one, asking)
     assert isinstance(task, Task)
     given = labels_of(task.tables, labels, asking)
     codes, found = label_codes(given, drawn.units.n_segments, asking)

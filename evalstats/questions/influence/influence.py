@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.drawn import refuse_fixed
 from evalstats.analysis.scores import Block
 from evalstats.inference.randomisation import tie_tolerance
 from evalstats.resampling.weights import places_of
@@ -161,6 +162,7 @@ def _line(text: str) -> str:
 def influence_of(comparison: Comparison, evaluation: Evaluation, d: Difference) -> Influence:
     """Return the influence of all units on a difference, and without which it would turn."""
     part, drawn = evaluation.with_segments(d, "influence")
+    refuse_fixed(drawn, "influence")
     names, outputs = part.unit_names(), part.outputs
     a, b = (drawn.of.systems.index(name) for name in (d.baseline, d.system))
     moves = drawn.difference(a, b).influence

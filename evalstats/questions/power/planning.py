@@ -12,7 +12,7 @@ import numpy as np
 
 from evalstats.analysis.comparison import Evaluation
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
-from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair
+from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair, refuse_fixed
 from evalstats.analysis.estimate import size_notes
 from evalstats.analysis.options import SEED, Alternative, Options
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
@@ -324,6 +324,8 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
         _check_size(values, one, "a score")
     first, units = drawn[0], drawn[0].units
     refuse_crossed(units, "power")
+    for one in drawn:
+        refuse_fixed(one, "power")
     n, least = asked.n_segments or units.n, 2 * units.n_strata
     pilot_runs = len(first.runs[0][0].scores) if first.runs else None
     if n < least:
