@@ -73,6 +73,8 @@ PROMISES: dict[str, Bounds] = {
     # A judge's errors that few labels show make intervals longer than they need to be.
     "judged": {"p ≤ .05": (0.01, 0.07), "difference": (0.93, 1.0), "score": (0.93, 1.0)},
     "brackets": {"held": (0.7, 1.0)},
+    "prediction": {"prediction": (0.92, 1.0)},
+    "corrected": {"p ≤ .05": (0.01, 0.07), **_covered(0.93, 1.0)},
     "tails": _covered(0.925, 1.0),
     # Of rare passes intervals of scores are too short.
     "trials": {"p ≤ .05": (0.0, 0.07), "difference": (0.93, 1.0), "score": (0.9, 1.0)},
@@ -82,7 +84,9 @@ PROMISES: dict[str, Bounds] = {
 _ERRORS = ("any false claim", "any false case", "wrong pass", "wrong failure")
 _ERRORS += ("false improvement", "greater", "less", "wrong pass without a note")
 LEVELS = {**dict.fromkeys(_ERRORS, 0.05), "p ≤ .05": 0.05, "p ≤ .01": 0.01}
-LEVELS |= dict.fromkeys(("difference", "score", "all intervals hold", "score of the chosen"), 0.95)
+LEVELS |= dict.fromkeys(
+    ("difference", "score", "all intervals hold", "score of the chosen", "prediction"), 0.95
+)
 LEVELS |= dict.fromkeys(("one rank", "all ranks"), 0.95)
 #: What must hold of the mean over all cells of a kind that have bounds of their own.
 MEANS: dict[str, Bounds] = {"brackets": {"held": (0.88, 0.97)}}
