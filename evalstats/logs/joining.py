@@ -46,6 +46,8 @@ from evalstats.logs.missing import (
     same_items,
     sentences,
     shared_tasks,
+    whole_runs,
+    without_errors,
 )
 from evalstats.logs.pivot import Pivot, epochs_of, pivots_of, usual_epochs
 from evalstats.logs.reading import (
@@ -316,6 +318,8 @@ def joined(
         replace(log, rows=tuple(one for one in log.rows if one.system in places)) for log in every
     ]
     notes = notes_on(chosen)
+    if missing is None and not wanted.metric:
+        chosen = without_errors(chosen, notes)
     rows = shared_tasks(chosen, places, missing, notes)
     pivots = _pivots(rows, ways, missing, human is not None, flag(paired, "paired"), notes)
     pivots, named = _labelled(pivots, labels)
@@ -343,6 +347,8 @@ def _pivots(
 ) -> list[dict[Key, Pivot]]:
     """Return the pivots of all systems by key, or of each alone, with notes on their runs."""
     why = ""
+    if not are_judged and (not ways or (ways[0] == "runs" and missing == "intersect")):
+        rows = whole_runs(rows, notes)
     if not ways:
         way, why = usual_epochs([one for of_key in rows.values() for one in of_key], missing)
         if way == "runs" and are_judged:

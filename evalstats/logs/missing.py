@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -65,6 +67,23 @@ def notes_on(logs: Sequence[Log]) -> list[Note]:
             line = f"Left out of {log.path}: {first_few(log.skipped)}"
             notes.append(Note(f"of {log.path}", line))
     return notes
+
+
+def without_errors(logs: Sequence[Log], notes: list[Note]) -> list[Log]:
+    """Return logs without metrics that lack scores where errors count as failures under another.
+
+    Such as a grade of answers that DeepEval could not have, beside whether the test has passed.
+    """
+    rows = [one for log in logs for one in log.rows]
+    failing = {one.key.task for one in rows if one.failed}
+    gone = Counter(one.key for one in rows for _ in range(int(np.sum(one.is_gone))))
+    left = {key: n for key, n in gone.items() if key.task in failing}
+    if all(one.key in left for one in rows):
+        return list(logs)
+    for key, n in left.items():
+        line = f"{key}: left out, since {counted(n, 'score')} of it ended with an error"
+        notes.append(Note("left out", line, caution="errors"))
+    return [replace(x, rows=tuple(one for one in x.rows if one.key not in left)) for x in logs]
 
 
 def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]:
@@ -165,6 +184,45 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
         line = f"{pivot.key.part or pivot.key}: {n}, {several} answers each"
         notes.append(Note("answers", line, f", {how}."))
     return pivot.table(kept)
+
+
+def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Key, list[Rows]]:
+    """Return rows of as many runs of all systems, on the items that have a score in each of them.
+
+    Where a system has one run they are as they came. What is left out is noted.
+    """
+    whole = {key: [one.without_absent(keep_items=True) for one in of] for key, of in rows.items()}
+    every = [one for of in whole.values() for one in of]
+    n = min(len(np.unique(one.items.epochs)) for one in every)
+    if n < 2 or not all(one.items.are_runs for one in every):
+        return {key: list(of) for key, of in rows.items()}
+    said = []
+    for key, of_key in whole.items():
+        lacking: list[set[str]] = []
+        for i, one in enumerate(of_key):
+            numbers = np.unique(one.items.epochs)
+            if len(numbers) > n:
+                line = f"{key.part or key}: the first {n} of {len(numbers)} runs of {one.system}"
+                said.append(Note("runs", line, " are taken, as many as all systems have.", "runs"))
+            of_key[i] = one = one.part(np.isin(one.items.epochs, numbers[:n]))
+            scored = Counter(compress(one.items.ids, (~one.is_gone).tolist()))
+            lacking.append({item for item in one.items.ids if scored[item] < n})
+        gone = set[str]().union(*lacking)
+        if not gone:
+            continue
+        sizes = [len(set(one.items.ids)) for one in of_key]
+        if min(len(set(one.items.ids) - gone) for one in of_key) < 2:
+            return {key: list(of) for key, of in rows.items()}
+        systems = [one.system for one in of_key]
+        line = f"{key}: some run has no score of {counted(len(gone), 'item')}"
+        said.append(Note("whole runs", line, ": left out.", "runs"))
+        if unlike := lacking_unlike(systems, list(map(len, lacking)), sizes):
+            said.append(Note("one side", f"{key}: {unlike}", caution="missing"))
+        whole[key] = [
+            one.part(np.array([item not in gone for item in one.items.ids])) for one in of_key
+        ]
+    notes += said
+    return whole
 
 
 def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[Note]:

@@ -249,12 +249,17 @@ class Rows:
         if keep_items:
             codes = np.unique(self.items.ids, return_inverse=True)[1]
             kept |= ~np.isin(codes, codes[kept])
-        places = np.flatnonzero(kept).tolist()
+        return replace(self.part(kept), is_absent=None)
+
+    def part(self, kept: NDArray[np.bool_]) -> Rows:
+        """Return the rows of the answers to keep, `(n,)`."""
         epochs = self.items.epochs
-        items = replace(self.items.at(places), epochs=epochs[kept] if len(epochs) else epochs)
-        is_failed = None if self.is_failed is None else self.is_failed[kept]
+        items = self.items.at(np.flatnonzero(kept).tolist())
+        items = replace(items, epochs=epochs[kept] if len(epochs) else epochs)
+        marks = (None if of is None else of[kept] for of in (self.is_absent, self.is_failed))
+        is_absent, is_failed = marks
         values = self.values[kept]
-        return replace(self, items=items, values=values, is_absent=None, is_failed=is_failed)
+        return replace(self, items=items, values=values, is_absent=is_absent, is_failed=is_failed)
 
     def counting(self, missing: str | None) -> Rows:
         """Return the rows with answers without a score counted as `missing` says.

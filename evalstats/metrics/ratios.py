@@ -241,6 +241,7 @@ class MeanOfRuns(Metric):
         columns = tuple(f"{column}[{run}]" for run in range(runs) for column in inner.columns)
         better = inner.higher_is_better
         keep(self, n_runs=runs, name=inner.name, columns=columns, higher_is_better=better)
+        keep(self, bounds=inner.bounds)
 
     @property
     def signature(self) -> str:

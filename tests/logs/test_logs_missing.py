@@ -8,7 +8,7 @@ import pytest
 
 import evalstats as es
 from evalstats.cli import main
-from tests.agent_logs import tau_trials
+from tests.agent_logs import deepeval_run, tau_trials
 
 
 def agents(folder, crashes, n=200):
@@ -170,3 +170,17 @@ def test_labels_that_are_no_random_sample_stand_first_and_bar_a_gate(tmp_path, c
     assert main(list(map(str, [*arguments[:-2], *state]))) == 2
     assert "--allow-changes labels" in capsys.readouterr().err
     assert not (tmp_path / "s.json").exists()
+
+
+def test_deepevals_gate_over_crashes_fails_by_what_has_passed(tmp_path):
+    """Defect: the grades of the tests that crashed were missing, and the gate was refused."""
+    for name, scores in (("old", [0.9] * 60), ("new", [0.9] * 30 + [None] * 30)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(deepeval_run(scores)))
+    code, text, xml = gated([tmp_path / "new.json", "--baseline", tmp_path / "old.json"], tmp_path)
+    assert code == 1
+    for form in (text, xml):
+        assert "30 of 60 test cases ended with an error" in form
+        assert "Answer Relevancy: left out, since 30 scores of it ended with an error." in form
+    asked = {"metric": "Answer Relevancy", "n_resamples": 9}
+    with pytest.raises(es.InputError, match="30 scores ended with an error"):
+        es.compare_logs([tmp_path / "old.json", tmp_path / "new.json"], **asked)

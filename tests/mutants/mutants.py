@@ -889,6 +889,9 @@ systems with other numbers of runs are averaged
 - if len(counts) > 1:
 + if False:
 @ logs/missing.py: logs_runs
+an item that a run has no score of is left out, and runs stay
+- lacking.append({item for item in one.items.ids if scored[item] < n})
++ lacking.append(set())
 means of epochs that vary more than items explain are a caution
 - * len(every), 1.0)) > _UNLIKE_EPOCHS
 + * len(every), 1.0)) > 0
