@@ -88,11 +88,12 @@ def _found(path: str) -> Path | None:
 
 
 def _files(name: str) -> tuple[dict[str, Path], Path, Path | None] | None:
-    references = _found(f"{name}/reference.A.txt")
-    if references is None:
+    folder = _found(name)
+    references = sorted(folder.glob("reference.*.txt")) if folder is not None else []
+    if folder is None or not references:
         return None
-    systems = {path.stem: path for path in references.parent.glob("systems/*.txt")}
-    return systems, references, _found(f"{name}/documents.tsv")
+    systems = {path.stem: path for path in folder.glob("systems/*.txt")}
+    return systems, references[0], _found(f"{name}/documents.tsv")
 
 
 def _downloads(year: str, pair: str) -> tuple[dict[str, Path], Path, Path | None] | None:

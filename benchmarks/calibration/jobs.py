@@ -93,6 +93,7 @@ def jobs(subset: bool = False, every: bool = False) -> list[Job]:
         *_shares(),
         *_unpaired(),
         *_looks(),
+        *_predictions(),
         *_limits(),
     ]
     return [x for x in listed if (every or available(x.source.corpus)) and (x.subset or not subset)]
@@ -145,7 +146,7 @@ def _real() -> Iterator[Job]:
             Real(ZH, CHINESE, ("LanguageX", "Online-Y"), "equal"),
             Real(ES, THREE, ("IOL-Research", "Mistral-Large"), "equal"),
             Real("wmt22/cs-en", THREE, ("Online-W", "Online-G"), "equal"),
-            Real("wmt22/ja-en", THREE, ("Online-W", "Online-Y"), "equal"),
+            Real("wmt22/ja-en", THREE, ("Online-A", "Online-Y"), "equal"),
             Real(DE, THREE, ("Online-A", "Online-W"), "exchangeable"),
             Real(SAMPLE, THREE, ALIKE, "exchangeable"),
             Real(ES, THREE, ("GPT-4", "ONLINE-A")),
@@ -372,6 +373,27 @@ def _unpaired() -> Iterator[Job]:
         yield Job("unpaired", "0/1, 60 and 40 items", made, (60, 40), trials=1000, subset=True)
     made = Apart(Made(simulated.grouped, (0.8, 0.8), "shares 0.8"))
     yield Job("unpaired", "0/1, 30 and 20 groups of 5", made, ((5,) * 30, FIVES), trials=1000)
+
+
+def _predictions() -> Iterator[Job]:
+    """Yield what is said of another test set, and rates that a judge's errors are taken off."""
+    question = partial(questions.another, n=100)
+    for n in (100, 300):
+        row = f"100 segments, {n} others"
+        yield Job("prediction", row, Real(DE, ("bleu", "chrf"), ("Online-B",)), 100 + n, question)
+        for share in (0.5, 0.8, 0.95):
+            made = Made(simulated.shares, (share, share), f"shares {share}")
+            small = (n, share) == (100, 0.8)
+            yield Job("prediction", row, made, 100 + n, question, 1000, small)
+    for labelled, *of in (
+        (50, 0.3, 0.9, 0.8),
+        (100, 0.3, 0.9, 0.8),
+        (100, 0.3, 0.7, 0.6),
+        (200, 0.1, 0.9, 0.8),
+    ):
+        row = f"{labelled} labelled, rate {of[0]}, sens {of[1]}, spec {of[2]}"
+        made = Made(simulated.corrected, (labelled, *of))
+        yield Job("corrected", row, made, 1000, trials=1000, subset=labelled == 50)
 
 
 def _limits() -> Iterator[Job]:

@@ -28,7 +28,10 @@ LONGER = {
     "0/1 / N = 12 / shares (0.8": 1.4,
     "0/1 / N = 12 / shares (0.95": 3.0,
     "0/1 / N = 100 / shares (0.95": 1.4,
-    "0/1 / 20 groups, 100 items / shares 0.95": 2.3,
+    "0/1 / 20 groups, 100 items / shares 0.8": 1.6,
+    "0/1 / 20 groups, 100 items / shares 0.95": 2.8,
+    "0/1 / 20 groups, 160 items": 1.7,
+    "0/1 / 90 groups of 20, a third alike / shares 0.99": 1.6,
     "totals / 0/1, 10 + 1000 items": 2.5,
     "totals / 0/1, 500 + 500 items, 0.4 % drawn again": 2.2,
     "totals / 0/1, 150 + 150 items, 1 % drawn again": 2.7,
@@ -70,6 +73,8 @@ PROMISES: dict[str, Bounds] = {
     # A judge's errors that few labels show make intervals longer than they need to be.
     "judged": {"p ≤ .05": (0.01, 0.07), "difference": (0.93, 1.0), "score": (0.93, 1.0)},
     "brackets": {"held": (0.7, 1.0)},
+    "prediction": {"prediction": (0.92, 1.0)},
+    "corrected": {"p ≤ .05": (0.01, 0.07), **_covered(0.93, 1.0)},
     "tails": _covered(0.925, 1.0),
     # Of rare passes intervals of scores are too short.
     "trials": {"p ≤ .05": (0.0, 0.07), "difference": (0.93, 1.0), "score": (0.9, 1.0)},
@@ -79,7 +84,9 @@ PROMISES: dict[str, Bounds] = {
 _ERRORS = ("any false claim", "any false case", "wrong pass", "wrong failure")
 _ERRORS += ("false improvement", "greater", "less", "wrong pass without a note")
 LEVELS = {**dict.fromkeys(_ERRORS, 0.05), "p ≤ .05": 0.05, "p ≤ .01": 0.01}
-LEVELS |= dict.fromkeys(("difference", "score", "all intervals hold", "score of the chosen"), 0.95)
+LEVELS |= dict.fromkeys(
+    ("difference", "score", "all intervals hold", "score of the chosen", "prediction"), 0.95
+)
 LEVELS |= dict.fromkeys(("one rank", "all ranks"), 0.95)
 #: What must hold of the mean over all cells of a kind that have bounds of their own.
 MEANS: dict[str, Bounds] = {"brackets": {"held": (0.88, 0.97)}}

@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 
 import evalstats as es
-from benchmarks.calibration.samples import NORMAL, TIE, Happened, Sample, rejected
+from benchmarks.calibration.samples import (
+    N_RESAMPLES,
+    NORMAL,
+    TIE,
+    Happened,
+    Sample,
+    rejected,
+)
 
 
 def tests(sample: Sample, seed: int, **options: Any) -> Happened:
@@ -35,6 +42,18 @@ def tests(sample: Sample, seed: int, **options: Any) -> Happened:
         lengths = sum(e.high - e.low for e in scores)
         errors = sum(abs(e.score - x) for e, x in zip(scores, truth, strict=True))
         yield d.metric, "score length", lengths, NORMAL * float(errors)
+
+
+def another(sample: Sample, seed: int, n: int) -> Happened:
+    """Ask whether the score of other segments lies in the intervals that n segments make known."""
+    for table in sample.tables:
+        whole = table.values[:1]
+        first = es.SegmentStatistics(whole[:, :n], table.systems[:1], table.metric)
+        found = es.estimate(first, n_resamples=N_RESAMPLES, rng=seed)
+        others = float(table.metric.score(whole[0, n:].sum(axis=0)))
+        low, high = found.prediction(whole.shape[1] - n)
+        yield found.metric, "prediction", low - TIE <= others <= high + TIE
+        yield found.metric, "interval", found.low - TIE <= others <= found.high + TIE
 
 
 def all_tests(sample: Sample, seed: int) -> Happened:

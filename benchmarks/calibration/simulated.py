@@ -264,6 +264,18 @@ def several_runs(n: int, rng: Rng, n_runs: int, spread: float) -> Sample:
     return Sample([es.SegmentStatistics(values, ("A", "B"), mean)], {"score": np.zeros(2)})
 
 
+def corrected(n: int, rng: Rng, labelled: int, rate: float, sens: float, spec: float) -> Sample:
+    """Draw two systems of one rate, whose 0/1 a judge says with errors, with labels of each."""
+    right = rng.random((2, n)) < rate
+    by_judge = np.where(right, rng.random((2, n)) < sens, rng.random((2, n)) >= spec)
+    known = np.stack([rng.permutation(n) < labelled for _ in range(2)])
+    columns = (np.ones((2, n)), by_judge, known & right, known & right & by_judge)
+    columns += (known & ~right, known & ~right & ~by_judge)
+    values = np.stack(columns, axis=-1).astype(int)
+    table = es.SegmentStatistics(values, ("A", "B"), es.RoganGladen(pairs=True))
+    return Sample([table], {table.metric.name: np.array([rate, rate])})
+
+
 def prompts(n: int, rng: Rng, n_runs: int, own: float) -> Sample:
     """Draw runs whose prompts both systems have; what one adds for a system alone varies so."""
     mean = es.MeanOfRuns(es.Mean("score"), n_runs)

@@ -116,10 +116,8 @@ def compare(
         is then that of the R differences, in a two-way analysis of segments and runs, both random
         (Searle, Casella and McCulloch, 1992): √((MS_s + MS_r - MS_e)/NR) with the mean squares of
         segments, of runs (nothing where it is below MS_e) and of both, and degrees of freedom after
-        Satterthwaite (1946). Measured with prompts that both systems share, at 0.05: equal systems
-        differ in .02 to .06 of trials, with 2, 3 and 5 runs, and intervals are 1.01 to 1.3 times as
-        long as with a known error (medians); where each prompt sways each system by itself, ten
-        times as much as segments do, in .11, .07 and .06.
+        Satterthwaite (1946). The page on units has how often equal systems differ: of two runs
+        too often, where each prompt sways each system by itself.
     baseline : str, optional
         The system to compare all others with; by default all pairs are compared.
     test : {"bootstrap", "t", "ar"}

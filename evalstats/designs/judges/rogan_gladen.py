@@ -47,11 +47,8 @@ class RoganGladen(Metric):
 
     Notes
     -----
-    Measured in 1,000 pairs of systems of the same rate, each with 1,000 items judged and 95 %
-    intervals by the bootstrap: coverage .945 to .964, and .016 to .060 of the pairs called
-    different at .05, with 50 or 100 labels, a rate of .3, sens .9 and spec .8; 100 labels, sens .7
-    and spec .6; and 200 labels, a rate of .1, sens .9 and spec .8. Each system has labels of its
-    own.
+    The page on metrics has how often intervals hold the rate, and equal systems differ. With few
+    labels of one kind intervals are too short, and a note says so.
 
     Examples
     --------

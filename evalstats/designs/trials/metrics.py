@@ -54,10 +54,8 @@ class Trials(Metric):
 
     Notes
     -----
-    Measured on 50 items of 4 trials, whose rates had one of eight beta distributions, 600 samples
-    each: 95 % intervals held the truth in .938 to .968 of the samples for pass^1, .907 to .963 for
-    pass^2, .935 to .977 for pass^4, .922 to .972 for the flip rate and .940 to .965 for ICC. The
-    least are those of means of 0.2.
+    The page on agents has how often intervals of 50 items of 4 trials hold the truth. They are too
+    short where passes, or failures, are rare.
 
     Examples
     --------
