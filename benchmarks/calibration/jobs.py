@@ -253,6 +253,9 @@ def _numbers() -> Iterator[Job]:
         row, n = f"{kind}, {labelled} labelled", 250 if kind == "groups" else 1000
         made, small = Made(simulated.judged, (labelled, kind)), labelled == 100
         yield Job("judged", row, made, n, trials=1000, subset=small)
+    for kind, labelled in product(("two judges", "both partial 0.04"), (50, 100)):
+        made = Made(simulated.judged, (labelled, kind))
+        yield Job("judged", f"{kind}, {labelled} labelled", made, 2000, trials=1000)
     for part, labelled in product((0.04, 0.02), (50, 100, 200)):
         made = Made(simulated.judged, (labelled, f"partial {part}"))
         yield Job("judged", f"partial on {part}, {labelled} labelled", made, 2000, trials=1000)

@@ -138,13 +138,17 @@ def judged(n: int, rng: Rng, labelled: int, kind: str) -> Sample:
     """Draw equal systems by a judge that likes the second one, and people's labels of some items.
 
     Scores are 0/1, numbers, or 0/1 in groups of four items, which are labelled together. A judge
-    that is "partial 0.04" is right but on such a part of the items, which it passes for B.
+    that is "partial 0.04" is right but on such a part of the items, which it passes for B. Two
+    judges of numbers have errors of their own; two that are "both partial 0.04" pass the same.
     """
     size = 4 if kind == "groups" else 1
     known = np.repeat(rng.permutation(n) < labelled, size)
-    if kind == "numbers":
+    others = []
+    if kind in ("numbers", "two judges"):
         right = 3 + 0.7 * rng.normal(size=n) + 0.7 * rng.normal(size=(2, n))
         by_judge, true = right + 0.8 * rng.normal(size=(2, n)) + np.array([[0.0], [0.4]]), 3.0
+        if kind == "two judges":
+            others = [right + 0.8 * rng.normal(size=(2, n))]
     else:
         true = 0.7
         alike = rng.random(n) < 0.5
@@ -153,13 +157,17 @@ def judged(n: int, rng: Rng, labelled: int, kind: str) -> Sample:
         right = np.where(np.isnan(common), rng.random(common.shape) < true, common)
         likes = np.array([[0.9, 0.1], [0.95, 0.35]])
         by_judge = rng.random(right.shape) < np.where(right == 1, likes[:, :1], likes[:, 1:])
-        if kind.startswith("partial"):
+        if "partial" in kind:
             odd = rng.random(n) < float(kind.split()[-1]) / (1 - true)
             by_judge = np.stack([right[0], (right[1] == 1) | odd])
+        if kind.startswith("both"):
+            by_judge, *others = (by_judge != (rng.random((2, n)) < 0.004) for _ in range(2))
     mean = es.Mean("score")
-    rows = [np.stack([mean.statistics(x) for x in of.astype(float)]) for of in (right, by_judge)]
+    scores = [right, by_judge, *others]
+    rows = [np.stack([mean.statistics(x) for x in of.astype(float)]) for of in scores]
     marks = np.broadcast_to(known[None, :, None], (2, len(known), 1)).astype(float)
-    table = es.SegmentStatistics(joined_rows(marks, *rows), ("A", "B"), es.Judged(mean))
+    metric = es.Judged(mean, judges=len(rows) - 1)
+    table = es.SegmentStatistics(joined_rows(marks, *rows), ("A", "B"), metric)
     labels = {"groups": np.repeat(np.arange(n), size)} if size > 1 else {}
     return Sample([table], {"score": np.full(2, true)}, labels)
 

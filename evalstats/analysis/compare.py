@@ -92,7 +92,7 @@ def compare(
         People's labels of a random sample of the segments, where the scores, or the references, are
         those of a judge: for each system its scores by people, or, of a metric with references, one
         list of references by people; `None` where there is none. The result is prediction-powered
-        (`Judged`): the judge's bias cancels.
+        (`Judged`): the judge's bias cancels. Of several judges each entry is a list of labels.
     groups : sequence, optional
         One label (a document, a speaker) per segment, or the name that statistics have for them in
         their `labels`: whole groups are resampled. Of segments with two labels, both a sample (the

@@ -133,7 +133,8 @@ def compare_logs(
     human : path, frame, Log or str, optional
         People's scores of a random sample of the items, where the scores are those of a judge: a
         table, joined by the ids of the items and the names of systems, or the name of a column of
-        the logs. The result is prediction-powered (`evalstats.Judged`).
+        the logs. The result is prediction-powered (`evalstats.Judged`). Of several metrics each is
+        a judge, and people's scores correct all together.
     paired : bool
         `False` where the systems answered other items: each is then a sample of its own, as in
         `compare`.
@@ -601,11 +602,17 @@ def _corrected(
         # Systems that are not paired have a table each.
         metrics = distinct(table.metric.name for table in tables)
         fitting = [table for table in named if table.metric.name in metrics] or named
-        if len(fitting) > 1 or len(metrics) > 1:
+        if len(fitting) > 1:
             raise InputError(
                 f"must be people's scores under one metric; they are of "
                 f"{', '.join(table.metric.name for table in named)}, and the judge's of "
                 f"{', '.join(metrics)}; give one metric",
+                argument="human",
+            )
+        if len({table.metric.higher_is_better for table in tables}) > 1:
+            raise InputError(
+                f"is of judges whose scores have one direction, and those of {', '.join(metrics)} "
+                f"differ; give one metric",
                 argument="human",
             )
         (labels,) = fitting
@@ -620,14 +627,21 @@ def _corrected(
                     f"has no scores of {system!r}; it has {', '.join(labels.systems)}",
                     argument="human",
                 )
-        judged[task] = [_judged(table, labels, notes) for table in tables]
+        several: dict[tuple[str, ...], list[SegmentStatistics]] = {}
+        for table in tables:
+            several.setdefault(table.systems, []).append(table)
+        judged[task] = [_judged(judges, labels, notes) for judges in several.values()]
     return judged
 
 
 def _judged(
-    table: SegmentStatistics, people: SegmentStatistics, notes: list[Note]
+    tables: Sequence[SegmentStatistics], people: SegmentStatistics, notes: list[Note]
 ) -> SegmentStatistics:
-    """Return the statistics of both, joined by the ids of the items; what is left out is noted."""
+    """Return statistics of judges and people, joined by the ids of items; what lacks is noted.
+
+    Each judge has a table of the same items.
+    """
+    table = tables[0]
     assert table.segment_ids is not None
     assert people.segment_ids is not None
     places = {item: i for i, item in enumerate(table.segment_ids)}
@@ -645,8 +659,9 @@ def _judged(
     systems = [people.systems.index(name) for name in table.systems]
     at = [places[people.segment_ids[i]] for i in known]
     rows[:, at] = people.values[systems][:, known]
-    # An item that the judge has not scored says nothing of the judge.
-    labelled = ((rows[..., 1:] > 0) & (table.values[..., 1:] > 0)).astype(np.float64)
+    # An item that a judge has not scored says nothing of that judge.
+    scored = [values[..., 1:] > 0 for values in (rows, *(one.values for one in tables))]
+    labelled = np.all(scored, axis=0).astype(np.float64)
     for name, marks in zip(table.systems, labelled[..., 0], strict=True):
         n = int(np.sum(marks))
         if not 0 < n < len(marks):
@@ -657,8 +672,11 @@ def _judged(
     # Few logs have people's scores, or battles.
     from evalstats.designs.judges.judged import Judged, joined_rows
 
-    values = joined_rows(labelled, rows, table.values.astype(np.float64))
-    return replace(table, values=values, metric=Judged(table.metric), metric_signature="")
+    values = joined_rows(labelled, rows, *(one.values.astype(np.float64) for one in tables))
+    names = " + ".join(one.metric.name for one in tables)
+    inner = Mean(names, table.metric.higher_is_better) if len(tables) > 1 else table.metric
+    metric = Judged(inner, judges=len(tables))
+    return replace(table, values=values, metric=metric, metric_signature="")
 
 
 def _refuse_for_battles(of_items: Mapping[str, object], labels: Mapping[str, Labels]) -> None:

@@ -279,10 +279,12 @@ def _judged(estimates: Sequence[Estimate]) -> list[str]:
     people = f" of {span(list(map(float, labels)), ',.0f')} segments" if labels else ""
     # One that is not tuned is 1.
     shares = re.findall(rf"{_JUDGED}:?([^,]*)", ",".join(weights))
+    whose = "Judges'" if any("+" in x for x in shares) else "A judge's"
+    each = [float(one or 1) for x in shares for one in x.split("+")]
     return [
-        f"A judge's scores of all segments are corrected by people's labels{people} "
+        f"{whose} scores of all segments are corrected by people's labels{people} "
         f"(prediction-powered inference; Angelopoulos, Duchi and Zrnic, 2023), with λ = "
-        f"{span([float(x or 1) for x in shares], '.2f')}."
+        f"{span(each, '.2f')}."
     ]
 
 

@@ -299,19 +299,19 @@ def has_runs(systems: object, metrics: Metrics) -> bool:
     if not isinstance(systems, Mapping):
         return False
     chosen = as_metrics(metrics)
-    depth, *others = {metric.entry_depth for metric in chosen}
+    entry_depth, *others = {metric.entry_depth for metric in chosen}
     # Rows of numbers are lists themselves; what metrics of others take is not known.
     if others or not all(map(is_built_in, chosen)):
         return False
-    return any(_depth(outputs) > depth + 1 for outputs in systems.values())
+    return any(depth(outputs) > entry_depth + 1 for outputs in systems.values())
 
 
-def _depth(outputs: Any) -> int:
+def depth(outputs: Any) -> int:
     """Return how many lists lie around the first entry."""
-    depth = 0
+    found = 0
     while is_list(outputs) and len(outputs):
-        outputs, depth = outputs[0], depth + 1
-    return depth + isinstance(outputs, (set, frozenset))
+        outputs, found = outputs[0], found + 1
+    return found + isinstance(outputs, (set, frozenset))
 
 
 def is_list(value: object) -> bool:

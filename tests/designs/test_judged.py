@@ -401,6 +401,13 @@ MEAN = es.Mean("pass")
         (lambda: es.Judged(MEAN, 1.5), "weight must be from 0 to 1, got 1.5"),
         (lambda: es.Judged(MEAN).statistics([1, 2]),
          "hypotheses[0] must be a pair, the judge's label and people's or None, got 1"),
+        (lambda: es.Judged(MEAN, judges=2).statistics([(1, 1)]),
+         "hypotheses[0] must be 2 judges' labels and people's or None, got (1, 1)"),
+        (lambda: es.Judged(MEAN, 0.5, judges=2), "weight must be one a judge, 2, got 1"),
+        (lambda: es.Judged(MEAN, judges=0), "judges must be at least 1, got 0"),
+        (lambda: es.estimate({"A": [[1, 0], [1, 1, 0], [0, 1]]}, metrics=MEAN,
+                             human={"A": [1, None, 0]}),
+         "system 'A'[1] must have labels of 2 judges, as the first, got [1, 1, 0]"),
     ],
 )  # fmt: skip
 def test_bad_input_is_told(call, message):
@@ -607,3 +614,142 @@ def test_a_resample_without_labels_is_told():
     shard = es.resample_shard(table, ids=range(60), n_resamples=99)
     with pytest.raises(es.InputError, match="few of 60 segments have labels; label more segments"):
         es.estimate(shard)
+
+
+def several(seed, n=1_000, labelled=100):
+    """Return scores of two equal systems by two judges with errors of their own, and people's."""
+    rng = np.random.default_rng(seed)
+    right = rng.normal(size=(2, n))
+    judges = right[:, :, None] + rng.normal(size=(2, n, 2)) + np.array([[[0.0]], [[0.3]]])
+    known = rng.permutation(n) < labelled
+    return judges, {name: of_some(x, known) for name, x in zip("AB", right, strict=True)}
+
+
+def judged_by(judges, human, metric=MEAN, **options):
+    """Return a comparison by t, and the effective number of its judges with both limits."""
+    asked = {"metrics": metric, "human": human, "method": "t", "test": "t", **options}
+    result = es.compare(dict(zip("AB", judges, strict=True)), **asked)
+    said = re.search(r"worth ([\d.]+) \[([\d.]+), ([\d.]+)\] independent", " ".join(result.notes))
+    return result, None if said is None else tuple(map(float, said.groups()))
+
+
+@pytest.mark.parametrize("is_binary", [False, True])
+def test_a_copy_of_a_judge_is_worth_nothing(is_binary):
+    judges, human = several(1)
+    if is_binary:
+        judges = (judges > 0).astype(float)
+        human = {n: [None if x is None else float(x > 0) for x in of] for n, of in human.items()}
+    alone, number = judged_by(judges[:, :, 0], human)
+    assert number is None
+    both, number = judged_by(judges[:, :, [0, 0]], human)
+    assert number == (1.0, 1.0, 1.0)
+    for name in ("difference", "standard_error", "pvalue"):
+        assert getattr(both["B"], name) == pytest.approx(getattr(alone["B"], name), abs=1e-9)
+    one, _ = judged_by(judges[:, :, :1], human)
+    assert one["B"] == alone["B"]
+    # However λ is shared between copies; of 0/1 scores all are wrong of the one label more.
+    tables = []
+    for weight, n in ((0.8, 1), ((0.5, 0.3), 2)):
+        rows = {
+            name: [(*[x] * n, h) for x, h in zip(of[:, 0].tolist(), human[name], strict=True)]
+            for name, of in zip("AB", judges, strict=True)
+        }
+        tables.append(es.extract(rows, metric=es.Judged(MEAN, weight, n)))
+    first, second = (es.compare(table, method="t", test="t")["B"] for table in tables)
+    assert second.standard_error == pytest.approx(first.standard_error, rel=1e-12)
+
+
+def test_two_judges_with_errors_of_their_own_are_worth_two():
+    """Each has λ of the least squares of people's scores; intervals are shorter than of either."""
+    judges, human = several(2)
+    lengths = [
+        result["B"].high - result["B"].low
+        for result in (judged_by(judges[:, :, j], human)[0] for j in ([0], [1], [0, 1]))
+    ]
+    assert lengths[2] < 0.92 * min(lengths[:2])
+    result, (number, low, high) = judged_by(judges, human)
+    assert low < 2 < high
+    assert number == pytest.approx(2, abs=0.3)
+    known = [x is not None for x in human["A"]]
+    people = np.diff([np.array(x)[known].astype(float) for x in human.values()], axis=0)[0]
+    there, every = (np.diff(x, axis=0)[0] for x in (judges[:, known], judges))
+    covariance = np.cov(every.T, bias=True) * len(people) / 0.9
+    expected = np.linalg.solve(covariance, (people - people.mean()) @ there)
+    (weights,) = re.findall(r"judged:ppi:([\d.+]*)", result.signatures[0])
+    assert list(map(float, weights.split("+"))) == pytest.approx(expected, rel=1e-6)
+    assert "the weighted mean of 2 judges scores them like the others" in " ".join(result.notes)
+    assert result.describe().count("Judges' scores of all segments are corrected by people's") == 1
+
+
+def test_the_number_of_judges_is_kishs_with_the_limits_of_the_jackknife():
+    """J/(1 + (J - 1)ρ) of the errors of labelled items, each system's less their mean."""
+    rng = np.random.default_rng(3)
+    right = rng.normal(size=(2, 400))
+    shared = rng.normal(size=(2, 400, 1))
+    judges = right[:, :, None] + shared + rng.normal(size=(2, 400, 3))
+    human = {name: of_some(x, np.arange(400) < 80) for name, x in zip("AB", right, strict=True)}
+    errors = (judges - right[:, :, None])[:, :80]
+
+    def number(kept):
+        of = errors[:, kept] - errors[:, kept].mean(1, keepdims=True)
+        rho = np.corrcoef(of.reshape(-1, 3).T)
+        return 3 / (1 + 2 * rho[np.triu_indices(3, 1)].mean())
+
+    found, logs = number(np.arange(80)), [np.log(number(np.arange(80) != i)) for i in range(80)]
+    error = (79 * np.var(logs)) ** 0.5
+    _, said = judged_by(judges, human)
+    expected = found * np.exp(np.array([0, -1.99, 1.99]) * error)
+    assert said == pytest.approx(expected, abs=0.11)
+
+
+@pytest.mark.parametrize(
+    ("trials", "least"), [(60, 52), pytest.param(300, 275, marks=pytest.mark.thorough)]
+)
+def test_differences_by_several_judges_are_held(trials, least):
+    """Of 95 % intervals fewer are held with probability .01 (60) and .003 (300); seeds are 0 on."""
+    held = 0
+    for seed in range(trials):
+        d = judged_by(*several(seed, n=300, labelled=60), executor=1)[0]["B"]
+        held += d.low <= 0 <= d.high
+    assert held >= least
+
+
+def test_classes_by_several_judges_and_files_of_their_statistics(tmp_path):
+    rng = np.random.default_rng(5)
+    gold = rng.integers(3, size=300)
+    output, first, second = (
+        np.where(rng.random(300) < 0.3, rng.integers(3, size=300), gold).tolist() for _ in range(3)
+    )
+    people = [int(x) if i < 60 else None for i, x in enumerate(gold)]
+    inner = es.Confusion([0, 1, 2], "macro-f1")
+    labels = list(map(list, zip(first, second, strict=True)))
+    found = es.estimate(output, labels, inner, human=people, method="t")
+    assert any("300 segments correct 2 judges' of all" in note for note in found.notes)
+    metric = es.Judged(inner, (0.4, 0.3), judges=2)
+    triples = list(zip(first, second, people, strict=True))
+    totals = metric.statistics(output, triples).sum(axis=0)
+    assert metric.gradient(totals) == pytest.approx(
+        super(es.Judged, metric).gradient(totals), abs=1e-8
+    )
+    path = tmp_path / "judged.npz"
+    es.extract({"A": output}, triples, metric=metric).save(path)
+    assert es.SegmentStatistics.load(path).metric == metric
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_several_metrics_of_logs_are_several_judges(tmp_path, paired):
+    judges, human = several(4, n=200, labelled=80)
+    path = tmp_path / "judges.csv"
+    lines = ["system,segment,first,second,people"]
+    for name, rows in zip("AB", judges.tolist(), strict=True):
+        for i, ((a, b), x) in enumerate(zip(rows, human[name], strict=True)):
+            lines.append(f"{name},{i},{a},{b},{'' if x is None else x}")
+    path.write_text("\n".join(lines))
+    asked = {"method": "t", "test": "t", "baseline": "A", "paired": paired}
+    up = {"first": "higher", "second": "higher"}
+    found = es.compare_logs(path, human="people", directions=up, **asked)
+    assert [d.metric for d in found] == ["first + second"]
+    expected, _ = judged_by(judges, human, es.Mean("first + second"), baseline="A", paired=paired)
+    assert found["B"] == expected["B"]
+    with pytest.raises(es.InputError, match="is of judges whose scores have one direction, and "):
+        es.compare_logs(path, human="people", directions={**up, "second": "lower"}, **asked)

@@ -89,17 +89,26 @@ one label more shows an error of the judge
 - marks * (scale * step) ** 2
 + 0 * marks * (scale * step) ** 2
 the judge's scores of labelled segments are taken off
-- people + self._weight * (elsewhere - there)
-+ people + self._weight * elsewhere
+- found + weight * (elsewhere - there)
++ found + weight * elsewhere
 the gradient is that of the score
-- np.array([1.0, -self._weight, self._weight])
-+ np.array([1.0, self._weight, self._weight])
+- for x in (-w, w)
++ for x in (w, w)
 an item without people's label has no row of people
 - there = labelled * judge
 + there = judge
 the weight is that of the smallest variance
-- weight = min(max(best, 0.0), 1.0)
-+ weight = min(max(1 - best, 0.0), 1.0)
+- weights[j] = min(max(best, 0.0), 1.0)
++ weights[j] = min(max(1 - best, 0.0), 1.0)
+what one judge explains is not left to another
+- rest = products[j] - sum(row[i] * weights[i] for i in range(len(row)) if i != j)
++ rest = products[j]
+all judges are wrong of the label that is added
+- step = sum(self._weights)
++ step = max(self._weights)
+judges are worth what the mean correlation of their errors leaves
+- effect = 1 + (many - 1) * np.mean(each)
++ effect = 1 + np.mean(each)
 @ analysis/design.py: judged
 groups of labelled and other segments are drawn as they are
 - if np.any(codes != codes[first][self.members]):

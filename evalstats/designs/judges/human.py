@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from evalstats.checks import listed
+from evalstats.checks import listed, shown
 from evalstats.designs.judges.judged import Judged
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
-from evalstats.statistics.extraction import Metrics, as_metrics, as_systems
+from evalstats.statistics.extraction import Metrics, as_metrics, as_systems, depth, is_list
 from evalstats.text.references import columns_of
 
 
@@ -19,7 +20,8 @@ def with_people(
     """Return outputs, references and metrics in which the judge's labels and people's are pairs.
 
     Of metrics with references (gold classes) labels are references, one list for all systems;
-    otherwise they are the scores, a list a system: `{"A": [(4, 5), (3, None)]}`.
+    otherwise they are the scores, a list a system: `{"A": [(4, 5), (3, None)]}`. Several judges
+    have a list a segment, and people's label is the last: `{"A": [(4, 3, 5), (3, 2, None)]}`.
     """
     named = as_systems(systems)
     inner = as_metrics(metrics)
@@ -37,7 +39,9 @@ def with_people(
                 f"references, got a mapping",
                 argument="human",
             )
-        return named, _pairs(references, human, "references"), judged
+        judges = 0 if inner[0].reads_text else _n_judges(references, inner[0])
+        paired = _pairs(references, human, "references", judges)
+        return named, paired, [replace(one, judges=judges or 1) for one in judged]
     if references is not None:
         raise InputError(
             f"have no effect: {inner[0].name} does not use any; leave them out",
@@ -60,10 +64,12 @@ def with_people(
             f"({odd!r} is in one only)",
             argument="human",
         )
+    judges = _n_judges(next(iter(named.values())), inner[0])
     pairs = {
-        name: _pairs(scores, labels[name], f"system {name!r}") for name, scores in named.items()
+        name: _pairs(scores, labels[name], f"system {name!r}", judges)
+        for name, scores in named.items()
     }
-    return pairs, None, judged
+    return pairs, None, [replace(one, judges=judges or 1) for one in judged]
 
 
 def with_pairs(
@@ -99,8 +105,13 @@ def by_role(human: object, names: Mapping[str, str]) -> object:
     return {names[role]: scores for role, scores in labels.items()}
 
 
-def _pairs(judge: object, people: object, where: str) -> list[tuple[Any, Any]]:
-    """Return (the judge's label, people's) of each segment."""
+def _n_judges(labels: Any, metric: Metric) -> int:
+    """Return how many judges each entry of a list has labels of; 0 where entries are labels."""
+    return len(labels[0]) if depth(labels) > metric.entry_depth + 1 else 0
+
+
+def _pairs(judge: object, people: object, where: str, judges: int) -> list[tuple[Any, ...]]:
+    """Return (the judge's label, people's) of each segment, or of several (each judge's, ...)."""
     first = listed(judge, where, "labels of the judge, one a segment")
     second = listed(people, "human", "labels of people, one a segment, None where there is none")
     if len(first) != len(second):
@@ -109,4 +120,12 @@ def _pairs(judge: object, people: object, where: str) -> list[tuple[Any, Any]]:
             f"{len(first):,} of {where}",
             argument="human",
         )
-    return list(zip(first, second, strict=True))
+    if not judges:
+        return list(zip(first, second, strict=True))
+    for i, labels in enumerate(first):
+        if not is_list(labels) or len(labels) != judges:
+            raise InputError(
+                f"{where}[{i}] must have labels of {judges} judges, as the first, got "
+                f"{shown(labels)}"
+            )
+    return [(*labels, label) for labels, label in zip(first, second, strict=True)]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import is_missing, listed, real, shown
+from evalstats.checks import integer, is_missing, listed, real, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics.base import Correction, Floats, Metric, keep
@@ -43,16 +43,20 @@ class Judged(Metric):
     H are the statistics of the segments that people labelled, with people's labels, :math:`F_H`
     those of the same segments with the judge's, and F those of all others with the judge's. Where
     labelled segments are a random sample, the bias of the judge cancels, whatever λ is. The sums of
-    each are columns, so that m may be any metric of sums: a mean, accuracy, F1, kappa.
+    each are columns, so that m may be any metric of sums: a mean, accuracy, F1, kappa. Of several
+    judges each has a λ, and their corrections are added.
 
     Parameters
     ----------
     metric : Metric
         The m. If it has references (gold classes), labels are references, and otherwise they are
         the scores themselves.
-    weight : float, optional
-        λ, from 0 (people alone) to 1. By default that of the smallest standard error, where a score
-        is estimated or systems are compared (`evalstats.estimate`); elsewhere 1.
+    weight : float or tuple of float, optional
+        λ, from 0 (people alone) to 1, one a judge. By default that of the smallest standard error,
+        where a score is estimated or systems are compared (`evalstats.estimate`); elsewhere 1, of
+        J judges 1/J each.
+    judges : int
+        J: each label is then those of J judges, and people's after them.
 
     Raises
     ------
@@ -69,7 +73,8 @@ class Judged(Metric):
     """
 
     metric: Metric
-    weight: float | None = None
+    weight: float | tuple[float, ...] | None = None
+    judges: int = 1
     name: str = field(init=False)
     higher_is_better: bool = field(init=False)
     columns: tuple[str, ...] = field(init=False)
@@ -88,13 +93,23 @@ class Judged(Metric):
                 f"{'Judged already' if isinstance(inner, Judged) else shown(inner)}",
                 argument="metric",
             )
-        weight = None if self.weight is None else real(self.weight, "weight", 0.0)
-        if weight is not None and weight > 1:
-            raise InputError(f"must be from 0 to 1, got {weight:g}", argument="weight")
-        sources = ("people", "judge, labelled", "judge, others")
+        judges, weight = integer(self.judges, "judges", 1), self.weight
+        if weight is not None:
+            given = weight if isinstance(weight, (tuple, list)) else (weight,)
+            if len(given) != judges:
+                raise InputError(
+                    f"must be one a judge, {judges:,}, got {len(given):,}", argument="weight"
+                )
+            each = tuple(real(one, "weight", 0.0) for one in given)
+            if max(each) > 1:
+                raise InputError(f"must be from 0 to 1, got {max(each):g}", argument="weight")
+            weight = each[0] if judges == 1 else each
+        names = ["judge"] if judges == 1 else [f"judge {j + 1}" for j in range(judges)]
+        sources = ["people", *(f"{name}, {of}" for name in names for of in ("labelled", "others"))]
         keep(
             self,
             weight=weight,
+            judges=judges,
             name=inner.name,
             higher_is_better=inner.higher_is_better,
             columns=("labelled", *(f"{c} ({s})" for s in sources for c in inner.columns)),
@@ -105,16 +120,17 @@ class Judged(Metric):
     @property
     def signature(self) -> str:
         """Identity: that of the metric, and how people's labels come in."""
-        fixed = "" if self.weight is None else f":{self.weight:.10g}"
+        fixed = "" if self.weight is None else ":" + "+".join(f"{w:.10g}" for w in self._weights)
         return str(MetricSignature.of(self.metric.signature).tagged(f"judged:ppi{fixed}"))
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
-        """Return the statistics of people and judge, `(N, 1 + 3k)`.
+        """Return the statistics of people and judges, `(N, 1 + (1 + 2J)k)`.
 
         Parameters
         ----------
         hypotheses : sequence
-            N outputs; of a metric without references N pairs (the judge's score, people's or None).
+            N outputs; of a metric without references N pairs (the judge's score, people's or None),
+            or of J judges tuples of J + 1.
         references : sequence, optional
             Of a metric with references N pairs (the judge's label, people's or None).
         """
@@ -122,12 +138,13 @@ class Judged(Metric):
         what = "references" if with_references else "hypotheses"
         pairs = listed(references if with_references else hypotheses, what, "pairs of labels")
         for i, pair in enumerate(pairs):
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            if not isinstance(pair, (tuple, list)) or len(pair) != self.judges + 1:
+                several = f"{self.judges} judges' labels"
+                content = "a pair, the judge's label" if self.judges == 1 else several
                 raise InputTypeError(
-                    f"{what}[{i}] must be a pair, the judge's label and people's or None, got "
-                    f"{shown(pair)}"
+                    f"{what}[{i}] must be {content} and people's or None, got {shown(pair)}"
                 )
-        judge, people = [label for label, _ in pairs], [label for _, label in pairs]
+        *judges, people = ([pair[j] for pair in pairs] for j in range(self.judges + 1))
         places = [i for i, label in enumerate(people) if not is_missing(label)]
         if not 0 < len(places) < len(pairs):
             raise InputError(
@@ -140,59 +157,66 @@ class Judged(Metric):
                 raise InputError(
                     f"there are {len(hypotheses):,} outputs and {len(pairs):,} pairs of labels"
                 )
-            by_judge = self.metric.statistics(hypotheses, judge)
+            by_judges = [self.metric.statistics(hypotheses, labels) for labels in judges]
             by_people = self.metric.statistics([hypotheses[i] for i in places], labels)
         else:
-            by_judge = self.metric.statistics(judge)
+            by_judges = [self.metric.statistics(scores) for scores in judges]
             by_people = self.metric.statistics(labels)
         labelled = np.zeros((len(pairs), 1))
         labelled[places] = 1.0
-        people_rows = np.zeros(by_judge.shape)
+        people_rows = np.zeros(by_judges[0].shape)
         people_rows[places] = by_people
-        return joined_rows(labelled, people_rows, by_judge)
+        return joined_rows(labelled, people_rows, *by_judges)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse what the metric refuses of people's statistics, or of the judge's."""
         self.metric.check_statistics(self.parts(statistics))
 
     def parts(self, totals: ArrayLike) -> Floats:
-        """Return totals of people, of the judge there, and of it elsewhere, `(..., 3, k)`."""
+        """Return totals of people, of each judge there, and of it elsewhere, `(..., 1 + 2J, k)`."""
         wide = np.asarray(totals, dtype=np.float64)
-        return wide[..., 1:].reshape(*wide.shape[:-1], 3, len(self.metric.columns))
+        return wide[..., 1:].reshape(
+            *wide.shape[:-1], 1 + 2 * self.judges, len(self.metric.columns)
+        )
 
     def score(self, totals: ArrayLike) -> Floats:
-        """Return m(H) + λ(m(F) - m(F_H)), `(..., 1 + 3k) -> (...)`.
+        """Return m(H) + Σλ(m(F) - m(F_H)), `(..., 1 + (1 + 2J)k) -> (...)`.
 
         It is NaN where nothing is labelled, or all is, as in a stratum, since then there is no H,
         or no F.
         """
         parts = self.parts(totals)
-        people, there, elsewhere = np.moveaxis(self.metric.score(parts), -1, 0)
+        found, *each = np.moveaxis(self.metric.score(parts), -1, 0)
         is_part = np.any(parts != 0, axis=-1)
         is_whole = (np.asarray(totals)[..., 0] > 0) & is_part[..., 2]
-        return np.where(is_whole, people + self._weight * (elsewhere - there), np.nan)
+        for weight, there, elsewhere in zip(self._weights, each[::2], each[1::2], strict=True):
+            found = found + weight * (elsewhere - there)
+        return np.where(is_whole, found, np.nan)
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient of the score, `(..., 1 + 3k) -> (..., 1 + 3k)`."""
-        shares = np.array([1.0, -self._weight, self._weight])[:, None]
+        """Return the gradient of the score, `(..., 1 + (1 + 2J)k)` of the same."""
+        shares = np.array([1.0, *(x for w in self._weights for x in (-w, w))])[:, None]
         slopes = self.metric.gradient(self.parts(totals)) * shares
         flat = slopes.reshape(*slopes.shape[:-2], -1)
         return np.concatenate([np.zeros((*flat.shape[:-1], 1)), flat], axis=-1)
 
     @property
-    def _weight(self) -> float:
-        return 1.0 if self.weight is None else self.weight
+    def _weights(self) -> tuple[float, ...]:
+        if self.weight is None:
+            return (1 / self.judges,) * self.judges
+        return self.weight if isinstance(self.weight, tuple) else (self.weight,)
 
     def labelled(self, statistics: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which segments people labelled, `(..., 1 + 3k) -> (...)`."""
+        """Return which segments people labelled, `(..., 1 + (1 + 2J)k) -> (...)`."""
         return np.asarray(statistics[..., 0] > 0)
 
     def unseen(self, table: SegmentStatistics, units: Units) -> Floats | None:
         """Return what is added to squared influence values of units, `(S, N)`, of 0/1 scores.
 
         Few labels show few errors of the judge, or none: one more, of which the judge is wrong,
-        adds λ² to Σ(h - λf)² (after Agresti and Min, 2005). Of groups it is a whole group. Where
-        people's labels do not vary, λ says nothing, and the label alone adds 1.
+        adds λ² to Σ(h - λf)² (after Agresti and Min, 2005); all judges are wrong of it, and λ their
+        sum. Of groups it is a whole group. Where people's labels do not vary, λ says nothing, and
+        the label alone adds 1.
         """
         found = self.metric.outcome_columns()
         if found is None:
@@ -204,7 +228,7 @@ class Judged(Metric):
         labelled = self.labelled(table.values)
         people = outcomes[:, :, 0, 0]
         others = people[:1] if len(people) > 1 else np.mean(people[labelled])
-        step = self._weight if np.any(labelled & (people != others)) else 1.0
+        step = sum(self._weights) if np.any(labelled & (people != others)) else 1.0
         rows = table if units.members is None else table.grouped(units.members)
         marks = self.labelled(rows.values)
         numbers = np.sum(marks, axis=1, keepdims=True)
@@ -215,25 +239,25 @@ class Judged(Metric):
 
         Any weight of the judge is right.
         """
-        each = [one.weight or 0.0 for one in metrics if isinstance(one, Judged)]
-        return replace(self, weight=float(np.average(each, weights=sizes)))
+        each = [one._weights for one in metrics if isinstance(one, Judged)]
+        return replace(self, weight=tuple(np.average(each, axis=0, weights=sizes).tolist()))
 
     def tuned(
         self, table: SegmentStatistics, units: Units, by_stratum: bool
     ) -> tuple[SegmentStatistics, JudgeAgreement]:
-        """Return statistics under the metric with its weight, and what the judge is worth.
+        """Return statistics under the metric with its weights, and what the judges are worth.
 
-        The weight is that of the smallest variance of the score of an only system, and otherwise of
+        Weights are those of the smallest variance of the score of an only system, and otherwise of
         the differences of all pairs together. Where each stratum has a score of its own
         (`by_stratum`), each needs labels.
         """
         rows = table if units.members is None else table.grouped(units.members)
         parts = self.parts(rows.values)
-        people, there, elsewhere = (
-            student.influence_values(self.metric, parts[:, :, i]) for i in range(3)
+        people, *each = (
+            student.influence_values(self.metric, parts[:, :, i]) for i in range(parts.shape[2])
         )
         # Products of squares have to be numbers too.
-        if not all(np.all(np.abs(x) < 1e70) for x in (people, there, elsewhere)):
+        if not all(np.all(np.abs(x) < 1e70) for x in (people, *each)):
             raise InputError(
                 f"{self.name} of the labelled segments, or of the others, has no finite "
                 f"gradient, or one above 1e70; label more segments, or take another unit"
@@ -247,23 +271,30 @@ class Judged(Metric):
                 f"{plural(units.unit)} of each system, got {n_units}; label more"
             )
         n_labelled = float(np.mean(np.sum(table.values[:, :, 0], axis=1)))
-        weight = self.weight
-        if weight is None:
-            # Cov(h, f)/((1 + n/N)·Var(f)) of n labelled segments and N others, from 0 to 1
-            # (Angelopoulos, Duchi and Zrnic, 2023).
-            whole = student.influence_values(self.metric, parts[:, :, 1] + parts[:, :, 2])
-            h, f, every = map(_less_mean, (people, there, whole))
-            share = n_labelled / table.n_segments
-            variance = float(np.sum(every**2)) / (share * (1 - share))
-            best = float(np.sum(h * f)) / variance if variance > 0 else 0.0
-            weight = min(max(best, 0.0), 1.0)
+        weights = self._weights
+        if self.weight is None:
+            wholes = (
+                student.influence_values(self.metric, parts[:, :, j] + parts[:, :, j + 1])
+                for j in range(1, parts.shape[2], 2)
+            )
+            weights = _least_squares(
+                _less_mean(people),
+                [_less_mean(x) for x in each[::2]],
+                [_less_mean(x) for x in wholes],
+                n_labelled / table.n_segments,
+            )
+        # The judges are one from here on, their mean by their weights.
+        weight = sum(weights)
+        shares = [w / weight if weight > 0 else 1 / self.judges for w in weights]
+        there, elsewhere = (np.average(x, axis=0, weights=shares) for x in (each[::2], each[1::2]))
         squares, left = (
             float(np.sum(student.unbiased(_less_mean(values), units.sizes, units.codes) ** 2))
             for values in (people, people + weight * (elsewhere - there))
         )
-        scores = np.moveaxis(self.metric.score(self.parts(rows.totals)), -1, 0)
+        of_people, *of_judges = np.moveaxis(self.metric.score(self.parts(rows.totals)), -1, 0)
+        scores = [np.average(of_judges[i::2], axis=0, weights=shares) for i in range(2)]
         bias = []
-        for value, values in zip(scores[1] - scores[0], there - people, strict=True):
+        for value, values in zip(scores[0] - of_people, there - people, strict=True):
             error, _, degrees = units.spread(values)
             bias.append((float(value), *student.interval(float(value), error, degrees, 0.05)))
         agreement = JudgeAgreement(
@@ -271,27 +302,31 @@ class Judged(Metric):
             n_labelled=round(n_labelled),
             systems=table.systems,
             n_segments=table.n_segments,
-            weight=weight,
+            weights=weights,
             n_worth=n_labelled * squares / left if left > 0 else n_labelled,
             bias=tuple(bias),
             correlation=tuple(
                 _correlation(h, f, marks, units)
                 for h, f, marks in zip(people, there, self.labelled(rows.values), strict=True)
             ),
-            unlike=_unlike(scores[1] - scores[2], there, elsewhere, units, n_labelled),
+            unlike=_unlike(scores[0] - scores[1], there, elsewhere, units, n_labelled),
             n_units=n_units,
             unit=units.unit,
+            independent=_independent(np.stack([people - x for x in each[::2]]), units),
         )
-        return replace(table, metric=replace(self, weight=weight), metric_signature=""), agreement
+        return replace(table, metric=replace(self, weight=weights), metric_signature=""), agreement
 
 
-def joined_rows(labelled: Floats, people: Floats, judge: Floats) -> Floats:
-    """Return the rows of `Judged` from those of people, of the judge, and 1 where both are.
+def joined_rows(labelled: Floats, people: Floats, *judges: Floats) -> Floats:
+    """Return the rows of `Judged` from those of people, of each judge, and 1 where all are.
 
-    Of `labelled` `(..., N, 1)`, `people` and `judge` `(..., N, k)`.
+    Of `labelled` `(..., N, 1)`, `people` and `judges` `(..., N, k)`.
     """
-    there = labelled * judge
-    return np.concatenate([labelled, labelled * people, there, judge - there], axis=-1)
+    rows = [labelled, labelled * people]
+    for judge in judges:
+        there = labelled * judge
+        rows += [there, judge - there]
+    return np.concatenate(rows, axis=-1)
 
 
 @dataclass(frozen=True)
@@ -303,18 +338,23 @@ class JudgeAgreement(Correction):
 
     systems: tuple[str, ...]
     n_segments: int
-    weight: float
+    weights: tuple[float, ...]
     n_worth: float  # labels without a judge that would say as much
     bias: tuple[tuple[float, float, float], ...]  # of each system, with its 95 % interval
     correlation: tuple[tuple[float, float, float], ...]
     unlike: float  # the smallest p-value of its scores and differences being alike, Bonferroni's
     n_units: int  # labelled segments, or groups with some, the fewest of any system
     unit: str
+    independent: tuple[float, float, float] | None  # how many judges they are worth, of several
 
     def notes(self) -> Iterator[str]:
         """Say what the labels count as, how judge and people agree, and what is assumed."""
         what = "the difference" if len(self.systems) == 2 else "differences"
         what = "the score" if len(self.systems) == 1 else what
+        many = len(self.weights)
+        who, whose, them = "the judge", "the judge's", "the judge"
+        if many > 1:
+            who, whose, them = f"the weighted mean of {many} judges", f"{many} judges'", "them"
         few = FEW if self.unit == "segment" else FEW_GROUPS
         if self.n_units < few:
             yield (
@@ -323,9 +363,16 @@ class JudgeAgreement(Correction):
             )
         yield (
             f"{self.metric}: people's labels of {self.n_labelled:,} of {self.n_segments:,} "
-            f"segments correct the judge's of all (prediction-powered, λ = {self.weight:.2f}): for "
-            f"{what} they count as {self.n_worth:,.0f} labels would without the judge."
+            f"segments correct {whose} of all (prediction-powered, λ = "
+            f"{', '.join(f'{w:.2f}' for w in self.weights)}): for {what} they count as "
+            f"{self.n_worth:,.0f} labels would without {them}."
         )
+        if self.independent is not None:
+            n, least, most = self.independent
+            yield (
+                f"{self.metric}: by the correlation of their errors {many} judges are worth "
+                f"{n:.1f} [{least:.1f}, {most:.1f}] independent ones (Kish's effective number)."
+            )
         named = self.systems[:_TOLD]
         each = [
             f"{name} correlation {r:.2f} [{least:.2f}, {most:.2f}], "
@@ -336,19 +383,65 @@ class JudgeAgreement(Correction):
         ]
         more = len(self.systems) - _TOLD
         rest = f"; and {counted(more, 'system')} more" if more > 0 else ""
-        yield f"{self.metric}, judge against people: {'; '.join(each)}{rest}."
+        yield f"{self.metric}, {who.removeprefix('the ')} against people: {'; '.join(each)}{rest}."
         if self.unlike <= _UNLIKE:
             yield Caution(
-                f"{self.metric}: the judge scores labelled segments differently from others "
+                f"{self.metric}: {who} scores labelled segments differently from others "
                 f"(p = {self.unlike:.2g}, of scores and their differences), and intervals hold "
                 f"only where labelled segments are a random sample.",
                 "labels",
             )
         else:
             yield (
-                f"{self.metric}: labelled segments have to be a random sample of all; the judge "
+                f"{self.metric}: labelled segments have to be a random sample of all; {who} "
                 f"scores them like the others (p = {self.unlike:.2g})."
             )
+
+
+def _least_squares(
+    people: Floats, there: Sequence[Floats], wholes: Sequence[Floats], share: float
+) -> tuple[float, ...]:
+    """Return the λ of each judge, from 0 to 1, of the smallest variance.
+
+    The least squares of people's values `(S, N)` less Σλ times the judges' there, where n/N times
+    the judges' covariance is added for the N others (Angelopoulos, Duchi and Zrnic, 2023): of one
+    judge Cov(h, f)/((1 + n/N)·Var(f)). One judge after the other is set until none moves.
+    """
+    products = [float(np.sum(people * x)) for x in there]
+    squares = [[float(np.sum(x * y)) / (share * (1 - share)) for y in wholes] for x in wholes]
+    weights = np.zeros(len(there))
+    for _ in range(1000):
+        before = weights.copy()
+        for j, row in enumerate(squares):
+            rest = products[j] - sum(row[i] * weights[i] for i in range(len(row)) if i != j)
+            best = rest / row[j] if row[j] > 0 else 0.0
+            weights[j] = min(max(best, 0.0), 1.0)
+        if np.max(np.abs(weights - before)) <= 1e-12:
+            break
+    return tuple(weights.tolist())
+
+
+def _independent(errors: Floats, units: Units) -> tuple[float, float, float] | None:
+    """Return how many independent judges J are worth whose errors are these, `(J, S, N)`.
+
+    J/(1 + (J - 1)ρ), Kish's design effect (1965), of the mean correlation ρ, with an interval of
+    its logarithm by the infinitesimal jackknife. `None` of one judge, or of one without errors.
+    """
+    many, squares = len(errors), np.sum(errors**2, axis=(1, 2))
+    if many < 2 or not np.all(squares > 0):
+        return None
+    pairs = list(combinations(errors / np.sqrt(squares)[:, None, None], 2))
+    each = [float(np.sum(a * b)) for a, b in pairs]
+    influence = [a * b - r * (a**2 + b**2) / 2 for r, (a, b) in zip(each, pairs, strict=True)]
+    effect = 1 + (many - 1) * np.mean(each)
+    if not effect > 0:
+        return None
+    values = np.sum(np.mean(influence, axis=0), axis=0) * (many - 1) / effect
+    error, _, degrees = units.spread(values)
+    if not error > 0:
+        return many / effect, many / effect, many / effect
+    low, high = student.interval(np.log(many / effect), error, degrees, 0.05)
+    return many / effect, max(1.0, float(np.exp(low))), float(np.exp(high))
 
 
 def _check_strata(table: SegmentStatistics, units: Units) -> None:
