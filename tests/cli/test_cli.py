@@ -614,6 +614,7 @@ def test_texts_are_restricted_to_the_lines_that_people_scored(here, beside, smal
     assert scores[:3] == table.scores.tolist()
     assert scores[3] == sum(7 * i % 10 for i in kept) / len(kept)
     assert any(f"{60 - len(kept)} of 60 lines are left out" in note for note in found["notes"])
+    assert any("lines counted from 1, or from 0" in note for note in found["notes"])
     options = ("--missing", "intersect", "-o", "x.html", "--resamples", "9")
     cli.main(["compare", *INPUT, *REFS, "-m", "wer", "--scores", "comet.csv", *options])
     shown = (here / "x.html").read_text(encoding="utf-8")

@@ -196,3 +196,9 @@ def test_a_share_of_paired_runs_is_held_within_runs():
 def test_paired_runs_need_runs():
     with pytest.raises(es.InputError, match="paired_runs is for several runs of each system"):
         es.compare({"A": [1.0, 2, 3], "B": [2.0, 2, 3]}, metrics=MARKS, paired_runs=True)
+
+
+def test_no_interval_of_runs_leaves_the_scores_that_there_can_be():
+    runs = [["a b c d e", "a b c d f"], ["a b x d e", "y b c d e"]]
+    (score,) = es.estimate({"A": runs}, ["a b c d e", "a b c d e"], "bleu")
+    assert 0 <= score.low < score.score < score.high <= 100
