@@ -291,7 +291,7 @@ class Gate(Several[GateCheck]):
         }
         level = tabular.level(1 - 2 * self.significance_level)
         said = f"{row.name}: {row.verdict}, {word} {value} ({level} {low} to {high})"
-        said += f", {against[row.verdict]}" if limit else ""
+        said += f", {against[row.verdict]}" if limit and not row.barred else ""
         return Finding(said, KINDS.get(row.verdict, "open"), [row.reason] if row.reason else [])
 
     def to_junit(self) -> str:
