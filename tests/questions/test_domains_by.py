@@ -143,6 +143,7 @@ def test_a_stratum_where_all_change_alike_is_not_left_out_silently():
     assert (test.n_tasks, test.without) == (2, ("A",))
     said = "p = 0.0960, without A, where the difference has no error."
     assert found.notes[0].endswith(said)
+    assert found.notes[0].startswith("The difference is not shown to differ between the other")
     assert said in str(found.heterogeneity())
     # Nothing says how a difference of 0 everywhere, or of one number, differs.
     for other in (base, base + 0.5, base + 0.1, base + 1):

@@ -174,7 +174,8 @@ def heterogeneity_notes(comparison: Comparison) -> list[str]:
     if len(tests) == 1:
         (one,) = tests
         what = "differs" if sure else "is not shown to differ"
-        return [f"The difference {what} between strata (Welch’s test, 1951): {one}."]
+        where = "the other strata" if one.without else "strata"
+        return [f"The difference {what} between {where} (Welch’s test, 1951): {one}."]
     said = f"{len(sure)} of {len(tests)} differences differ between strata at {level:g} (Welch’s"
     said += " test, 1951), each by itself"
     if sure:
