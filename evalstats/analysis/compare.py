@@ -350,7 +350,7 @@ def _family(
         p, exact = swapped[i] if swapped else (pair.pvalue(), False)
         bounds = pair.interval_at(critical[i]) if critical else pair.interval(options.alpha)
         fields = pair.fields(p, bounds, exact)
-        claims = claims_of(pair) if options.is_limited else {}
+        claims = claims_of(pair)
         tests.append(Tested(part.name, part.total, fields, claims, adjusted=p))
         family.append(pair.studentised)
     stepped = adjusted(family, np.array([one.adjusted for one in tests]), adjustment, options)

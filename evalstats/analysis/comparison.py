@@ -665,10 +665,11 @@ class Comparison(Listed[Difference]):
             return super().to_text(verbose=verbose, digits=digits, layout=layout)
         tables = comparison_tables(self, as_digits(digits), matrix, verbose)
         for part in self.source.parts if matrix and self.source is not None else ():
-            for summary in getattr(part, "statistics", ()):
-                # Battles have a table of their own of all pairs.
-                if hasattr(summary, "pair_table"):
-                    tables.append(summary.pair_table([e.system for e in ranked(self.estimates)]))
+            summaries = part.statistics if isinstance(part, Task) else ()
+            maker = maker_of(summaries)
+            if maker is not None and maker.pair_table is not None:
+                best = [e.system for e in ranked(self.estimates)]
+                tables += [maker.pair_table(summary, best) for summary in summaries]
         return tabular.Page(tables, *self._below(verbose)).text()
 
     def _asked(self) -> Evaluation:

@@ -29,7 +29,7 @@ from evalstats.metrics import Confusion, Mean
 from evalstats.resampling.executors import Reporting
 from evalstats.results.files import replacing
 from evalstats.results.forms import Result
-from evalstats.results.records import BARRING, CAUTION, Caution, accepting
+from evalstats.results.records import BARRING, accepting, barring
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines, system_names
 from evalstats.statistics.segments import SegmentStatistics
@@ -333,14 +333,13 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
             raise InputError(f"--state {path}: {reason}") from None
     n_looks, look = len(test.looks), test.look(tables[0], baseline, **labels)
     notes = accepting([*inputs.notes, *test.result.notes], allowed)
-    for note in notes if look.verdict == "passed" and look.number > n_looks else ():
-        if isinstance(note, Caution) and note.kind in BARRING:
-            raise InputError(
-                f"this look would pass, and its numbers may be invalid: "
-                f"{note.removeprefix(CAUTION).removesuffix('.')}; the state stays as it was; "
-                f"accept it with ",
-                Argument("allow_changes", note.kind),
-            )
+    caution = barring(notes)
+    if caution is not None and look.verdict == "passed" and look.number > n_looks:
+        raise InputError(
+            f"this look would pass, and its numbers may be invalid: {caution.said}; the state "
+            f"stays as it was; accept it with ",
+            Argument("allow_changes", caution.kind),
+        )
     with replacing(path, "json") as file:
         file.write(f"{json.dumps(test.state_dict())}\n".encode())
     return test.result

@@ -351,7 +351,7 @@ def _pivots(
     if not are_judged and (not ways or (ways[0] == "runs" and missing == "intersect")):
         rows = whole_runs(rows, notes)
     if not ways:
-        way, why = usual_epochs([one for of_key in rows.values() for one in of_key], missing)
+        way, why = usual_epochs([one for of_key in rows.values() for one in of_key])
         if way == "runs" and are_judged:
             way, why = "mean", "people's scores are of single answers"
         ways = (way,)

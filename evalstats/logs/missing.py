@@ -76,8 +76,10 @@ def without_errors(logs: Sequence[Log], notes: list[Note]) -> list[Log]:
     """
     rows = [one for log in logs for one in log.rows]
     failing = {one.key.task for one in rows if one.failed}
-    gone = Counter(one.key for one in rows for _ in range(int(np.sum(one.is_gone))))
-    left = {key: n for key, n in gone.items() if key.task in failing}
+    left = Counter[Key]()
+    for one in rows:
+        if one.key.task in failing and (n := int(np.sum(one.is_gone))):
+            left[one.key] += n
     if all(one.key in left for one in rows):
         return list(logs)
     for key, n in left.items():

@@ -48,7 +48,7 @@ def epochs_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
     return ways
 
 
-def usual_epochs(rows: Sequence[Rows], missing: str | None = None) -> tuple[str, str]:
+def usual_epochs(rows: Sequence[Rows]) -> tuple[str, str]:
     """Return what answers of all these systems are by themselves, "runs" or "mean".
 
     They are runs where columns say so, and every item of every table has the same number of them;
@@ -63,7 +63,7 @@ def usual_epochs(rows: Sequence[Rows], missing: str | None = None) -> tuple[str,
     if len(counts) > 1:
         numbers = ", ".join(map(str, sorted(filter(None, counts))))
         return "mean", f"there are not as many of each system and task, but {numbers}"
-    if missing != "intersect" and any(np.any(one.is_gone) for one in every):
+    if any(np.any(one.is_gone) for one in every):
         return "mean", "some have no score"
     return "runs", ""
 

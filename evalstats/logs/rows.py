@@ -213,9 +213,9 @@ class Rows:
     more is better, `path` where they were read, and `settings` how the task was asked, where the
     log says it: ``{"version": "1.0", "shots": "5"}``. `is_absent` `(n,)` marks answers of other
     systems of a table that has no row of them for this one, and empty ones beside others to the
-    same item. `is_failed` `(n,)` marks answers
-    without a score, such as those that ended with an error, which are 0, as their harness counts
-    them; `failed` says how many they are and why: "2 trials ended with an error".
+    same item. `is_failed` `(n,)` marks answers without a score, such as those that ended with an
+    error, which are 0, as their harness counts them; `failed` says how many they are and why: "2
+    trials ended with an error".
     """
 
     key: Key

@@ -86,6 +86,17 @@ class Caution(str):
         made.kind = kind
         return made
 
+    @property
+    def said(self) -> str:
+        """The sentence alone, without its full stop."""
+        return self.removeprefix(CAUTION).removesuffix(".")
+
+
+def barring(notes: Iterable[str]) -> Caution | None:
+    """Return the first caution with which no gate passes."""
+    cautions = (note for note in notes if isinstance(note, Caution))
+    return next((caution for caution in cautions if caution.kind in BARRING), None)
+
 
 def accepting(notes: Iterable[str], kinds: Sequence[str]) -> list[str]:
     """Return notes of which the cautions of these kinds are accepted: they bar no gate."""

@@ -70,8 +70,7 @@ def test_an_error_of_promptfoo_is_a_failure_as_promptfoo_counts_it(tmp_path):
     said = "3 of 6 tests ended with an error, the first with 'API error: 429 Too Many Requests'"
     assert log.failures == (f"p: {said}",)
     assert f"Counted as failed: p: {said}." in str(log)
-    (missing,) = {es.read_log(log.path).counting("intersect").rows[0].lacking}
-    assert missing == said
+    assert log.counting("intersect").rows[0].lacking == said
     # Versions before 0.97 have no reason of a failure.
     for one in content["results"]["results"]:
         del one["failureReason"]

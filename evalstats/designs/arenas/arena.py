@@ -467,7 +467,14 @@ def _labels(table: BattleTable, given: Iterable[Hashable], argument: str) -> lis
     return labels
 
 
-MAKER = Maker(BattleTable, "who won", from_battles, decide, design=design)
+MAKER = Maker(
+    BattleTable,
+    "who won",
+    from_battles,
+    decide,
+    design=design,
+    pair_table=BattleTable.pair_table,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,11 @@ from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import gained_lost
 from evalstats.results.marks import Limit, Mark, Panel, metric_groups, metric_of
 from evalstats.results.records import (
-    BARRING,
     CAUTION,
     KINDS,
-    Caution,
     Difference,
     Record,
+    barring,
     by_metric,
     counted,
     metric_name,
@@ -213,12 +212,12 @@ class Gate(Several[GateCheck]):
         Such a check is undecided.
         """
         made = super().noting(*notes)
-        barring = [n for n in notes if isinstance(n, Caution) and n.kind in BARRING]
-        if not barring:
+        caution = barring(notes)
+        if caution is None:
             return made
         why = (
-            f"{barring[0].removeprefix(CAUTION).removesuffix('.')}; it passes only where "
-            f"{barring[0].kind!r} is among the changes that are allowed"
+            f"{caution.said}; it passes only where {caution.kind!r} is among the changes that are "
+            f"allowed"
         )
         checks = tuple(
             replace(check, verdict="undecided", barred=why) if check.verdict == "passed" else check
