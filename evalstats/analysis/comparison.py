@@ -654,6 +654,7 @@ class Comparison(Listed[Difference]):
         digits: int | None = None,
         matrix: bool | None = None,
         layout: str | None = None,
+        findings: bool = False,
     ) -> str:
         """Return the tables as `print` shows them; see `Estimate.to_text`.
 
@@ -662,7 +663,9 @@ class Comparison(Listed[Difference]):
         have their standard errors, and the correlation of the two scores.
         """
         if is_paper(layout):
-            return super().to_text(verbose=verbose, digits=digits, layout=layout)
+            return super().to_text(
+                verbose=verbose, digits=digits, layout=layout, findings=findings
+            )
         tables = comparison_tables(self, as_digits(digits), matrix, verbose)
         for part in self.source.parts if matrix and self.source is not None else ():
             summaries = part.statistics if isinstance(part, Task) else ()
@@ -670,7 +673,7 @@ class Comparison(Listed[Difference]):
             if maker is not None and maker.pair_table is not None:
                 best = [e.system for e in ranked(self.estimates)]
                 tables += [maker.pair_table(summary, best) for summary in summaries]
-        return tabular.Page(tables, *self._below(verbose)).text()
+        return self._around(tables, verbose, findings).text()
 
     def _asked(self) -> Evaluation:
         """Return the statistics, or say that a comparison from a file has none."""
@@ -722,8 +725,9 @@ class Comparison(Listed[Difference]):
         first, systems = self.differences[0], distinct(e.system for e in self.estimates)
         if len(systems) == 2:
             return f"{first.system} against {first.baseline}"
-        of = f"{len(systems)} systems"
-        return of if self.baseline is None else f"{of} against {self.baseline}"
+        if self.baseline is None:
+            return f"{len(systems)} systems"
+        return f"{len(systems) - 1} systems against {self.baseline}"
 
     def _findings(self) -> list[Finding]:
         from evalstats.pictures.findings import comparison_findings

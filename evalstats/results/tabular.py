@@ -89,16 +89,18 @@ def table_of(
 
 @dataclass(frozen=True)
 class Page:
-    """Tables with notes below them, and signatures below these."""
+    """Tables with sentences above them, notes below them, and signatures below these."""
 
     tables: Sequence[Table]
     notes: Sequence[str] = ()
     signatures: Sequence[str] = ()
+    above: Sequence[str] = ()
 
     def text(self) -> str:
         """Return what a terminal shows."""
+        above = "\n".join(map(printable, self.above))
         lines = "\n".join(map(printable, [*self.notes, *self.signatures]))
-        return "\n\n".join([*(table.text() for table in self.tables), lines]).rstrip()
+        return "\n\n".join([above, *(table.text() for table in self.tables), lines]).strip("\n")
 
 
 def record_table(title: str, record: Mapping[str, object]) -> Table:

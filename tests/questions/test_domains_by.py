@@ -118,13 +118,13 @@ def test_a_difference_that_differs_is_told_in_a_note_and_a_test():
     )
     assert str(test) in found.notes[0]
     assert es.Comparison.from_json(found.to_json()).heterogeneity() == found.heterogeneity()
-    assert "tasks" in str(found.heterogeneity())
+    assert "between strata?" in str(found.heterogeneity())
     same, domain = scores(400)
     found = es.compare(same, metrics=MEAN, **BY_T).by(domain)
     assert found.notes[0].startswith("The difference is not shown to differ between strata")
     three = {**given, "C": given["A"] + np.random.default_rng(2).normal(size=400)}
     found = es.compare(three, metrics=MEAN, **BY_T).by(domain)
-    assert found.notes[0].startswith("2 of 3 differences differ between strata at 0.05 (Welch")
+    assert found.notes[0].startswith("2 of 3 differences are not the same in all strata (Welch")
 
 
 def test_a_stratum_where_all_change_alike_is_not_left_out_silently():

@@ -73,7 +73,7 @@ def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
     # Many systems have a matrix where it is asked for.
     result = comparison(tuple("abcdefghijklm"), n_resamples=99)
     assert "above the diagonal" not in str(result)
-    assert "all pairs: to_text(matrix=True), or --matrix; to_csv()" in str(result)
+    assert "All pairs: to_text(matrix=True), or to_csv()." in str(result)
     assert "above the diagonal" in result.to_text(matrix=True)
 
 
@@ -89,7 +89,7 @@ def test_many_metrics_of_one_pair_are_one_table():
 def test_three_notes_and_one_signature_are_printed_and_all_on_request():
     result = replace(two_metrics(), notes=tuple("abcde"))
     lines = str(result).splitlines()
-    assert lines[-5:-1] == ["a", "b", "c", "2 more notes: to_text(verbose=True), or --verbose."]
+    assert lines[-5:-1] == ["a", "b", "c", "2 more notes: to_text(verbose=True)."]
     assert lines[-1].count("|seed:") == 1
     every = result.to_text(verbose=True).splitlines()
     assert every[-7:] == [*"abcde", *result.signatures]
@@ -102,7 +102,7 @@ def test_three_notes_and_one_signature_are_printed_and_all_on_request():
 
 def test_hints_at_other_calls_are_comments_of_a_paper_and_not_in_a_report():
     many = comparison(tuple("abcdefghijklm"), n_resamples=99)
-    for result, hint in ((many, "all pairs: to_text"), (comparison("abcde"), "plot(), to_csv()")):
+    for result, hint in ((many, "All pairs: to_text"), (comparison("abcde"), "plot(), or to_csv()")):
         assert hint in str(result)
         shown = [line for line in result.to_latex().splitlines() if not line.startswith("%")]
         assert not any("to\\_" in line or "plot()" in line for line in shown)
