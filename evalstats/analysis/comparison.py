@@ -663,9 +663,7 @@ class Comparison(Listed[Difference]):
         have their standard errors, and the correlation of the two scores.
         """
         if is_paper(layout):
-            return super().to_text(
-                verbose=verbose, digits=digits, layout=layout, findings=findings
-            )
+            return super().to_text(verbose=verbose, digits=digits, layout=layout, findings=findings)
         tables = comparison_tables(self, as_digits(digits), matrix, verbose)
         for part in self.source.parts if matrix and self.source is not None else ():
             summaries = part.statistics if isinstance(part, Task) else ()

@@ -244,9 +244,7 @@ def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
     return said
 
 
-def _all_least(
-    c: Comparison, main: Sequence[Difference], least: dict[Place, float | None]
-) -> str:
+def _all_least(c: Comparison, main: Sequence[Difference], least: dict[Place, float | None]) -> str:
     """Say in one sentence which differences would have been found under several metrics."""
     found = [(d, least.get((d.task, d.metric, d.system, d.baseline))) for d in main]
     parts = [f"{tabular.number(x, _places(c, d))} {d.metric}" for d, x in found if x]

@@ -55,6 +55,12 @@ class Finding(NamedTuple):
     brief: str = ""
 
 
+def unsaid(notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
+    """Return the notes that say more than a finding."""
+    said = [line for finding in findings for line in (finding.said, *finding.lines) if line]
+    return [note for note in notes if not any(line in note for line in said)]
+
+
 class Result(Record):
     """What can be written in every form; printed, and at the prompt, it is its table."""
 
@@ -124,10 +130,11 @@ class Result(Record):
         above = [note for note in notes if note.startswith(CAUTION)]
         below = [note for note in notes if note not in above]
         every = self._findings() if findings else []
+        below = unsaid(below, every)
         for finding in every[:_ABOVE]:
             lines = [] if len(every) > _ABOVE or len(finding.lines) > 1 else finding.lines
             brief = [finding.brief] if finding.brief and len(every) <= _ABOVE else lines
-            above.append(" ".join([f"{finding.said}.", *brief]))
+            above.append(" ".join([f"{finding.said.removesuffix('.')}.", *brief]))
         if len(every) > _ABOVE:
             above.append(f"{len(every) - _ABOVE} more findings are in the table.")
         return Page(tables, below, signatures, above)

@@ -117,9 +117,13 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
 def test_a_headline_says_of_each_metric_what_was_found():
     # Defect: it was the one metric of two that was significant.
     tables = [es.extract(marks(60), metric=es.Mean(name)) for name in ("first", "other")]
-    tables[1] = es.extract({"A": np.arange(60) % 7, "B": np.arange(60)[::-1] % 7}, metric=es.Mean("other"))
+    tables[1] = es.extract(
+        {"A": np.arange(60) % 7, "B": np.arange(60)[::-1] % 7}, metric=es.Mean("other")
+    )
     (found,) = es.compare(tables, baseline="A", n_resamples=199)._findings()
-    assert re.fullmatch(r"B is better than A in first \(\+0\.\d+\); no evidence in other", found.said)
+    assert re.fullmatch(
+        r"B is better than A in first \(\+0\.\d+\); no evidence in other", found.said
+    )
     assert found.lines[-1].startswith("p-values are per metric; adjust_over=")
     over = es.compare(tables, baseline="A", n_resamples=199, adjust_over="metrics")
     assert "per metric" not in over._findings()[0].lines[-1]
@@ -131,7 +135,9 @@ def test_a_headline_says_of_each_metric_what_was_found():
 def test_domains_are_called_what_the_label_is_called():
     values = {name: es.Mean("m").statistics(x) for name, x in marks(60).items()}
     labels = {"register": ["news", "chat"] * 30}
-    table = es.SegmentStatistics(np.stack(list(values.values())), ["A", "B"], es.Mean("m"), labels=labels)
+    table = es.SegmentStatistics(
+        np.stack(list(values.values())), ["A", "B"], es.Mean("m"), labels=labels
+    )
     result = es.compare(table, n_resamples=99).by("register")
     page = document(result)
     assert "m ↑ (higher is better), 2 registers, B - A" in page

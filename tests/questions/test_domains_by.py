@@ -220,8 +220,8 @@ def test_groups_in_several_strata_are_drawn_whole():
     assert (total.pvalue, total.low, total.high) == (whole[0].pvalue, whole[0].low, whole[0].high)
     (alone,) = es.compare({k: v[:60] for k, v in given.items()}, metrics=MEAN, **BY_T)
     assert found.difference(task="t1").low == alone.low
-    assert "groups that lie in several tasks were drawn whole" in found.notes[0]
-    assert "with 60 groups in all. Totals are the score of all segments together; groups are " \
+    assert "Groups that lie in several strata were drawn whole" in found.notes[0]
+    assert "with 60 groups in all. Totals are the score of all strata together; groups are " \
         "drawn whole." in found.describe()  # fmt: skip
     for result in (found, es.Comparison.from_json(found.to_json())):
         with pytest.raises(es.InputError, match="tests independent strata, and these share groups"):

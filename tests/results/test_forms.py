@@ -102,7 +102,10 @@ def test_three_notes_and_one_signature_are_printed_and_all_on_request():
 
 def test_hints_at_other_calls_are_comments_of_a_paper_and_not_in_a_report():
     many = comparison(tuple("abcdefghijklm"), n_resamples=99)
-    for result, hint in ((many, "All pairs: to_text"), (comparison("abcde"), "plot(), or to_csv()")):
+    for result, hint in (
+        (many, "All pairs: to_text"),
+        (comparison("abcde"), "plot(), or to_csv()"),
+    ):
         assert hint in str(result)
         shown = [line for line in result.to_latex().splitlines() if not line.startswith("%")]
         assert not any("to\\_" in line or "plot()" in line for line in shown)
@@ -192,7 +195,7 @@ def test_a_paper_has_its_method(small):
     marks = {"A": [1, 0, 1, 1], "B": [1, 1, 1, 1]}
     suite = es.Suite({n: es.extract(marks, metric=es.Mean("acc")) for n in "xy"})
     drawn = "m (mean) and n (mean)", "40 segments", "Koehn, 2004", "99 resamples, seed 12345"
-    counted = "2 tasks with 8 segments", "the mean of the tasks' scores", "McNemar", "Holm"
+    counted = "2 tasks with 8 segments", "the mean of the task scores", "McNemar", "Holm"
     for result, parts in (
         (two_metrics(), (*drawn, "Hesterberg, 2015", "not adjusted")),
         (texts, ("BLEU (case:mixed, eff:no", "groups", "Romano and Wolf, 2005", "Two-sided")),
