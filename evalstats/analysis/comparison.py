@@ -559,7 +559,7 @@ class Comparison(Listed[Difference]):
         >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
         >>> result = es.compare(pair, sample.references, "chrf").by(sample.domains)
         >>> print(result.heterogeneity()[0])
-        clearly-better - baseline (chrF2) on 4 tasks: F(3, ...) = ..., p = 0...
+        clearly-better - baseline (chrF2) on 4 strata: F(3, ...) = ..., p = 0...
         """
         from evalstats.questions.domains.heterogeneity import heterogeneity
 

@@ -311,7 +311,7 @@ def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
 
 
 def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
-    """Say how many systems are better than the baseline on a task, or in total, and how many not."""
+    """Say how many systems are better than the baseline on a task, or in total."""
     place = (scores[0].task, scores[0].metric)
     own = [d for d in c.differences if (d.task, d.metric) == place]
     by: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
