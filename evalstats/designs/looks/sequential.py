@@ -227,10 +227,8 @@ class SequentialTest:
             executor=self.executor,
         )
         options = one_sided(asked, level)
-        (drawn,) = task.drawn(replace(options, test="t", method="t"))
+        (drawn,) = task.drawn(options)
         refuse_fixed(drawn, "a look")
-        if self.test == "bootstrap" and drawn.of.outcomes is None:
-            (drawn,) = task.drawn(options)
         pair = PairTest(drawn, a, b, options)
         look = self._look_of(pair, level, continuing, table.n_segments)
         corrections = [note for one in drawn.of.corrections for note in one.notes()]
