@@ -6,10 +6,13 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import combining, east_asian_width
 
 from evalstats.checks import is_unseen
+
+if TYPE_CHECKING:
+    from evalstats.results.marks import Forest
 
 #: A number, and the mark or the blank behind it.
 _MARKED = r"(?s)(.*?)([*° ]?)"
@@ -21,6 +24,7 @@ class Table:
 
     Cells in `bold` are (row, column); a mark at their end, ``*`` or ``°``, is none of the number.
     `notes` say what is in the table, and `hints` where there is more: what is no matter of a paper.
+    `forest` is what HTML and figures draw in the rows, which text and LaTeX leave out.
     """
 
     title: str
@@ -31,6 +35,7 @@ class Table:
     n_totals: int = 0
     bold: frozenset[tuple[int, int]] = frozenset()
     hints: tuple[str, ...] = ()
+    forest: Forest | None = None
 
     def text(self) -> str:
         """Return aligned columns for a terminal."""
