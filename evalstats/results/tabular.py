@@ -6,10 +6,13 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalstats.checks import is_unseen
 from evalstats.results import widths
+
+if TYPE_CHECKING:
+    from evalstats.results.marks import Forest
 
 #: A number, and the mark or the blank behind it.
 _MARKED = r"(?s)(.*?)([*° ]?)"
@@ -23,6 +26,7 @@ class Table:
     `notes` say what is in the table, and `hints` where there is more: what is no matter of a paper.
     `spare` are the places of columns that one can do without where there is no room for all: the
     first of them goes first.
+    `forest` is what HTML and figures draw in the rows, which text and LaTeX leave out.
     """
 
     title: str
@@ -34,6 +38,7 @@ class Table:
     bold: frozenset[tuple[int, int]] = frozenset()
     hints: tuple[str, ...] = ()
     spare: tuple[int, ...] = ()
+    forest: Forest | None = None
 
     def text(self, width: int | None = None) -> str:
         """Return aligned columns for a terminal, of so many cells at most."""
