@@ -4,9 +4,9 @@
     <!-- end -->
     at most <!-- calibration: percent :: CELL :: RATE --> <!-- end --> of the trials
 
-"measured" in place of "percent" adds the 95 % interval and the number of trials. A table's name is
-a list of kinds of cells, or one of `TABLES`. A row is all cells of one name; where these are several
-it shows their mean, the least and the most.
+"measured" in place of "percent" adds the 95 % interval and the number of trials. A table is a list
+of kinds of cells, or one of `TABLES`. A row is all cells of one name; where these are several it
+shows their mean, the least and the most.
 """
 
 from __future__ import annotations
