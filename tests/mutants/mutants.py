@@ -1135,6 +1135,10 @@ interpolation takes a step where it gains more than halving
 a command loads what it needs
 - if TYPE_CHECKING:
 + if True:
+@ __init__.py: cli
+who asks for a name of the other project of this name is told
+- and _version().intruder()
++ and ""
 @ cli/__init__.py: cli
 a description is text
 - if options.describe and form == "text"
