@@ -134,11 +134,11 @@ class Page:
         what = f"Left out to fit {width} columns: {', '.join(left_out)}. "
         hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
         below = (*self.notes, *hints, *self.signatures)
-        above, lines = (
+        above, rest = (
             "\n".join(line for text in some for line in wrapped(text, width))
             for some in (self.above, below)
         )
-        return "\n\n".join([above, *parts, lines]).strip("\n")
+        return "\n\n".join([above, *parts, rest]).strip("\n")
 
 
 def record_table(title: str, record: Mapping[str, object]) -> Table:
