@@ -492,16 +492,21 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     is_elsewhere = first.influence is None or not units.has_values
     assumed = assumptions(result, len(units.labels), uneven, is_elsewhere)
     of_labels = [note for one in drawn for pair in pairs for note in _labels(one, pair, asked)]
-    left_out = []
+    cautions = distinct(caution for one in drawn for caution in one.of.cautions)
+    return replace(
+        result, notes=(*cautions, *assumed, *of_labels, *_left_out(same), *size_notes(first))
+    )
+
+
+def _left_out(same: Sequence[tuple[Drawn, Pair]]) -> Iterator[str]:
+    """Say which pairs are identical, and so not in the plan."""
     for one, (a, b) in same[:1]:
         who = f"{one.of.systems[b]} and {one.of.systems[a]} ({one.of.name})"
         who = who if len(same) == 1 else f"{len(same)} pairs, {who} for one,"
-        left_out.append(
-            f"{who} have identical statistics on every {units.unit}, which say nothing of power, "
-            f"and are left out."
+        yield (
+            f"{who} have identical statistics on every {one.units.unit}, which say nothing of "
+            f"power, and are left out."
         )
-    cautions = distinct(caution for one in drawn for caution in one.of.cautions)
-    return replace(result, notes=(*cautions, *assumed, *of_labels, *left_out, *size_notes(first)))
 
 
 def planned_of(evaluation: Evaluation, of: Sequence[Difference], asked: Question) -> Power:
