@@ -45,8 +45,8 @@ def in_points(text: str) -> float:
 def wrapped(text: str, width: int | None) -> list[str]:
     """Return the lines of a text, broken after blanks and the bars of signatures.
 
-    >>> wrapped("BLEU|case:mixed|eff:no", 16)
-    ['BLEU|case:mixed|', 'eff:no']
+    >>> wrapped("BLEU|case:mixed|eff:no|tok:13a|smooth:exp|nrefs:1", 40)
+    ['BLEU|case:mixed|eff:no|tok:13a|', 'smooth:exp|nrefs:1']
     """
     if width is None or of(text) <= width:
         return [text]
@@ -114,7 +114,7 @@ def _cut(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
     """Return texts of so many cells each, cut in the middle, where those that differ still do.
 
     >>> _cut(["general-a.en-cs", "general-b.en-cs"], [11, 11])
-    ['gen…a.en-cs', 'gen…b.en-cs']
+    ['general-a…s', 'general-b…s']
     """
     width = min(widths, default=1)
     tried = sorted(range(width), key=lambda n_last: abs(n_last - width // 3))
