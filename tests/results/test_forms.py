@@ -437,7 +437,7 @@ def forms(result):
 COMMAND = re.compile(r"\\(?:[A-Za-z]+|.)|[$&{}%#_~^]")
 PRINTED = {"\\textbackslash", "\\textasciitilde", "\\textasciicircum", "\\textless",
            "\\textgreater", "\\textbar", "\\string", "\\{", "\\}", "\\&", "\\%", "\\$", "\\#",
-           "\\_",
+           "\\_", "\\textdegree", "\\dagger",
            "\\uparrow", "\\downarrow", "\\cdot", "\\le", "\\Delta", "\\pm", "$", "{", "}"}  # fmt: skip
 
 
