@@ -1139,7 +1139,7 @@ a command loads what it needs
 who asks for a name of the other project of this name is told
 - and _version().intruder()
 + and ""
-@ cli/__init__.py: cli
+@ cli/output.py: cli
 a description is text
 - if options.describe and form == "text"
 + if options.describe
