@@ -126,7 +126,7 @@ def _tabular(table: Table) -> tuple[str, float]:
         blocks, left_out = widths.fitted(columns, table.spare, _PAGE, cuts=False)
         if len(blocks) == 1 and not left_out:
             break
-    parts = [rf"\par\noindent {latex_words(table.title)}"]
+    parts = [rf"\par\medskip\noindent {latex_words(table.title)}"]
     for block in blocks:
         n_heads = max(len(column.head) for column in block)
         heads = zip(*(map(latex_words, column.above(n_heads)) for column in block), strict=True)
