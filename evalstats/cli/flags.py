@@ -251,6 +251,7 @@ OPTIONS = {
         Option(f"-f, --format {_FORMS}", "printed", "default: as -o, or text",
                instead={"gate": {"typed": f"-f, --format {_FORMS}|junit"}}),
         Option("--verbose", "units show cases demo", "all notes and signatures", forms="text"),
+        Option("--quiet", "printed", "no sentences above the table", "rare", "text"),
         Option("--describe", "compare estimate demo", "print the sentence for a method section"),
         Option("--matrix", "compare", "all pairs of many systems", "rare", "text"),
         Option("--files FOLDER", "demo", "write the files of the pages there, and no table"),

@@ -79,7 +79,8 @@ def as_markdown(page: Page) -> str:
         pad = " " if len(fence) > 1 or line.startswith(" ") else ""
         below.append(f"{fence}{pad}{line}{pad}{fence}")
     listed = "\n".join(f"- {line}" for line in below)
-    return "\n\n".join([*parts, listed]).rstrip() + "\n"
+    above = list(map(markdown_line, page.above))
+    return "\n\n".join([*above, *parts, listed]).rstrip() + "\n"
 
 
 def as_latex(page: Page, caption: str | None = None, label: str | None = None) -> str:
@@ -105,7 +106,8 @@ def as_latex(page: Page, caption: str | None = None, label: str | None = None) -
         body.insert(0, "% Wider than a column of two: there it belongs into a table*.")
     plain = [note for note in page.notes if note not in marks]
     comments = "\n".join(f"% {printable(line)}" for line in (*plain, *page.signatures))
-    parts = [r"% \usepackage{booktabs}", *body, comments]
+    above = "\n".join(f"% {printable(line)}" for line in page.above)
+    parts = [r"% \usepackage{booktabs}", above, *body, comments]
     return "\n\n".join(filter(None, parts)).rstrip() + "\n"
 
 
@@ -180,7 +182,8 @@ def fragment(page: Page) -> str:
     if len(below) > _OPEN_NOTES:
         below = ["<details>", f"<summary>{len(below)} notes</summary>", *below, "</details>"]
     codes = [f"<p><code>{html(line)}</code></p>" for line in page.signatures]
-    body = "\n".join([*map(html_table, page.tables), *below, *codes])
+    above = [f"<p><b>{html(line)}</b></p>" for line in page.above]
+    body = "\n".join([*above, *map(html_table, page.tables), *below, *codes])
     return f'{_STYLE}\n<div class="evalstats">\n{body}\n</div>'
 
 
