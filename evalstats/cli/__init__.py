@@ -22,14 +22,17 @@ from typing import Any
 from evalstats.cli import output
 from evalstats.cli.flags import COMMANDS, overview
 from evalstats.errors import InputError
-from evalstats.results.version import version
+from evalstats.results.version import intruder, version
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0, 2 for bad input, or that of a gate."""
     words = [*(sys.argv[1:] if arguments is None else arguments)] or ["--help"]
     if words[0] in ("--version", "-h", "--help", "--help-all"):
-        output.to_stdout(f"evalstats {version()}\n" if words[0] == "--version" else overview())
+        asked = words[0] == "--version"
+        output.to_stdout(f"evalstats {version()}\n" if asked else overview())
+        if asked and (other := intruder()):
+            _complain(f"evalstats: warning: {other}")
         return 0
     # Nobody waits for NumPy who asks for the version, nor for the analysis who asks for help.
     from evalstats.cli.parser import as_typed, parsed
@@ -48,15 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 result: Any = call(options, progress)
             if result is None:
                 return 0
-            forms = [form for _, form in outputs]
-            texts = texts_of(options) if "html" in forms else None
+            texts = texts_of(options) if "html" in dict(outputs).values() else None
             # Nothing is written before everything can be.
-            contents = [
-                result.describe()
-                if options.describe and form == "text"
-                else output.rendered(result, form, options, texts, inputs)
-                for form in forms
-            ]
+            contents = [output.rendered(result, to, options, texts, inputs) for to in outputs]
             for write, content in zip(writes, contents, strict=True):
                 write(content)
             return int(getattr(result, "exit_code", 0))

@@ -35,6 +35,16 @@ ties with the observed difference count
 "less" is "greater" of the mirror image
 - observed, shuffled = -observed, -shuffled
 + observed, shuffled = -observed, shuffled
+@ inference/distributions.py: distributions
+the tails of t have a fraction of their own
+- if square < 6:
++ if square < 600:
+a quantile is exact
+- while abs(change) > 1e-9:
++ while abs(change) > 1e-5:
+the density of t at 0 is exact for few and many degrees of freedom
+- if degrees < 50:
++ if degrees < 5:
 @ inference/bootstrap.py: rule intervals
 the observed sample is one of B + 1 replicates
 - found = widened((count + 1) / (n + 1), spread, sides)
@@ -49,13 +59,13 @@ bounds are the k-th smallest and the k-th largest replicate
 - for i in (k - 1, n - k))
 + for i in (k, n - k))
 the interval is widened for few units
-- float(ndtri(share)) / spread.factor
-+ float(ndtri(share))
+- normal_quantile(share) / spread.factor
++ normal_quantile(share)
 beyond the outermost replicate the interval holds all replicates
 - return min(low, float(np.min(replicates))), max(high, float(np.max(replicates)))
 + return low, high
 where no replicate is beyond the null value t may say less
-- return min(found, by_t) if count == 0 else found
+- return min(found, by_t()) if count == 0 else found
 + return found
 ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
@@ -254,8 +264,8 @@ influence values are centred within strata
 - return np.asarray(influence - means[:, codes].reshape(influence.shape))
 + return np.asarray(influence - np.mean(influence, axis=-1, keepdims=True))
 t is exceeded on either side with alpha together
-- else stdtrit(degrees, alpha / 2))
-+ else stdtrit(degrees, alpha))
+- return -t_quantile(alpha / 2, degrees)
++ return -t_quantile(alpha, degrees)
 "greater" asks for large differences
 - {"two-sided": -abs(t), "greater": -t, "less": t}
 + {"two-sided": -abs(t), "greater": t, "less": -t}
@@ -294,10 +304,14 @@ a seed that was asked for is not the default
 BLEU that was asked for is not the default
 - if metrics is not None and as_metrics(metrics)
 + if metrics not in (None, "bleu") and as_metrics(metrics)
-@ questions/power/planning.py: suites
-planning draws nothing
-- drawn = evaluation.together(of, evaluation.undrawn)
-+ drawn = evaluation.together(of, evaluation.options)
+@ analysis/pairs.py: draws
+what counts or t decide draws nothing
+- by_t = partial(student.pvalue, t, 1.0, self.spread.degrees, alternative)
++ by_t = partial(student.pvalue, t, 1.0 + 0 * len(distances()), self.spread.degrees, alternative)
+@ analysis/estimate.py: draws
+a signature says what was drawn
+- n = drawn.draws.n if drawn.draws.are_made else 0
++ n = drawn.draws.n
 @ designs/moments/from_moments.py: moments
 a covariance is centred
 - covariance = moments.products[0] - np.outer(sums, sums) / n
@@ -459,8 +473,8 @@ of systems that are identical all units say how much is kept
 + self.differ(a, b)[1] or 2.0
 @ analysis/drawn.py: rule intervals margins paired contrasts
 replicates that differ by rounding only are ties
-- replicates[np.abs(replicates) <= tie] = 0.0
-+ replicates[np.abs(replicates) < 0] = 0.0
+- found[np.abs(found) <= tie] = 0.0
++ found[np.abs(found) < 0] = 0.0
 scores that are equal but for rounding have a ratio of 1
 - np.where(difference.replicates == 0, other.replicates, self.replicates)
 + np.asarray(self.replicates)
@@ -491,8 +505,8 @@ the analysis is read from the end as far as its keys are in order
 - key not in _KEYS[:place]
 + key not in _KEYS
 a change of one option leaves the others
-- changes.get(key, value)) for
-+ changes.get(key)) for
+- found = {**dict(self.analysis), **changes}
++ found = dict(changes)
 @ metrics/identity.py: signatures interchange
 each version of sacreBLEU is named once
 - for version in signature.versions}
@@ -1121,6 +1135,10 @@ interpolation takes a step where it gains more than halving
 a command loads what it needs
 - if TYPE_CHECKING:
 + if True:
+@ __init__.py: cli
+who asks for a name of the other project of this name is told
+- and _version().intruder()
++ and ""
 @ cli/__init__.py: cli
 a description is text
 - if options.describe and form == "text"
