@@ -14,14 +14,13 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import evalstats as es
-from benchmarks.calibration import peers, plans, questions, sequential, simulated, training
+from benchmarks.calibration import peers, questions, sequential, simulated, training
 from benchmarks.calibration.populations import Real
 from benchmarks.calibration.samples import Happened, Rng, Sample
 from benchmarks.calibration.simulated import Made
 from benchmarks.corpora import available
 
 DE, ZH, ES, AR, SAMPLE = "wmt22/en-de", "wmt22/en-zh", "wmt24/en-es", "wmt25/en-ar_EG", "sample"
-CS = "wmt22/cs-en"
 #: Three metrics of one call; Chinese has characters in place of words.
 THREE, CHINESE = ("bleu", "chrf", "ter"), ("bleu", "chrf", "cer")
 BLEU, KIWI = ("bleu",), ("CometKiwi-XL",)
@@ -67,7 +66,7 @@ class Job(NamedTuple):
 
     kind: str
     row: str
-    source: Real | Made | Apart | plans.Part  # `corpus` is the test set that it needs, or ""
+    source: Real | Made | Apart  # `corpus` is the test set that it needs, or ""
     n: Any
     question: Callable[..., Happened] = questions.tests
     trials: int = 600
@@ -95,7 +94,6 @@ def jobs(subset: bool = False, every: bool = False) -> list[Job]:
         *_unpaired(),
         *_looks(),
         *_predictions(),
-        *_plans(),
         *_limits(),
     ]
     return [x for x in listed if (every or available(x.source.corpus)) and (x.subset or not subset)]
@@ -396,24 +394,6 @@ def _predictions() -> Iterator[Job]:
         row = f"{labelled} labelled, rate {of[0]}, sens {of[1]}, spec {of[2]}"
         made = Made(simulated.corrected, (labelled, *of))
         yield Job("corrected", row, made, 1000, trials=1000, subset=labelled == 50)
-
-
-def _plans() -> Iterator[Job]:
-    both, seven = ("bleu", "chrf"), ("first 7",)
-    for how, (source, n, share) in product(
-        ("equal", "active"),
-        (
-            *((Real(ZH, both, seven, null), 1000, 0.2) for null in ("exchangeable", "real")),
-            *((Real(CS, both, seven, null), 400, 0.25) for null in ("exchangeable", "real")),
-            (Real(ES, BLEU, NINE, "exchangeable", "documents"), 80, 0.5),
-            *((Made(plans.agents, (sd,), f"spread {sd}"), 500, 0.25) for sd in (1.0, 2.5, 5.0)),
-            (Made(plans.agents, (2.5, 5), "groups of 5"), 160, 0.25),
-        ),
-    ):
-        row = f"{share:.0%} of {n}, {how}"
-        row += ", real" if isinstance(source, Real) and source.null == "real" else ""
-        part, small = plans.Part(source, share, how), n == 500 and source.arguments == (2.5,)
-        yield Job("plans", row, part, n, plans.tests, 600, small)
 
 
 def _limits() -> Iterator[Job]:

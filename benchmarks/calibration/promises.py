@@ -72,12 +72,6 @@ PROMISES: dict[str, Bounds] = {
     "unpaired": {"p ≤ .05": (0.02, 0.07), **_covered(0.93, 0.98)},
     # A judge's errors that few labels show make intervals longer than they need to be.
     "judged": {"p ≤ .05": (0.01, 0.07), "difference": (0.93, 1.0), "score": (0.93, 1.0)},
-    "plans": {
-        "p ≤ .05": (0.03, 0.07),
-        "difference": (0.935, 1.0),
-        "score": (0.935, 1.0),
-        **dict.fromkeys(("worth of a difference", "worth of a score"), (0.8, 1.2)),
-    },
     "brackets": {"held": (0.7, 1.0)},
     "prediction": {"prediction": (0.92, 1.0)},
     "corrected": {"p ≤ .05": (0.01, 0.07), **_covered(0.93, 1.0)},

@@ -99,7 +99,7 @@ COMMANDS = {
     "plan": Command(
         "which items to run a new system on, so that the score of all is known", _INPUT,
         ("base/ --items 125 -o plan.json -o items.csv",
-         "-r ref.txt -i a.txt b.txt c.txt -m chrf --items 400 -o plan.json"),
+         "-r ref.txt -i a.txt b.txt c.txt --items 400 -o plan.json"),
         "texts logs printed"),
     "cases": Command(
         "which items with several trials got worse, each tested by itself", "NEW --baseline BASE",

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.analysis.design import as_units
 from evalstats.data import load_sample
 from evalstats.designs.plans.drawing import drawn, probabilities
 from evalstats.designs.plans.planned import Planned
@@ -139,7 +138,7 @@ def test_what_it_is_worth_is_said_before_and_after():
     noise = es.plan({name: rng.random(2000) for name in "abc"}, metrics=SOLVED, n=100)
     assert copies.worth["solved"] == (2000, 2000)
     assert noise.worth["solved"].score == pytest.approx(100, rel=0.02)
-    assert "does not tell" in es.plan(new, metrics=SOLVED, n=100).to_text()
+    assert "does not tell what" in es.plan(new, metrics=SOLVED, n=100).to_text()
 
 
 def test_a_revision_counts_no_fewer_items_than_it_was_run_on():
@@ -162,11 +161,6 @@ def test_groups_are_drawn_whole_and_strata_each():
     data = plan.data({"old": earlier["agent 1"], "new": of_plan(plan, new)})
     result = es.compare(data, groups="group", strata="stratum", aggregate="macro")
     assert result.differences[0].units.n_units == 80
-    units = as_units(400, documents, domains)
-    table, worth = data[0].metric.tuned(data[0], units, False)
-    run, expected, _ = table.metric._influence(table.grouped(documents), units)
-    assert worth.n_units == len({documents[i] for i in plan.drawn})
-    assert run.shape == expected.shape == (2, 80)
     with pytest.raises(es.InputError, match=r"groups must be the plan's \(group\)"):
         es.compare(data, strata="stratum")
     with pytest.raises(es.InputError, match=r"groups must be the plan's \(group\)"):
@@ -231,7 +225,7 @@ def test_a_plan_is_a_file_and_a_report(tmp_path):
     assert found.data(systems) == plan.data(systems)
     assert len(plan.to_csv().splitlines()) == 101
     plan.report(tmp_path / "plan.html")
-    assert "counts as" in (tmp_path / "plan.html").read_text("utf-8")
+    assert "count as" in (tmp_path / "plan.html").read_text("utf-8")
     fields = json.loads(plan.to_json())
     for wrong in ({"drawn": [0, 0]}, {"drawn": [400]}, {"chances": [0.5]}, {"how": "odd"}):
         (tmp_path / "odd.json").write_text(json.dumps({**fields, **wrong}))

@@ -312,14 +312,17 @@ class Plan(Several[LeftOut]):
         return [{"item": item, "probability": self.chances[i]} for item, i in each]
 
     def _said(self) -> list[str]:
-        run = f"run on {len(self.drawn):,} of {self.n_items:,} items, "
+        n = f"{len(self.drawn):,} of {self.n_items:,} items"
         if not self.worth:
-            return [f"What a system {run}counts as, an only earlier system does not tell."]
+            return [f"An only earlier system does not tell what {n} count as."]
         return [
-            f"{name}: {run}a system's difference from one that is run on all counts as "
-            f"{worth.difference:,.0f} would, and its score as {worth.score:,.0f}."
+            f"{name}: {n} count as {worth.difference:,.0f} for the difference from a system that "
+            f"is run on all, and as {worth.score:,.0f} for a score."
             for name, worth in self.worth.items()
         ]
+
+    def _notes(self) -> Sequence[str]:
+        return [*self._said(), *self.notes]
 
     def _findings(self) -> list[Finding]:
         return list(map(Finding, self._said()))
@@ -328,10 +331,14 @@ class Plan(Several[LeftOut]):
         columns: list[Column] = [
             ("metric", "<", lambda row: row.metric),
             ("if left out", "<", lambda row: row.system),
-            ("difference", ">", lambda row: "" if row.score is None else f"{row.difference:,.0f}"),
-            ("score", ">", lambda row: "" if row.score is None else f"{row.score:,.0f}"),
+            (
+                "difference as",
+                ">",
+                lambda row: "" if row.score is None else f"{row.difference:,.0f}",
+            ),
+            ("score as", ">", lambda row: "" if row.score is None else f"{row.score:,.0f}"),
         ]
         title = f"Run {len(self.drawn):,} of {self.n_items:,} items ({self.how} probabilities"
         title += f", {plural(self.unit)} whole" if self.units else ""
         title += f", within each {self.stratum})" if self.strata else ")"
-        return [table_of(title, self.left_out, columns, tuple(self._said()))]
+        return [table_of(title, self.left_out, columns)]
