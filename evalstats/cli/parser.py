@@ -167,7 +167,7 @@ class _Parser(argparse.ArgumentParser):
             if not value:
                 settings |= {"action": "store_true", "default": None}
             else:
-                settings |= {"metavar": value, "type": partial(_read, value)}
+                settings |= {"metavar": value, "type": partial(_read, value.removesuffix("..."))}
                 if value.endswith("..."):
                     # What is given again adds to what was given before.
                     settings |= {"nargs": "*" if is_input else "+", "action": "extend"}
