@@ -450,8 +450,8 @@ def test_the_interval_is_as_narrow_as_was_asked():
     def width(n):
         return 2 * t.isf(0.025, n - 1) * deviation / n**0.5
 
-    assert width(row.for_width) <= 0.2 < width(row.for_width - 1)
-    assert row.for_width_low < row.for_width < row.for_width_high
+    assert width(row.of_design.for_width) <= 0.2 < width(row.of_design.for_width - 1)
+    assert row.of_design.for_width_low < row.of_design.for_width < row.of_design.for_width_high
     assert "for a width of 0.2" in str(es.power(pair, metrics=es.Mean("s"), width=0.2))
 
 

@@ -122,6 +122,31 @@ class TrialPower:
 
 
 @dataclass(frozen=True)
+class DesignPower:
+    """What else is known of the plan of a pair.
+
+    Attributes
+    ----------
+    discordant : float or None
+        Of 0/1 scores, the share of segments that differ.
+    number : float or None
+        Of 0/1 scores against a number, that number as a share.
+    largest, expected : int or None
+        Segments that the looks need for the difference, at most and on average.
+    for_width, for_width_low, for_width_high : int or None
+        Segments that make the interval as narrow as was asked.
+    """
+
+    discordant: Share | None = None
+    number: Share | None = None
+    largest: Whole | None = None
+    expected: Whole | None = None
+    for_width: Whole | None = None
+    for_width_low: Whole | None = None
+    for_width_high: Whole | None = None
+
+
+@dataclass(frozen=True)
 class PairPower(Record):
     """What a test finds of a pair of systems; sizes of differences have no sign.
 
@@ -144,14 +169,8 @@ class PairPower(Record):
         Least difference, and power where a difference was asked about, on some numbers of segments.
     higher_is_better : bool
         Direction of the metric.
-    discordant : float or None
-        Of 0/1 scores, the share of segments that differ.
-    number : float or None
-        Of 0/1 scores against a number, that number as a share.
-    largest, expected : int or None
-        Segments that the looks need for the difference, at most and on average.
-    for_width, for_width_low, for_width_high : int or None
-        Segments that make the interval as narrow as was asked.
+    of_design : DesignPower
+        Of 0/1 scores, looks and widths.
     of_runs : RunPower or None
         Where there are several runs of each system.
     of_trials : TrialPower or None
@@ -184,24 +203,30 @@ class PairPower(Record):
     minimums: tuple[NotNegative | None, ...] = ()
     powers: tuple[Share, ...] = ()
     higher_is_better: bool = True
-    discordant: Share | None = None
-    number: Share | None = None
-    largest: Whole | None = None
-    expected: Whole | None = None
-    for_width: Whole | None = None
-    for_width_low: Whole | None = None
-    for_width_high: Whole | None = None
+    of_design: DesignPower = DesignPower()
     of_runs: RunPower | None = None
     of_trials: TrialPower | None = None
 
-    derived = ("test",)
+    derived = ("test", "discordant")
 
     @property
     def test(self) -> str:
         """What is planned: "t"; or of 0/1 scores "mcnemar", and against a number "score"."""
-        if self.number is not None:
+        if self.of_design.number is not None:
             return "score"
         return "t" if self.discordant is None else "mcnemar"
+
+    @property
+    def discordant(self) -> float | None:
+        """Of 0/1 scores, the share of segments that differ."""
+        return self.of_design.discordant
+
+    @staticmethod
+    def _upgraded(found: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of a file, of which earlier versions wrote `discordant` alone."""
+        if "discordant" not in found or "of_design" in found:
+            return found
+        return {**found, "of_design": {"discordant": found["discordant"]}}
 
     def _title(self) -> str:
         return f"{self.system} - {self.baseline}, {self.metric}, power"
@@ -325,7 +350,10 @@ class Power(Several[PairPower]):
         runs += f" of {counted(self.n_trials, 'trial')}" if self.n_trials else ""
         test = f"power {self.target:g} at level {self.significance_level:g}, {self.alternative}"
         for metric, of_metric in by_metric(self.pairs).items():
-            pairs = [{**vars(pair), **vars(pair.of_runs or RunPower())} for pair in of_metric]
+            pairs = [
+                {**vars(pair), **vars(pair.of_design), **vars(pair.of_runs or RunPower())}
+                for pair in of_metric
+            ]
             decimals, first = tabular.decimals([p["minimum"] for p in pairs], digits), pairs[0]
             title = f"{metric} {tabular.direction(first['higher_is_better'])}, {units} "
             title += f"(pilot {self.n_pilot:,}){runs}, {test}"
@@ -446,7 +474,7 @@ def assumptions(
         )
     if n_strata:
         yield f"Each of {n_strata} strata has the share of {units} that it has in the pilot."
-    if reached := dict.fromkeys(p.metric for p in result if p.number is not None):
+    if reached := dict.fromkeys(p.metric for p in result if p.of_design.number is not None):
         yield (
             f"{', '.join(reached)}: 0/1 scores, the score test; the true share is taken to be as "
             f"far from the number as the difference says, whatever the pilot's is."

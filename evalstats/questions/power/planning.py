@@ -33,7 +33,14 @@ from evalstats.inference import student
 from evalstats.inference.counts import wilson
 from evalstats.inference.student import Spread
 from evalstats.questions.power import noncentral
-from evalstats.questions.power.planned import PairPower, Power, RunPower, TrialPower, assumptions
+from evalstats.questions.power.planned import (
+    DesignPower,
+    PairPower,
+    Power,
+    RunPower,
+    TrialPower,
+    assumptions,
+)
 from evalstats.resampling.executors import Workers
 from evalstats.results.notes import UNEVEN
 from evalstats.results.records import Difference, distinct, plural
@@ -638,13 +645,14 @@ def _record(drawn: Drawn, plan: Design, n: int, planned: int | None) -> PairPowe
         # The more the next units vary, the less is found.
         bounds |= _bounded("power", [d.power(size, n, runs) for d in (plan, high, low)])
         bounds |= _bounded("needed", [d.needed(size, runs) for d in (plan, low, high)])
+    more: dict[str, Any] = {}
     needed = bounds.get("needed")
     if asked.looks is not None and needed:
         times = inflation(asked.looks, asked.level / asked.sides, asked.target)
-        bounds |= {"largest": ceil(times[0] * needed), "expected": ceil(times[1] * needed)}
+        more |= {"largest": ceil(times[0] * needed), "expected": ceil(times[1] * needed)}
     if asked.width is not None:
         narrow = [d.narrow(asked.width, runs) for d in (plan, low, high)]
-        bounds |= _bounded("for_width", narrow)
+        more |= _bounded("for_width", narrow)
     # Round numbers around the sizes in question, and the planned size itself.
     asked_about = n, drawn.units.n, needed or n
     least, most = max(10, min(asked_about) / _REACH), max(asked_about) * _REACH
@@ -661,8 +669,11 @@ def _record(drawn: Drawn, plan: Design, n: int, planned: int | None) -> PairPowe
         minimums=tuple(plan.least(m, runs) for m in sizes),
         powers=() if size is None else tuple(plan.power(size, m, runs) for m in sizes),
         higher_is_better=drawn.of.higher_is_better,
-        discordant=plan.discordant if plan.scale and plan.number is None else None,
-        number=plan.number,
+        of_design=DesignPower(
+            discordant=plan.discordant if plan.scale and plan.number is None else None,
+            number=plan.number,
+            **more,
+        ),
         of_runs=None if planned is None else _of_runs(plan, n, planned),
     )
 
