@@ -16,8 +16,8 @@ OLD_NEW = "-r ref.txt -i old.txt new.txt --resamples 99"
 PRINTED = [
     "demo",
     "demo --verbose",
-    "demo --describe",
-    "demo --layout paper",
+    f"compare {OLD_NEW} --layout paper",
+    f"compare {OLD_NEW} --describe",
     f"compare {OLD_NEW}",
     f"compare {OLD_NEW} --baseline old -m bleu chrf ter --margin 1 --verbose",
     f"compare {OLD_NEW} --scores comet.csv --missing intersect",
