@@ -96,6 +96,11 @@ COMMANDS = {
         ("logs/new --baseline logs/old --recovery 0.99",
          "-i new.txt --baseline old.txt -r ref.txt --margin 1"),
         "texts logs units drawn printed"),
+    "plan": Command(
+        "which items to run a new system on, so that the score of all is known", _INPUT,
+        ("base/ --items 125 -o plan.json -o items.csv",
+         "-r ref.txt -i a.txt b.txt c.txt --items 400 -o plan.json"),
+        "texts logs printed"),
     "cases": Command(
         "which items with several trials got worse, each tested by itself", "NEW --baseline BASE",
         ("logs/new --baseline logs/old", "agents.csv --systems new --baseline old -o cases.csv"),
@@ -123,7 +128,7 @@ _FORMS = "text|json|markdown|latex|html|csv"
 #: The options, under the headings of the help.
 OPTIONS = {
     "input": [
-        Option("LOG...", "logs", "a log or folder of logs, a table of scores, FILE.npz"),
+        Option("LOG...", "logs", "a log, a folder, a table of scores, or FILE.npz"),
         Option("-i, --input FILE...", "texts", "outputs, a file a system, a segment a line"),
         Option("-r, --references FILE...", "texts", "a file a reference; - is standard input",
                "texts"),
@@ -143,6 +148,13 @@ OPTIONS = {
                "log rare", again=True),
         Option("--human FILE|COLUMN", "units",
                "people's scores of a part of the items, beside a judge's of all", "log rare"),
+        Option("--plan FILE", "scored gate",
+               "systems were run on all items, or on those of the plan (texts: other lines empty)",
+               "rare"),
+        Option("--items N", "plan", "how many to run; of groups in the mean", "argument", to="n"),
+        Option("--how equal|active", "plan",
+               "as likely all, or more where earlier systems surprise (default: equal)",
+               "argument"),
         Option("--scale log-odds|elo", "scored", "of strengths, of battles (default: log-odds)",
                "battles rare"),
         Option("--ties half|davidson", "scored",
@@ -167,9 +179,9 @@ OPTIONS = {
         Option("--ids FILE", "extract", "one name of a segment a line"),
     ],
     "units": [
-        Option("--groups NAME|FILE...", "units",
+        Option("--groups NAME|FILE...", "units plan",
                "label of the items, or a label a line; or two: prompt rater", "label"),
-        Option("--strata NAME|FILE", "units", "likewise a domain: drawn within each",
+        Option("--strata NAME|FILE", "units plan", "likewise a domain: drawn within each",
                "label rare"),
         Option("--unpaired", "compare rank gate", "systems have other items; -r: a file a system",
                "rare"),
@@ -241,7 +253,7 @@ OPTIONS = {
         Option("--paired-ar-n N", "audit", "its trials (default: 10,000)", "argument",
                to="n_randomization"),
         Option("--resamples N", "drawn", "default: 9,999", "argument", to="n_resamples"),
-        Option("--seed N", "drawn", "default: 12345", "argument", to="rng"),
+        Option("--seed N", "drawn plan", "default: 12345", "argument", to="rng"),
     ],
     "output": [
         Option("-o, --output FILE", "printed extract", _OUTPUT, again=True,
