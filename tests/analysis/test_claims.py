@@ -64,8 +64,8 @@ def test_verdicts_are_by_the_adjusted_p_values_and_bounds_are_each_pairs():
         adjusted = b.margin_test.pvalue_equivalence_adjusted
         assert (many.claim(b) == "equivalent") == (adjusted <= 0.05)
     (note,) = [note for note in many.notes if "margin 0.35" in note]
-    assert "at level 0.05, adjusted for 10 comparisons (holm);" in note
-    assert "the smallest margins that can be claimed of each by itself." in note
+    assert "at level 0.05, adjusted for 10 comparisons (holm)." in note
+    assert "the smallest margin that can be claimed." in note
     said = "Blackwelder, 1982), adjusted for all comparisons by Holm's method (1979)."
     assert said in many.describe()
     assert "Blackwelder, 1982). " in each.describe()

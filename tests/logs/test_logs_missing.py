@@ -104,7 +104,7 @@ def test_items_that_metrics_lack_are_counted_together(tmp_path, capsys):
     found = es.compare_logs(path, **asked, n_resamples=99)
     assert {e.n_segments for e in found.estimates} == {39}
     assert found.notes[0] == (
-        "Caution: All metrics: 11 of 50 items are left out, so that all metrics are of the same "
+        "Caution: All metrics: 11 of 50 items are left out, so that all metrics have the same "
         "items: there are 44 of gpt-judge, 44 of other-judge."
     )
 
