@@ -694,8 +694,8 @@ two threads are refused where none can start
 + if False:
 @ resampling/weights.py: strata
 each stratum is drawn as often as it has units
-- multinomial_rows(rng, np.full(len(rows), n), n)
-+ multinomial_rows(rng, np.full(len(rows), n + 1), n)
+- np.full(n_rows * n_strata, n)
++ np.full(n_rows * n_strata, n + 1)
 @ resampling/streams.py: rows
 a row of weights sums to the number of draws
 - missing = sums - rows.sum(axis=1, dtype=wide)
