@@ -96,8 +96,17 @@ def rank(options: argparse.Namespace, progress: Progress) -> Result:
 
 def power(options: argparse.Namespace, progress: Progress) -> Result:
     """Say what a pilot says of a plan."""
-    inputs, asked = _asked(options, progress, 2)
+    inputs, asked = _asked(options, progress)
     return evalstats.power(inputs.only(), progress=progress, **asked).noting(*inputs.notes)
+
+
+def plan(options: argparse.Namespace, progress: Progress) -> Result:
+    """Draw the items that a new system is run on."""
+    if options.n is None:
+        raise InputError("give --items N, how many to run")
+    inputs, asked = _asked(options, progress)
+    asked.pop("aggregate", None)
+    return evalstats.plan(inputs.only(), **asked).noting(*inputs.notes)
 
 
 def answer(options: argparse.Namespace, progress: Progress) -> Result:
