@@ -5,6 +5,7 @@
 - `arenas`: battles, of which only is known who won
 - `unpaired`: systems that each have segments of their own
 - `shards`: a corpus in many places
+- `meta`: metrics in the place of systems, held against people's scores
 - `moments`: sums that a data base makes
 - `looks`: an evaluation that is looked at while it grows
 

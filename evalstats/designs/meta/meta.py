@@ -41,6 +41,10 @@ _WITHIN = {
 }
 
 
+#: Steps of what is swapped, which is near 1: two metrics that differ by rounding alone are one.
+_STEP = 2.0**-30
+
+
 class _Scores(NamedTuple):
     """Scores of systems on N segments, the more the better, and how segments are called."""
 
@@ -235,7 +239,8 @@ def _each(metrics: Any, lower: Sequence[str]) -> list[_Scores]:
         metrics = {table.metric.name: table for table in metrics}
     if not isinstance(metrics, Mapping):
         kind = type(metrics).__name__
-        raise InputTypeError(f"must map metrics to scores by system, got {kind}", "metrics")
+        said = f"must map metrics to scores by system, got {kind}"
+        raise InputTypeError(said, argument="metrics")
     if len(metrics) < 2:
         raise InputError(f"must be at least two, got {len(metrics)}", argument="metrics")
     for name in lower:
@@ -275,7 +280,8 @@ def _pairwise(kind: str, pairs: Floats, between: Sequence[str]) -> tuple[Metric,
     Differences are in units of their own size, so that those of two metrics can change places.
     """
     sizes = np.sqrt(np.mean(np.square(pairs), axis=(1, 2), keepdims=True))
-    pairs = np.swapaxes(pairs / np.where(sizes > 0, sizes, 1.0), 1, 2)
+    units = np.where(sizes > 0, sizes, 1.0) * _STEP
+    pairs = np.rint(np.swapaxes(pairs / units, 1, 2)) * _STEP
     both = np.concatenate([pairs, np.square(pairs)], axis=-1)
     sides = [np.broadcast_to(both[:1], both[1:].shape), both[1:]]
     columns = tuple(f"{x} of {name}" for x in ("D", "Q", "d", "q") for name in between)
@@ -296,4 +302,5 @@ def _within(
     else:
         correlation = measures.kendall if kind == "kendall" else measures.pearson
         found = [correlation(people, of) for of in pairs[1:]]
-    return np.stack([found, np.ones(np.shape(found))], axis=-1), notes
+    rounded = np.rint(np.array(found) / _STEP) * _STEP
+    return np.stack([rounded, np.ones(rounded.shape)], axis=-1), notes
