@@ -44,6 +44,7 @@ _MODULES = {
     "logs.log": "Log",
     "logs.joining": "compare_logs estimate_logs",
     "questions.gates.gates": "Gate GateCheck",
+    "questions.gates.score_gate": "ScoreGate ScoreCheck",
     "designs.looks.looks": "Look Looks",
     "auditing": "audit Audit AuditedTest",
     "testing": "gate assert_not_worse",
@@ -139,6 +140,8 @@ if TYPE_CHECKING:
     from evalstats.questions.domains.heterogeneity import TaskTest as TaskTest
     from evalstats.questions.gates.gates import Gate as Gate
     from evalstats.questions.gates.gates import GateCheck as GateCheck
+    from evalstats.questions.gates.score_gate import ScoreCheck as ScoreCheck
+    from evalstats.questions.gates.score_gate import ScoreGate as ScoreGate
     from evalstats.questions.influence.influence import Influence as Influence
     from evalstats.questions.influence.joint import JointClaim as JointClaim
     from evalstats.questions.power.planned import PairPower as PairPower

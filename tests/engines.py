@@ -1,4 +1,4 @@
-"""The recipes of `docs/engines.md`, run as they stand there, and a corpus in files for them."""
+"""The recipes of `docs/large-corpora.md`, run as they stand there, and a corpus in files for them."""
 
 import io
 import os
@@ -14,7 +14,7 @@ import evalstats as es
 from evalstats.data import load_sample
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "large-corpora.md").read_text(encoding="utf-8")
 RECIPES = dict(re.findall(r"```python\n# recipe: ([^\n]+)\n(.*?)```", PAGE, re.DOTALL))
 #: So many segments; 200,000 of them in EVALSTATS_ENGINE_SEGMENTS take a minute an engine.
 SEGMENTS = int(os.environ.get("EVALSTATS_ENGINE_SEGMENTS", "800"))

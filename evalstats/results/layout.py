@@ -39,6 +39,8 @@ _WITH_INTERVALS = 3
 _LISTED_PAIRS = 6
 #: Metrics that a title names.
 _NAMED = 6
+#: What a narrow terminal leaves out of a table of scores.
+_ERROR = ("std. error",)
 _SYSTEM: Column = ("system", "<", lambda e: e.system)
 
 
@@ -62,7 +64,7 @@ def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> li
     if has_tasks(estimates) or (len(systems) == 1 and len(estimates) > 1):
         return [_task_table(panel, systems, digits) for panel in _panels(estimates)]
     return [
-        table_of(_title(panel), ranked(panel), [_SYSTEM, *_score(panel, digits)])
+        table_of(_title(panel), ranked(panel), [_SYSTEM, *_score(panel, digits)], spare=_ERROR)
         for panel in by_metric(estimates).values()
     ]
 
@@ -95,7 +97,7 @@ def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int |
         what = f" with {cells[1][0][1:-1]}s" if len(shown) > 1 else ""
         title = f"{_title(panel)}, scores{what}"
     n_totals = sum(aggregate is not None for _, aggregate, _ in lines)
-    return table_of(title, list(lines.values()), columns, n_totals=n_totals)
+    return table_of(title, list(lines.values()), columns, n_totals=n_totals, spare=_ERROR)
 
 
 def comparison_tables(
@@ -132,7 +134,11 @@ def comparison_tables(
             *_through(lambda e, of=of_system: of.get(e.system), others),  # type: ignore[misc]
         ]
         rows = sorted(best_first, key=lambda e: e.system in of_system)
-        tables.append(table_of(_title(best_first), rows, columns))
+        names, adjusted = [name for name, _, _ in columns], comparison.adjusted.pvalue_name()
+        # The verdict is of the adjusted p-value, where there is one.
+        unadjusted = ["p"] if adjusted != "p" and adjusted in names else []
+        spare = [names[2], "gained, lost", *unadjusted]
+        tables.append(table_of(_title(best_first), rows, columns, spare=spare))
     return tables
 
 
@@ -224,8 +230,9 @@ def _pair_table(differences: _Differences) -> Table:
     first, places = found[0], decimals_of(differences.estimates, differences.digits)
     sizes = {(e.task, e.metric): e for e in estimates}
     of = [sizes[d.task, d.metric] for d in found]
+    names = _names(of)
     columns = [
-        *_through(lambda d: sizes[d.task, d.metric], _names(of)),
+        *_through(lambda d: sizes[d.task, d.metric], names),
         (first.baseline, ">", lambda d: tabular.number(d.baseline_score, places[d.metric])),
         (first.system, ">", lambda d: tabular.number(d.system_score, places[d.metric])),
         *differences.columns(one_pair=True),
@@ -235,7 +242,8 @@ def _pair_table(differences: _Differences) -> Table:
     pair, rows = (first.baseline, first.system), {(d.task, d.metric) for d in found}
     both = [e for e in estimates if e.system in pair and (e.task, e.metric) in rows]
     title = f"{_title(both)}, {first.system} {sign} {first.baseline}"
-    return table_of(title, found, columns, n_totals=n_totals)
+    spare = ["gained, lost", *(name for name, side, _ in names if side == ">")]
+    return table_of(title, found, columns, n_totals=n_totals, spare=spare)
 
 
 def _rank_tables(
@@ -265,7 +273,8 @@ def _rank_tables(
     ]
     shows_pairs = n <= _IN_MATRIX if matrix is None else matrix
     hints = () if shows_pairs else ("all pairs: to_text(matrix=True), or --matrix; to_csv()",)
-    ranking = table_of(_title(best_first), best_first, columns, (note,), hints=hints)
+    spare = (columns[3][0],)
+    ranking = table_of(_title(best_first), best_first, columns, (note,), hints=hints, spare=spare)
     if not shows_pairs:
         return [ranking]
     # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order

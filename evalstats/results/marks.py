@@ -97,6 +97,23 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Forest:
+    """What is drawn in the rows of a table: marks on one axis, in a cell before the column `at`.
+
+    A row has no mark, one, or one of each of the `series`. `label` says what the axis is, `sides`
+    what lies left and right of the null value; an axis of ranks `is_whole`.
+    """
+
+    marks: tuple[tuple[Mark, ...], ...]
+    at: int
+    label: str
+    null: float | None = None
+    sides: tuple[str, str] | None = None
+    is_whole: bool = False
+    series: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Panel:
     """Marks on one axis, with what stands above and below them.
 

@@ -1,4 +1,4 @@
-"""The workflows of docs/continuous-integration.md: their steps run, in a folder with the files.
+"""The workflows of docs/quality-gates.md: their steps run, in a folder with the files.
 
 The shell lines of their steps are taken from the page. Commands of evalstats run in this process,
 all others in bash, where programs of somebody else only write down how they were called.
@@ -19,8 +19,8 @@ from docs import fill
 from evalstats.data import examples
 from tests.integrations.test_pytest_plugin import ALONE
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "continuous-integration.md"
-TEXT = PAGE.read_text(encoding="utf-8")
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "quality-gates.md"
+TEXT = PAGE.read_text(encoding="utf-8").partition("\n## In GitHub")[2]
 GITHUB, GITLAB = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
 #: Programs of the machine on which a workflow runs, which do nothing here but say so.
 PROGRAMS = ("pip", "python", "gh")

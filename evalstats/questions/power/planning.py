@@ -15,8 +15,10 @@ from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
 from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair, refuse_fixed
 from evalstats.analysis.estimate import size_notes
 from evalstats.analysis.options import SEED, Alternative, Options
+from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, integer, real, share
+from evalstats.designs.one_sample.against import ShareAgainst
 from evalstats.designs.trials.repeats import (
     TrialSpread,
     cheapest_of,
@@ -437,6 +439,28 @@ def needed_within(
     design = by_t(1 / unit * effect, asked)
     # Of as many runs as there were.
     return design.needed(distance / unit, design.n_runs)
+
+
+def needed_above(pair: PairTest, level: float, target: float) -> int | None:
+    """Return how many units show a score as good as this one to be better than a number.
+
+    `None` where it is no better. The number is the baseline of the pair (`designs.one_sample`).
+    """
+    drawn, effect = pair.drawn, pair.difference
+    ahead = effect.value if drawn.of.higher_is_better else -effect.value
+    if ahead <= 0 or level < _LEAST_LEVEL:
+        return None
+    if isinstance(pair.counts, ShareAgainst):
+        of, number, n = pair.counts.of, pair.counts.number, drawn.units.n
+        return noncentral.least_size(
+            lambda m: noncentral.share_power(number, of.share, m * of.n / n, level), target
+        )
+    if effect.spread.error == 0:
+        return None
+    asked = Question(level, target, pair.options.confidence_level, alternative="greater")
+    unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
+    design = by_t(1 / unit * effect, asked)
+    return design.needed(ahead / unit, design.n_runs)
 
 
 def _check_size(values: Floats | None, drawn: Drawn, what: str) -> None:
