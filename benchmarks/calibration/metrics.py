@@ -7,6 +7,7 @@ the scores of all systems, or each of the *scores* by itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Metrics:
     def draw(self, n: int, rng: Rng) -> Sample:
         """Return n segments: people's scores, and metrics' by name."""
         if self.corpus:
-            scores = np.stack([published(self.corpus, metric)[1] for metric in PUBLISHED])
+            scores = _published(self.corpus)
             systems = rng.permutation(scores.shape[1])[:N_SYSTEMS]
             scores = scores[:, systems][..., rng.integers(scores.shape[2], size=n)]
         else:
@@ -43,6 +44,12 @@ class Metrics:
         swap = rng.random(shape) < 0.5
         first, second = np.where(swap, both[::-1], both)
         return Sample([_named(people), {"A": _named(first), "B": _named(second)}], {})
+
+
+@lru_cache
+def _published(corpus: str) -> Floats:
+    """Return people's scores and metrics', `(3, S, N)`."""
+    return np.stack([published(corpus, metric)[1] for metric in PUBLISHED])
 
 
 def _named(scores: Floats) -> dict[str, Floats]:
