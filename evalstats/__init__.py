@@ -179,14 +179,20 @@ else:
     def __getattr__(name: str) -> Any:
         """Return a public name, the version, or a room of the package."""
         if name == "__version__":
-            return import_module("evalstats.results.version").version()
+            return _version().version()
         if name in _ROOMS:
             return import_module(f"evalstats.{name}")
         if name not in _PLACES:
-            raise AttributeError(f"module 'evalstats' has no attribute {name!r}")
+            said = f"module 'evalstats' has no attribute {name!r}"
+            # Whoever wants a name that we never had may have installed the other project.
+            other = not name.startswith("_") and _version().intruder()
+            raise AttributeError(f"{said}; {other}" if other else said)
         found = getattr(import_module(f"evalstats.{_PLACES[name]}"), name)
         globals()[name] = found
         return found
+
+    def _version() -> Any:
+        return import_module("evalstats.results.version")
 
     def __dir__() -> list[str]:
         return [*sorted(__all__), "__version__"]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError
+from evalstats.inference.draws import NONE, Draws
 from evalstats.results import layout
 from evalstats.results.convert import Count, Level, NotNegative, check_bounds
 from evalstats.results.forms import Finding, Listed, Result
@@ -89,7 +90,8 @@ class Estimate(_Scores):
     task, aggregate : str, str or None
         As of a `Difference`.
     replicates : ndarray, shape (B,)
-        Corpus scores of the resamples; empty for t, of several tasks, and after `from_json`.
+        Corpus scores of the resamples, drawn at the first look where the interval has not needed
+        them; empty for t, of several tasks, and after `from_json`.
 
     Examples
     --------
@@ -119,7 +121,12 @@ class Estimate(_Scores):
     task: str = ""
     aggregate: str | None = None
     # They follow from the signature and the statistics, and an array has no hash.
-    replicates: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), compare=False)
+    draws: Draws = field(default=NONE, compare=False)
+
+    @property
+    def replicates(self) -> NDArray[np.float64]:
+        """Corpus scores of the resamples."""
+        return self.draws.values
 
     def prediction(self, n: int | None = None) -> Interval:
         """Return the interval in which the score on another test set of n units lies.
@@ -210,8 +217,8 @@ class Estimate(_Scores):
             },
             "num_samples": self.n_segments,
         }
-        if len(self.replicates) and self.method in _DRAWN:
-            found["num_bootstrap_samples"] = len(self.replicates)
+        if self.draws.n and self.method in _DRAWN:
+            found["num_bootstrap_samples"] = self.draws.n
         return found
 
 

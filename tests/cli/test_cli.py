@@ -563,6 +563,24 @@ def test_every_help_is_a_screen_that_begins_with_two_examples(typed, monkeypatch
     assert typed("--version") == f"evalstats {es.__version__}\n"
 
 
+def test_the_other_project_of_this_name_is_noticed(tmp_path, monkeypatch, capsys):
+    """Both own the folder `evalstats`: who asks for the version, or a name of theirs, is told."""
+    with pytest.raises(AttributeError, match=r"no attribute 'evaluate_all'$"):
+        es.evaluate_all  # noqa: B018
+    folder = tmp_path / "evalstats-0.3.3.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: evalstats\nVersion: 0.3.3\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    advice = "evalstats 0.3.3, another project, .*'pip uninstall evalstats evalstats-text'"
+    with pytest.raises(AttributeError, match=f"no attribute 'evaluate_all'; .*{advice}"):
+        es.evaluate_all  # noqa: B018
+    assert not hasattr(es, "__wrapped__")
+    assert cli.main(["--version"]) == 0
+    said = capsys.readouterr()
+    assert said.out == f"evalstats {es.__version__}\n"
+    assert re.search(advice, said.err)
+
+
 def test_names_that_look_like_arguments_stay_as_they_are(typed, refused):
     for file, names in (("odd.csv", ["seed=2", "lr=0.1"]), ("quoted.csv", ["B", "metric='x'"])):
         out = typed("estimate", file, "--resamples", "9")

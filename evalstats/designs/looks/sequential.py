@@ -250,13 +250,9 @@ class SequentialTest:
             executor=self.executor,
         )
         options = one_sided(asked, level)
-        (drawn,) = part.drawn(replace(options, test="t", method="t"))
+        (drawn,) = part.drawn(options)
         refuse_fixed(drawn, "a look")
-        of_pair = PairTest(drawn, *pair, options)
-        if self.test == "bootstrap" and of_pair.counts is None:
-            (drawn,) = part.drawn(options)
-            of_pair = PairTest(drawn, *pair, options)
-        look = self._look_of(of_pair, level, continuing, table.n_segments)
+        look = self._look_of(PairTest(drawn, *pair, options), level, continuing, table.n_segments)
         corrections = [note for one in drawn.of.corrections for note in one.notes()]
         order_said = order_notes(table, order, arrivals, drawn, pair[0])
         self._notes = (*drawn.of.cautions, *order_said, *corrections)

@@ -386,22 +386,19 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
 
 def planned_of(evaluation: Evaluation, of: Sequence[Difference], asked: Question) -> Power:
     """Plan as `power` does, with the systems of a comparison as the pilot."""
-    drawn = evaluation.together(of, evaluation.undrawn)
+    drawn = evaluation.together(of)
     if not drawn[0].of.is_paired:
         raise InputError(
             "power plans one test set for all systems, and each of these has its own; compare "
             "the systems on the same segments"
         )
-    if any(one.influence is None for one in drawn):
-        # Without derivatives replicates say how scores vary.
-        drawn = evaluation.together(of, evaluation.options)
     return planned(drawn, evaluation.pairs, asked)
 
 
 def needed_of(evaluation: Evaluation, d: Difference, level: float, target: float) -> int | None:
     """Return how many units show a system that has lost nothing to be within the limit."""
     part = evaluation.part_of(d)
-    drawn = evaluation.scores_of(part, evaluation.undrawn)[d.metric]
+    drawn = evaluation.scores_of(part)[d.metric]
     names = drawn.of.systems
     pair = names.index(d.baseline), names.index(d.system)
     n = needed_within(drawn, pair, evaluation.options, level, target)
