@@ -26,16 +26,28 @@ def made(seed=1, n_systems=4, n=60, gone=0.1):
     human[rng.random(human.shape) < gone] = np.nan
     near = np.round(10 * (quality + rng.normal(size=quality.shape)))
     far = np.round(quality + 4 * rng.normal(size=quality.shape), 1)
+    far[rng.random(far.shape) < gone / 5] = np.nan
     of = [dict(zip(names, x.tolist(), strict=True)) for x in (human, near, far)]
     return of[0], {"near": of[1], "far": of[2]}
 
 
 def arrays(human, metrics):
-    return [np.array(list(of.values()), dtype=float) for of in (human, *metrics.values())]
+    """Return scores `(1 + M, S, N)`: what a metric lacks is missing of people too."""
+    of = np.array([list(x.values()) for x in (human, *metrics.values())], dtype=float)
+    of[0, ~np.all(np.isfinite(of), axis=0)] = np.nan
+    return of
 
 
 def scores_of(result):
     return {e.system: e.score for e in result.estimates}
+
+
+def measured(human, metrics, measure):
+    """Yield people's scores, each metric's, and what is said of them."""
+    people, *others = arrays(human, metrics)
+    result = es.meta(human, metrics, measure, n_resamples=9)
+    for of, e in zip(others, result.estimates, strict=True):
+        yield people, of, e.score, " ".join(result.notes)
 
 
 def pce(human, metric, n_permutations):
@@ -51,10 +63,7 @@ def pce(human, metric, n_permutations):
 
 def test_soft_accuracy_is_that_of_permutations():
     """Over six pairs `pce` has a standard error below .0015 with so many permutations."""
-    human, metrics = made(gone=0, n=300)
-    people, *others = arrays(human, metrics)
-    found = scores_of(es.meta(human, metrics, n_resamples=9))
-    for of, score in zip(others, found.values(), strict=True):
+    for people, of, score, _ in measured(*made(gone=0, n=300), "spa"):
         assert score == pytest.approx(pce(people, of, 40_000), abs=0.006)
 
 
@@ -84,49 +93,36 @@ def pairs_of(people, metric):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_pairwise_accuracy_counts_pairs_in_the_same_order(seed):
-    human, metrics = made(seed, gone=0.3)
-    people, *others = arrays(human, metrics)
-    found = scores_of(es.meta(human, metrics, "pa", n_resamples=99))
-    for of, score in zip(others, found.values(), strict=True):
-        right = []
-        for a, b in itertools.combinations(range(len(people)), 2):
-            both = ~np.isnan(people[a] - people[b])
-            first, second = (np.sign(np.sum((x[a] - x[b])[both])) for x in (people, of))
-            right.append(first == second)
-        assert score == np.mean(right)
+    for people, of, score, _ in measured(*made(seed, gone=0.3), "pa"):
+        pairs = itertools.combinations(np.stack([people, of], axis=1), 2)
+        # Where people's score is missing the sum leaves out the metric's too.
+        sums = [np.sum((a - b)[:, ~np.isnan(a[0] - b[0])], axis=1) for a, b in pairs]
+        assert score == np.mean([np.sign(h) == np.sign(m) for h, m in sums])
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_ties_are_calibrated_as_by_trying_every_threshold(seed):
-    human, metrics = made(seed, n=12)
-    people, *others = arrays(human, metrics)
-    result = es.meta(human, metrics, "acc_eq")
-    for of, score in zip(others, scores_of(result).values(), strict=True):
+    for people, of, score, notes in measured(*made(seed, n=12), "acc_eq"):
         every = [pairs for pairs in pairs_of(people, of) if pairs]
         tried = {0.0, *(abs(m) for pairs in every for _, m in pairs)}
 
+        def right(h, m, tie):
+            return np.sign(h) == (0 if abs(m) <= tie else np.sign(m))
+
         def accuracy(tie, every=every):
-            return np.mean(
-                [
-                    np.mean([np.sign(h) == (0 if abs(m) <= tie else np.sign(m)) for h, m in pairs])
-                    for pairs in every
-                ]
-            )
+            return np.mean([np.mean([right(*pair, tie) for pair in of]) for of in every])
 
         best = max(sorted(tried), key=lambda tie: round(accuracy(tie), 12))
         assert score == pytest.approx(accuracy(best), abs=1e-9)
-        assert f"{best:.4g} of" in " ".join(result.notes)
+        assert f"{best:.4g} of" in notes
 
 
 @pytest.mark.parametrize("measure, peer", [("pearson", "pearsonr"), ("kendall", "kendalltau")])
 def test_correlations_within_segments_are_scipys(measure, peer):
     human, metrics = made(n_systems=6)
-    metrics["near"]["s0"] = metrics["near"]["s0"][:50] + [1.0] * 10
-    people, *others = arrays(human, metrics)
-    others[0][:, -1] = 1.0  # says nothing of the last segment
-    metrics["near"] = dict(zip(human, others[0].tolist(), strict=True))
-    found = es.meta(human, metrics, measure)
-    for of, score in zip(others, scores_of(found).values(), strict=True):
+    for of in metrics["near"].values():
+        of[-1] = 1.0  # says nothing of the last segment
+    for people, of, score, _ in measured(human, metrics, measure):
         each = []
         for h, m in zip(people.T, of.T, strict=True):
             there = ~np.isnan(h)
@@ -171,22 +167,19 @@ def test_neither_unit_nor_direction_of_a_metric_matters():
             assert other.pvalue == one.pvalue
 
 
-@pytest.mark.parametrize("kind", [measures.SoftPairwiseAccuracy, measures.PairwiseAccuracy])
-def test_gradients(kind):
-    """Of PA it is that of the accuracy where each z is known with an error of 1."""
+def test_gradients():
+    """That of PA, which has none, is of the accuracy where each z is known with an error of 1."""
+
+    class Expected(measures.PairwiseAccuracy):
+        def score(self, totals):
+            d, q, e, r = np.split(np.asarray(totals), 4, axis=-1)
+            x, y = stats.norm.cdf(d / np.sqrt(q)), stats.norm.cdf(e / np.sqrt(r))
+            return np.mean(x * y + (1 - x) * (1 - y), axis=-1)
+
     (table,) = es.meta(*made(), n_resamples=9).source.parts[0].tables
-    metric = kind(table.metric.columns)
-    numeric = es.Metric.gradient(table.metric, table.totals)
-    if kind is measures.PairwiseAccuracy:
-
-        class Expected(kind):
-            def score(self, totals):
-                d, q, e, r = np.split(np.asarray(totals), 4, axis=-1)
-                x, y = stats.norm.cdf(d / np.sqrt(q)), stats.norm.cdf(e / np.sqrt(r))
-                return np.mean(x * y + (1 - x) * (1 - y), axis=-1)
-
-        numeric = es.Metric.gradient(Expected(table.metric.columns), table.totals)
-    assert metric.gradient(table.totals) == pytest.approx(numeric, abs=1e-8)
+    for smooth in (table.metric, Expected(table.metric.columns)):
+        numeric = es.Metric.gradient(smooth, table.totals)
+        assert smooth.gradient(table.totals) == pytest.approx(numeric, abs=1e-8)
 
 
 def test_statistics_stand_for_the_scores_of_their_segments():
@@ -198,70 +191,53 @@ def test_statistics_stand_for_the_scores_of_their_segments():
         table.metric.name: dict(zip(table.systems, table.metric.score(table.values), strict=True))
         for table in tables
     }
-    found = es.meta(human, tables, n_resamples=99)
-    assert (
-        found.differences
-        == es.meta(human, by_hand, lower_is_better=["TER"], n_resamples=99).differences
-    )
+    asked = {"n_resamples": 99}
+    given = es.meta(human, by_hand, lower_is_better=["TER"], **asked)
+    assert es.meta(human, tables, **asked).differences == given.differences
 
 
 def test_tiers_notes_and_forms():
-    human, metrics = made(n=200)
-    copies = {
-        name: {s: [x + 0.01 * (i % 3) for i, x in enumerate(of)] for s, of in m.items()}
-        for name, m in (("near too", metrics["near"]), ("far too", metrics["far"]))
-    }
-    result = es.meta(human, metrics | copies, adjustment="max-t")
-    assert [(one.system, one.tier) for one in result.ranking()][::2] == [
-        ("near", "a"),
-        ("far", "b"),
-    ]
+    """A metric that differs from another by a constant of each segment is that metric."""
+    human, metrics = made(n=400)
+    near = metrics["near"].items()
+    metrics["again"] = {s: [x + 0.01 * (i % 3) for i, x in enumerate(of)] for s, of in near}
+    result = es.meta(human, metrics, n_resamples=999)
+    tiers = {one.system: one.tier for one in result.ranking()}
+    assert tiers == {"near": "a", "again": "a", "far": "b"}
+    assert result["again", "near"].pvalue == 1
     assert (result.test, result.adjustment, result.method) == ("ar", "holm", "t")
     assert "outputs are left out" in result.notes[0]
     assert "do not decide" in result.notes[1]
     assert es.Comparison.from_json(result.to_json()).differences == result.differences
-    documents = [i // 5 for i in range(200)]
-    assert es.meta(human, metrics, groups=documents).estimates[0].n_segments == 40
-
-
-def bad(**changes):
-    human, metrics = made()
-    return {"human": human, "metrics": metrics} | changes
+    documents = [i // 5 for i in range(400)]
+    assert es.meta(human, metrics, groups=documents, n_resamples=9).estimates[0].n_segments == 80
 
 
 @pytest.mark.parametrize(
     "given, said",
     [
-        (bad(test="bootstrap"), r"test must be 'ar' for spa, which is not smooth, got 'bootstrap'"),
-        (bad(method="bca"), "method must be 't' for spa"),
-        (bad(measure="kappa"), "measure must be one of spa, pa, acc_eq"),
-        (bad(metrics={"one": made()[0]}), "metrics must be at least two, got 1"),
-        (bad(metrics=[1, 2]), "metrics must map metrics to scores"),
-        (bad(human=[1, 2]), "human must map systems to scores"),
-        (bad(lower_is_better=["nea"]), "did you mean 'near'"),
-        (bad(human={"s0": [1.0] * 60}), "at least 2 systems in common, and have 1"),
-        (bad(human={"s0": [1.0], "s1": [2.0]}), "near has 60 scores a system and people have 1"),
-        (bad(human={"s0": [1.0], "s1": [2.0, 3.0]}), "human must have as many scores"),
-        (bad(human={"s0": [1, "x"], "s1": [2, 3]}), "human, s0 must be numbers"),
         (
-            bad(human={"s0": [1, None] * 30, "s1": [None, 1] * 30}),
-            "no segment has all scores of s0",
+            {"test": "bootstrap"},
+            r"test must be 'ar' for spa, which is not smooth",
         ),
-        (bad(human={"s0": [1] * 60, "s1": [1] * 60}, measure="kendall"), "sees no difference"),
-        (bad(groups=["a"]), "groups"),
+        ({"method": "bca"}, "method must be 't' for spa"),
+        ({"measure": "kappa"}, "measure must be one of spa, pa, acc_eq"),
+        ({"metrics": {"one": made()[0]}}, "metrics must be at least two, got 1"),
+        ({"metrics": [1, 2]}, "metrics must map metrics to scores"),
+        ({"human": [1, 2]}, "human must map systems to scores"),
+        ({"lower_is_better": ["nea"]}, "did you mean 'near'"),
+        ({"human": {"s0": [1.0] * 60}}, "at least 2 systems in common, and have 1"),
+        ({"human": {"s0": [1.0], "s1": [2.0]}}, "near has 60 scores a system and people have 1"),
+        ({"human": {"s0": [1.0], "s1": [2.0, 3.0]}}, "human must have as many scores"),
+        ({"human": {"s0": [1, "x"], "s1": [2, 3]}}, "human, s0 must be numbers"),
+        ({"human": {"s0": [1, None] * 30, "s1": [None, 1] * 30}}, "no segment has all scores"),
+        ({"human": {"s0": [1] * 60, "s1": [1] * 60}, "measure": "kendall"}, "sees no difference"),
+        ({"groups": ["a"]}, "groups"),
     ],
 )
 def test_what_is_wrong_is_said(given, said):
     with pytest.raises(es.InputError, match=said):
-        es.meta(**given)
-
-
-def write(path, named):
-    """Write scores by name and system as mt-metrics-eval does, a file each."""
-    for name, of in named.items():
-        lines = [f"{s}\t{'None' if np.isnan(x) else x}" for s, xs in of.items() for x in xs]
-        path.mkdir(exist_ok=True)
-        (path / f"{name}.seg.score").write_text("\n".join(lines) + "\n")
+        es.meta(**dict(zip(("human", "metrics"), made(), strict=True)) | given)
 
 
 def test_files(tmp_path, monkeypatch, capsys):
@@ -269,15 +245,15 @@ def test_files(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     human, metrics = made()
     metrics = {"COMET": metrics["near"], "BLEURT": metrics["far"]}
-    write(tmp_path / "people", {"esa": human})
-    write(tmp_path / "en-de", metrics)
+    for name, of in {"people/esa": human, **{f"en-de/{x}": m for x, m in metrics.items()}}.items():
+        lines = [f"{s}\t{'None' if np.isnan(x) else x}" for s, xs in of.items() for x in xs]
+        path = tmp_path / f"{name}.seg.score"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(lines) + "\n")
     named = {"esa": human, **metrics}
-    rows = [
-        {"system": s, "segment": i, **{name: of[s][i] for name, of in named.items()}}
-        for s in human
-        for i in range(60)
-    ]
-    frame = pd.DataFrame(rows)
+    keys = pd.MultiIndex.from_product([list(human), range(60)], names=["system", "segment"])
+    columns = {name: np.concatenate(list(of.values())) for name, of in named.items()}
+    frame = pd.DataFrame(columns, keys).reset_index()
     frame.to_csv("all.csv", index=False)
     frame[["system", "segment", "esa"]].to_csv("human.csv", index=False)
     frame.drop(columns="esa").to_csv("metrics.tsv", index=False, sep="\t")
