@@ -134,6 +134,7 @@ def meta(
     >>> far = {"A": [3, 5, 4, 6], "B": [5, 4, 6, 6], "C": [4, 5, 5, 6]}
     >>> result = es.meta(human, {"near": near, "far": far})
     >>> print(f"{result.estimates['SPA', 'near'].score:.3f}, p = {result['far'].pvalue:.2f}")
+    0.998, p = 0.12
     """
     kind = choice(measure, (*_PAIRWISE, *_WITHIN), "measure")
     usual: Method = "bootstrap"
