@@ -177,6 +177,7 @@ class Comparison(Listed[Difference]):
     contrast: ContrastName = "difference"
     adjust_over: Annotated[str, convert.one_of(("pairs", "metrics"))] = "pairs"
     source: Evaluation | None = field(default=None, compare=False)
+    _latex_layout = "paper"
 
     def _rows(self) -> Sequence[Difference]:
         return self.differences

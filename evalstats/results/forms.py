@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -52,6 +52,9 @@ class Finding(NamedTuple):
 
 class Result(Record):
     """What can be written in every form; printed, and at the prompt, it is its table."""
+
+    #: The layout of LaTeX, if none is asked for.
+    _latex_layout: ClassVar[str | None] = None
 
     def _rows(self) -> Sequence[Any]:
         """Return the records, or results, of which it is made; by default itself alone."""
@@ -209,7 +212,8 @@ class Result(Record):
         """Return the tables as `print` shows them.
 
         With ``layout="paper"`` it is the table of papers: a row a system and a column a metric, the
-        best emphasised, marks of significance against the baseline.
+        best emphasised, marks of significance against the baseline; ``layout="table"`` is what is
+        shown without it, but in LaTeX.
 
         `verbose` means all notes, not the three that matter most, and every signature. `digits` are
         decimals of scores and differences, 0 to 15; by default as many as give the smallest
@@ -233,10 +237,13 @@ class Result(Record):
     ) -> str:
         r"""Return LaTeX tables, which need the package booktabs, with all notes as comments.
 
-        With a caption, which is plain text, the tables are one float, a ``table``; `label` is what
-        ``\ref`` refers to, and needs a caption; `digits` and `layout` as in `to_text`.
+        With a caption, which is plain text, the tables are one float, a ``table``, or a ``table*``
+        where they are wider than one of two columns; `label` is what ``\ref`` refers to, and needs
+        a caption; `digits` and `layout` as in `to_text`. Of a comparison it is the table of papers,
+        if not asked for ``layout="table"``.
         """
-        return files.as_latex(self._page(digits, verbose=True, layout=layout), caption, label)
+        page = self._page(digits, verbose=True, layout=layout or self._latex_layout)
+        return files.as_latex(page, caption, label)
 
     def to_html(self, *, digits: int | None = None, layout: str | None = None) -> str:
         """Return an HTML page of its own, light or dark as the reader's system is.
@@ -364,7 +371,7 @@ class Listed(Several[R], Sequence[R]):
 
 def is_paper(layout: object) -> bool:
     """Return whether the table of papers was asked for."""
-    return layout is not None and choice(layout, ("paper",), "layout") == "paper"
+    return layout is not None and choice(layout, ("paper", "table"), "layout") == "paper"
 
 
 def as_digits(digits: object) -> int | None:
