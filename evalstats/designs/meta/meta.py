@@ -59,7 +59,7 @@ class _Scores(NamedTuple):
         return len(next(iter(self.of.values())))
 
 
-@also_called(seed="rng")
+@also_called(metric="metrics", seed="rng")
 def meta(
     human: Any,
     metrics: Any,
