@@ -555,7 +555,7 @@ class Comparison(Listed[Difference]):
         >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
         >>> result = es.compare(pair, sample.references, "chrf").by(sample.domains)
         >>> print(result.heterogeneity()[0])
-        clearly-better - baseline (chrF2) on 4 tasks: F(3, ...) = ..., p = 0...
+        clearly-better - baseline (chrF2) on 4 strata: F(3, ...) = ..., p = 0...
         """
         from evalstats.questions.domains.heterogeneity import heterogeneity
 
@@ -650,6 +650,7 @@ class Comparison(Listed[Difference]):
         digits: int | None = None,
         matrix: bool | None = None,
         layout: str | None = None,
+        findings: bool = False,
         width: int | None = None,
     ) -> str:
         """Return the tables as `print` shows them; see `Estimate.to_text`.
@@ -659,7 +660,9 @@ class Comparison(Listed[Difference]):
         have their standard errors, and the correlation of the two scores.
         """
         if is_paper(layout):
-            return super().to_text(verbose=verbose, digits=digits, layout=layout, width=width)
+            return super().to_text(
+                verbose=verbose, digits=digits, layout=layout, findings=findings, width=width
+            )
         tables = comparison_tables(self, as_digits(digits), matrix, verbose)
         for part in self.source.parts if matrix and self.source is not None else ():
             summaries = part.statistics if isinstance(part, Task) else ()
@@ -667,7 +670,7 @@ class Comparison(Listed[Difference]):
             if maker is not None and maker.pair_table is not None:
                 best = [e.system for e in ranked(self.estimates)]
                 tables += [maker.pair_table(summary, best) for summary in summaries]
-        return tabular.Page(tables, *self._below(verbose)).text(width)
+        return self._around(tables, verbose, findings).text(width)
 
     def _asked(self) -> Evaluation:
         """Return the statistics, or say that a comparison from a file has none."""
@@ -719,8 +722,9 @@ class Comparison(Listed[Difference]):
         first, systems = self.differences[0], distinct(e.system for e in self.estimates)
         if len(systems) == 2:
             return f"{first.system} against {first.baseline}"
-        of = f"{len(systems)} systems"
-        return of if self.baseline is None else f"{of} against {self.baseline}"
+        if self.baseline is None:
+            return f"{len(systems)} systems"
+        return f"{len(systems) - 1} systems against {self.baseline}"
 
     def _findings(self) -> list[Finding]:
         from evalstats.pictures.findings import comparison_findings

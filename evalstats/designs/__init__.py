@@ -7,6 +7,7 @@
 - `shards`: a corpus in many places
 - `meta`: metrics in the place of systems, held against people's scores
 - `moments`: sums that a data base makes
+- `plans`: systems that were run on a drawn part of the items
 - `one_sample`: one system against a fixed number
 - `looks`: an evaluation that is looked at while it grows
 

@@ -46,7 +46,11 @@ _STYLE = """<style>
 _LATEX = {"*": "*", "°": r"\circ"}
 #: Points of a column of A4's two, and of its whole page; how type is set, its size, blanks between.
 _COLUMN, _PAGE = 221, 345
-_SIZES = (("", 1.0, 12), (r"{\small\setlength{\tabcolsep}{3pt}", 0.93, 6))
+_SIZES = (
+    ("", 1.0, 12),
+    (r"{\small\setlength{\tabcolsep}{3pt}", 0.93, 6),
+    (r"{\footnotesize\setlength{\tabcolsep}{2pt}", 0.86, 4),
+)
 _LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
 #: More notes than these are folded away.
 _OPEN_NOTES = 3
@@ -75,7 +79,8 @@ def as_markdown(page: Page) -> str:
         pad = " " if len(fence) > 1 or line.startswith(" ") else ""
         below.append(f"{fence}{pad}{line}{pad}{fence}")
     listed = "\n".join(f"- {line}" for line in below)
-    return "\n\n".join([*parts, listed]).rstrip() + "\n"
+    above = list(map(markdown_line, page.above))
+    return "\n\n".join([*above, *parts, listed]).rstrip() + "\n"
 
 
 def as_latex(page: Page, caption: str | None = None, label: str | None = None) -> str:
@@ -101,7 +106,8 @@ def as_latex(page: Page, caption: str | None = None, label: str | None = None) -
         body.insert(0, "% Wider than a column of two: there it belongs into a table*.")
     plain = [note for note in page.notes if note not in marks]
     comments = "\n".join(f"% {printable(line)}" for line in (*plain, *page.signatures))
-    parts = [r"% \usepackage{booktabs}", *body, comments]
+    above = "\n".join(f"% {printable(line)}" for line in page.above)
+    parts = [r"% \usepackage{booktabs}", above, *body, comments]
     return "\n\n".join(filter(None, parts)).rstrip() + "\n"
 
 
@@ -122,7 +128,7 @@ def _tabular(table: Table) -> tuple[str, float]:
         blocks, left_out = widths.fitted(columns, table.spare, _PAGE, cuts=False)
         if len(blocks) == 1 and not left_out:
             break
-    parts = [rf"\par\noindent {latex_words(table.title)}\par\smallskip"]
+    parts = [rf"\par\medskip\noindent {latex_words(table.title)}"]
     for block in blocks:
         n_heads = max(len(column.head) for column in block)
         heads = zip(*(map(latex_words, column.above(n_heads)) for column in block), strict=True)
@@ -131,7 +137,7 @@ def _tabular(table: Table) -> tuple[str, float]:
         sides = "".join("l" if column.side == "<" else "r" for column in block)
         shown = table.set_off(lines[n_heads:], [r"\midrule"])
         parts += [
-            rf"\par\noindent{begin}\begin{{tabular}}{{@{{}}{sides}@{{}}}}",
+            rf"\par\medskip\noindent{begin}\begin{{tabular}}{{@{{}}{sides}@{{}}}}",
             *(r"\toprule", *lines[:n_heads], r"\midrule", *shown, r"\bottomrule"),
             rf"\end{{tabular}}{'}' if begin else ''}",
         ]
@@ -176,7 +182,8 @@ def fragment(page: Page) -> str:
     if len(below) > _OPEN_NOTES:
         below = ["<details>", f"<summary>{len(below)} notes</summary>", *below, "</details>"]
     codes = [f"<p><code>{html(line)}</code></p>" for line in page.signatures]
-    body = "\n".join([*map(html_table, page.tables), *below, *codes])
+    above = [f"<p><b>{html(line)}</b></p>" for line in page.above]
+    body = "\n".join([*above, *map(html_table, page.tables), *below, *codes])
     return f'{_STYLE}\n<div class="evalstats">\n{body}\n</div>'
 
 

@@ -24,7 +24,7 @@ from evalstats.results.records import (
     ranked,
     whole_sizes,
 )
-from evalstats.results.signatures import Signature
+from evalstats.results.signatures import Signature, part_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ _SYSTEM: Column = ("system", "<", lambda e: e.system)
 def title(estimates: Estimates) -> str:
     """Return ``BLEU, chrF2: 480 segments``."""
     metrics, tasks = distinct(e.metric for e in estimates.rows), estimates.tasks
-    of = counted(len(tasks), "task") if len(tasks) > 1 else _sizes(list(estimates))
+    of = _sizes(list(estimates))
+    of = counted(len(tasks), part_name(estimates)) if len(tasks) > 1 else of
     return f"{', '.join(metrics)}: {of}"
 
 
@@ -272,7 +273,7 @@ def _rank_tables(
         ),
     ]
     shows_pairs = n <= _IN_MATRIX if matrix is None else matrix
-    hints = () if shows_pairs else ("all pairs: to_text(matrix=True), or --matrix; to_csv()",)
+    hints = () if shows_pairs else ("All pairs: to_text(matrix=True), or to_csv().",)
     spare = (columns[3][0],)
     ranking = table_of(_title(best_first), best_first, columns, (note,), hints=hints, spare=spare)
     if not shows_pairs:
@@ -304,7 +305,7 @@ def _pair_matrix(differences: _Differences, best_first: Sequence[Estimate]) -> T
     columns: list[Column] = [("#", ">", lambda i: str(i + 1))]
     columns += [(f"{j + 1} ", ">", lambda i, j=j: cells[i][j]) for j in range(n)]  # type: ignore[misc]
     note = f"{star} {shown} <= {comparison.significance_level:g}"
-    hint = f"intervals of the {contrast.column}s: plot(), to_csv(), to_json()"
+    hint = f"Intervals of the {contrast.column}s: plot(), or to_csv()."
     title = f"{best_first[0].metric}: {contrast.of_cells} above the diagonal, {shown} below"
     return table_of(title, range(n), columns, (note,), hints=(hint,))
 
@@ -339,7 +340,7 @@ def _names(panel: Sequence[Estimate]) -> list[Column]:
     """Return the columns that say which row it is, of estimates: task, metric, size."""
     columns: list[Column] = []
     if has_tasks(panel):
-        columns.append(("task", "<", lambda e: e.task))
+        columns.append((part_name(panel), "<", lambda e: e.task))
     directions = len({e.higher_is_better for e in panel}) > 1
     if any(e.metric != panel[0].metric for e in panel):
         columns.append(("metric", "<", lambda e: metric_name(e) if directions else e.metric))
@@ -358,7 +359,7 @@ def _title(panel: Sequence[Estimate]) -> str:
     if len({e.higher_is_better for e in panel}) == 1:
         shown += f" {tabular.which_is_better(panel[0].higher_is_better)}"
     if len(tasks) > 1:
-        return f"{shown}, {counted(len(tasks), 'task')}"
+        return f"{shown}, {counted(len(tasks), part_name(rows))}"
     return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {_sizes(panel)}"
 
 

@@ -22,9 +22,11 @@ from evalstats.results.records import (
     is_mixed,
     whole_sizes,
 )
+from evalstats.results.signatures import part_name
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
+    from evalstats.results.estimates import Estimate
 
 
 @dataclass(frozen=True)
@@ -157,10 +159,11 @@ def metric_of(rows: Sequence[Any]) -> str:
     return f"{shown} {tabular.direction(rows[0].higher_is_better)}"
 
 
-def size_of(rows: Sequence[Any]) -> str:
+def size_of(rows: Sequence[Estimate]) -> str:
     """Return how many tasks there are, or how large the only one is."""
     if has_tasks(rows):
-        return counted(len({row.task for row in rows if row.aggregate is None}), "task")
+        tasks = {row.task for row in rows if row.aggregate is None}
+        return counted(len(tasks), part_name(rows))
     is_one_size = len({row.n_segments for row in rows}) == 1
     one = counted(rows[0].n_segments, rows[0].unit)
     return one if is_one_size else whole_sizes(rows)

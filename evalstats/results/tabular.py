@@ -40,12 +40,8 @@ class Table:
     spare: tuple[int, ...] = ()
     forest: Forest | None = None
 
-    def text(self, width: int | None = None) -> str:
-        """Return aligned columns for a terminal, of so many cells at most."""
-        return "\n".join(self.lines(width)[0])
-
     def lines(self, width: int | None = None) -> tuple[list[str], list[str]]:
-        """Return the lines of `text`, and what the columns are called that had no room."""
+        """Return aligned columns for a terminal, and what those are called that had no room."""
         rows = self.cells([printable] * len(self.header), "_{}_", str)
         blocks, left_out = widths.fitted(self.columns(rows), self.spare, width)
         lines = wrapped(self.title, width)
@@ -120,11 +116,12 @@ def table_of(
 
 @dataclass(frozen=True)
 class Page:
-    """Tables with notes below them, and signatures below these."""
+    """Tables with sentences above them, notes below them, and signatures below these."""
 
     tables: Sequence[Table]
     notes: Sequence[str] = ()
     signatures: Sequence[str] = ()
+    above: Sequence[str] = ()
 
     def text(self, width: int | None = None) -> str:
         """Return what a terminal shows, in lines of so many cells at most."""
@@ -136,8 +133,11 @@ class Page:
         what = f"Left out to fit {width} columns: {', '.join(left_out)}. "
         hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
         below = (*self.notes, *hints, *self.signatures)
-        lines = [line for text in below for line in wrapped(text, width)]
-        return "\n\n".join([*parts, "\n".join(lines)]).rstrip()
+        above, rest = (
+            "\n".join(line for text in some for line in wrapped(text, width))
+            for some in (self.above, below)
+        )
+        return "\n\n".join([above, *parts, rest]).strip("\n")
 
 
 def record_table(title: str, record: Mapping[str, object]) -> Table:

@@ -391,7 +391,7 @@ def test_several_systems_have_max_t_within_tasks_and_holm_over_them():
     assert result.totals[0].pvalue_adjusted >= result.totals[0].pvalue
     assert {result.adjusted.factor(d) for d in result.rows} == {3}
     assert {result.adjusted.factor(d) for d in result.totals} == {1}
-    assert "max-T within each, Holm's method over them" in " ".join(result.notes)
+    assert "by max-T within each and Holm's method over them" in " ".join(result.notes)
 
 
 def test_rows_and_totals_can_be_asked_for(compared):

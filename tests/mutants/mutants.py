@@ -1411,8 +1411,8 @@ two clusters have an interval
 + if n_units < 3:
 @ pictures/findings.py: report
 a mark of few groups stands beside a claim alone
-- if len(tied) < len(own) else ""
-+ if len(tied) <= len(own) else ""
+- sure += mark_of(c, scores[0].unit) if n_beaten else ""
++ sure += mark_of(c, scores[0].unit) if own else ""
 @ results/files.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()

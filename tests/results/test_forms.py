@@ -75,7 +75,7 @@ def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
     # Many systems have a matrix where it is asked for.
     result = comparison(tuple("abcdefghijklm"), n_resamples=99)
     assert "above the diagonal" not in str(result)
-    assert "all pairs: to_text(matrix=True), or --matrix; to_csv()" in str(result)
+    assert "All pairs: to_text(matrix=True), or to_csv()." in str(result)
     assert "above the diagonal" in result.to_text(matrix=True)
 
 
@@ -91,7 +91,7 @@ def test_many_metrics_of_one_pair_are_one_table():
 def test_three_notes_and_one_signature_are_printed_and_all_on_request():
     result = replace(two_metrics(), notes=tuple("abcde"))
     lines = str(result).splitlines()
-    assert lines[-5:-1] == ["a", "b", "c", "2 more notes: to_text(verbose=True), or --verbose."]
+    assert lines[-5:-1] == ["a", "b", "c", "2 more notes: to_text(verbose=True)."]
     assert lines[-1].count("|seed:") == 1
     every = result.to_text(verbose=True).splitlines()
     assert every[-7:] == [*"abcde", *result.signatures]
@@ -104,7 +104,10 @@ def test_three_notes_and_one_signature_are_printed_and_all_on_request():
 
 def test_hints_at_other_calls_are_comments_of_a_paper_and_not_in_a_report():
     many = comparison(tuple("abcdefghijklm"), n_resamples=99)
-    for result, hint in ((many, "all pairs: to_text"), (comparison("abcde"), "plot(), to_csv()")):
+    for result, hint in (
+        (many, "All pairs: to_text"),
+        (comparison("abcde"), "plot(), or to_csv()"),
+    ):
         assert hint in str(result)
         latex = result.to_latex(layout="table").splitlines()
         shown = [line for line in latex if not line.startswith("%")]
@@ -195,7 +198,7 @@ def test_a_paper_has_its_method(small):
     marks = {"A": [1, 0, 1, 1], "B": [1, 1, 1, 1]}
     suite = es.Suite({n: es.extract(marks, metric=es.Mean("acc")) for n in "xy"})
     drawn = "m (mean) and n (mean)", "40 segments", "Koehn, 2004", "99 resamples, seed 12345"
-    counted = "2 tasks with 8 segments", "the mean of the tasks' scores", "McNemar", "Holm"
+    counted = "2 tasks with 8 segments", "the mean of the task scores", "McNemar", "Holm"
     for result, parts in (
         (two_metrics(), (*drawn, "Hesterberg, 2015", "not adjusted")),
         (texts, ("BLEU (case:mixed, eff:no", "groups", "Romano and Wolf, 2005", "Two-sided")),
@@ -294,7 +297,7 @@ def test_digits_are_those_asked_for():
 
 def test_wide_characters_are_aligned_by_their_width():
     table = Table("t", ("a", "b"), (("系统", "1"), ("e\u0301x", "2")), "<>")
-    lines = table.text().split("\n")
+    lines = table.lines()[0]
     assert lines[-2:] == ["系统  1", "e\u0301x    2"]
 
 
