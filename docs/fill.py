@@ -55,6 +55,8 @@ def printed(line: str) -> tuple[int, str, str]:
         for typed in shlex.split(line, comments=True)[1:]
         for word in (sorted(map(str, Path().glob(typed))) or [typed])
     ]
+    # A page is as wide as its tables, whatever shell this runs in.
+    os.environ.pop("COLUMNS", None)
     out, errors = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
         code = main(words)

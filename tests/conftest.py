@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gc
+import os
 import random
 from pathlib import Path
 
@@ -19,6 +20,8 @@ settings.register_profile(
     "default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("default")
+# What is printed is as wide as it is, whatever shell the tests run in.
+os.environ.pop("COLUMNS", None)
 
 
 def pytest_collection_finish():

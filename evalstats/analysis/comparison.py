@@ -666,6 +666,7 @@ class Comparison(Listed[Difference]):
         digits: int | None = None,
         matrix: bool | None = None,
         layout: str | None = None,
+        width: int | None = None,
     ) -> str:
         """Return the tables as `print` shows them; see `Estimate.to_text`.
 
@@ -674,7 +675,7 @@ class Comparison(Listed[Difference]):
         have their standard errors, and the correlation of the two scores.
         """
         if is_paper(layout):
-            return super().to_text(verbose=verbose, digits=digits, layout=layout)
+            return super().to_text(verbose=verbose, digits=digits, layout=layout, width=width)
         tables = comparison_tables(self, as_digits(digits), matrix, verbose)
         for part in self.source.parts if matrix and self.source is not None else ():
             summaries = part.statistics if isinstance(part, Task) else ()
@@ -682,7 +683,7 @@ class Comparison(Listed[Difference]):
             if maker is not None and maker.pair_table is not None:
                 best = [e.system for e in ranked(self.estimates)]
                 tables += [maker.pair_table(summary, best) for summary in summaries]
-        return tabular.Page(tables, *self._below(verbose)).text()
+        return tabular.Page(tables, *self._below(verbose)).text(width)
 
     def _asked(self) -> Evaluation:
         """Return the statistics, or say that a comparison from a file has none."""

@@ -12,7 +12,7 @@ alike the null hypothesis is that they differ by the margin or more; two one-sid
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,9 +155,9 @@ class PairTest:
 
     def _decided(self, distances: Floats, t: float, alternative: str) -> float:
         """Return the p-value of replicates less a null value, and of t standard errors from it."""
-        by_t = student.pvalue(t, 1.0, self.spread.degrees, alternative)
+        by_t = partial(student.pvalue, t, 1.0, self.spread.degrees, alternative)
         if self.options.test == "t" or self.by_t:
-            return by_t
+            return by_t()
         return bootstrap.pvalue(distances, self.spread, by_t, alternative)
 
     def _floor(self, sides: int) -> float:

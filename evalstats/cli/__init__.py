@@ -48,15 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 result: Any = call(options, progress)
             if result is None:
                 return 0
-            forms = [form for _, form in outputs]
-            texts = texts_of(options) if "html" in forms else None
+            texts = texts_of(options) if "html" in dict(outputs).values() else None
             # Nothing is written before everything can be.
-            contents = [
-                result.describe()
-                if options.describe and form == "text"
-                else output.rendered(result, form, options, texts, inputs)
-                for form in forms
-            ]
+            contents = [output.rendered(result, to, options, texts, inputs) for to in outputs]
             for write, content in zip(writes, contents, strict=True):
                 write(content)
             return int(getattr(result, "exit_code", 0))

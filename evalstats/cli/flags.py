@@ -10,6 +10,7 @@ nothing of a comparison is the function of its name in `commands`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shutil import get_terminal_size
 from textwrap import fill
 from typing import Any, NamedTuple
 
@@ -115,12 +116,14 @@ COMMANDS = {
         ("", "--files examples"), "printed"),
 }  # fmt: skip
 
-_OUTPUT = "repeats; by suffix txt md tex csv json html png pdf svg"
+#: Columns of help: at most, and beside an option at least.
+_WIDEST, _NARROWEST = 100, 20
+_OUTPUT = "txt md tex csv json html png pdf svg; repeats"
 _FORMS = "text|json|markdown|latex|html|csv"
 #: The options, under the headings of the help.
 OPTIONS = {
     "input": [
-        Option("LOG...", "logs", "a log, a folder of logs, a table of scores, or FILE.npz"),
+        Option("LOG...", "logs", "a log or folder of logs, a table of scores, FILE.npz"),
         Option("-i, --input FILE...", "texts", "outputs, a file a system, a segment a line"),
         Option("-r, --references FILE...", "texts", "a file a reference; - is standard input",
                "texts"),
@@ -190,7 +193,7 @@ OPTIONS = {
                "argument"),
         Option("--recovery SHARE", "compare gate", "of the baseline's score, to be kept",
                "argument"),
-        Option("--on all|total", "gate", "what decides: all, or of tasks the total (default: all)",
+        Option("--on all|total", "gate", "all, or of tasks the total, decide (default: all)",
                "argument"),
         Option("--difference POINTS", "power", "a true difference", "argument"),
         Option("--segments N", "power", "of the plan, or groups (default: the pilot's)",
@@ -224,7 +227,7 @@ OPTIONS = {
         Option("--looks N", "gate", "how many looks are planned (default: 8)", "argument rare"),
         Option("--start N", "gate", "no look before the last decides on fewer items (default: 100 "
                "without --of, but of 0/1 scores)", "argument rare"),
-        Option("--state FILE", "gate", "JSON of all looks so far, as items come in; with --of N"),
+        Option("--state FILE", "gate", "JSON of all looks so far; with --of N"),
         Option("--undecided pass|fail", "gate", "what it counts as: exit with 0 or 1, not with 3",
                "argument rare"),
         Option("--paired-bs-n N", "audit", "sacreBLEU's resamples (default: 1,000)", "argument",
@@ -236,7 +239,7 @@ OPTIONS = {
     ],
     "output": [
         Option("-o, --output FILE", "printed extract", _OUTPUT, again=True,
-               instead={"gate": {"help": f"{_OUTPUT} xml"},
+               instead={"gate": {"help": f"xml {_OUTPUT}"},
                         "extract": {"typed": "-o, --output FILE.npz", "help": "where to",
                                     "again": False}}),
         Option(f"-f, --format {_FORMS}", "printed", "default: as -o, or text",
@@ -261,7 +264,7 @@ _FLAGS = {option.name: option.flags[0] for option in EVERY}
 
 def overview() -> str:
     """Return what `evalstats --help` prints."""
-    commands = "\n".join(entry(name, command.about, 14) for name, command in COMMANDS.items())
+    commands = "\n".join(entry(name, command.about, 13) for name, command in COMMANDS.items())
     return f"""usage: evalstats COMMAND ...
 
 Is this difference real? Scores with intervals, differences with p-values.
@@ -272,12 +275,18 @@ evalstats COMMAND --help says how; evalstats --version prints the version.
 """
 
 
-def entry(typed: str, help: str, indent: int = 40) -> str:
+def entry(typed: str, help: str, indent: int = 29) -> str:
     """Return a command or an option with its help beside it, or below where it is long."""
     typed = f"  {typed}"
     start = f"{typed:<{indent}}" if len(typed) < indent else f"{typed}\n{'':{indent}}"
-    text = fill(help, 100 - indent, break_on_hyphens=False, break_long_words=False)
-    return start + text.replace("\n", f"\n{'':{indent}}")
+    return start + folded(help, indent)
+
+
+def folded(text: str, indent: int = 0) -> str:
+    """Return text for the terminal, 80 columns where there is none, that begins at `indent`."""
+    width = max(min(get_terminal_size().columns, _WIDEST) - indent, _NARROWEST)
+    lines = fill(text, width, break_on_hyphens=False, break_long_words=False)
+    return lines.replace("\n", f"\n{'':{indent}}")
 
 
 def options_of(command: str) -> dict[str, list[Option]]:

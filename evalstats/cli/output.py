@@ -133,12 +133,21 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
 
 def rendered(
     result: Any,
-    form: str,
+    to: tuple[str, str],
     options: argparse.Namespace,
     texts: Texts | None = None,
     files: Sequence[str] = (),
 ) -> str | bytes:
-    """Return a result in a form, as str or bytes; a report has texts, and names its files."""
+    """Return a result for a path in a form, as str or bytes; a report has texts and its files."""
+    path, form = to
+    # `evalstats --help` has no result.
+    from evalstats.results import widths
+
+    columns = os.environ.get("COLUMNS", "")
+    width = int(columns) if columns.isdecimal() and int(columns) else widths.of_terminal()
+    width = width if path == STANDARD else None
+    if options.describe and form == "text":
+        return "\n".join(widths.wrapped(result.describe(), width))
     if form in FIGURES:
         if not hasattr(result, "plot"):
             raise InputError(f"this result has no figure; -o FILE.{form} is for those that have")
@@ -159,6 +168,8 @@ def rendered(
     if form == "html":
         # The caption is the title of a report alone.
         del how["caption"]
+    if form == "text":
+        how["width"] = width
     # `matrix` is asked for of a comparison alone.
     text: str | bytes = make(**{k: value for k, value in how.items() if value is not None})
     return text

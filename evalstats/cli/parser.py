@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from textwrap import fill
 from typing import Any, NoReturn, get_args, get_type_hints
 
 from evalstats.checks import meant, shown
-from evalstats.cli.flags import COMMANDS, EVERY, Option, entry, flag_of, options_of
+from evalstats.cli.flags import COMMANDS, EVERY, Option, entry, flag_of, folded, options_of
 from evalstats.cli.output import to_stdout
 from evalstats.errors import Argument, InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
@@ -219,9 +218,10 @@ def _read(kind: str, text: str) -> Any:
 def _help(name: str, headings: Mapping[str, Sequence[Option]], everything: bool) -> str:
     """Return the help of a command: one screen, or all there is."""
     command = COMMANDS[name]
-    lines = [f"usage: evalstats {name} {command.usage} [options]".replace("  ", " "), ""]
+    usage = f"usage: evalstats {name} {command.usage} [options]".replace("  ", " ")
+    lines = [folded(usage, len("usage: ")).lstrip(), ""]
     lines += [f"  evalstats {name} {words}".rstrip() for words in command.examples]
-    lines += ["", f"{command.about[0].upper()}{command.about[1:]}."]
+    lines += ["", folded(f"{command.about[0].upper()}{command.about[1:]}.")]
     more: dict[str, None] = {}
     for heading, options in headings.items():
         lines += ["", f"{heading}:"]
@@ -232,7 +232,7 @@ def _help(name: str, headings: Mapping[str, Sequence[Option]], everything: bool)
             if everything or not is_rare:
                 lines.append(entry(option.typed, option.help))
     if more and not everything:
-        lines += ["", fill(f"more, with --help-all: {', '.join(more)}", 100)]
+        lines += ["", folded(f"more, with --help-all: {', '.join(more)}")]
     return "\n".join([*lines, ""])
 
 

@@ -1,5 +1,6 @@
 """Arrays in, arrays out: what replicates, influence values and counts say.
 
+- `distributions`: the normal distribution and t
 - `student`: influence values; standard errors, t intervals and t tests made of them
 - `bootstrap`: the one rule from replicates to an interval and to a p-value; percentile and BCa
 - `fieller`: ratios of two scores, and which shares of one the other keeps
@@ -7,5 +8,6 @@
 - `roots`: where a function is 0
 - `families`: adjusted p-values of several comparisons, and what they say of ranks
 
-May import `metrics`, `checks` and `errors`; all of them `student`, `counts` and `roots`.
+May import `metrics`, `checks` and `errors`; all of them `student`, `counts`, `roots` and
+`distributions`.
 """

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.inference.distributions import normal_cdf, normal_quantile, t_cdf, t_quantile
 from evalstats.inference.student import Spread, unit_of
 
 Floats = NDArray[np.float64]
@@ -27,16 +28,12 @@ def widened(share: float, spread: Spread, sides: int = 2) -> float:
 
     s·F_ν(Φ⁻¹(share)/f) of s sides, at most 1.
     """
-    from scipy.special import ndtri, stdtr
-
-    return min(1.0, sides * float(stdtr(spread.degrees, float(ndtri(share)) / spread.factor)))
+    return min(1.0, sides * t_cdf(normal_quantile(share) / spread.factor, spread.degrees))
 
 
 def tail(alpha: float, spread: Spread) -> float:
     """Return the share whose two-sided p-value is α, Φ(f·t_ν(α/2))."""
-    from scipy.special import ndtr, stdtrit
-
-    return float(ndtr(spread.factor * stdtrit(spread.degrees, alpha / 2)))
+    return normal_cdf(spread.factor * t_quantile(alpha / 2, spread.degrees))
 
 
 def rank(alpha: float, n_resamples: int, spread: Spread) -> int:
@@ -79,27 +76,32 @@ def interval(
     return min(low, float(np.min(replicates))), max(high, float(np.max(replicates)))
 
 
-def pvalue(distances: Floats, spread: Spread, by_t: float, alternative: str = "two-sided") -> float:
+def pvalue(
+    distances: Floats,
+    spread: Spread,
+    by_t: Callable[[], float],
+    alternative: str = "two-sided",
+) -> float:
     """Return the smallest level at which the interval leaves a null value out.
 
-    Of replicates less the null value, `(B,)`, and the p-value of t. One-sided tests (alternative
-    "greater" or "less") ask how many replicates are not on the side that they claim.
+    Of replicates less the null value, `(B,)`; `by_t` returns the p-value of t. One-sided tests
+    (alternative "greater" or "less") ask how many replicates are not on the side that they claim.
 
     Examples
     --------
     >>> spread = Spread(1.0, 1.0, 1000.0)
-    >>> round(pvalue(np.arange(999.0) - 30.5, spread, 0.0), 3)     # 31 of 999 are not above
+    >>> round(pvalue(np.arange(999.0) - 30.5, spread, lambda: 0.0), 3)    # 31 are not above
     0.064
     """
     n = len(distances)
     if n == 0 or spread.degrees < LEAST_DEGREES:
-        return by_t
+        return by_t()
     not_above = n - int(np.count_nonzero(distances > 0))
     not_below = n - int(np.count_nonzero(distances < 0))
     counts = {"greater": not_above, "less": not_below, "two-sided": min(not_above, not_below)}
     count, sides = counts[alternative], 2 if alternative == "two-sided" else 1
     found = widened((count + 1) / (n + 1), spread, sides)
-    return min(found, by_t) if count == 0 else found
+    return min(found, by_t()) if count == 0 else found
 
 
 def percentile(replicates: Floats, confidence_level: float) -> Bounds:
@@ -123,14 +125,12 @@ def bca(replicates: Floats, observed: float, jackknife: Floats, confidence_level
 
 
 def _bca_lower(replicates: Floats, observed: float, deviation: Floats, alpha: float) -> float:
-    from scipy.special import ndtr, ndtri
-
     n = len(replicates)
     below = float(np.mean(replicates < observed) + np.mean(replicates == observed) / 2)
     # Half a replicate at least, where SciPy's interval is not a number.
-    bias = float(ndtri(np.clip(below, 0.5 / n, 1 - 0.5 / n)))
+    bias = normal_quantile(min(max(below, 0.5 / n), 1 - 0.5 / n))
     power = float(np.sum(deviation**2)) ** 1.5
     # No spread: every segment counts the same, nothing to accelerate.
     acceleration = float(np.sum(deviation**3)) / (6 * power) if power > 0 else 0.0
-    z = bias + float(ndtri(alpha / 2))
-    return float(np.quantile(replicates, ndtr(bias + z / (1 - acceleration * z))))
+    z = bias + normal_quantile(alpha / 2)
+    return float(np.quantile(replicates, normal_cdf(bias + z / (1 - acceleration * z))))

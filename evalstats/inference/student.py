@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evalstats.inference.distributions import t_cdf, t_quantile
 from evalstats.metrics.base import Metric
 
 Floats = NDArray[np.float64]
@@ -194,9 +195,7 @@ def interval(value: float, error: float, degrees: float, alpha: float) -> tuple[
 
 def quantile(degrees: float, alpha: float) -> float:
     """Return the t that is exceeded on either side with probability α together."""
-    from scipy.special import ndtri, stdtrit
-
-    return -float(ndtri(alpha / 2) if np.isinf(degrees) else stdtrit(degrees, alpha / 2))
+    return -t_quantile(alpha / 2, degrees)
 
 
 def standardised(distance: float, error: float) -> float:
@@ -212,11 +211,9 @@ def standardised(distance: float, error: float) -> float:
 
 def pvalue(distance: float, error: float, degrees: float, alternative: str = "two-sided") -> float:
     """Return the p-value of a distance from a null value, t with so many degrees of freedom."""
-    from scipy.special import ndtr, stdtr
-
     t = standardised(distance, error)
     beyond = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
-    tail = float(ndtr(beyond) if np.isinf(degrees) else stdtr(degrees, beyond))
+    tail = t_cdf(beyond, degrees)
     return min(1.0, 2 * tail) if alternative == "two-sided" else tail
 
 

@@ -180,7 +180,7 @@ def _fitted(table: Table) -> _Plan:
             f"{len(table.rows)} rows are too many for a figure, which shows {_MOST_ROWS}; draw "
             f"some of them"
         )
-    spare = list(getattr(table, "spare", ()))
+    spare = list(table.spare)
     left_out: set[int] = set()
     while True:
         for name in (_NAME, _SHORT):

@@ -3,6 +3,7 @@
 - `version`: which version of this library runs
 - `signatures`: what identifies a number, as a record that prints as one line
 - `tabular`: tables and numbers as text
+- `widths`: how wide text is on a terminal, and what gives way where there is no room
 - `files`: the same for other programs, in Markdown, LaTeX, HTML, JSON and CSV, where all text stays
   text, and files that are written whole
 - `convert`: records to plain values and back, by the types of their fields

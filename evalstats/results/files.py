@@ -145,6 +145,7 @@ def html_table(table: Table) -> str:
             own = tag if j else first
             said = verdict(cell) if j else ""
             kinds = ["text"] * (side == "<") + [f"said-{said}"] * bool(said)
+            kinds += ["spare"] * (j in table.spare)
             found.append(_tagged(own, cell, kinds))
         if forest is not None:
             found.insert(forest.at, _tagged(tag, drawn, ["drawn"]))

@@ -17,7 +17,7 @@ import numpy as np
 
 from evalstats.checks import choice, integer
 from evalstats.errors import InputError, MissingExtraError
-from evalstats.results import convert, files
+from evalstats.results import convert, files, widths
 from evalstats.results.lookup import named
 from evalstats.results.papers import paper_records, paper_table
 from evalstats.results.records import CAUTION, Record, distinct
@@ -199,7 +199,12 @@ class Result(Record):
         return frame
 
     def to_text(
-        self, *, verbose: bool = False, digits: int | None = None, layout: str | None = None
+        self,
+        *,
+        verbose: bool = False,
+        digits: int | None = None,
+        layout: str | None = None,
+        width: int | None = None,
     ) -> str:
         """Return the tables as `print` shows them.
 
@@ -208,9 +213,11 @@ class Result(Record):
 
         `verbose` means all notes, not the three that matter most, and every signature. `digits` are
         decimals of scores and differences, 0 to 15; by default as many as give the smallest
-        standard error two digits. p-values have four.
+        standard error two digits. p-values have four. No line is longer than `width`, where one is
+        given: what has no room is folded, left out or cut, in this order. `print` gives that of the
+        terminal that it prints on.
         """
-        return self._page(digits, verbose, layout).text()
+        return self._page(digits, verbose, layout).text(width)
 
     def to_markdown(self, *, digits: int | None = None, layout: str | None = None) -> str:
         """Return Markdown tables; `digits` and `layout` as in `to_text`."""
@@ -277,7 +284,7 @@ class Result(Record):
         return files.fragment(self._page(verbose=True))
 
     def __str__(self) -> str:
-        return self.to_text()
+        return self.to_text(width=widths.of_terminal())
 
     __repr__ = __str__
 

@@ -49,6 +49,8 @@ _LISTED_PAIRS = 6
 _MOST_FOLDED = 600
 #: Metrics that a title names.
 _NAMED = 6
+#: What a narrow terminal leaves out of a table of scores.
+_ERROR = ("std. error",)
 _SYSTEM: Column = ("system", "<", lambda e: e.system)
 
 
@@ -75,7 +77,7 @@ def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> li
     for panel in by_metric(estimates).values():
         rows = ranked(panel)
         columns = [_SYSTEM, *_score(panel, digits), *_battles(panel)]
-        table = table_of(_title(panel), rows, columns)
+        table = table_of(_title(panel), rows, columns, spare=_ERROR)
         tables.append(replace(table, forest=_score_forest([[e] for e in rows], 1)))
     return tables
 
@@ -142,7 +144,7 @@ def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int |
         what = f" with {cells[1][0][1:-1]}s" if len(shown) > 1 else ""
         title = f"{_title(panel)}, scores{what}"
     n_totals, rows = sum(aggregate is not None for _, aggregate, _ in lines), list(lines.values())
-    table = table_of(title, rows, columns, n_totals=n_totals)
+    table = table_of(title, rows, columns, n_totals=n_totals, spare=_ERROR)
     if len(systems) > _SIDE_BY_SIDE or is_mixed(panel) or len(by_metric(panel)) > 1:
         return table
     # A system that is not on all tasks has no place of its own beside the others.
@@ -197,7 +199,11 @@ def comparison_tables(
             *_through(lambda e, of=of_system: of.get(e.system), others),  # type: ignore[misc]
         ]
         rows = sorted(best_first, key=lambda e: e.system in of_system)
-        table = table_of(_title(best_first), rows, columns)
+        names, adjusted = [name for name, _, _ in columns], comparison.adjusted.pvalue_name()
+        # The verdict is of the adjusted p-value, where there is one.
+        unadjusted = ["p"] if adjusted != "p" and adjusted in names else []
+        spare = [names[2], "gained, lost", *unadjusted]
+        table = table_of(_title(best_first), rows, columns, spare=spare)
         shown_of = differences.forest([of_system.get(e.system) for e in rows], 3)
         tables.append(replace(table, forest=shown_of))
     return tables
@@ -375,7 +381,8 @@ def _pair_table(differences: _Differences) -> Table:
     pair, rows = (first.baseline, first.system), {(d.task, d.metric) for d in found}
     both = [e for e in estimates if e.system in pair and (e.task, e.metric) in rows]
     title = f"{_title(both)}, {first.system} {sign} {first.baseline}"
-    table = table_of(title, found, columns, n_totals=n_totals)
+    spare = ["gained, lost", *(name for name, side, _ in names if side == ">")]
+    table = table_of(title, found, columns, n_totals=n_totals, spare=spare)
     return replace(table, forest=differences.forest(found, len(names) + 2, one_pair=True))
 
 
@@ -433,7 +440,8 @@ def _rank_tables(
     ]
     shows_pairs = n <= _IN_MATRIX if matrix is None else matrix
     hints = () if shows_pairs else ("all pairs: to_text(matrix=True), or --matrix; to_csv()",)
-    ranking = table_of(_title(best_first), best_first, columns, (note,), hints=hints)
+    spare = (columns[3][0],)
+    ranking = table_of(_title(best_first), best_first, columns, (note,), hints=hints, spare=spare)
     ranking = replace(ranking, forest=_score_forest([[e] for e in best_first], 2))
     if not shows_pairs:
         return [ranking]

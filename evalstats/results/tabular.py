@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from unicodedata import combining, east_asian_width
 
 from evalstats.checks import is_unseen
+from evalstats.results import widths
 
 if TYPE_CHECKING:
     from evalstats.results.marks import Forest
@@ -24,6 +24,8 @@ class Table:
 
     Cells in `bold` are (row, column); a mark at their end, ``*`` or ``°``, is none of the number.
     `notes` say what is in the table, and `hints` where there is more: what is no matter of a paper.
+    `spare` are the places of columns that one can do without where there is no room for all: the
+    first of them goes first.
     `forest` is what HTML and figures draw in the rows, which text and LaTeX leave out.
     """
 
@@ -35,23 +37,36 @@ class Table:
     n_totals: int = 0
     bold: frozenset[tuple[int, int]] = frozenset()
     hints: tuple[str, ...] = ()
+    spare: tuple[int, ...] = ()
     forest: Forest | None = None
 
-    def text(self) -> str:
-        """Return aligned columns for a terminal."""
-        cells = self.cells([printable] * len(self.header), "_{}_", str)
-        lines = [list(map(printable, self.header)), *cells]
-        widths = [max(_width(line[j]) for line in lines) for j in range(len(self.header))]
-        body = []
-        for line in lines:
-            blanks = [" " * (n - _width(cell)) for cell, n in zip(line, widths, strict=True)]
-            sides = zip(line, blanks, self.align, strict=True)
-            padded = [cell + b if side == "<" else b + cell for cell, b, side in sides]
-            body.append("  ".join(padded).rstrip())
-        rule = "-" * max(map(_width, body))
-        notes = map(printable, (*self.notes, *self.hints))
-        rows = self.set_off(body[1:], [rule])
-        return "\n".join([printable(self.title), rule, body[0], rule, *rows, *notes])
+    def text(self, width: int | None = None) -> str:
+        """Return aligned columns for a terminal, of so many cells at most."""
+        return "\n".join(self.lines(width)[0])
+
+    def lines(self, width: int | None = None) -> tuple[list[str], list[str]]:
+        """Return the lines of `text`, and what the columns are called that had no room."""
+        blocks, left_out = widths.fitted(self._columns(), self.spare, width)
+        lines = wrapped(self.title, width)
+        for block in blocks:
+            n_heads = max(len(column.head) for column in block)
+            gaps = [0, *(column.gap for column in block[1:])]
+            padded = [c.padded(n_heads, gap) for c, gap in zip(block, gaps, strict=True)]
+            rows = ["".join(row).rstrip() for row in zip(*padded, strict=True)]
+            rule = "-" * max(map(widths.of, rows))
+            lines += [rule, *rows[:n_heads], rule, *self.set_off(rows[n_heads:], [rule])]
+        lines += [line for note in (*self.notes, *self.hints) for line in wrapped(note, width)]
+        # Of an interval it is said what it is of.
+        of = [f"{self.header[j - 1]} " if self.header[j].startswith("[") else "" for j in left_out]
+        return lines, [name + self.header[j] for name, j in zip(of, left_out, strict=True)]
+
+    def _columns(self) -> list[widths.Column]:
+        """Return the columns as a terminal shows them."""
+        rows = self.cells([printable] * len(self.header), "_{}_", str)
+        return [
+            widths.Column([printable(head)], [row[j] for row in rows], side)
+            for j, (head, side) in enumerate(zip(self.header, self.align, strict=True))
+        ]
 
     def cells(
         self, kinds: Sequence[Callable[[str], str]], bold: str, mark: Callable[[str], str]
@@ -84,12 +99,20 @@ def table_of(
     notes: tuple[str, ...] = (),
     n_totals: int = 0,
     hints: tuple[str, ...] = (),
+    spare: Sequence[str] = (),
 ) -> Table:
-    """Return a table with a row a record."""
+    """Return a table with a row a record.
+
+    `spare` are headers of columns that narrow terminals leave out, the first of them first; of two
+    columns with one header it is the left one.
+    """
     rows = tuple(tuple(cell(record) for _, _, cell in columns) for record in records)
     header = tuple(heading for heading, _, _ in columns)
     align = "".join(side for _, side, _ in columns)
-    return Table(title, header, rows, align, notes=notes, n_totals=n_totals, hints=hints)
+    places = tuple(header.index(heading) for heading in spare if heading in header)
+    return Table(
+        title, header, rows, align, notes=notes, n_totals=n_totals, hints=hints, spare=places
+    )
 
 
 @dataclass(frozen=True)
@@ -100,10 +123,18 @@ class Page:
     notes: Sequence[str] = ()
     signatures: Sequence[str] = ()
 
-    def text(self) -> str:
-        """Return what a terminal shows."""
-        lines = "\n".join(map(printable, [*self.notes, *self.signatures]))
-        return "\n\n".join([*(table.text() for table in self.tables), lines]).rstrip()
+    def text(self, width: int | None = None) -> str:
+        """Return what a terminal shows, in lines of so many cells at most."""
+        parts, left_out = [], dict[str, None]()
+        for table in self.tables:
+            lines, names = table.lines(width)
+            parts.append("\n".join(lines))
+            left_out |= dict.fromkeys(names)
+        what = f"Left out to fit {width} columns: {', '.join(left_out)}. "
+        hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
+        below = (*self.notes, *hints, *self.signatures)
+        lines = [line for text in below for line in wrapped(text, width)]
+        return "\n\n".join([*parts, "\n".join(lines)]).rstrip()
 
 
 def record_table(title: str, record: Mapping[str, object]) -> Table:
@@ -183,9 +214,9 @@ def p_is(p: float) -> str:
     return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
 
 
-def _width(text: str) -> int:
-    """Return how many terminal cells a text takes: two for wide CJK, none for combining marks."""
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+def wrapped(text: str, width: int | None) -> list[str]:
+    """Return the lines of a text for a terminal, in which what does not show is written out."""
+    return widths.wrapped(printable(text), width)
 
 
 def printable(text: str) -> str:

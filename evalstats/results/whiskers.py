@@ -48,7 +48,10 @@ STYLE = """
 .forest th.drawn { white-space: normal; }
 .forest .said-better { color: var(--better); font-weight: 600; }
 .forest .said-worse { color: var(--worse); font-weight: 600; }
-@media (max-width: 36rem) { .forest .drawn { min-width: 8.5rem; } .forest .spare { display: none; } }
+@media (max-width: 36rem) {
+  .forest .drawn { min-width: 8.5rem; }
+  .forest .spare { display: none; }
+}
 """
 
 

@@ -21,7 +21,7 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results import files, tabular
+from evalstats.results import files, tabular, widths
 from evalstats.results.records import counted
 from evalstats.results.signatures import Signature
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
@@ -229,7 +229,7 @@ class Monitor:
 
     def __repr__(self) -> str:
         """Return the checks as a table, the best step marked, and what follows from them."""
-        return tabular.Page(*self._standing()).text()
+        return tabular.Page(*self._standing()).text(widths.of_terminal())
 
     def _repr_html_(self) -> str:
         return files.fragment(tabular.Page(*self._standing()))

@@ -35,6 +35,16 @@ ties with the observed difference count
 "less" is "greater" of the mirror image
 - observed, shuffled = -observed, -shuffled
 + observed, shuffled = -observed, shuffled
+@ inference/distributions.py: distributions
+the tails of t have a fraction of their own
+- if square < 6:
++ if square < 600:
+a quantile is exact
+- while abs(change) > 1e-9:
++ while abs(change) > 1e-5:
+the density of t at 0 is exact for few and many degrees of freedom
+- if degrees < 50:
++ if degrees < 5:
 @ inference/bootstrap.py: rule intervals
 the observed sample is one of B + 1 replicates
 - found = widened((count + 1) / (n + 1), spread, sides)
@@ -49,13 +59,13 @@ bounds are the k-th smallest and the k-th largest replicate
 - for i in (k - 1, n - k))
 + for i in (k, n - k))
 the interval is widened for few units
-- float(ndtri(share)) / spread.factor
-+ float(ndtri(share))
+- normal_quantile(share) / spread.factor
++ normal_quantile(share)
 beyond the outermost replicate the interval holds all replicates
 - return min(low, float(np.min(replicates))), max(high, float(np.max(replicates)))
 + return low, high
 where no replicate is beyond the null value t may say less
-- return min(found, by_t) if count == 0 else found
+- return min(found, by_t()) if count == 0 else found
 + return found
 ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
@@ -254,8 +264,8 @@ influence values are centred within strata
 - return np.asarray(influence - means[:, codes].reshape(influence.shape))
 + return np.asarray(influence - np.mean(influence, axis=-1, keepdims=True))
 t is exceeded on either side with alpha together
-- else stdtrit(degrees, alpha / 2))
-+ else stdtrit(degrees, alpha))
+- return -t_quantile(alpha / 2, degrees)
++ return -t_quantile(alpha, degrees)
 "greater" asks for large differences
 - {"two-sided": -abs(t), "greater": -t, "less": t}
 + {"two-sided": -abs(t), "greater": t, "less": -t}

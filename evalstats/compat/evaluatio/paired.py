@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -216,7 +217,7 @@ def paired_bootstrap_test(
     m = int(np.count_nonzero(pairs.differs))
     error, factor, degrees = pairs.spread()
     spread = Spread(error, factor, max(min(degrees, m - 1.0), 1.0))
-    by_t = student.pvalue(pairs.difference, error, spread.degrees, alternative)
+    by_t = partial(student.pvalue, pairs.difference, error, spread.degrees, alternative)
     drawn = pairs.mean_difference(weighted.bootstrap_totals(pairs.columns, n_resamples, seed))
     drawn[np.abs(drawn) <= pairs.tie] = 0.0
     pvalue = bootstrap.pvalue(drawn, spread, by_t, alternative)

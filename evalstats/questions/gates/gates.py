@@ -305,11 +305,12 @@ class Gate(Several[GateCheck]):
         return limit_of(self.margin, self.recovery, "no significant loss")
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        units = {plural(check.unit) for check in self.checks}
+        of = {plural(check.unit) for check in self.checks}
+        units = of.pop() if len(of) == 1 else "units"
         level = tabular.level(1 - 2 * self.significance_level)
         columns: list[Column] = [
             ("metric", "<", lambda c: metric_name(c.difference)),
-            (units.pop() if len(units) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
+            (units, ">", lambda c: f"{c.n_items:,}"),
             *(
                 (name, ">", lambda c, i=i: numbers_of(c.difference, digits)[i])
                 for i, name in enumerate(("base", "new", "difference", level))
@@ -330,7 +331,8 @@ class Gate(Several[GateCheck]):
             verdict += f" (counts as {self.undecided}ed)"
         title = f"{verdict}: {first.system} against {first.baseline}, {asked}"
         n_totals = sum(check.difference.aggregate is not None for check in self.checks)
-        table = table_of(title, self.checks, columns, n_totals=n_totals)
+        spare = ("gained, lost", units)
+        table = table_of(title, self.checks, columns, n_totals=n_totals, spare=spare)
         at = table.header.index("difference")
         return [replace(table, forest=self._forest(at))]
 

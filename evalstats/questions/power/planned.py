@@ -386,7 +386,8 @@ class Power(Several[PairPower]):
             if (low := f"{key}_low") in rows[0]:
                 level = f"[{tabular.level(self.confidence_level)}]"
                 columns.append((level, ">", partial(_cell, places, (low, f"{key}_high"))))
-        return table_of(title, rows, columns, (notes,) if notes else ())
+        spare = ("std. dev.", f"[{tabular.level(self.confidence_level)}]")
+        return table_of(title, rows, columns, (notes,) if notes else (), spare=spare)
 
 
 def _smooth(

@@ -191,7 +191,7 @@ class Ranking(Several[Ranked]):
             (f"[{level}]", ">", lambda r: tabular.interval(r.score_low, r.score_high, places)),
             *([("battles", ">", lambda r: f"{r.n_battles or 0:,}")] if has_battles else []),
             (f"rank [{percent} %]", ">", lambda r: f"[{r.low}, {r.high}]"),
-            ("[all at once]", ">", lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]"),
+            ("all at once", ">", lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]"),
             ("tier", "<", lambda r: r.tier)
             if self.has_letters
             else ("better than", ">", self.beaten),
@@ -217,7 +217,8 @@ class Ranking(Several[Ranked]):
             letters += f"; clusters: {_OF_WMT[self.clusters][2]}"
         first = "share of the resamples in which a system scores best"
         letters += f"; first: {first}, which is no probability that it is the best."
-        table = table_of(title, self.systems, columns, (ties, letters))
+        spare = ("first", f"[{level}]", "cluster")
+        table = table_of(title, self.systems, columns, (ties, letters), spare=spare)
         marks = [
             (Mark(r.rank, r.low, r.high, wider=(r.simultaneous_low, r.simultaneous_high)),)
             for r in self.systems

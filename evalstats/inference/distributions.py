@@ -1,0 +1,117 @@
+"""The normal distribution and Student's t, of one number, without `scipy.special`.
+
+Loading that takes half as long as all else of a comparison of a few hundred segments. The relative
+error of a probability below one half is at most 1e-13, about that of SciPy's.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import erfc, exp, gamma, inf, isinf, log, log1p, pi, sqrt
+
+#: What is smaller than this share of a sum does not change it.
+_NOTHING = 2.0**-54
+
+
+def normal_cdf(x: float) -> float:
+    """Return the probability that a standard normal number is at most x."""
+    return erfc(-x * sqrt(0.5)) / 2
+
+
+def normal_quantile(p: float) -> float:
+    """Return the number that a standard normal one is below with probability p.
+
+    >>> round(normal_quantile(0.025), 6)
+    -1.959964
+    """
+    if p > 0.5:
+        return -normal_quantile(1 - p)
+    if p <= 0:
+        return -inf
+    # Within 4.5e-4 (Abramowitz and Stegun, 1964, 26.2.23), made exact by two of Halley's steps.
+    r = sqrt(-2 * log(p))
+    x = (2.515517 + r * (0.802853 + r * 0.010328)) / (
+        1 + r * (1.432788 + r * (0.189269 + r * 0.001308))
+    ) - r
+    for _ in range(2):
+        step = (normal_cdf(x) - p) * sqrt(2 * pi) * exp(x * x / 2)
+        x -= step / (1 + x * step / 2)
+    return x
+
+
+@lru_cache(1024)
+def _highest(degrees: float) -> float:
+    """Return the density of t at 0."""
+    if degrees < 50:
+        return gamma((degrees + 1) / 2) / gamma(degrees / 2) / sqrt(pi * degrees)
+    # Stirling's series, of which the next term is below 1e-15.
+    u = 1 / degrees**2
+    series = 1 / 4 - u * (1 / 24 - u * (1 / 20 - u * 17 / 112))
+    return exp(-series / degrees) / sqrt(2 * pi)
+
+
+def _density(x: float, degrees: float) -> float:
+    return _highest(degrees) * exp(-(degrees + 1) / 2 * log1p(x * x / degrees))
+
+
+def t_cdf(x: float, degrees: float) -> float:
+    """Return the probability that a t of so many degrees of freedom is at most x.
+
+    Near 0 by a power series (Abramowitz and Stegun, 1964, 26.5.4), in the tails by the continued
+    fraction of the incomplete beta function (Didonato and Morris, 1992, equation 9).
+
+    >>> round(t_cdf(-12.7062, 1.0), 6), round(t_cdf(1.959964, inf), 6)
+    (0.025, 0.975)
+    """
+    square = x * x
+    if isinf(degrees) or isinf(square):
+        return normal_cdf(x)
+    if x > 0:
+        return 1 - t_cdf(-x, degrees)
+    beyond, within = square / (degrees + square), degrees / (degrees + square)
+    scale = -x * _density(x, degrees)
+    if square < 6:
+        total = term = k = 1.0
+        while term > _NOTHING * total:
+            k += 2
+            term *= (degrees + k - 2) / k * beyond
+            total += term
+        return 0.5 - scale * total
+    # By Lentz's method (Press and others, 1992, 5.2).
+    a = degrees / 2
+    found = over = (a * beyond - within / 2 + 1) * a / (a + 1)
+    under, m, change = 0.0, 0, 0.0
+    while abs(change - 1) > 8 * _NOTHING:
+        m += 1
+        after = a + 2 * m
+        shared = m * (0.5 - m) * within
+        top = (a + m - 1) * (a + m - 0.5) * shared * within / (after - 1) ** 2
+        bottom = m + shared / (after - 1)
+        bottom += (a + m) * (a * beyond - within / 2 + 1 + m * (1 + beyond)) / (after + 1)
+        under = 1 / (bottom + top * under)
+        over = bottom + top / over
+        change = over * under
+        found *= change
+    return scale / (2 * found)
+
+
+@lru_cache(1024)
+def t_quantile(p: float, degrees: float) -> float:
+    """Return the number that a t of so many degrees of freedom is below with probability p.
+
+    By Newton's method on logarithms of both, of which t's tails are almost lines.
+
+    >>> round(t_quantile(0.025, 1.0), 4)
+    -12.7062
+    """
+    if p > 0.5:
+        return -t_quantile(1 - p, degrees)
+    x = normal_quantile(p)
+    if isinf(degrees) or isinf(x):
+        return x
+    change = 1.0
+    while abs(change) > 1e-9:
+        reached = t_cdf(x, degrees)
+        change = log(reached / p) * reached / (x * _density(x, degrees))
+        x *= exp(-change)
+    return x

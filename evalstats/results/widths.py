@@ -1,0 +1,176 @@
+"""How wide text is on a terminal, and what gives way where there is no room for all of it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import islice, takewhile
+from typing import NamedTuple
+from unicodedata import combining, east_asian_width
+
+#: No terminal is taken to be narrower.
+_NARROWEST = 40
+#: Where a line may end: after blanks, and after the bars of signatures.
+_BREAK = re.compile(r"(?<=\s)(?=\S)|(?<=[^\s|]\|)(?=[^\s|])")
+#: Names are not cut below this; nor, in a table that goes on below itself, below the second.
+_SHORTEST, _READABLE = 8, 16
+
+
+def of(text: str) -> int:
+    """Return how many terminal cells a text takes: two for wide CJK, none for combining marks."""
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def of_terminal() -> int | None:
+    """Return the columns of the terminal that is printed on; None where there is none."""
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if is_terminal else None
+
+
+def wrapped(text: str, width: int | None) -> list[str]:
+    """Return the lines of a text, broken after blanks and the bars of signatures.
+
+    >>> wrapped("BLEU|case:mixed|eff:no", 16)
+    ['BLEU|case:mixed|', 'eff:no']
+    """
+    if width is None or of(text) <= width:
+        return [text]
+    lines, width = [""], max(width, _NARROWEST)
+    for piece in _BREAK.split(text):
+        if of(lines[-1] + piece.rstrip()) > width:
+            lines.append("")
+        for c in piece:
+            if of(lines[-1] + c) > width and not c.isspace():
+                lines.append("")
+            lines[-1] += c
+    return [line.rstrip() for line in lines]
+
+
+class Column(NamedTuple):
+    """The lines of a header, the cells below it, their side, and the blanks before them."""
+
+    head: Sequence[str]
+    cells: Sequence[str]
+    side: str
+    gap: int = 2
+
+    @property
+    def width(self) -> int:
+        """Terminal cells of the widest line."""
+        return max(map(of, (*self.head, *self.cells)))
+
+    def padded(self, n_heads: int, gap: int) -> Iterator[str]:
+        """Yield lines as wide as the column, of which so many are its header's."""
+        width = self.width
+        for line in (*[""] * (n_heads - len(self.head)), *self.head, *self.cells):
+            pad = " " * (width - of(line))
+            yield " " * gap + (line + pad if self.side == "<" else pad + line)
+
+    def tight(self) -> Column:
+        """Return it with its header on several lines, an interval close to its number."""
+        words = self.head[0].split(" ")
+        width, head = max(map(of, (*words, *self.cells))), words[:1]
+        for word in words[1:]:
+            if of(head[-1]) + 1 + of(word) <= width:
+                head[-1] += f" {word}"
+            else:
+                head.append(word)
+        return self._replace(head=head, gap=1 if self.head[0].startswith("[") else self.gap)
+
+    def least(self, shortest: int) -> int:
+        """Return the width to which it can be cut: to less than a name, but of no number."""
+        of_numbers = max(map(of, self.cells), default=0) if self.side == ">" else 0
+        return min(self.width, max(shortest, of_numbers))
+
+
+def _cut(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Return texts of so many cells each, cut in the middle, where those that differ still do.
+
+    >>> _cut(["general-a.en-cs", "general-b.en-cs"], [11, 11])
+    ['gen…a.en-cs', 'gen…b.en-cs']
+    """
+    width = min(widths, default=1)
+    tried = sorted(range(width), key=lambda n_last: abs(n_last - width // 3))
+    found = [
+        [_ends(text, w - 1 - n_last, n_last) for text, w in zip(texts, widths, strict=True)]
+        for n_last in tried
+    ]
+    for some in found:
+        if len(set(some)) == len(set(texts)):
+            return some
+    # What tells them apart is in the middle: so their beginning goes, where they share one.
+    long = {text for text, w in zip(texts, widths, strict=True) if of(text) > w}
+    alike = takewhile(lambda signs: len(set(signs)) == 1, zip(*long, strict=False))
+    n_shared = sum(1 for _ in alike)
+    if len(long) == 1 or n_shared < 2:
+        return found[0]
+    return _cut([f"…{text[n_shared:]}" if text in long else text for text in texts], widths)
+
+
+def _ends(text: str, n_first: int, n_last: int) -> str:
+    """Return the first and last cells of a text that is wider than both and a dot."""
+    if of(text) <= n_first + 1 + n_last:
+        return text
+    first, last = text, text
+    while of(first) > n_first:
+        first = first[:-1]
+    while of(last) > n_last:
+        last = last[1:]
+    return f"{first}…{last}"
+
+
+def fitted(
+    columns: Sequence[Column], spare: Sequence[int], width: int | None
+) -> tuple[list[list[Column]], list[int]]:
+    """Return columns for lines of so many cells, and the places of those that had to go.
+
+    First the headers take several lines; then columns go, the first of `spare` first; then the
+    widest names are cut, and headers; and in the end the table goes on below itself.
+    """
+    if width is None:
+        return [list(columns)], []
+    limit, left_out = max(width, _NARROWEST), list[int]()
+    for n_spared in range(len(spare) + 1):
+        left_out = list(spare[:n_spared])
+        kept = [column for j, column in enumerate(columns) if j not in left_out]
+        tight = [column.tight() for column in kept]
+        for some in (kept, tight):
+            if _width(some) <= limit:
+                return [some], left_out
+    for shortest in (_SHORTEST, _READABLE):
+        cut = _narrowed(tight, limit, shortest)
+        if _width(cut) <= limit:
+            return [cut], left_out
+    # The first columns say which row it is, in every part.
+    names = list(takewhile(lambda column: column.side == "<", cut)) or cut[:1]
+    blocks = [list(names)]
+    for column in cut[len(names) :]:
+        if _width([*blocks[-1], column]) > limit and len(blocks[-1]) > len(names):
+            blocks.append(list(names))
+        blocks[-1].append(column)
+    return blocks, left_out
+
+
+def _width(columns: Sequence[Column]) -> int:
+    return sum(column.width + column.gap for column in columns) - columns[0].gap
+
+
+def _narrowed(columns: Sequence[Column], limit: int, shortest: int) -> list[Column]:
+    """Return columns of which the widest are cut, each time by a cell, until there is room."""
+    widths = [column.width for column in columns]
+    least = [column.least(shortest) for column in columns]
+    wanted = sum(widths) - (_width(columns) - limit)
+    while sum(widths) > wanted and widths != least:
+        at = max(range(len(widths)), key=lambda j: (widths[j] > least[j], widths[j]))
+        widths[at] -= 1
+    # Headers are cut together, since some are names of systems.
+    lines = [(line, w) for column, w in zip(columns, widths, strict=True) for line in column.head]
+    heads = iter(_cut([line for line, _ in lines], [w for _, w in lines]))
+    cut = []
+    for column, w in zip(columns, widths, strict=True):
+        is_number = column.side == ">"
+        cells = column.cells if is_number else _cut(column.cells, [w] * len(column.cells))
+        cut.append(column._replace(head=list(islice(heads, len(column.head))), cells=cells))
+    return cut

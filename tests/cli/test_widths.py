@@ -1,0 +1,142 @@
+"""Nothing that the command line prints is wider than its terminal, from 80 columns on."""
+
+import io
+import shlex
+import sys
+
+import pytest
+
+import evalstats as es
+from evalstats.cli.flags import COMMANDS
+from evalstats.data import examples
+from evalstats.results import widths
+from evalstats.results.tabular import Page, Table, table_of
+
+OLD_NEW = "-r ref.txt -i old.txt new.txt --resamples 99"
+PRINTED = [
+    "demo",
+    "demo --verbose",
+    "demo --describe",
+    "demo --layout paper",
+    f"compare {OLD_NEW}",
+    f"compare {OLD_NEW} --baseline old -m bleu chrf ter --margin 1 --verbose",
+    f"compare {OLD_NEW} --scores comet.csv --missing intersect",
+    f"compare {OLD_NEW} --by domains.txt",
+    f"compare {OLD_NEW} --over domains.txt",
+    f"compare {OLD_NEW} --groups documents.txt --method simultaneous --contrast log-ratio",
+    "compare -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt systems/D.txt systems/E.txt "
+    "systems/F.txt --matrix --resamples 99",
+    f"compare {OLD_NEW} --names {'long-' * 12}1-of-them {'long-' * 12}2-of-them -m bleu ter",
+    "compare logs/ --verbose",
+    "compare logs/ --baseline acme/base --recovery 0.9",
+    "compare arena.csv --matrix --verbose --resamples 99",
+    "compare answers.csv --human labels.csv --baseline base --resamples 99",
+    "rank -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt -m bleu chrf --resamples 99",
+    "rank -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt -m bleu chrf --resamples 99 "
+    "--composite autorank --verbose",
+    "rank arena.csv --resamples 99",
+    "gate -i new.txt --baseline old.txt -r ref.txt --margin 1 --resamples 99 --verbose",
+    "gate logs/ --systems acme/tuned --baseline acme/base --recovery 0.9 --verbose",
+    "gate agent-100.csv --systems new --baseline old --of 400 --margin 0.1 --state state.json",
+    "power -r ref.txt -i old.txt new.txt --difference 1 -m bleu chrf --verbose",
+    "power agents/new.csv agents/old.csv --difference 0.05 --trials 8 --price 10,1",
+    f"estimate {OLD_NEW} -m bleu chrf ter",
+    "estimate logs/ --verbose",
+    "show logs/ comet.csv judge.csv --verbose",
+    "cases agents/new.csv --baseline agents/old.csv --verbose",
+    f"audit {OLD_NEW} -m bleu chrf",
+    *("--help", *(f"{name} --help" for name in COMMANDS)),
+    *(f"{name} --help-all" for name in COMMANDS),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp("examples")
+    examples.write(found)
+    return found
+
+
+@pytest.mark.parametrize("words", PRINTED)
+def test_nothing_is_wider_than_its_terminal(words, folder, run_here, monkeypatch):
+    monkeypatch.chdir(folder)
+    for columns in (60, 80):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        (folder / "state.json").unlink(missing_ok=True)
+        code, out, err = run_here(*shlex.split(words))
+        assert code in (0, 1, 3, 4), err
+        assert out.count("A wider terminal") <= 1
+    wide = [line for line in out.splitlines() if widths.of(line) > columns]
+    assert not wide
+
+
+def test_a_file_is_the_same_on_every_terminal(folder, typed, monkeypatch):
+    monkeypatch.chdir(folder)
+    texts = []
+    for columns in ("60", "200"):
+        monkeypatch.setenv("COLUMNS", columns)
+        typed(*f"compare {OLD_NEW} --baseline old -o found.txt -o found.md".split())
+        texts.append([(folder / f"found.{end}").read_text("utf-8") for end in ("txt", "md")])
+    assert texts[0] == texts[1]
+    monkeypatch.delenv("COLUMNS")
+    piped = typed(*f"compare {OLD_NEW} --baseline old".split())
+    assert piped == texts[0][0]
+
+
+def test_print_asks_the_terminal_that_it_prints_on(sample, monkeypatch):
+    result = es.compare(sample.systems, sample.references, baseline="baseline", n_resamples=99)
+    monkeypatch.setenv("COLUMNS", "80")
+    # COLUMNS says nothing to what is no terminal, such as a file or a doctest.
+    assert str(result) == result.to_text()
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdout", screen)
+    assert str(result) == result.to_text(width=80) != result.to_text()
+
+
+def scores(width, name="system", spare=("[95 %]", "p")):
+    columns = [
+        ("system", "<", lambda i: f"{name}-{i}"),
+        ("score", ">", lambda _: "29.26"),
+        ("[95 %]", ">", lambda _: "[27.37, 31.16]"),
+        ("mean difference", ">", lambda _: "+0.47"),
+        ("p", ">", lambda _: "0.5084"),
+    ]
+    return Page([table_of("title", range(2), columns, spare=spare)]).text(width).splitlines()
+
+
+def test_headers_are_folded_then_columns_go_in_order_and_one_line_says_which():
+    assert scores(60)[2] == "system    score          [95 %]  mean difference       p"
+    folded = scores(54)
+    assert folded[2] == "                                      mean"
+    assert folded[3] == "system    score         [95 %]  difference       p"
+    without = scores(40)
+    assert without[2] == "system    score  mean difference       p"
+    assert " ".join(without).endswith("score [95 %]. A wider terminal, or a file, shows all.")
+    assert "score [95 %], p." in " ".join(scores(40, name="a-longer-name-of-a"))
+
+
+def test_names_are_cut_in_the_middle_where_they_still_differ():
+    table = Table(
+        "t", ("system", "n"), tuple((f"{'a' * 60}{i}{'b' * 60}", "1") for i in "xy"), "<>"
+    )
+    cut = [line.split()[0] for line in table.text(40).splitlines()[-2:]]
+    assert len(set(cut)) == 2
+    assert max(map(widths.of, cut)) <= 37
+    assert cut[0].startswith("…x")
+
+
+def test_a_table_of_numbers_alone_goes_on_below_itself():
+    header = ("#", *(f"system {i}" for i in range(9)))
+    rows = tuple((str(i), *(f"{i}.{j}{i}{j}" for j in range(9))) for i in range(2))
+    table = Table("t", header, rows, ">" * 10)
+    lines = table.text(40).splitlines()
+    assert max(map(len, lines)) <= 40
+    shown = " ".join(lines)
+    assert all(cell in shown for row in rows for cell in row)
+
+
+@pytest.mark.parametrize("name", ["系统系统系统系统系统系统系统系统系统", "e\u0301" * 40])
+def test_wide_and_combining_signs_are_counted_as_they_are_shown(name):
+    table = Table("t", ("a", "b"), ((name, "1"), ("x", "2")), "<>", notes=(name * 9,))
+    assert max(map(widths.of, table.text(40).splitlines())) <= 40

@@ -1,0 +1,48 @@
+"""The normal distribution and t, beside SciPy's."""
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+from scipy import special
+
+from evalstats.inference.distributions import normal_cdf, normal_quantile, t_cdf, t_quantile
+
+DEGREES = [1, 1.5, 2, 5, 7.3, 30, 49.9, 50, 99, 300, 2036, 1e4, 1e6, 1e8, inf]
+X = [-0.0, 0.01, 0.3, 1, 1.7, 2, 2.449, 2.45, 3, 4.5, 7, 12, 20, 30]
+#: As a share of the number: SciPy's own error is 1e-13 where there are many degrees of freedom.
+CLOSE = 3e-13
+P = [1e-100, 1e-30, 1e-9, 1e-4, 0.0005, 0.005, 0.025, 0.1, 0.25, 0.4, 0.49, 0.5]
+
+
+@pytest.mark.parametrize("degrees", DEGREES)
+def test_t_and_its_quantiles_are_those_of_scipy(degrees):
+    scipy_cdf, scipy_quantile = special.stdtr, special.stdtrit
+    if degrees == inf:
+        scipy_cdf, scipy_quantile = (lambda _, x: special.ndtr(x)), (lambda _, p: special.ndtri(p))
+    for x in X:
+        assert t_cdf(-x, degrees) == pytest.approx(scipy_cdf(degrees, -x), rel=CLOSE, abs=1e-300)
+        assert t_cdf(x, degrees) == pytest.approx(1 - t_cdf(-x, degrees), rel=1e-15)
+    assert [t_quantile(1 - p, degrees) for p in (0.25, 0.125)] == [
+        -t_quantile(p, degrees) for p in (0.25, 0.125)
+    ]
+    for p in P:
+        expected = scipy_quantile(degrees, p)
+        if np.isfinite(expected):
+            assert t_quantile(p, degrees) == pytest.approx(expected, rel=CLOSE, abs=1e-15)
+
+
+def test_the_normal_distribution_is_that_of_scipy():
+    x = np.linspace(-37, 8, 500)
+    found = [normal_cdf(value) for value in x.tolist()]
+    np.testing.assert_allclose(found, special.ndtr(x), rtol=CLOSE)
+    p = [*P, *np.random.default_rng(0).random(500).tolist()]
+    found = [normal_quantile(value) for value in p]
+    np.testing.assert_allclose(found, special.ndtri(p), rtol=CLOSE, atol=1e-15)
+
+
+@pytest.mark.parametrize("degrees", [1, 3.5, 1000, inf])
+def test_the_ends_are_certain_and_what_is_no_number_is_none(degrees):
+    assert [t_cdf(x, degrees) for x in (-inf, -1e200, 1e200, inf)] == [0, 0, 1, 1]
+    assert (t_quantile(0.0, degrees), t_quantile(1.0, degrees)) == (-inf, inf)
+    assert np.isnan(t_cdf(nan, degrees))
