@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 #: A column of a two-column paper, in inches.
 WIDTH = 3.3
-BLUE, VERMILLION, GREY, SKY = "#0072B2", "#D55E00", "#767676", "#56B4E9"
+BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#767676"
 #: What lies within a margin.
 BAND = "#E8EEF3"
 #: Colours and marks of what is told apart in one figure, of which there are no more.
@@ -82,7 +82,9 @@ def _arrange(axes: NDArray[np.object_]) -> None:
         axes[0].get_gridspec().set_height_ratios(heights)
     else:
         heights = [_CURVE] * len(axes)
+    turned = [[t.get_text() for t in p.get_xticklabels() if t.get_rotation()] for p in axes]
     around = len(axes) * _FRAME + sum(lines) + n_bars * _BAR
+    around += sum(room_of([*names, ""], SMALL) for names in turned)
     figure.set_size_inches(WIDTH, sum(heights) + around)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +40,7 @@ _GAP, _HILL, _STEP = 0.075, 0.13, 0.085
 #: Inches: the title, what is above the rows, the axis, each line below it, between tables.
 _TITLE, _HEAD, _TICKS, _APART = 0.2, 0.06, 0.21, 0.22
 #: More rows than these are no figure any more; characters of a name, and of one that is pressed.
-_MOST_ROWS, _NAME, _SHORT = 120, 24, 16
+_MOST_ROWS, _LONG, _NAME, _SHORT = 120, 30, 22, 16
 #: Characters by which a head may be wider than its column; how much wider bold letters are.
 _SLACK, _BOLD = 3, 1.12
 _DIAMOND, _TITLE_POINTS = "D", 8
@@ -159,7 +158,11 @@ class _Plan:
     @cached_property
     def under(self) -> str:
         """What stands below the axis."""
-        return wrapped(self.forest.said, max(int(self.axis / inches("n")), _NAME))
+        said = self.forest.said
+        # It may be a little wider than the axis, below which it stands alone.
+        if inches(said) <= self.axis + 4 * _BETWEEN:
+            return wrapped(said, len(said))
+        return wrapped(said, max(int(self.axis / inches("n")), _NAME))
 
     @property
     def height(self) -> float:
@@ -169,8 +172,18 @@ class _Plan:
     @property
     def below(self) -> float:
         """What stands below the rows."""
-        n = self.under.count("\n") + 1 + (self.forest.sides is not None)
-        return _TICKS + (n + bool(self.forest.series)) * LINE
+        n = self.under.count("\n") + 1 + len(self.sides) + bool(self.forest.series)
+        return _TICKS + n * LINE
+
+    @cached_property
+    def sides(self) -> Sequence[Sequence[tuple[str, str]]]:
+        """What lies on either side, in one line, or where that is too short in two."""
+        if self.forest.sides is None:
+            return ()
+        left, right = (wrapped(side, _NAME) for side in self.forest.sides)
+        both = ("left", f"◂ {left}"), ("right", f"{right} ▸")
+        fits = sum(inches(said) + _BETWEEN for _, said in both) <= self.axis
+        return (both,) if fits else tuple((one,) for one in both)
 
 
 def _fitted(table: Table) -> _Plan:
@@ -183,7 +196,7 @@ def _fitted(table: Table) -> _Plan:
     spare = list(table.spare)
     left_out: set[int] = set()
     while True:
-        for name in (_NAME, _SHORT):
+        for name in (_LONG, _NAME, _SHORT):
             plan = _planned(table, left_out, name)
             if plan.left + plan.right + _LEAST_AXIS <= _WIDE:
                 return plan
@@ -201,10 +214,10 @@ def _planned(table: Table, left_out: set[int], most: int) -> _Plan:
         cells = [row[j] for row in table.rows]
         shown = [minus(cell) if is_number else wrapped(cell, most) for cell in cells]
         room = max(max(len(line) for cell in shown for line in cell.split("\n")), 6)
-        # A head is broken between words, where it is much wider than what is below.
-        named = words(table.header[j]).replace(" %", "\u00a0%")
-        room = max(room + _SLACK, *map(len, named.split(" ")))
-        head = "\n".join(wrap(named, room, break_on_hyphens=False))
+        # A head is broken where it is much wider than what is below, a name where it is long.
+        named = words(table.header[j])
+        room = max(room + _SLACK, min(most, *map(len, named.split())))
+        head = wrapped(named, room)
         totals = shown[len(shown) - table.n_totals :]
         columns.append(_Text(head, shown, table.align[j], totals))
     return _Plan(table, table.forest, columns, sum(j < table.forest.at for j in kept))
@@ -233,13 +246,12 @@ def _draw(plan: _Plan, axes: Axes) -> Axes:
     if 0 < plan.table.n_totals < n:
         at.rule(float(edges[n - plan.table.n_totals]), plan.left, plan.right)
     bottom = float(edges[-1]) + _TICKS
-    if forest.sides is not None:
-        left, right = (wrapped(side, _NAME) for side in forest.sides)
-        at.text("left", 0.0, bottom, f"◂ {left}", color=GREY)
-        at.text("right", 0.0, bottom, f"{right} ▸", ha="right", color=GREY)
+    for line in plan.sides:
+        for side, said in line:
+            at.text(side, 0.0, bottom, said, ha=side, color=GREY)
         bottom += LINE
-    for line in plan.under.split("\n"):
-        at.text("left", plan.axis / 2, bottom, line, ha="center", color=GREY)
+    for under in plan.under.split("\n"):
+        at.text("left", plan.axis / 2, bottom, under, ha="center", color=GREY)
         bottom += LINE
     x = 0.0
     for name, (colour, shape) in zip(forest.series, SERIES, strict=False):
@@ -319,6 +331,7 @@ class _Anchors:
             transform = self._across[side]
             line = Line2D(ends, [y, y], color=GREY, linewidth=0.6, transform=transform)
             line.set_clip_on(False)
+            line.set_gid("rule")
             self.axes.add_artist(line)
         self.axes.axhline(y, color=GREY, linewidth=0.6, clip_on=False)
 

@@ -26,8 +26,10 @@ Floats = NDArray[np.float64]
 _PAD, _TICKS, _WHOLE_TICKS = 0.04, 5, 8
 #: A density shows the middle of the replicates, in so many bins, smoothed by these weights.
 _SHOWN, _BINS, _SMOOTH = (0.003, 0.997), 48, np.array([1, 4, 6, 4, 1]) / 16
+#: How far a density goes on beyond its interval, as a share of that.
+_TAIL = 0.2
 #: How far a scale of its own goes, on which intervals end at 1.
-_FREE = 1.15
+_FREE = 1.25
 #: Nearer to an edge than this share a text begins, or ends, where it would be centred.
 _EDGE = 0.15
 #: Characters of a name that stands beside an axis.
@@ -170,12 +172,14 @@ class Forest:
     def axis(self) -> tuple[float, float]:
         """Where the axis begins and ends."""
         every = self._every
-        ends = [x for m in every for x in (m.value, m.low, m.high, *(m.wider or ()), *m.ends)]
-        ends += [float(x) for m in every if m.density is not None for x in m.density[0][[0, -1]]]
+        ends = [x for m in every for x in (m.value, *(m.wider or ()), *m.ends)]
+        # A density goes on beyond its interval, and may be drawn or not.
+        tails = [(m.low, m.high, _TAIL * (m.high - m.low)) for m in every]
+        ends += [x for low, high, tail in tails for x in (low - tail, high + tail)]
         ends += [] if self.null is None else [self.null]
         low, high = min(ends), max(ends)
         if self.is_whole:
-            return 0.5, high + 0.5
+            return 0.5, max(m.high for m in every) + 0.5
         if self.is_free:
             # A limit may be far from what was found, and has no number that says how far.
             low, high = -_FREE, _FREE

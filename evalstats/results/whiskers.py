@@ -93,7 +93,11 @@ def _density(forest: Forest, mark: Mark, y: str) -> str:
     """Draw a hill that stands on the line of a row."""
     if mark.density is None:
         return ""
-    places, heights = mark.density
+    (places, heights), (left, right) = mark.density, forest.axis
+    is_inside = (places >= left) & (places <= right)
+    places, heights = places[is_inside], heights[is_inside]
+    if len(places) < 2:
+        return ""
     inside = _span(forest, float(places[0]), float(places[-1]))
     hill = "".join(f"L{i} {100 - 96 * height:.0f}" for i, height in enumerate(heights))
     return (
