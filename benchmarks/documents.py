@@ -4,7 +4,7 @@
     <!-- end -->
 
 A table is `speed` with a part, `programs`, `patience`, or `growth` and `cost` with metrics or an
-axis. `took` is one time of `speed`, in a sentence. The marks of calibration are filled too: `python
+axis. `took` is one row of `speed`, in a sentence. The marks of calibration are filled too: `python
 -m benchmarks` and one test hold all documents.
 """
 
@@ -91,10 +91,11 @@ def speed(results: Results, part: str) -> str:
     return tables.markdown(["milliseconds", OURS, *peers], lines)
 
 
-def took(results: Results, what: str, program: str) -> str:
-    """Return what one program took for a row of `speed`, as words: "0.127 s"."""
+def took(results: Results, what: str, peer: str) -> str:
+    """Return what a row of `speed` took here and there, as words: "0.09 s against 4.9 s, ..."."""
     (row,) = (row for row in results["speed"]["rows"] if row["what"] == what)
-    return f"{_digits(row['seconds'][program])} s"
+    ours, theirs = row["seconds"][OURS], row["seconds"][peer]
+    return f"{ours:.1g} s against {theirs:.2g} s, {theirs / ours:.0f} times"
 
 
 def programs(results: Results) -> str:

@@ -178,45 +178,11 @@ def judge() -> Any:
     return drawn_table("tuned - base", names, rows, "difference, 95 % interval", 0.0)
 
 
-def decision() -> Any:
-    """Draw what to set for which data: questions down the left, answers on the right."""
-    from matplotlib import pyplot
-
-    from evalstats.pictures.figures import BLUE, SMALL, WIDTH
-
-    questions = {
-        "Do segments come in documents,\nor answers in questions?": "groups=",
-        "So many segments of each\ndomain, language or task?": "strata=, or Suite",
-        "Several trainings\nof each system?": "give all runs",
-        "One training run, checked\nagain and again?": "Monitor",
-        "Is the claim that a system\nis not worse?": "margin=, recovery=",
-        "More than two systems,\nor tasks?": "adjusted by itself",
-    }
-    figure = pyplot.figure(figsize=(WIDTH, 3.9), layout="constrained", dpi=150)
-    axes = figure.add_subplot()
-    axes.set_axis_off()
-    axes.set_xlim(0, 1)
-    axes.set_ylim(len(questions) + 0.6, -0.5)
-    box = {"boxstyle": "round,pad=0.4", "linewidth": 0.8, "facecolor": "white"}
-    for y, (question, answer) in enumerate(questions.items()):
-        style = {"va": "center", "ha": "center", "fontsize": SMALL}
-        axes.text(0.27, y, question, bbox=box | {"edgecolor": "black"}, **style)
-        axes.text(0.83, y, answer, bbox=box | {"edgecolor": BLUE}, **style)
-        arrow = {"arrowstyle": "->", "linewidth": 0.8, "color": "black"}
-        axes.annotate("", (0.66, y), (0.54, y), arrowprops=arrow)
-        axes.text(0.6, y - 0.08, "yes", fontsize=SMALL, va="bottom", ha="center")
-        axes.annotate("", (0.27, y + 0.68), (0.27, y + 0.3), arrowprops=arrow)
-        axes.text(0.29, y + 0.48, "then", fontsize=SMALL, va="center")
-    y = len(questions) + 0.05
-    axes.text(0.27, y, "All else is the default.", fontsize=SMALL, va="center", ha="center")
-    return axes
-
-
 FIGURES = {
     x.__name__: x
     for x in (
         *(forest, pvalues, ranks, arena, training, influence, power, looks, noise, growth),
-        *(judge, decision),
+        judge,
     )
 }
 

@@ -43,6 +43,7 @@ _MODULES = {
     "logs.log": "Log",
     "logs.joining": "compare_logs estimate_logs",
     "questions.gates.gates": "Gate GateCheck",
+    "questions.gates.score_gate": "ScoreGate ScoreCheck",
     "designs.looks.looks": "Look Looks",
     "auditing": "audit Audit AuditedTest",
     "testing": "gate assert_not_worse",
@@ -137,6 +138,8 @@ if TYPE_CHECKING:
     from evalstats.questions.domains.heterogeneity import TaskTest as TaskTest
     from evalstats.questions.gates.gates import Gate as Gate
     from evalstats.questions.gates.gates import GateCheck as GateCheck
+    from evalstats.questions.gates.score_gate import ScoreCheck as ScoreCheck
+    from evalstats.questions.gates.score_gate import ScoreGate as ScoreGate
     from evalstats.questions.influence.influence import Influence as Influence
     from evalstats.questions.influence.joint import JointClaim as JointClaim
     from evalstats.questions.power.planned import PairPower as PairPower
@@ -174,14 +177,20 @@ else:
     def __getattr__(name: str) -> Any:
         """Return a public name, the version, or a room of the package."""
         if name == "__version__":
-            return import_module("evalstats.results.version").version()
+            return _version().version()
         if name in _ROOMS:
             return import_module(f"evalstats.{name}")
         if name not in _PLACES:
-            raise AttributeError(f"module 'evalstats' has no attribute {name!r}")
+            said = f"module 'evalstats' has no attribute {name!r}"
+            # Whoever wants a name that we never had may have installed the other project.
+            other = not name.startswith("_") and _version().intruder()
+            raise AttributeError(f"{said}; {other}" if other else said)
         found = getattr(import_module(f"evalstats.{_PLACES[name]}"), name)
         globals()[name] = found
         return found
+
+    def _version() -> Any:
+        return import_module("evalstats.results.version")
 
     def __dir__() -> list[str]:
         return [*sorted(__all__), "__version__"]

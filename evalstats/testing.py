@@ -26,12 +26,14 @@ from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.options import as_limits
 from evalstats.analysis.suite import Groups
 from evalstats.checks import also_called, flag, taking
+from evalstats.designs.one_sample.against import as_bound
 from evalstats.errors import InputError
-from evalstats.logs.gating import GateInput, gate_tables
+from evalstats.logs.gating import GateInput, gate_tables, system_tables
 from evalstats.logs.log import Patterns
 from evalstats.logs.settings import allowed_changes
 from evalstats.questions.gates.gate import gated
 from evalstats.questions.gates.gates import Gate
+from evalstats.questions.gates.score_gate import score_gated
 from evalstats.resampling.executors import Reporting, Workers, as_workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import BARRING
@@ -51,6 +53,8 @@ class GateOptions(TypedDict, total=False):
     baseline: str | None
     margin: float | None
     recovery: float | None
+    at_least: float | None
+    at_most: float | None
     significance_level: float
     on: Literal["all", "total"]
     undecided: Literal["pass", "fail"] | None
@@ -112,6 +116,9 @@ def gate(
     recovery : float, optional
         In its place the share of the baseline's score that has to be kept, above 0 and at most 1;
         where lower is better, at most 1/recovery times the baseline's errors may be made.
+    at_least, at_most : float, optional
+        In place of a baseline and a limit: the number that the system's score has to reach, from
+        above where lower scores are better. The result is then a `ScoreGate`.
     significance_level : float
         In (0, 0.5), by default 0.05: about how often a system passes that has lost as much as the
         limit, and how often one fails that has lost just as much.
@@ -150,20 +157,29 @@ def gate(
     Notes
     -----
     Both tests are those of `compare`: of the bootstrap, and of 0/1 scores and a margin Tango's
-    score test (1998). All checks have to pass, which needs no adjustment (an intersection-union
+    score test (1998), and against a number the score test of a share, whose interval is Wilson's
+    (1927). All checks have to pass, which needs no adjustment (an intersection-union
     test; Berger, 1982); any may fail, and those p-values are adjusted by Holm's method (1979).
 
     Examples
     --------
+    >>> import evalstats as es
     >>> from evalstats.data import load_sample
     >>> sample = load_sample()
     >>> new, old = sample.systems["slightly-better"], sample.systems["baseline"]
     >>> found = gate(new, old, sample.references, "bleu", margin=1.0)
     >>> [(check.metric, check.verdict) for check in found]
     [('BLEU', 'passed')]
+    >>> gate([1] * 97 + [0] * 3, metrics=es.Mean("accuracy"), at_least=0.9).verdict
+    'passed'
     """
-    if as_limits(options.get("margin"), options.get("recovery")) == (None, None):
-        raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
+    bound = as_bound(options.get("at_least"), options.get("at_most"))
+    limits = as_limits(options.get("margin"), options.get("recovery"))
+    if bound is None and limits == (None, None):
+        raise InputError(
+            "give margin, the loss that is too much, or recovery, the share to keep; or without a "
+            "baseline at_least, the score to reach"
+        )
     return _judged(hypotheses, base, references, metrics, **options)
 
 
@@ -250,8 +266,17 @@ def _judged(
     """Return the verdict, with or without a limit."""
     asked: dict[str, Any] = dict(options)
     as_limits(asked.get("margin"), asked.get("recovery"))
+    bound = as_bound(asked.pop("at_least", None), asked.pop("at_most", None))
     name, progress = asked.pop("baseline", None), asked.pop("progress", None)
-    if (base is None) == (name is None):
+    if bound is not None:
+        of_pairs = ("margin", "recovery", "paired", "paired_runs")
+        given = {"base": base, "baseline": name, **{x: asked.pop(x, None) for x in of_pairs}}
+        for argument in (x for x, value in given.items() if value is not None):
+            raise InputError(
+                f"holds one system against a number, and {argument} is about two; leave it out",
+                argument=bound.argument,
+            )
+    elif (base is None) == (name is None):
         raise InputError(
             "give base, the outputs, statistics or log of the baseline, or its name as baseline, "
             "where hypotheses has both systems"
@@ -266,11 +291,15 @@ def _judged(
     workers = as_workers(asked.get("executor"))
     if progress is not None:
         asked["executor"] = workers = Reporting(workers, progress)
-    given = GateInput(hypotheses, references, metrics, **labels, paired=paired, executor=workers)
-    arguments = gate_tables(given, base, name, of_logs)._asdict()
+    inputs = GateInput(hypotheses, references, metrics, **labels, paired=paired, executor=workers)
+    tables = system_tables(inputs, of_logs) if bound else gate_tables(inputs, base, name, of_logs)
+    arguments = tables._asdict()
     totals = arguments.pop("totals")
     if asked.get("aggregate") is None and totals:
         asked["aggregate"] = totals
+    if bound is not None:
+        del arguments["baseline"]
+        return score_gated(bound=bound, **arguments, **asked, accepted=accepted)
     return gated(**arguments, **asked, accepted=accepted)
 
 

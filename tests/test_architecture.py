@@ -31,10 +31,10 @@ TOP = {"__init__", "__main__"}
 #: Capabilities that import another, which is said here: all others import the core alone.
 BETWEEN = {
     "designs.arenas": {"designs.moments"},
-    "designs.looks": {"designs.judges", "questions.gates"},
+    "designs.looks": {"designs.judges", "designs.one_sample", "questions.gates"},
     "designs.moments": {"designs.shards"},
-    "questions.gates": {"questions.power"},
-    "questions.power": {"designs.trials"},
+    "questions.gates": {"designs.one_sample", "questions.power"},
+    "questions.power": {"designs.one_sample", "designs.trials"},
 }
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import evalstats as es
 from benchmarks import documents, patience
@@ -64,6 +65,9 @@ def test_one_cell_from_trials_to_table(tmp_path, capsys):
     marked = f"<!-- calibration: percent :: {cell} :: p ≤ .05 -->?<!-- end --> of the trials"
     count = round(counts[cell]["p ≤ .05"][0])
     assert f"-->{100 * count / 3:.1f} %<!--" in documents.filled(marked, {}, counts)
+    low, high = (100 * x for x in binomtest(count, 3).proportion_ci(method="wilson"))
+    said = tables.made(counts, "measured", cell, "p ≤ .05")
+    assert said == f"{100 * count / 3:.1f} % [{low:.1f}, {high:.1f}] of 3"
     assert "| normal, N = 30 | 3 |" in tables.made(counts, "table", "tails")
 
 
@@ -197,4 +201,4 @@ def test_results_of_speed_become_tables():
     time = documents.filled(
         "<!-- measured: took :: an answer :: peer -->?<!-- end -->", results, {}
     )
-    assert "-->0.05 s<!-- end -->" in time
+    assert "-->0.002 s against 0.05 s, 25 times<!-- end -->" in time

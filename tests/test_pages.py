@@ -30,7 +30,7 @@ _MEASURED = re.compile(r"<!-- (?:calibration|measured): .*?<!-- end -->", re.DOT
 ELSEWHERE = (
     "pip ", "python3 -m venv", ".venv/", "lm_eval ", "python -m benchmarks", "python -m tests",
     "python -m pytest", "python -m build", "python docs/", "python -m evalstats.compat", "sphinx",
-    ".ci/run", "ruff", "mypy", "python -m mypy", "python -m sphinx", "inspect ",
+    ".ci/run", "ruff", "mypy", "cd examples", "python -m mypy", "python -m sphinx", "inspect ",
 )  # fmt: skip
 #: Numbers that nothing prints: levels, sizes, versions, inches. They are given, and not found.
 GIVEN = set(
@@ -111,9 +111,9 @@ def test_every_number_of_the_prose_is_printed_by_something_that_runs(name):
 def test_the_site_is_short_enough_to_be_read():
     texts = [_MEASURED.sub(" ", _FENCE.sub(" ", TEXTS[path.name])) for path in PAGES]
     prose = [re.sub(r"<!--.*?-->", " ", text, flags=re.DOTALL) for text in texts]
-    assert len(PAGES) <= 26
+    assert len(PAGES) <= 27
     assert sum(len(re.findall(r"\S*\w\S*", text)) for text in prose) <= 22_500
-    assert len(TEXTS["README.md"].splitlines()) <= 90
+    assert len(TEXTS["README.md"].splitlines()) <= 100
     for name, text in TEXTS.items():
         lines = [line for _, block in blocks(text) for line in block.splitlines()]
         # Longer ones do not fit their boxes.

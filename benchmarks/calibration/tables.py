@@ -4,8 +4,9 @@
     <!-- end -->
     at most <!-- calibration: percent :: CELL :: RATE --> <!-- end --> of the trials
 
-A table's name is a list of kinds of cells, or one of `TABLES`; a "summary" is a table too. A row
-is all cells of one name; where these are several it shows their mean, the least and the most.
+"measured" in place of "percent" adds the 95 % interval and the number of trials. A table is a list
+of kinds of cells, or one of `TABLES`. A row is all cells of one name; where these are several it
+shows their mean, the least and the most.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from benchmarks.calibration.promises import held
 from benchmarks.calibration.runner import Counts
+from evalstats.inference.counts import wilson
 
 RESULTS = Path(__file__).with_name("results.json")
 
@@ -88,16 +90,16 @@ def outside(results: Counts) -> str:
 TABLES: dict[str, Callable[[Counts], str]] = {
     "promised": promised,
     "outside": lambda results: f"\n\n{outside(results)}\n\n",
-    "peer levels": lambda results: of_kinds(results, "peers"),
-    "false improvements": lambda results: of_kinds(results, "Monitor"),
 }
 
 
 def made(results: Counts, kind: str, *names: str) -> str:
-    """Return what stands in a marked part: a percentage of a cell and rate, or a table."""
-    if kind == "percent":
+    """Return what stands in a marked part: a table, or a rate of a cell."""
+    if kind in ("percent", "measured"):
         total, trials = results[names[0]][names[1]]
-        return f"{100 * total / trials:.1f} %"
+        low, high = wilson(total / trials, trials, 1.959964)
+        brackets = f" [{100 * low:.1f}, {100 * high:.1f}] of {trials:,.0f}"
+        return f"{100 * total / trials:.1f} %" + brackets * (kind == "measured")
     (name,) = names
     return TABLES[name](results) if name in TABLES else of_kinds(results, name)
 

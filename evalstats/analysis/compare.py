@@ -253,11 +253,11 @@ def compared(
         n_together = len(evaluation.pairs) * (len(drawn) if options.is_over_metrics else 1)
         is_alone = n_together == 1 < len(evaluation.parts)
         adjustment = options.adjustment
-        is_undrawn = options.test == "ar" or not drawn[0].replicates.size
+        is_undrawn = options.test == "ar" or not drawn[0].draws.n
         if adjustment == "max-t" and (is_alone or is_undrawn):
             adjustment = "holm"
         applied.add(adjustment)
-        undrawn.append(not drawn[0].replicates.size)
+        undrawn.append(not drawn[0].draws.n)
         is_paired = drawn[0].of.is_paired
         families = [drawn] if options.is_over_metrics else [[one] for one in drawn]
         of_part = [

@@ -80,11 +80,6 @@ class Evaluation:
             if progress is not None and part.total is None:
                 progress(i + 1, n_tasks, "tasks")
 
-    @property
-    def undrawn(self) -> Options:
-        """Options for what needs no resamples."""
-        return replace(self.options, method="t", test="t")
-
     def part_of(self, d: Difference) -> Part:
         """Return the task, or total, that a difference is of."""
         return next(
@@ -94,14 +89,14 @@ class Evaluation:
             if part.total is None or isinstance(part, Task) or part.metric == d.metric
         )
 
-    def scores_of(self, part: Part, options: Options) -> dict[str, Drawn]:
+    def scores_of(self, part: Part) -> dict[str, Drawn]:
         """Return what is drawn of a task, or total, by metric."""
-        return {one.of.name: one for one in self.kept.get(part) or part.drawn(options)}
+        return {one.of.name: one for one in self.kept.get(part) or part.drawn(self.options)}
 
     def with_segments(self, d: Difference, asking: str) -> tuple[Task | Total, Drawn]:
         """Return the task and the scores of a difference, whose segments have to be here."""
         part = self.part_of(d)
-        drawn = self.scores_of(part, self.undrawn)[d.metric]
+        drawn = self.scores_of(part)[d.metric]
         if not isinstance(part, (Task, Total)):
             raise InputError(
                 f"{asking} needs systems with the same segments, and each of these has its own"
@@ -115,11 +110,11 @@ class Evaluation:
             )
         return part, drawn
 
-    def together(self, of: Sequence[Difference], options: Options) -> list[Drawn]:
+    def together(self, of: Sequence[Difference]) -> list[Drawn]:
         """Return the scores under several metrics, which have to be drawn together."""
         firsts = {d.metric: self.part_of(d) for d in of}
         # All metrics of a task are drawn at once.
-        by_part = {part: self.scores_of(part, options) for part in dict.fromkeys(firsts.values())}
+        by_part = {part: self.scores_of(part) for part in dict.fromkeys(firsts.values())}
         drawn = [by_part[part][metric] for metric, part in firsts.items()]
         if len({(one.units.n, one.units.labels) for one in drawn}) > 1:
             metrics = ", ".join(distinct(firsts))

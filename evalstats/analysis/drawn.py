@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import Any, ClassVar, Protocol
 
@@ -25,6 +25,7 @@ from evalstats.analysis.scores import Resampled, Scored, Segments
 from evalstats.errors import Argument, InputError
 from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds
+from evalstats.inference.draws import Draws
 from evalstats.inference.randomisation import tie_tolerance
 from evalstats.inference.student import Runs, Spread
 from evalstats.resampling.weighted import recipe, stratum_totals, weighted_totals
@@ -71,20 +72,29 @@ class Effect:
 
     value: float
     influence: Floats | None  # (N,), or coordinates (C,) of `SummedUnits`
-    replicates: Floats  # (B,), or (0,)
+    draws: Draws  # (B,), or (0,)
     units: Units
     runs: tuple[RunScores, ...] = ()  # of each system, or of a difference within runs
     unseen: Floats | None = None  # (N,) added to squared influence values; t then decides
     worth: float = np.inf  # Kish's number of the units on which two systems differ
 
+    @property
+    def replicates(self) -> Floats:
+        """What resamples make of the number, `(B,)`, or `(0,)`; drawn at the first look."""
+        return self.draws.values
+
     def __sub__(self, other: Effect) -> Effect:
         influence = None
         if self.influence is not None and other.influence is not None:
             influence = self.influence - other.influence
-        replicates = self.replicates - other.replicates
-        # What rounding leaves of equal scores is no difference.
-        tie = tie_tolerance(max(abs(self.value), abs(other.value)), self.units.n)
-        replicates[np.abs(replicates) <= tie] = 0.0
+
+        def replicates() -> Floats:
+            found = self.replicates - other.replicates
+            # What rounding leaves of equal scores is no difference.
+            tie = tie_tolerance(max(abs(self.value), abs(other.value)), self.units.n)
+            found[np.abs(found) <= tie] = 0.0
+            return found
+
         # Those of both, or where they are paired the difference in each run.
         runs = (*self.runs, *other.runs)
         if any(one.are_paired for one in runs):
@@ -93,31 +103,34 @@ class Effect:
         if self.unseen is not None and other.unseen is not None:
             # Of the same units that of one, of others that of both.
             unseen = np.maximum(self.unseen, other.unseen)
-        return Effect(self.value - other.value, influence, replicates, self.units, runs, unseen)
+        draws = Draws(self.draws.n, replicates)
+        return Effect(self.value - other.value, influence, draws, self.units, runs, unseen)
 
     def __rmul__(self, factor: float) -> Effect:
         return replace(
             self,
             value=factor * self.value,
             influence=None if self.influence is None else factor * self.influence,
-            replicates=factor * self.replicates,
+            draws=Draws(self.draws.n, lambda: factor * self.replicates),
             runs=tuple(factor * runs for runs in self.runs),
             unseen=None if self.unseen is None else factor**2 * self.unseen,
         )
 
     def __truediv__(self, other: Effect) -> Quotient:
         difference = self - other
-        # Equal but for rounding.
-        top = np.where(difference.replicates == 0, other.replicates, self.replicates)
-        bottom = other.replicates
-        # a - r·b > 0 holds of every r where b is 0 and a above, and of none where both are 0.
-        none = np.where(top > 0, np.inf, -np.inf)
-        replicates = np.divide(top, bottom, where=bottom > 0, out=none)
+
+        def replicates() -> Floats:
+            # Equal but for rounding.
+            top = np.where(difference.replicates == 0, other.replicates, self.replicates)
+            bottom = other.replicates
+            # a - r·b > 0 holds of every r where b is 0 and a above, and of none where both are 0.
+            none = np.where(top > 0, np.inf, -np.inf)
+            return np.divide(top, bottom, where=bottom > 0, out=none)
+
         with np.errstate(divide="ignore", invalid="ignore"):
             value = float(np.float64(self.value) / other.value)
-        return Quotient(
-            value, None, replicates, self.units, terms=(self, other), difference=difference
-        )
+        draws = Draws(self.draws.n, replicates)
+        return Quotient(value, None, draws, self.units, terms=(self, other), difference=difference)
 
     @cached_property
     def spread(self) -> Spread:
@@ -146,7 +159,7 @@ class Effect:
     @property
     def is_by_t(self) -> bool:
         """Whether t decides: nothing is drawn, or of few labels, or units worth fewer than six."""
-        is_other = not self.replicates.size or self.unseen is not None
+        is_other = not self.draws.n or self.unseen is not None
         return is_other or self.spread.degrees < bootstrap.LEAST_DEGREES
 
     def by_t(self, alpha: float) -> Bounds:
@@ -202,7 +215,7 @@ class Drawn:
 
     of: Scored
     scores: Floats  # (S,)
-    replicates: Floats  # (S, B), or (S, 0)
+    draws: Draws  # (S, B), or (S, 0)
     influence: Floats | None = None  # (S, N), or coordinates (S, C) of `SummedUnits`
     differing: NDArray[np.int64] | None = None  # (S, S) units, where no segments are here to count
     worth: Floats | None = None  # (S, S) what these are worth, where that is not their number
@@ -216,6 +229,11 @@ class Drawn:
     _differing: dict[Pair, tuple[int, float]] = field(default_factory=dict, repr=False)
     #: Of differences that were asked for, which rankings ask for again.
     spreads: dict[Pair, Spread] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def replicates(self) -> Floats:
+        """Scores of resamples, `(S, B)`, or `(S, 0)`; drawn at the first look."""
+        return self.draws.values
 
     @property
     def units(self) -> Units:
@@ -243,7 +261,7 @@ class Drawn:
             Drawn(
                 scored,
                 self.scores[[i]],
-                self.replicates[[i]],
+                self._replicates_of([i]),
                 None if self.influence is None else self.influence[[i], here],
                 runs=self.runs[i : i + 1],
             )
@@ -267,9 +285,14 @@ class Drawn:
         runs = self.runs or ((),) * len(self.scores)
         unseen = [None] * len(self.scores) if self.of.unseen is None else self.of.unseen
         return [
-            Effect(float(score), influence[i], self.replicates[i], self.units, runs[i], unseen[i])
+            Effect(
+                float(score), influence[i], self._replicates_of(i), self.units, runs[i], unseen[i]
+            )
             for i, score in enumerate(self.scores)
         ]
+
+    def _replicates_of(self, systems: int | list[int]) -> Draws:
+        return Draws(self.draws.n, lambda: self.replicates[systems])
 
     def differ(self, a: int, b: int) -> tuple[int, float]:
         """Return on how many units two systems differ, and what these are worth."""
@@ -302,21 +325,26 @@ def from_segments(segments: Sequence[Resampled], options: Options) -> list[Drawn
     scores = [s.score([block.totals for block in s.blocks], "the corpus") for s in segments]
     # Resampling segments says nothing of other runs, and no rows draw groups of two labels.
     is_by_t = segments[0].runs is not None or len(segments[0].units.sides) > 1
-    if options.n_drawn == 0 or is_by_t:
-        replicates = [np.empty((0, len(s.systems))) for s in segments]
-    else:
+    n_resamples = 0 if is_by_t else options.n_drawn
+
+    @cache
+    def replicates() -> list[Draws]:
+        if not n_resamples:
+            return [frozen(np.empty((0, len(s.systems)))) for s in segments]
         weights, then = rows_of(segments[0].units, options.seed), partial(_scores, segments)
-        together = totals_scored(segments, weights, options.n_resamples, options, then)
+        together = totals_scored(segments, weights, n_resamples, options, then)
         widths = [len(s.systems) for s in segments]
-        replicates = np.split(together, np.cumsum(widths)[:-1], axis=1)
+        return [frozen(of) for of in np.split(together, np.cumsum(widths)[:-1], axis=1)]
+
     drawn = []
-    for s, of_systems, resampled in zip(segments, scores, replicates, strict=True):
+    for i, (s, of_systems) in enumerate(zip(segments, scores, strict=True)):
         if (chances := _chances(s)) is not None:
             drawn.append(_of_trials(s, of_systems, chances))
             continue
         values, runs = s.influence(), _runs_of(s, options.paired_runs)
         influence = values if np.all(np.isfinite(values)) else None
-        drawn.append(Drawn(s, of_systems, frozen(resampled), influence, runs=runs))
+        draws = Draws(n_resamples, lambda i=i: replicates()[i].values)  # type: ignore[misc]
+        drawn.append(Drawn(s, of_systems, draws, influence, runs=runs))
     return drawn
 
 
@@ -348,7 +376,8 @@ def _of_trials(s: Resampled, scores: Floats, chances: Floats) -> Drawn:
     # A coordinate for each system: the trials of two have nothing in common.
     coordinates = np.diag(np.sqrt(chances * (n - 1) / n))
     of = replace(s, units=units, outcomes=None)
-    return Drawn(of, scores, np.empty((len(scores), 0)), coordinates, origin=(note,))
+    undrawn = frozen(np.empty((0, len(scores))))
+    return Drawn(of, scores, undrawn, coordinates, origin=(note,))
 
 
 def refuse_fixed(drawn: Drawn, asking: str) -> None:
@@ -418,11 +447,11 @@ def split(segments: Sequence[Resampled], t: int, totals: Floats) -> list[Floats]
     return [p.reshape(len(totals), *shape) for p, shape in zip(parts, shapes, strict=True)]
 
 
-def frozen(replicates: Floats) -> Floats:
-    """Return replicates `(B, S)` as `(S, B)`, which nobody can write to."""
+def frozen(replicates: Floats) -> Draws:
+    """Return replicates `(B, S)` that are known as `(S, B)`, which nobody can write to."""
     rows = np.ascontiguousarray(replicates.T)
     rows.setflags(write=False)
-    return rows
+    return Draws.of(rows)
 
 
 def check_fits(segments: Sequence[Resampled], options: Options) -> None:

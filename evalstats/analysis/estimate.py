@@ -24,6 +24,7 @@ from evalstats.checks import also_called
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, student
 from evalstats.inference.bootstrap import Bounds
+from evalstats.inference.draws import NONE
 from evalstats.inference.student import kish
 from evalstats.metrics import Metric
 from evalstats.resampling.executors import Reporting, Workers
@@ -246,7 +247,7 @@ def estimates_of(drawn: Drawn, options: Options, part: Part, single: bool = True
             low=low,
             high=high,
             standard_error=effect.spread.error,
-            replicates=effect.replicates if single else np.empty(0),
+            draws=effect.draws if single else NONE,
             confidence_level=options.confidence_level,
             method=method,
             n_segments=units.n,
@@ -317,7 +318,9 @@ def _design(drawn: Drawn, i: int, effect: Effect) -> dict[str, float]:
 
 def result_signature(drawn: Drawn, options: Options, method: str, **test: str | None) -> Signature:
     """Return everything needed to make the numbers under one metric again."""
-    n = drawn.replicates.shape[1] or (options.n_resamples if test.get("test") == "ar" else 0)
+    # What was drawn so far; intervals and p-values of counts, and t, need nothing.
+    n = drawn.draws.n if drawn.draws.are_made else 0
+    n = options.n_resamples if test.get("test") == "ar" else n
     return drawn.signature(
         {
             **test,
@@ -399,7 +402,7 @@ def held_by_few(drawn: Drawn, pairs: Sequence[Pair] | None = None) -> list[Conce
             n = units.n if drawn.of.is_paired else n_differing
         # Of fewer that differ another note speaks.
         if a is None or n_differing >= FEW_DIFFERING:
-            largest, share = _largest(Effect(0.0, values, np.empty(0), units, worth=worth))
+            largest, share = _largest(Effect(0.0, values, NONE, units, worth=worth))
             if share > _MUCH:
                 names = of.systems[b], None if a is None else of.systems[a]
                 concentrations.append(Concentration(of.name, *names, largest, n, share))

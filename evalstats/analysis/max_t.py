@@ -81,7 +81,7 @@ def _totals(drawn: Drawn, options: Options, values: Floats) -> Floats:
     # sum to N in every resample, what is below cancels out.
     least = np.min(values, axis=1, keepdims=True)
     whole, steps = _whole_numbers((values - least).T)
-    rows, n_resamples = rows_of(drawn.units, options.seed), drawn.replicates.shape[1]
+    rows, n_resamples = rows_of(drawn.units, options.seed), drawn.draws.n
     totals = weighted_totals(rows, whole, n_resamples, options.executor)
     moved = (totals - np.sum(whole, axis=0)) * steps
     return np.asarray(moved.T + np.sum(values, axis=1, keepdims=True))
@@ -93,7 +93,7 @@ def _totals_of_strata(drawn: Drawn, options: Options, values: Floats) -> list[tu
     assert drawn.units.codes is not None
     places = places_of(drawn.units.codes)
     parts = [(p, whole[p]) for p in places]
-    rows, n_resamples = rows_of(drawn.units, options.seed), drawn.replicates.shape[1]
+    rows, n_resamples = rows_of(drawn.units, options.seed), drawn.draws.n
     stacked = partial(np.stack, axis=1)
     totals = stratum_totals(rows, parts, n_resamples, options.executor, stacked)
     return [(len(p), (totals[:, t] * steps).T) for t, p in enumerate(places)]
@@ -195,7 +195,7 @@ def _largest(
 ) -> tuple[list[NDArray[np.int64]], Floats]:
     """Return how many resamples reach each pair of families, and their largest: `step_down`."""
     errors = np.array([pair.spread.error for pair in pairs])
-    n = pairs[0].drawn.replicates.shape[1]
+    n = pairs[0].drawn.draws.n
 
     def moves(pair: Studentised) -> Floats:
         return pair.drawn.difference(pair.a, pair.b).replicates - pair.value

@@ -11,6 +11,7 @@ alike the null hypothesis is that they differ by the margin or more; two one-sid
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -122,7 +123,7 @@ class PairTest:
             return self.counts.pvalue(null, side)
         effect = self.difference
         t = student.standardised(effect.value - null, effect.spread.error)
-        p = self._decided(effect.replicates - null, t, side)
+        p = self._decided(lambda: effect.replicates - null, t, side)
         # A null value between no difference and the observed one is not rejected before that is.
         is_between = 0 <= null / effect.value <= 1 if effect.value else null == 0
         return max(p, self._floor(2 if side == "two-sided" else 1)) if is_between else p
@@ -143,22 +144,29 @@ class PairTest:
         """Return the one-sided p-value of b <= r·a for this share r, or any smaller one."""
         t, _ = fieller.t_between(self.ratio.scores, 0.0, share)
         less = self.drawn.difference(self.a, self.b, share)
-        p = self._decided(np.minimum(self.drawn.replicates[self.b], less.replicates), t, "greater")
+
+        def distances() -> Floats:
+            return np.asarray(np.minimum(self.drawn.replicates[self.b], less.replicates))
+
+        p = self._decided(distances, t, "greater")
         return p if share < 1 else max(p, self._floor(1))
 
     def lost_pvalue(self, share: float) -> float:
         """Return the one-sided p-value of b >= r·a for this share r, or any from there to 1."""
         _, t = fieller.t_between(self.ratio.scores, share, 1.0)
         less = self.drawn.difference(self.a, self.b, share)
-        distances = np.maximum(self.difference.replicates, less.replicates)
+
+        def distances() -> Floats:
+            return np.asarray(np.maximum(self.difference.replicates, less.replicates))
+
         return max(self._decided(distances, t, "less"), self._floor(1))
 
-    def _decided(self, distances: Floats, t: float, alternative: str) -> float:
+    def _decided(self, distances: Callable[[], Floats], t: float, alternative: str) -> float:
         """Return the p-value of replicates less a null value, and of t standard errors from it."""
         by_t = partial(student.pvalue, t, 1.0, self.spread.degrees, alternative)
         if self.options.test == "t" or self.by_t:
             return by_t()
-        return bootstrap.pvalue(distances, self.spread, by_t, alternative)
+        return bootstrap.pvalue(distances(), self.spread, by_t, alternative)
 
     def _floor(self, sides: int) -> float:
         """Return the smallest p-value of no difference: m units can be swapped in 2^m ways."""
@@ -201,7 +209,7 @@ class PairTest:
     @property
     def studentised(self) -> Studentised:
         """The difference over its standard error, for a family of pairs."""
-        is_drawn = bool(self.drawn.replicates.size and self.n_differing)
+        is_drawn = bool(self.drawn.draws.n and self.n_differing)
         is_drawn = is_drawn and self.spread.error > 0
         is_drawn = is_drawn and self.spread.degrees >= bootstrap.LEAST_DEGREES
         value = self.drawn.effects[self.b].value - self.drawn.effects[self.a].value

@@ -22,14 +22,17 @@ from typing import Any
 from evalstats.cli import output
 from evalstats.cli.flags import COMMANDS, overview
 from evalstats.errors import InputError
-from evalstats.results.version import version
+from evalstats.results.version import intruder, version
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0, 2 for bad input, or that of a gate."""
     words = [*(sys.argv[1:] if arguments is None else arguments)] or ["--help"]
     if words[0] in ("--version", "-h", "--help", "--help-all"):
-        output.to_stdout(f"evalstats {version()}\n" if words[0] == "--version" else overview())
+        asked = words[0] == "--version"
+        output.to_stdout(f"evalstats {version()}\n" if asked else overview())
+        if asked and (other := intruder()):
+            _complain(f"evalstats: warning: {other}")
         return 0
     # Nobody waits for NumPy who asks for the version, nor for the analysis who asks for help.
     from evalstats.cli.parser import as_typed, parsed

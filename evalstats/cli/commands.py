@@ -108,9 +108,13 @@ def _asking(comparison: Comparison, question: str) -> Callable[..., Result]:
 
 
 def gate(options: argparse.Namespace, progress: Progress) -> Result:
-    """Hold one system against what is in use, once or at a look of many."""
-    if not options.baseline:
-        raise InputError("give --baseline, what is in use: a log, a file of outputs, or a name")
+    """Hold one system against what is in use, or a number, once or at a look of many."""
+    is_alone = options.at_least is not None or options.at_most is not None
+    if not options.baseline and not is_alone:
+        raise InputError(
+            "give --baseline, what is in use: a log, a file of outputs, or a name; or --at-least, "
+            "a score to reach"
+        )
     is_growing = any(
         x is not None for x in (options.of, options.looks, options.start, options.state)
     )
@@ -119,7 +123,10 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
     for path in options.output or () if is_growing else ():
         if Path(path).absolute() == Path(options.state).absolute():
             raise InputError(f"-o {path} is the state; give another file")
-    if not is_growing and options.margin is None and options.recovery is None:
+    if options.baseline and is_alone:
+        raise InputError("give --baseline, or a number to reach, not both")
+    is_limited = options.margin is not None or options.recovery is not None
+    if not (is_growing or is_limited or is_alone):
         raise InputError("give --margin, the loss that is too much, or --recovery, what to keep")
     if options.margin is not None and options.margin <= 0:
         # The library says to leave it out, for a gate that no command is.
@@ -128,7 +135,11 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
             f"is a loss",
             argument="margin",
         )
-    inputs, asked, notes = _against_baseline(options, progress, "a gate is")
+    notes: tuple[str, ...] = ()
+    if is_alone:
+        inputs, asked = _asked(options, progress)
+    else:
+        inputs, asked, notes = _against_baseline(options, progress, "a gate is")
     # Few commands ask for settings of logs.
     from evalstats.logs.settings import allowed_changes
 
@@ -305,7 +316,7 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
         raise InputError(
             "--unpaired is for one gate: at a look of --state both systems have the same items"
         )
-    tables, state, baseline = inputs.only(), Path(path), asked.pop("baseline")
+    tables, state, baseline = inputs.only(), Path(path), asked.pop("baseline", None)
     if len(tables) > 1:
         names = ", ".join(table.metric.name for table in tables)
         raise InputError(f"--metrics must choose one of {names}: a look has one metric")

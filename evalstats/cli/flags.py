@@ -92,7 +92,7 @@ COMMANDS = {
         "texts logs units printed"),
     "gate": Command(
         "may a new model take another's place? exit code 0 passed, 1 failed, 3 undecided, 4 go on",
-        "NEW --baseline BASE --margin POINTS | --recovery SHARE",
+        "NEW --baseline BASE --margin POINTS | NEW --at-least POINTS",
         ("logs/new --baseline logs/old --recovery 0.99",
          "-i new.txt --baseline old.txt -r ref.txt --margin 1"),
         "texts logs units drawn printed"),
@@ -193,6 +193,8 @@ OPTIONS = {
                "argument"),
         Option("--recovery SHARE", "compare gate", "of the baseline's score, to be kept",
                "argument"),
+        Option("--at-least POINTS", "gate", "without a baseline: the score to reach", "argument"),
+        Option("--at-most POINTS", "gate", "likewise, where lower is better", "argument rare"),
         Option("--on all|total", "gate", "all, or of tasks the total, decide (default: all)",
                "argument"),
         Option("--difference POINTS", "power", "a true difference", "argument"),

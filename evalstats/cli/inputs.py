@@ -113,10 +113,7 @@ def _check_enough(
     if options.command == "gate" and _known(name, systems, paths) is None:
         more = ""
         if re.fullmatch(r"[\d.]+ ?%?", name):
-            more = (
-                f". A gate holds two systems against each other; whether a score is above {name} "
-                f"says the interval of evalstats estimate --confidence-level 0.9 (at level 0.05)"
-            )
+            more = f". A score to reach is --at-least {name}, without a baseline"
         raise InputError(
             f"cannot read {name}: it does not exist, and there is no system {name!r}; "
             f"{meant(name, systems)}{more}"

@@ -2,6 +2,7 @@
 
 - `distributions`: the normal distribution and t
 - `student`: influence values; standard errors, t intervals and t tests made of them
+- `draws`: replicates that are drawn when somebody looks at them
 - `bootstrap`: the one rule from replicates to an interval and to a p-value; percentile and BCa
 - `fieller`: ratios of two scores, and which shares of one the other keeps
 - `counts`, `randomisation`: tests of 0/1 scores; p-values of approximate randomisation

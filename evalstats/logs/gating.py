@@ -76,27 +76,48 @@ def gate_tables(
             for side in (hypotheses, baseline)
         ]
         if all(are_logs):
-            return _of_logs(given, baseline, of_logs)
+            return _of_logs(given, [baseline, hypotheses], of_logs)
         if any(are_logs):
             raise InputTypeError(
                 "hypotheses and baseline must both be a Log, a path or a frame, or neither; a name "
                 "as the baseline goes with hypotheses that are a mapping, or statistics, of both"
             )
-    for name, value in of_logs.items():
-        if value is not None:
-            raise InputError(f"{name} is for logs, and these are texts or statistics; leave it out")
+    _refuse_of_logs(of_logs)
     if is_name:
         return GateTables(_by_task(given), str(baseline), given.groups, given.strata)
     tables = _of_two_sides(given, baseline)
     return GateTables({"": tables}, tables[0].systems[0], given.groups, given.strata)
 
 
+def system_tables(given: GateInput, of_logs: Mapping[str, Any]) -> GateTables:
+    """Return the tables of one system: outputs or statistics, a log, or tables by task."""
+    maker = maker_of(given.hypotheses)
+    if maker is not None and maker.total is None:
+        raise InputTypeError(
+            f"a gate needs the statistics of every segment, and {maker.why}", argument="hypotheses"
+        )
+    hypotheses = _opened(given.hypotheses)
+    given = given._replace(hypotheses=hypotheses, references=_opened(given.references))
+    if isinstance(hypotheses, (Log, str, os.PathLike)) or table_columns(hypotheses) is not None:
+        return _of_logs(given, [hypotheses], of_logs)
+    _refuse_of_logs(of_logs)
+    if not isinstance(hypotheses, Mapping) and not is_extracted(hypotheses):
+        given = given._replace(hypotheses={"system": hypotheses})
+    return GateTables(_by_task(given), "", given.groups, given.strata)
+
+
+def _refuse_of_logs(of_logs: Mapping[str, Any]) -> None:
+    for name, value in of_logs.items():
+        if value is not None:
+            raise InputError(f"{name} is for logs, and these are texts or statistics; leave it out")
+
+
 def _check_baseline(hypotheses: Any, baseline: object, argument: str) -> None:
     """Raise for a baseline that is a number, and for sums that say too little of segments."""
     if isinstance(baseline, (int, float)):
         raise InputTypeError(
-            f"must be a system, got {baseline}: whether a score is above a number says its "
-            f"interval, of estimate or estimate_logs with confidence_level=0.9 (at level 0.05)",
+            f"must be a system, got {baseline}; a score that is to reach a number has no baseline: "
+            f"give at_least={baseline}",
             argument=argument,
         )
     maker = maker_of(hypotheses) or maker_of(baseline)
@@ -122,20 +143,22 @@ def _opened(value: Any) -> Any:
     return read_lines(path) if path.removesuffix(".gz").endswith(".txt") else value
 
 
-def _of_logs(given: GateInput, baseline: object, of_logs: Mapping[str, Any]) -> GateTables:
-    """Return the tables of two logs, joined by the ids of their items."""
+def _of_logs(given: GateInput, logs: list[Any], of_logs: Mapping[str, Any]) -> GateTables:
+    """Return the tables of a baseline's log and a system's, joined by item id, or of one log."""
     if given.references is not None:
         raise InputError("references must be left out when logs are given: these have their scores")
     metrics: Any = given.metrics
     labels: Any = {"groups": given.groups, "strata": given.strata}
-    sides: Any = [baseline, given.hypotheses]
-    if all(table_columns(side) is not None for side in sides):
-        names = [read_log(side).systems for side in sides]
+    sides: Any = logs
+    if len(logs) == 2 and all(table_columns(log) is not None for log in logs):
+        names = [read_log(log).systems for log in logs]
         # Frames have no paths to be called after.
         if names[0] == names[1] and len(names[0]) == 1:
-            sides = dict(zip(("baseline", "system"), sides, strict=True))
+            sides = dict(zip(("baseline", "system"), logs, strict=True))
     asked = {"allow_changes": None, **of_logs, "paired": given.paired}
-    found = joined(sides, metric=metrics, labels=labels, **asked).several()
+    found = joined(sides, metric=metrics, labels=labels, **asked)
+    if len(logs) == 2:
+        found = found.several()
     (first, *_), *_ = found.tasks.values()
     system = first.systems[0]
     return GateTables(found.tasks, system, **found.labels, notes=found.notes, totals=found.totals)

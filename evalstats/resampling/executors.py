@@ -131,9 +131,10 @@ def _gather(work: Callable[[T], R], pieces: Sequence[T], executor: Executor, tel
         for piece in pieces:
             try:
                 futures.append(executor.submit(work, piece))
-            except BrokenExecutor as error:
+            # Broken, or shut down since: replicates may be asked for later.
+            except RuntimeError as error:
                 futures.append(Future())
-                futures[-1].set_exception(error)
+                futures[-1].set_exception(BrokenExecutor(str(error)))
         for piece, future in zip(pieces, futures, strict=True):
             try:
                 results.append(future.result())

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError
+from evalstats.inference.draws import NONE, Draws
 from evalstats.results import layout
 from evalstats.results.convert import Count, Level, NotNegative, check_bounds
 from evalstats.results.forms import Finding, Listed, Result
@@ -85,7 +86,8 @@ class Estimate(_Scores):
     n_battles : int or None
         Of an arena: in how many battles the system was.
     replicates : ndarray, shape (B,)
-        Corpus scores of the resamples; empty for t, of several tasks, and after `from_json`.
+        Corpus scores of the resamples, drawn at the first look where the interval has not needed
+        them; empty for t, of several tasks, and after `from_json`.
 
     Examples
     --------
@@ -116,7 +118,12 @@ class Estimate(_Scores):
     aggregate: str | None = None
     n_battles: Count | None = None
     # They follow from the signature and the statistics, and an array has no hash.
-    replicates: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), compare=False)
+    draws: Draws = field(default=NONE, compare=False)
+
+    @property
+    def replicates(self) -> NDArray[np.float64]:
+        """Corpus scores of the resamples."""
+        return self.draws.values
 
     def prediction(self, n: int | None = None) -> Interval:
         """Return the interval in which the score on another test set of n units lies.
@@ -207,8 +214,8 @@ class Estimate(_Scores):
             },
             "num_samples": self.n_segments,
         }
-        if len(self.replicates) and self.method in _DRAWN:
-            found["num_bootstrap_samples"] = len(self.replicates)
+        if self.draws.n and self.method in _DRAWN:
+            found["num_bootstrap_samples"] = self.draws.n
         return found
 
 

@@ -38,28 +38,32 @@ _SIDE = 16
 
 @dataclass(frozen=True)
 class Limit:
-    """A margin in points, or a recovery, a share of the baseline; of a gate about a loss alone."""
+    """A margin in points, or a recovery, a share of the baseline; of a gate about a loss alone.
+
+    Where there is no baseline `asked` says what is asked of a score.
+    """
 
     margin: float | None = None
     recovery: float | None = None
     of_loss: bool = False
+    asked: str = ""
 
     @property
     def is_none(self) -> bool:
         """Whether there is no limit."""
-        return self.margin is None and self.recovery is None
+        return self.margin is None and self.recovery is None and not self.asked
 
     @property
     def said(self) -> str:
         """What dashed lines are where each row has its own."""
         if self.margin is None:
-            return f"{self.recovery:g} of the baseline kept"
+            return self.asked or f"{self.recovery:g} of the baseline kept"
         return f"a loss of {self.margin:g}" if self.of_loss else f"margin ±{self.margin:g}"
 
     def named(self, end: float) -> str:
         """Return what stands at a limit: ``−0.5 allowed``, ``+0.5`` of a margin, ``0.9 kept``."""
         if self.margin is None:
-            return f"{self.recovery:g} kept"
+            return self.asked or f"{self.recovery:g} kept"
         at = f"{end:+g}".replace("-", "−")
         return f"{at} allowed" if self.of_loss else at
 
@@ -217,8 +221,10 @@ class Forest:
     @property
     def said(self) -> str:
         """What is said of the axis, and of limits that are each row's own."""
-        is_said = all(named.endswith(("allowed", "kept")) for _, named, _ in self.named_ends)
-        if self.limit is None or (self.named_ends and is_said):
+        if self.limit is None or not any(mark.ends for mark in self._every):
+            return self.label
+        if self.named_ends and (self.limit.margin is None or self.limit.of_loss):
+            # The line says it.
             return self.label
         return f"{self.label}; dashed: {self.limit.said}"
 

@@ -77,8 +77,9 @@ class Signature:
         return cls(name, metric, tuple(analysis))
 
     def but(self, **changes: str | None) -> Signature:
-        """Return the signature with other values where it has these keys, `None` for none."""
-        pairs = [(key, changes.get(key, value)) for key, value in self.analysis]
+        """Return the signature with other values under these keys, `None` for none."""
+        found = {**dict(self.analysis), **changes}
+        pairs = [(key, found.get(key)) for key in _KEYS]
         return replace(self, analysis=tuple((key, x) for key, x in pairs if x is not None))
 
     @property

@@ -1,4 +1,4 @@
-"""Which version of this library runs; this loads nothing else of it."""
+"""Which version of this library runs, and beside which other; this loads nothing else of it."""
 
 from __future__ import annotations
 
@@ -22,3 +22,22 @@ def version() -> str:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
         return f"{VERSION}+uninstalled"
+
+
+def intruder() -> str:
+    """Say that the other project of this name is installed as well, and what to do; or ``""``.
+
+    The distribution ``evalstats`` has a folder of the same name: pip puts one over the other, and
+    whichever is removed takes files of both with it.
+    """
+    from importlib import metadata
+
+    try:
+        other = metadata.version("evalstats")
+    except metadata.PackageNotFoundError:
+        return ""
+    return (
+        f"the distribution evalstats {other}, another project, is installed in the same folder; "
+        f"both cannot live in one environment: 'pip uninstall evalstats {DISTRIBUTION}', and "
+        f"install {DISTRIBUTION} again"
+    )

@@ -487,7 +487,7 @@ compare TEXTS --digits -1 => --digits must be at least 0, got -1
 compare TEXTS -o x.md -o ./x.md => -o ./x.md is given more than once
 compare TEXTS --baseline '' => --baseline: there is no ''
 gate TEXTS --baseline copy => give --margin, the loss
-gate b.csv --baseline 0.6 --margin 0.1 => there are B. A gate holds two systems against each other; whether a score is above 0.6 says the interval of evalstats estimate --confidence-level 0.9
+gate b.csv --baseline 0.6 --margin 0.1 => there are B. A score to reach is --at-least 0.6, without a baseline
 gate scores.csv --baseline Bee --recovery 0.9 => error: cannot read Bee: it does not exist, and there is no system 'Bee'; there are A, B
 extract TEXTS -o x.txt => -o must end in .npz, got x.txt
 extract TEXTS -m bleu ter -o x.npz => -m needs one metric
@@ -560,6 +560,24 @@ def test_every_help_is_a_screen_that_begins_with_two_examples(typed, monkeypatch
     assert typed() == typed("--help")
     assert all(name in typed() for name in COMMANDS)
     assert typed("--version") == f"evalstats {es.__version__}\n"
+
+
+def test_the_other_project_of_this_name_is_noticed(tmp_path, monkeypatch, capsys):
+    """Both own the folder `evalstats`: who asks for the version, or a name of theirs, is told."""
+    with pytest.raises(AttributeError, match=r"no attribute 'evaluate_all'$"):
+        es.evaluate_all  # noqa: B018
+    folder = tmp_path / "evalstats-0.3.3.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: evalstats\nVersion: 0.3.3\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    advice = "evalstats 0.3.3, another project, .*'pip uninstall evalstats evalstats-text'"
+    with pytest.raises(AttributeError, match=f"no attribute 'evaluate_all'; .*{advice}"):
+        es.evaluate_all  # noqa: B018
+    assert not hasattr(es, "__wrapped__")
+    assert cli.main(["--version"]) == 0
+    said = capsys.readouterr()
+    assert said.out == f"evalstats {es.__version__}\n"
+    assert re.search(advice, said.err)
 
 
 def test_names_that_look_like_arguments_stay_as_they_are(typed, refused):

@@ -600,8 +600,10 @@ def test_a_resample_without_labels_is_told():
         marks[55] = 1.0
     groups = np.arange(600) // 10
     asked = {"metrics": es.Mean("pass"), "human": human, "groups": groups, "n_resamples": 999}
+    # By default t decides, and asks no resample.
+    assert es.compare(judge, **asked)["B"].test == "t"
     with pytest.raises(es.InputError) as caught:
-        es.compare(judge, **asked)
+        es.compare(judge, **asked, method="percentile")
     assert str(caught.value) == (
         "pass of a resample of system 'A' is not known: it has none of people's labels, or nothing "
         "else, since few of 60 groups have labels; label segments of more groups, or, unless "

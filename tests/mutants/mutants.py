@@ -304,10 +304,14 @@ a seed that was asked for is not the default
 BLEU that was asked for is not the default
 - if metrics is not None and as_metrics(metrics)
 + if metrics not in (None, "bleu") and as_metrics(metrics)
-@ questions/power/planning.py: suites
-planning draws nothing
-- drawn = evaluation.together(of, evaluation.undrawn)
-+ drawn = evaluation.together(of, evaluation.options)
+@ analysis/pairs.py: draws
+what counts or t decide draws nothing
+- by_t = partial(student.pvalue, t, 1.0, self.spread.degrees, alternative)
++ by_t = partial(student.pvalue, t, 1.0 + 0 * len(distances()), self.spread.degrees, alternative)
+@ analysis/estimate.py: draws
+a signature says what was drawn
+- n = drawn.draws.n if drawn.draws.are_made else 0
++ n = drawn.draws.n
 @ designs/moments/from_moments.py: moments
 a covariance is centred
 - covariance = moments.products[0] - np.outer(sums, sums) / n
@@ -469,8 +473,8 @@ of systems that are identical all units say how much is kept
 + self.differ(a, b)[1] or 2.0
 @ analysis/drawn.py: rule intervals margins paired contrasts
 replicates that differ by rounding only are ties
-- replicates[np.abs(replicates) <= tie] = 0.0
-+ replicates[np.abs(replicates) < 0] = 0.0
+- found[np.abs(found) <= tie] = 0.0
++ found[np.abs(found) < 0] = 0.0
 scores that are equal but for rounding have a ratio of 1
 - np.where(difference.replicates == 0, other.replicates, self.replicates)
 + np.asarray(self.replicates)
@@ -501,8 +505,8 @@ the analysis is read from the end as far as its keys are in order
 - key not in _KEYS[:place]
 + key not in _KEYS
 a change of one option leaves the others
-- changes.get(key, value)) for
-+ changes.get(key)) for
+- found = {**dict(self.analysis), **changes}
++ found = dict(changes)
 @ metrics/identity.py: signatures interchange
 each version of sacreBLEU is named once
 - for version in signature.versions}
@@ -1131,6 +1135,10 @@ interpolation takes a step where it gains more than halving
 a command loads what it needs
 - if TYPE_CHECKING:
 + if True:
+@ __init__.py: cli
+who asks for a name of the other project of this name is told
+- and _version().intruder()
++ and ""
 @ cli/__init__.py: cli
 a description is text
 - if options.describe and form == "text"

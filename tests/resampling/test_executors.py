@@ -134,7 +134,7 @@ def test_a_dask_cluster_that_loses_a_worker(expected):
 def test_whoever_waits_is_told_and_changes_no_bit():
     calls = []
     told = Reporting(2, lambda *call: calls.append(call))
-    asked = {"metric": "ter", "n_resamples": 5000}
+    asked = {"metric": "ter", "n_resamples": 5000, "method": "percentile"}
     found = es.compare(OUTPUTS, REFERENCES, **asked, executor=told)
     assert found == es.compare(OUTPUTS, REFERENCES, **asked)
     assert {label for _, _, label in calls} == {"resampling"}

@@ -72,9 +72,9 @@ def test_a_total_of_metrics_names_each_version_of_sacrebleu_once():
     assert "|sacrebleu:1.5,2.0|" in total.signature
 
 
-def test_other_values_take_the_place_of_those_that_there_are():
+def test_other_values_stand_at_their_places():
     one = Signature("x", MetricSignature.of("n:4"), (("test", "t"), ("n", "99")))
-    assert str(one.but(n=None, adj="holm")) == "x|n:4|test:t"
+    assert str(one.but(n=None, adj="holm")) == "x|n:4|test:t|adj:holm"
     assert str(one.but(test="ar")) == "x|n:4|test:ar|n:99"
     assert (one.settings, one.parts[-1]) == (("n:4",), "n:99")
 

@@ -33,8 +33,8 @@ class Arrivals:
     ----------
     ids : tuple of str or None
         Their names; `None` where places name them.
-    values : ndarray, shape (2, n, k)
-        Statistics of baseline and system.
+    values : ndarray, shape (2, n, k) or (1, n, k)
+        Statistics of baseline and system, or of the system alone.
     counts : tuple of int
         How many there were at each look.
     """
@@ -76,7 +76,7 @@ class Arrivals:
     def after(
         self, ids: tuple[str, ...] | None, values: NDArray[Any]
     ) -> tuple[Arrivals, NDArray[np.intp] | None]:
-        """Return the items with those of another look, `(2, n, k)`, and the place of each there.
+        """Return the items with those of another look, `(S, n, k)`, and the place of each there.
 
         Known scores stay. The places are `None` where items come in the same order.
         """
@@ -89,7 +89,7 @@ class Arrivals:
         if not np.array_equal(values[:, :known], self.values):
             differ = np.any(values[:, :known] != self.values, axis=2)
             i = int(np.argmax(np.any(differ, axis=0)))
-            side = "baseline" if differ[0, i] else "system"
+            side = "baseline" if len(values) == 2 and differ[0, i] else "system"
             name = repr(ids[i]) if ids else str(i)
             raise InputError(
                 f"item {name} had another score, or label, of the {side} at an earlier look: what "
@@ -178,13 +178,13 @@ def _differ(codes: NDArray[np.intp], looks: NDArray[np.intp]) -> float:
     return float(chdtrc((shape[0] - 1) * (shape[1] - 1), statistic))
 
 
-def arrivals_of(state: Mapping[str, Any], metric: Metric) -> Arrivals:
-    """Return the items of a state, checked."""
+def arrivals_of(state: Mapping[str, Any], metric: Metric, n_systems: int) -> Arrivals:
+    """Return the items of a state with the statistics of so many systems, checked."""
     values, ids, counts = np.array(state["values"]), state["items"], state["counts"]
     k = len(metric.columns)
-    if values.dtype.kind not in "if" or values.ndim != 3 or values.shape[::2] != (2, k):
+    if values.dtype.kind not in "if" or values.ndim != 3 or values.shape[::2] != (n_systems, k):
         raise InputError(
-            f"state.values are {values.dtype} of shape {values.shape}, not (2, N, {k})"
+            f"state.values are {values.dtype} of shape {values.shape}, not ({n_systems}, N, {k})"
         )
     if not np.all(np.isfinite(values)):
         raise InputError("state.values must be finite")

@@ -33,6 +33,7 @@ from evalstats.designs.looks.spending import (
     sequence_pvalue,
     spent,
 )
+from evalstats.designs.one_sample.against import PAIR, OneSample, as_bound
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics import Metric, as_metric
@@ -72,6 +73,9 @@ class SequentialTest:
     margin, recovery : float, optional
         The loss that is too much, or the share of the baseline's score to be kept, as in `gate`.
         Without either it is asked whether the system is better.
+    at_least, at_most : float, optional
+        In place of a baseline and a limit: the number that the system's score has to pass, as in
+        `gate`. Looks are then at `new` alone.
     significance_level : float
         In (0, 0.5): at most how often *any* look passes what should not, and how often any fails
         what should not.
@@ -130,6 +134,8 @@ class SequentialTest:
         *,
         margin: float | None = None,
         recovery: float | None = None,
+        at_least: float | None = None,
+        at_most: float | None = None,
         significance_level: float = 0.05,
         spending: Spending = "obrien-fleming",
         start: int | None = None,
@@ -142,6 +148,13 @@ class SequentialTest:
         self.n_looks = integer(looks, "looks", 1, _MOST_LOOKS)
         self.metric = as_metric(metric)
         self.margin, self.recovery = as_limits(margin, recovery)
+        self.bound = as_bound(at_least, at_most)
+        if self.bound is not None and (self.margin, self.recovery) != (None, None):
+            raise InputError(
+                "holds one system against a number, and margin and recovery are about two; leave "
+                "them out",
+                argument=self.bound.argument,
+            )
         self.significance_level = share(significance_level, "significance_level", 0.5)
         self.spending = spending
         spent(1.0, self.significance_level, spending)
@@ -158,7 +171,7 @@ class SequentialTest:
     def look(
         self,
         new: Any,
-        base: Any,
+        base: Any = None,
         references: Any = None,
         *,
         groups: Labels = None,
@@ -172,8 +185,9 @@ class SequentialTest:
         ----------
         new, base
             N outputs or scores of each, or the `SegmentStatistics` of each; or both systems in
-            `new`, as `compare` takes them, and the name of the baseline. Those of earlier looks
-            come again, known by their `segment_ids`, or by their places.
+            `new`, as `compare` takes them, and the name of the baseline; `new` alone of a test
+            against a number. Those of earlier looks come again, known by their `segment_ids`, or
+            by their places.
         references, groups, strata, aggregate
             As in `compare`, of all items so far. Groups are what is counted.
         human : sequence or mapping, optional
@@ -194,11 +208,20 @@ class SequentialTest:
             For bad input, and where an item is missing or has other scores than before; the test
             stays as it was.
         """
+        if (base is None) is not (self.bound is not None):
+            raise InputError(
+                "must be given, the baseline's items so far, but for a test against a number",
+                argument="base",
+            )
         task, baseline = self._task(new, base, references, human)
         task = replace(task, groups=groups, strata=strata, aggregate=aggregate)
         (table,) = task.tables
-        ((a, b),) = as_pairs(table.systems, baseline)
-        ids, values = table.segment_ids, table.values[[a, b]]
+        if self.bound is None:
+            (pair,) = as_pairs(table.systems, baseline)
+            part: Task | OneSample = task
+        else:
+            pair, part = PAIR, OneSample(task, self.bound)
+        ids, values = table.segment_ids, table.values[list(pair)[: len(table.systems)]]
         before = self._arrivals or Arrivals(ids, values[:, :0])
         arrivals, order = before.after(ids, values)
         if self._looks and arrivals.counts[-1] == before.counts[-1]:
@@ -227,14 +250,11 @@ class SequentialTest:
             executor=self.executor,
         )
         options = one_sided(asked, level)
-        (drawn,) = task.drawn(replace(options, test="t", method="t"))
+        (drawn,) = part.drawn(options)
         refuse_fixed(drawn, "a look")
-        if self.test == "bootstrap" and drawn.of.outcomes is None:
-            (drawn,) = task.drawn(options)
-        pair = PairTest(drawn, a, b, options)
-        look = self._look_of(pair, level, continuing, table.n_segments)
+        look = self._look_of(PairTest(drawn, *pair, options), level, continuing, table.n_segments)
         corrections = [note for one in drawn.of.corrections for note in one.notes()]
-        order_said = order_notes(table, order, arrivals, drawn, a)
+        order_said = order_notes(table, order, arrivals, drawn, pair[0])
         self._notes = (*drawn.of.cautions, *order_said, *corrections)
         self._looks, self._arrivals, self._continuing = (*self._looks, look), arrivals, continuing
         return look
@@ -295,7 +315,7 @@ class SequentialTest:
                     f"version of evalstats wrote it; begin with a new test"
                 )
             for name, here in self._options().items():
-                there = {"start": None, **state["test"]}[name]
+                there = {"start": None, "bound": None, **state["test"]}[name]
                 if there == here:
                     continue
                 if isinstance(there, Mapping) and isinstance(here, Mapping):
@@ -310,7 +330,8 @@ class SequentialTest:
                 record_of(Look, record, f"state.looks[{i}]")
                 for i, record in enumerate(state["looks"])
             )
-            arrivals = arrivals_of(state, self.metric) if looks else None
+            n_systems = 2 if self.bound is None else 1
+            arrivals = arrivals_of(state, self.metric, n_systems) if looks else None
             # None of the earlier looks crossed its bound.
             continuing, known = Continuing(), (self.of, self.significance_level)
             for i, look in enumerate(looks, 1):
@@ -328,10 +349,14 @@ class SequentialTest:
         self._looks, self._arrivals, self._continuing = looks, arrivals, continuing
 
     def _task(self, new: Any, base: Any, references: Any, human: Any) -> tuple[Task, str]:
-        """Return both systems as a task, and the name of the baseline."""
+        """Return both systems as a task, and the name of the baseline; of a number the only one."""
         for maker in filter(None, map(maker_of, (new, base))):
             raise InputTypeError(f"a look needs the statistics of every segment, not {maker.name}")
-        if isinstance(base, str) and (is_statistics(new) or isinstance(new, Mapping)):
+        if self.bound is not None:
+            is_named = is_statistics(new) or isinstance(new, Mapping)
+            both, baseline = new if is_named else {"system": new}, ""
+            human = by_role(human, {"new": "system"})
+        elif isinstance(base, str) and (is_statistics(new) or isinstance(new, Mapping)):
             both, baseline = new, base
         elif is_statistics(new) and is_statistics(base):
             (first,), (second,) = _tables(base), _tables(new)
@@ -357,8 +382,9 @@ class SequentialTest:
                 f"{table.metric.signature}; of several runs give their means",
                 argument="metric",
             )
-        if len(table.systems) != 2:
-            raise InputError(f"a look compares two systems, got {', '.join(table.systems)}")
+        if len(table.systems) != (2 if self.bound is None else 1):
+            what = "compares two systems" if self.bound is None else "holds one against a number"
+            raise InputError(f"a look {what}, got {', '.join(table.systems)}")
         return task, baseline
 
     def _level(self, n: int, continuing: Continuing) -> tuple[float, Continuing]:
@@ -457,6 +483,7 @@ class SequentialTest:
             "metric": _plain(identity(self.metric) | parameters(self.metric)),
             "margin": self.margin,
             "recovery": self.recovery,
+            "bound": None if self.bound is None else self.bound.asked,
             "significance_level": self.significance_level,
             "spending": spending if self.of is not None else None,
             "start": self.start,

@@ -235,7 +235,7 @@ def over(
         for d in comparison.rows:
             own.setdefault((d.metric, d.system, d.baseline), {})[d.task] = d.difference
             if d.units.n_units is None:
-                drawn = evaluation.scores_of(evaluation.part_of(d), evaluation.undrawn)[d.metric]
+                drawn = evaluation.scores_of(evaluation.part_of(d))[d.metric]
                 runs = [drawn.runs[drawn.of.systems.index(s)] for s in (d.baseline, d.system)]
                 scores = np.stack([one.scores for (one,) in runs])
                 by_run.setdefault((d.metric, d.system, d.baseline), []).append(scores)

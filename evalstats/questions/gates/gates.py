@@ -24,6 +24,8 @@ from evalstats.results.records import (
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from evalstats.pictures.figures import Axes
 
 #: From the worst to the best: a gate is as good as its worst check. What is not asked is shown.
@@ -102,6 +104,11 @@ class GateCheck(Record):
     def name(self) -> str:
         """Task and metric."""
         return f"{self.task}: {self.metric}" if self.task else self.metric
+
+    @property
+    def asked(self) -> str:
+        """What has to be shown to pass."""
+        return "within the limit"
 
     @property
     def pvalue_passed(self) -> float | None:
@@ -205,7 +212,7 @@ class Gate(Several[GateCheck]):
         worst = sorted(self.checks, key=lambda check: VERDICTS.index(check.verdict))
         return tuple(f"{c.name}: {c.verdict}, {_why(c)}." for c in worst if c.reason)
 
-    def noting(self, *notes: str) -> Gate:
+    def noting(self, *notes: str) -> Self:
         """Return the gate with notes before its own; what makes numbers invalid bars what passed.
 
         Such a check is undecided.
@@ -297,12 +304,22 @@ class Gate(Several[GateCheck]):
         cases = []
         for check in self.checks:
             case = check.task or "evalstats", check.metric, check.verdict, kinds[check.verdict]
-            text = "\n".join([junit_text(check.difference, self._limit()), *cautions])
+            text = "\n".join([self._junit_text(check), *cautions])
             cases.append(JunitCase(*case, text, _why(check) or "the total alone decides"))
         return junit(cases)
 
+    def _junit_text(self, check: GateCheck) -> str:
+        """Return what a test case of JUnit's XML says of a check."""
+        return junit_text(check.difference, self._limit())
+
     def _limit(self) -> str:
         return limit_of(self.margin, self.recovery, "no significant loss")
+
+    @property
+    def _verdict_shown(self) -> str:
+        """The verdict, and what it counts as."""
+        counts = self.verdict == "undecided" and self.undecided is not None
+        return self.verdict.upper() + (f" (counts as {self.undecided}ed)" if counts else "")
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         of = {plural(check.unit) for check in self.checks}
@@ -326,10 +343,7 @@ class Gate(Several[GateCheck]):
         is_of_total = any(check.verdict == "not asked" for check in self.checks)
         asked = "asked of the total" if is_of_total else "asked"
         asked += f": {self._limit()}, level {self.significance_level:g}"
-        verdict = self.verdict.upper()
-        if self.verdict == "undecided" and self.undecided is not None:
-            verdict += f" (counts as {self.undecided}ed)"
-        title = f"{verdict}: {first.system} against {first.baseline}, {asked}"
+        title = f"{self._verdict_shown}: {first.system} against {first.baseline}, {asked}"
         n_totals = sum(check.difference.aggregate is not None for check in self.checks)
         spare = ("gained, lost", units)
         table = table_of(title, self.checks, columns, n_totals=n_totals, spare=spare)
@@ -404,7 +418,7 @@ def _why(check: GateCheck) -> str:
     """Return the reason of a check, with the p-value of what could not be shown."""
     if check.verdict != "undecided" or check.pvalue_passed is None or check.barred:
         return check.reason
-    return f"not shown to be within the limit ({tabular.p_is(check.pvalue_passed)}); {check.reason}"
+    return f"not shown to be {check.asked} ({tabular.p_is(check.pvalue_passed)}); {check.reason}"
 
 
 def numbers_of(d: Difference, digits: int | None = None) -> list[str]:

@@ -101,6 +101,28 @@ def mcnemar_power(
     return t_power(shift, degrees, level, sides, stretch)
 
 
+def share_power(
+    number: float,
+    share: float,
+    n_segments: float,
+    level: float,
+    sides: int = 1,
+    degrees: float = np.inf,
+) -> float:
+    """Return how often the score test shows a true share to differ from a number, on one side.
+
+    The test's error is that of the number, and the share's own is another (Fleiss, Levin and Paik,
+    2003, section 2.4).
+
+    >>> round(share_power(0.9, 0.93, 558, 0.05), 2)    # for 0.8
+    0.8
+    """
+    variance = max(share * (1 - share), _LEAST_VARIANCE)
+    shift = abs(share - number) * (n_segments / variance) ** 0.5
+    stretch = (number * (1 - number) / variance) ** 0.5
+    return t_power(shift, degrees, level, sides, stretch)
+
+
 def items_within(margin: float, discordant: float, level: float, power: float) -> float:
     """Return how many items show two equal shares to differ by less than a margin, on one side.
 

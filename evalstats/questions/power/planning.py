@@ -15,8 +15,10 @@ from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
 from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair, refuse_fixed
 from evalstats.analysis.estimate import size_notes
 from evalstats.analysis.options import SEED, Alternative, Options
+from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, integer, real, share
+from evalstats.designs.one_sample.against import ShareAgainst
 from evalstats.designs.trials.repeats import (
     TrialSpread,
     cheapest_of,
@@ -384,22 +386,19 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
 
 def planned_of(evaluation: Evaluation, of: Sequence[Difference], asked: Question) -> Power:
     """Plan as `power` does, with the systems of a comparison as the pilot."""
-    drawn = evaluation.together(of, evaluation.undrawn)
+    drawn = evaluation.together(of)
     if not drawn[0].of.is_paired:
         raise InputError(
             "power plans one test set for all systems, and each of these has its own; compare "
             "the systems on the same segments"
         )
-    if any(one.influence is None for one in drawn):
-        # Without derivatives replicates say how scores vary.
-        drawn = evaluation.together(of, evaluation.options)
     return planned(drawn, evaluation.pairs, asked)
 
 
 def needed_of(evaluation: Evaluation, d: Difference, level: float, target: float) -> int | None:
     """Return how many units show a system that has lost nothing to be within the limit."""
     part = evaluation.part_of(d)
-    drawn = evaluation.scores_of(part, evaluation.undrawn)[d.metric]
+    drawn = evaluation.scores_of(part)[d.metric]
     names = drawn.of.systems
     pair = names.index(d.baseline), names.index(d.system)
     n = needed_within(drawn, pair, evaluation.options, level, target)
@@ -437,6 +436,28 @@ def needed_within(
     design = by_t(1 / unit * effect, asked)
     # Of as many runs as there were.
     return design.needed(distance / unit, design.n_runs)
+
+
+def needed_above(pair: PairTest, level: float, target: float) -> int | None:
+    """Return how many units show a score as good as this one to be better than a number.
+
+    `None` where it is no better. The number is the baseline of the pair (`designs.one_sample`).
+    """
+    drawn, effect = pair.drawn, pair.difference
+    ahead = effect.value if drawn.of.higher_is_better else -effect.value
+    if ahead <= 0 or level < _LEAST_LEVEL:
+        return None
+    if isinstance(pair.counts, ShareAgainst):
+        of, number, n = pair.counts.of, pair.counts.number, drawn.units.n
+        return noncentral.least_size(
+            lambda m: noncentral.share_power(number, of.share, m * of.n / n, level), target
+        )
+    if effect.spread.error == 0:
+        return None
+    asked = Question(level, target, pair.options.confidence_level, alternative="greater")
+    unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
+    design = by_t(1 / unit * effect, asked)
+    return design.needed(ahead / unit, design.n_runs)
 
 
 def _check_size(values: Floats | None, drawn: Drawn, what: str) -> None:

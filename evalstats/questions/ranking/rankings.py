@@ -330,7 +330,7 @@ def _by_metric(
     """Rank the systems by the differences of all pairs under one metric."""
     first, adjustment = differences[0], comparison.adjusted
     part = evaluation.part_of(first)
-    drawn = evaluation.scores_of(part, evaluation.options)[first.metric]
+    drawn = evaluation.scores_of(part)[first.metric]
     of = first.task, first.metric
     scores = {e.system: e for e in comparison.estimates if (e.task, e.metric) == of}
     number = drawn.of.systems.index
@@ -344,7 +344,11 @@ def _by_metric(
         scores=[(e.low, e.high, e.n_battles) for e in (scores[x] for x in drawn.of.systems)],
         adjustment=comparison.adjustment,
         task=first.task,
-        signature=comparison.signature_of(first),
+        signature=str(
+            evaluation.signatures[first.task, first.metric].but(
+                **_drawing(drawn, evaluation.options)
+            )
+        ),
         notes=(
             *evaluation.notes,
             *floor_notes(adjustment, differences, comparison.estimates[0].unit),
@@ -355,6 +359,12 @@ def _by_metric(
         ),
     )
     return found if clusters == "simultaneous" else _as_wmt(found, drawn, clusters)
+
+
+def _drawing(drawn: Drawn, options: Options) -> dict[str, str]:
+    """Return what a ranking draws, where its comparison may have drawn nothing."""
+    n = drawn.draws.n
+    return {"n": str(n), "seed": str(options.seed)} if n else {}
 
 
 def _as_wmt(ranking: Ranking, drawn: Drawn, clusters: str) -> Ranking:
@@ -401,11 +411,10 @@ def _by_composite(
 ) -> Ranking:
     """Rank the systems by a composite of the metrics of differences, resampled with them."""
     options = evaluation.options
-    drawn = evaluation.together(of, options)
+    drawn = evaluation.together(of)
     test = "t" if options.test == "t" else "bootstrap"
-    signatures = distinct(
-        str(evaluation.signatures[d.task, d.metric].but(test=test, adj="max-t")) for d in of
-    )
+    signed = {"test": test, "adj": "max-t", **_drawing(drawn[0], options)}
+    signatures = distinct(str(evaluation.signatures[d.task, d.metric].but(**signed)) for d in of)
     up = np.array([one.of.higher_is_better for one in drawn])
     if callable(composite) and not isinstance(composite, str):
         name, function = getattr(composite, "__name__", _UNNAMED), composite
@@ -447,12 +456,12 @@ def _composed(drawn: Sequence[Drawn], name: str, function: Joint, higher_is_bett
     unit is not known, and replicates of the metrics are needed.
     """
     first, n = drawn[0], len(drawn[0].scores)
-    if not first.replicates.size and not first.units.has_values:
+    if not first.draws.n and not first.units.has_values:
         raise InputError(
             "a composite needs resampled scores, and of moments nothing is drawn; give "
             "SegmentStatistics, or a Shard"
         )
-    if not first.replicates.size:
+    if not first.draws.n:
         raise InputError("a composite needs resampled scores: leave method out")
     scores = np.stack([one.scores for one in drawn], axis=-1)
     replicates = np.stack([one.replicates.T for one in drawn], axis=-1)
@@ -513,8 +522,7 @@ def _ranking(
     verdicts = (together <= level) & ahead
     intervals = ranks.rank_intervals(verdicts)
     tiers, clusters = ranks.letters(verdicts, order), ranks.clusters(verdicts, order)
-    is_drawn = drawn.replicates.size > 0
-    first = ranks.probability_first(drawn.replicates.T, higher) if is_drawn else None
+    first = ranks.probability_first(drawn.replicates.T, higher) if drawn.draws.n else None
     alone_intervals = _alone(drawn, alone, ahead, options, adjustment)
     return Ranking(
         metric=drawn.of.name,

@@ -1,0 +1,287 @@
+"""A gate without a baseline: whether a score is at least, or at most, a fixed number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.drawn import Drawn, refuse_fixed
+from evalstats.analysis.estimate import limits_of, result_signature
+from evalstats.analysis.options import SEED, Options
+from evalstats.analysis.pairs import PairTest
+from evalstats.analysis.suite import Groups, Suite, Tables
+from evalstats.analysis.tasks import Task, as_decided
+from evalstats.analysis.totals import Total
+from evalstats.checks import choice, share
+from evalstats.designs.one_sample.against import PAIR, Bound, OneSample
+from evalstats.errors import Argument, InputError
+from evalstats.inference.families import holm
+from evalstats.questions.gates.gate import decided, one_sided
+from evalstats.questions.gates.gates import ASKED, UNDECIDED, Gate, GateCheck
+from evalstats.questions.power.planning import needed_above
+from evalstats.resampling.executors import Workers
+from evalstats.resampling.weights import Rng, as_seed
+from evalstats.results import tabular
+from evalstats.results.forms import Finding
+from evalstats.results.marks import Forest, Limit, Mark
+from evalstats.results.notes import limit_notes
+from evalstats.results.records import (
+    KINDS,
+    Difference,
+    MarginTest,
+    accepting,
+    counted,
+    metric_name,
+    plural,
+)
+from evalstats.results.tabular import Column, Table, table_of
+
+#: How often a score that is as good as it seems should pass.
+_POWER = 0.8
+_WORDS = {"passed": "shown to be", "failed": "shown not to be", "undecided": "not shown to be"}
+
+
+@dataclass(frozen=True)
+class ScoreCheck(GateCheck):
+    """One task under one metric, or the total, against a number; fields as those of `GateCheck`.
+
+    Attributes
+    ----------
+    difference : Difference
+        Of the score from the number, which stands as the baseline; its bounds have each a one-sided
+        confidence of 1 - `significance_level`.
+    needed : int or None
+        About how many items show a score that is as good as this one to be on the right side of the
+        number, four times out of five; `None` where it is on the other side.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> (check,) = es.gate([1] * 97 + [0] * 3, metrics=es.Mean("accuracy"), at_least=0.9)
+    >>> check.verdict, check.score, check.low > 0.9
+    ('passed', 0.97, True)
+    """
+
+    @property
+    def score(self) -> float:
+        """That of the system."""
+        return self.difference.system_score
+
+    @property
+    def low(self) -> float:
+        """Lower bound of the score's interval."""
+        return self.difference.baseline_score + self.difference.low
+
+    @property
+    def high(self) -> float:
+        """Its upper bound."""
+        return self.difference.baseline_score + self.difference.high
+
+    @property
+    def asked(self) -> str:
+        """What is asked: "at least 0.9"."""
+        d = self.difference
+        return Bound(d.baseline_score, d.higher_is_better).asked
+
+    @property
+    def reason(self) -> str:
+        """Why it has not passed, in a sentence; empty where it has."""
+        alone, adjusted = self.pvalue_failed, self.pvalue_failed_adjusted
+        if self.verdict in ("passed", "not asked"):
+            return ""
+        if self.barred:
+            return f"its numbers would pass, and may be invalid: {self.barred}"
+        assert alone is not None
+        assert adjusted is not None
+        among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
+        if self.verdict == "failed":
+            return f"the score is not {self.asked} ({tabular.p_is(adjusted)}{among})"
+        if alone <= self.significance_level:
+            return (
+                f"the score by itself is not {self.asked} ({tabular.p_is(alone)}), but that is not "
+                f"sure{among} ({tabular.p_is(adjusted)})"
+            )
+        if self.needed is None or self.needed <= self.n_items:
+            return f"the score is near the number; more {plural(self.unit)} would decide"
+        return (
+            f"{counted(self.n_items, self.unit)} are too few: a score as good as this one passes "
+            f"four times out of five on about {self.needed:,}"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class ScoreGate(Gate):
+    """Whether the scores of a system reach a number; iterating gives `ScoreCheck`.
+
+    A system whose true score is the number passes in about 5 %: of 0/1 scores in .000 to .058 (all
+    outcomes of 30, 100 and 1,000 items, numbers .5, .9 and .99), of means of 30 or 100 normal or
+    uniform scores, or marks from 1 to 5, in .046 to .059, and of scores from a beta distribution
+    (5, 1), whose low values are rare, in .083 and .072.
+
+    Attributes
+    ----------
+    checks : tuple of ScoreCheck
+        Of each task and metric, and then of the totals.
+    margin, recovery : None
+        There is no baseline. Other fields are those of `Gate`.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> found = es.gate([1] * 97 + [0] * 3, metrics=es.Mean("accuracy"), at_least=0.9)
+    >>> found.verdict, found.exit_code
+    ('passed', 0)
+    """
+
+    checks: tuple[ScoreCheck, ...]
+
+    def _forest(self, at: int) -> Forest:
+        """Return the score of each check, and the number."""
+        first = self.checks[0].difference
+        least, number = first.higher_is_better, first.baseline_score
+        limits = (number, float("inf")) if least else (float("-inf"), number)
+        marks = []
+        for c in self.checks:
+            kind, is_total = KINDS.get(c.verdict, "open"), c.difference.aggregate is not None
+            marks.append((Mark(c.score, c.low, c.high, kind, is_total, limits),))
+        label = f"score, {tabular.level(1 - 2 * self.significance_level)}"
+        limit = Limit(asked=self.checks[0].asked)
+        return Forest(tuple(marks), at, label, null=number, limit=limit)
+
+    def _finding(self, row: Any) -> Finding | None:
+        """Say the score of a check with its interval, and what it is shown to be."""
+        if row.verdict == "not asked":
+            return None
+        places = tabular.decimals([(row.high - row.low) / 4])
+        score, low, high = (tabular.number(x, places) for x in (row.score, row.low, row.high))
+        level = tabular.level(1 - 2 * self.significance_level)
+        said = f"{row.name}: {row.verdict}. The score is {score} ({level} {low} to {high})"
+        said += "." if row.barred else f", {_WORDS[row.verdict]} {row.asked}."
+        return Finding(said, KINDS.get(row.verdict, "open"), [row.reason] if row.reason else [])
+
+    def _junit_text(self, check: Any) -> str:
+        """Return what a test case of JUnit's XML says of a check."""
+        score, bounds = _shown(check)
+        return f"{check.difference.system} {score} {bounds}, asked: {self._limit()}"
+
+    def _limit(self) -> str:
+        return self.checks[0].asked
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        units = {plural(check.unit) for check in self.checks}
+        level = tabular.level(1 - 2 * self.significance_level)
+        columns: list[Column] = [
+            ("metric", "<", lambda c: metric_name(c.difference)),
+            (units.pop() if len(units) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
+            ("score", ">", lambda c: _shown(c, digits)[0]),
+            (f"[{level}]", ">", lambda c: _shown(c, digits)[1]),
+            ("p", ">", lambda c: tabular.pvalue(c.pvalue_passed)),
+            ("verdict", "<", lambda c: c.verdict),
+        ]
+        if any(check.task for check in self.checks):
+            columns.insert(0, ("task", "<", lambda c: c.task))
+        n_totals = sum(check.difference.aggregate is not None for check in self.checks)
+        of_total = " of the total" if any(c.verdict == "not asked" for c in self.checks) else ""
+        title = (
+            f"{self._verdict_shown}: {self.checks[0].difference.system}, asked{of_total}: "
+            f"{self._limit()}, level {self.significance_level:g}"
+        )
+        table = table_of(title, self.checks, columns, n_totals=n_totals)
+        return [replace(table, forest=self._forest(table.header.index("score")))]
+
+
+def _shown(check: ScoreCheck, digits: int | None = None) -> tuple[str, str]:
+    """Return the score and its interval as they are printed."""
+    places = tabular.decimals([(check.high - check.low) / 4], digits)
+    return tabular.number(check.score, places), tabular.interval(check.low, check.high, places)
+
+
+def score_gated(
+    tasks: Tables,
+    bound: Bound,
+    *,
+    significance_level: float = 0.05,
+    on: str = "all",
+    undecided: str | None = None,
+    aggregate: Aggregated | None = None,
+    groups: Groups = None,
+    strata: Labels = None,
+    n_resamples: int | None = None,
+    rng: Rng = SEED,
+    executor: Workers = None,
+    notes: Sequence[str] = (),
+    accepted: Sequence[str] = (),
+) -> ScoreGate:
+    """Do what `evalstats.gate` does with tables of one system and a number."""
+    level = share(significance_level, "significance_level", 0.5)
+    is_of_totals = choice(on, ASKED, "on") == "total" and len(tasks) > 1
+    if undecided is not None:
+        choice(undecided, UNDECIDED, "undecided")
+    asked = Options(n_resamples=n_resamples, seed=as_seed(rng), executor=executor)
+    options = one_sided(asked, level)
+    for tables in tasks.values():
+        options = as_decided(tables, options, n_resamples, rng)
+    suite = Suite.of(tasks, aggregate, groups, strata)
+    if len(suite.systems) != 1:
+        raise InputError(
+            f"holds one system against a number, got {', '.join(suite.systems)}; choose one",
+            argument=bound.argument,
+        )
+    parts = [part for part in suite.parts if isinstance(part, (Task, Total))]
+    if is_of_totals and all(part.total is None for part in parts):
+        raise InputError(
+            Argument("on", "total"),
+            f" needs a total, and there is none over {', '.join(tasks)}; give ",
+            Argument("aggregate", "macro"),
+        )
+    said, rows = list(notes), []
+    for part in parts:
+        own = part.drawn(Options(method="t", test="t"))
+        for one in own:
+            refuse_fixed(one, "a gate")
+        said += limit_notes([limits_of(own, part=part)])
+        rows += [(part, one) for one in OneSample(part, bound).drawn(options)]
+    pairs = [PairTest(one, *PAIR, options) for _, one in rows]
+    passed, beyond = ([pair.pvalue(0.0, side) for pair in pairs] for side in bound.sides)
+    is_asked = [part.total is not None or not is_of_totals for part, _ in rows]
+    adjusted = iter(holm([p for p, of in zip(beyond, is_asked, strict=True) if of]).tolist())
+    n_checks, checks = sum(is_asked), []
+    for (part, one), pair, shown, p, of in zip(rows, pairs, passed, beyond, is_asked, strict=True):
+        failed = next(adjusted) if of else None
+        checks.append(
+            ScoreCheck(
+                difference=_difference(part, pair, shown, p),
+                verdict=decided(shown, failed, level) if of else "not asked",
+                pvalue_failed_adjusted=failed,
+                n_checks=n_checks,
+                n_items=one.units.n,
+                unit="item" if one.units.unit == "segment" else one.units.unit,
+                needed=needed_above(pair, level, _POWER) if of else None,
+                significance_level=level,
+                signature=_signature(one, pair, bound, n_checks),
+            )
+        )
+    made = ScoreGate(tuple(checks), None, None, level, (), undecided)
+    return made.noting(*accepting(dict.fromkeys(said), accepted))
+
+
+def _difference(part: Task | Total, pair: PairTest, passed: float, failed: float) -> Difference:
+    """Return the record of a score less the number, with both one-sided tests."""
+    p = pair.pvalue()
+    fields = pair.fields(p, pair.interval(pair.options.alpha), False)
+    test = MarginTest(pvalue_not_worse=passed, pvalue_worse=failed)
+    return Difference(
+        task=part.name, aggregate=part.total, pvalue_adjusted=p, margin_test=test, **fields
+    )
+
+
+def _signature(drawn: Drawn, pair: PairTest, bound: Bound, n_checks: int) -> str:
+    """Return everything needed to make the numbers of a check again."""
+    test = f"{pair.test} {bound.asked}".replace(" ", "-")
+    signature = result_signature(drawn, pair.options, pair.method, test=test)
+    if pair.counts is not None or pair.test == "t":
+        # Where counts or t decide nothing is drawn.
+        signature = signature.but(n=None, seed=None)
+    return str(signature.but(adj="holm") if n_checks > 1 else signature)

@@ -1,0 +1,83 @@
+"""Replicates are drawn when somebody looks at them, and say so in the signature."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.analysis import drawn
+
+ACCURACY = es.Mean("accuracy")
+RNG = np.random.default_rng(3)
+PAIR = {name: (RNG.random(200) < share).astype(float) for name, share in (("A", 0.6), ("B", 0.7))}
+THREE = {**PAIR, "C": (RNG.random(200) < 0.9).astype(float)}
+GRADES = {name: values + RNG.normal(size=200) for name, values in PAIR.items()}
+
+
+@pytest.fixture
+def drawn_rows(monkeypatch):
+    """Record every draw."""
+    calls, draw = [], drawn.totals_scored
+    monkeypatch.setattr(drawn, "totals_scored", lambda *a: calls.append(1) or draw(*a))
+    return calls
+
+
+def suite():
+    table = es.extract(PAIR, metric=ACCURACY)
+    return es.Suite({"law": table, "history": table})
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: es.estimate(PAIR, metric=ACCURACY),
+        lambda: es.compare(PAIR, metrics=ACCURACY, margin=0.1),
+        lambda: es.compare(PAIR, metrics=ACCURACY).power(difference=0.1),
+        lambda: es.compare(PAIR, metrics=ACCURACY).over([i % 4 for i in range(200)]),
+        lambda: suite().compare(),
+        lambda: es.SequentialTest(400, metric=ACCURACY).look(PAIR["B"], PAIR["A"]),
+        lambda: es.gate(PAIR, None, metrics=ACCURACY, baseline="A", margin=0.2),
+        lambda: es.compare(GRADES, metrics=es.Mean("grade"), groups=[i % 4 for i in range(200)]),
+    ],
+    ids=["scores", "pair", "power", "over", "suite", "look", "gate", "t of few"],
+)
+def test_what_counts_or_t_decide_draws_nothing(ask, drawn_rows):
+    found = ask()
+    assert not drawn_rows
+    assert "|n:" not in str(found)
+    assert "|seed:" not in str(found)
+
+
+def test_drawn_later_they_are_the_same(drawn_rows):
+    found = es.estimate(PAIR, metric=ACCURACY)
+    again = pickle.loads(pickle.dumps(found))
+    assert len(drawn_rows) == 1
+    assert found == again
+    percentile = es.estimate(PAIR, metric=ACCURACY, method="percentile")
+    for one, other, asked in zip(found, again, percentile, strict=True):
+        np.testing.assert_array_equal(one.replicates, asked.replicates)
+        np.testing.assert_array_equal(other.replicates, asked.replicates)
+        assert len(one.replicates) == 9999
+        assert "|n:9999|seed:12345|" in asked.signature
+        assert one.to_json() == other.to_json()
+
+
+def test_who_needs_them_draws_and_says_so(drawn_rows):
+    three = es.compare(THREE, metrics=ACCURACY, n_resamples=199)
+    assert drawn_rows
+    assert all("|n:199|" in line for line in three.signatures)
+    pair = es.compare(PAIR, metrics=ACCURACY, n_resamples=199)
+    assert "|n:" not in pair.signatures[0]
+    # How often a system is first is counted in resamples.
+    assert "|n:199|seed:12345|" in pair.ranking().signature
+
+
+def test_an_executor_may_have_gone_since():
+    with ThreadPoolExecutor(2) as pool:
+        found = es.estimate(PAIR["A"], metric=ACCURACY, n_resamples=500, executor=pool)
+    with pytest.warns(RuntimeWarning, match="what it lost is done in this process"):
+        late = found.replicates
+    alone = es.estimate(PAIR["A"], metric=ACCURACY, n_resamples=500)
+    np.testing.assert_array_equal(late, alone.replicates)

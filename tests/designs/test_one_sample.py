@@ -1,0 +1,203 @@
+"""A score held against a fixed number: gates, looks, what is refused."""
+
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest, norm, ttest_1samp
+
+import evalstats as es
+from evalstats.cli import main
+from evalstats.data import load_sample
+from evalstats.questions.power.noncentral import share_power
+
+ACC, SCORE = es.Mean("acc"), es.Mean("score")
+
+
+def of(successes, n, **options):
+    return es.gate(np.arange(n) < successes, metrics=ACC, **options)
+
+
+def least_passing(n, number):
+    return next((k for k in range(n + 1) if of(k, n, at_least=number).verdict == "passed"), n + 1)
+
+
+@pytest.mark.parametrize(("k", "n", "number"), [(97, 100, 0.9), (61, 100, 0.5), (10, 10, 0.9)])
+def test_shares_have_the_score_test_and_wilsons_interval(k, n, number):
+    (check,) = of(k, n, at_least=number)
+    z = (k / n - number) / np.sqrt(number * (1 - number) / n)
+    assert check.pvalue_passed == pytest.approx(norm.sf(z), rel=1e-12)
+    assert check.pvalue_failed == pytest.approx(norm.cdf(z), rel=1e-12)
+    wilson = binomtest(k, n).proportion_ci(0.9, method="wilson")
+    assert (check.low, check.high) == pytest.approx(tuple(wilson), abs=1e-12)
+    # So that a verdict and the interval cannot disagree.
+    assert (check.verdict == "passed") == (check.low > number)
+
+
+@pytest.mark.parametrize(
+    ("number", "n", "wrong"),
+    [(0.5, 30, 0.049), (0.5, 100, 0.044), (0.9, 30, 0.042), (0.9, 100, 0.058), (0.99, 100, 0.0)],
+)
+def test_wrong_passes_of_shares_are_those_of_the_binomial_distribution(number, n, wrong):
+    """All outcomes are enumerated: no chance is in it."""
+    assert binom.sf(least_passing(n, number) - 1, n, number) == pytest.approx(wrong, abs=5e-4)
+
+
+def test_few_units_have_the_t_test():
+    scores = [0.61, 0.7, 0.55, 0.8, 0.72]
+    (check,) = es.gate(scores, metrics=SCORE, at_least=0.5)
+    expected = ttest_1samp(scores, 0.5, alternative="greater").pvalue
+    assert check.pvalue_passed == pytest.approx(expected, rel=1e-9)
+    assert check.needed is not None
+
+
+def test_metrics_of_text_have_the_interval_of_estimate():
+    sample = load_sample()
+    (check,) = es.gate(sample.systems["baseline"], None, sample.references, "bleu", at_least=36)
+    known = es.estimate(sample.systems["baseline"], sample.references, confidence_level=0.9)
+    assert (check.score, check.low, check.high) == pytest.approx(
+        (known.score, known.low, known.high), abs=1e-9
+    )
+    assert "test:bootstrap-at-least-36" in check.signature
+
+
+def test_lower_scores_are_better_of_errors():
+    errors = [3.0, 2.5, 4.0, 3.5, 2.0, 3.0, 2.2, 2.8]
+    metric = es.Mean("errors", higher_is_better=False)
+    assert es.gate(errors, metrics=metric, at_most=4).verdict == "passed"
+    assert es.gate(errors, metrics=metric, at_most=2).verdict == "failed"
+    with pytest.raises(es.InputError, match=r"^at_least is for scores .* give at_most"):
+        es.gate(errors, metrics=metric, at_least=4)
+
+
+def test_groups_count_as_groups():
+    scores = np.repeat([1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1], 20)
+    groups = np.repeat(np.arange(12), 20)
+    alone, grouped = (es.gate(scores, metrics=ACC, at_least=0.8, groups=g) for g in (None, groups))
+    assert alone.verdict == "passed"
+    assert grouped.verdict == "undecided"
+
+
+def test_all_tasks_have_to_pass_or_the_total_alone():
+    tasks = {
+        "law": es.extract({"A": np.arange(100) < 97}, metric=ACC),
+        "art": es.extract({"A": np.arange(100) < 88}, metric=ACC),
+    }
+    found = es.gate(tasks, at_least=0.85)
+    assert [(c.task, c.verdict) for c in found] == [
+        ("law", "passed"),
+        ("art", "undecided"),
+        ("macro", "passed"),
+    ]
+    assert found.verdict == "undecided"
+    assert es.gate(tasks, at_least=0.85, on="total").verdict == "passed"
+    assert found.checks[0].pvalue_failed_adjusted == 1.0
+
+
+def test_every_form_says_the_number(tmp_path):
+    found = of(93, 100, at_least=0.9)
+    assert found.exit_code == 3
+    assert es.ScoreGate.from_json(found.to_json()) == found
+    text = str(found)
+    assert text.startswith("UNDECIDED: system, asked: at least 0.9, level 0.05")
+    assert "not shown to be at least 0.9 (p = 0.1587)" in text
+    case = ElementTree.fromstring(found.to_junit().encode())[0][0]
+    assert case.text == "system 0.930 [0.876, 0.962], asked: at least 0.9"
+    found.report(tmp_path / "gate.html")
+    assert "at least 0.9" in (tmp_path / "gate.html").read_text(encoding="utf-8")
+    with pytest.raises(AssertionError, match="UNDECIDED"):
+        es.assert_not_worse(np.arange(100) < 93, metrics=ACC, at_least=0.9)
+
+
+def test_as_many_items_as_it_needs_show_it():
+    """Power of the normal approximation, against the binomial distribution within .03."""
+    (check,) = of(93, 100, at_least=0.9)
+    n = check.needed
+    assert share_power(0.9, 0.93, n, 0.05) >= 0.8 > share_power(0.9, 0.93, n - 1, 0.05)
+    error = np.sqrt(0.9 * 0.1 / n)
+    k = np.ceil(n * (0.9 + norm.isf(0.05) * error))
+    assert binom.sf(k - 1, n, 0.93) == pytest.approx(0.8, abs=0.03)
+
+
+def test_looks_at_one_system_have_the_p_values_of_the_gate():
+    rng = np.random.default_rng(1)
+    scores = rng.random(400) < 0.95
+    test = es.SequentialTest(of=400, looks=8, metric=ACC, at_least=0.9)
+    look = test.look(scores[:50])
+    (check,) = es.gate(scores[:50], metrics=ACC, at_least=0.9)
+    assert look.pvalue == check.pvalue_passed
+    state = json.loads(json.dumps(test.state_dict()))
+    other = es.SequentialTest(of=400, looks=8, metric=ACC, at_least=0.9)
+    other.load_state_dict(state)
+    assert other.look(scores[:300]) == test.look(scores[:300])
+    assert test.result.verdict == "passed"
+    with pytest.raises(es.InputError, match=r"another bound: 'at least 0.9' there"):
+        es.SequentialTest(of=400, looks=8, metric=ACC, at_least=0.8).load_state_dict(state)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("of", [400, None])
+def test_looks_at_a_score_that_is_the_number_pass_seldom(of):
+    """600 evaluations, seed 3: of a rate of .05 more than .078 are passed with probability .002."""
+    rng, passed = np.random.default_rng(3), 0
+    for _ in range(600):
+        scores = rng.random(400) < 0.9
+        test = es.SequentialTest(of=of, looks=8, metric=ACC, at_least=0.9)
+        for n in range(50, 401, 50):
+            look = test.look(scores[:n])
+            if look.verdict != "go on":
+                break
+        passed += look.verdict == "passed"
+    assert passed <= 0.078 * 600
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("n", [30, 100])
+def test_means_that_are_the_number_pass_seldom(n):
+    """1,000 gates, seed 5: of a rate of .05 more than .072 pass with probability .001."""
+    rng, passed = np.random.default_rng(5), 0
+    for i in range(1000):
+        scores = rng.choice(5, n, p=[0.05, 0.1, 0.15, 0.3, 0.4])
+        found = es.gate(scores, metrics=SCORE, at_least=2.9, n_resamples=499, rng=i, executor=1)
+        passed += found.verdict == "passed"
+    assert passed <= 72
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"at_least": 0.9, "at_most": 0.9}, "give either at_least or at_most"),
+        ({"at_least": 1.0}, "at_least must be between 0 and 1, the bounds of acc; got 1"),
+        ({"at_least": 0.9, "margin": 0.1}, "at_least holds one system .* and margin is about two"),
+        ({"at_least": 0.9, "base": [1, 0, 1]}, "and base is about two"),
+        ({"at_least": "0.9"}, "at_least must be a number"),
+        ({}, "or without a baseline at_least"),
+    ],
+)
+def test_what_has_no_answer_is_refused(options, message):
+    with pytest.raises(es.InputError, match=message):
+        es.gate([1, 0, 1], metrics=ACC, **options)
+
+
+def test_two_systems_and_a_number_are_refused():
+    both = {"A": [1, 0, 1], "B": [1, 1, 1]}
+    with pytest.raises(es.InputError, match="holds one system against a number, got A, B"):
+        es.gate(both, metrics=ACC, at_least=0.5)
+    test = es.SequentialTest(metric=ACC, at_least=0.5)
+    with pytest.raises(es.InputError, match="base must be given"):
+        test.look([1, 0, 1], [1, 1, 1])
+
+
+def test_the_command_line_needs_no_baseline(tmp_path, capsys):
+    path = tmp_path / "scores.csv"
+    rows = [f"new,{i},{int(i >= 3)}" for i in range(100)]
+    path.write_text("\n".join(["system,item,acc", *rows]), encoding="utf-8")
+    assert main(["gate", str(path), "--at-least", "90%"]) == 0
+    assert "PASSED: new, asked: at least 0.9" in capsys.readouterr().out
+    state = str(tmp_path / "state.json")
+    looks = ["--of", "200", "--state", state]
+    assert main(["gate", str(path), "--at-least", "0.8", *looks]) == 0
+    assert "new against 0.8 on 100 of 200 items" in capsys.readouterr().out
+    assert main(["gate", str(path), "--at-least", "0.9", "--baseline", "old"]) == 2
+    assert "not both" in capsys.readouterr().err
