@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks import cost, documents, patience, programs, speed
+from benchmarks import before, cost, documents, patience, programs, speed
 from benchmarks.calibration.__main__ import main as calibration
 from benchmarks.measure import best_times, machine
 
@@ -44,7 +44,9 @@ def main(arguments: list[str] | None = None) -> int:
     if "programs" in parts:
         results["programs"] = part(_programs(options.quick))
     if "speed" in parts:
-        results["speed"] = part(_speed(options.quick, 1 if options.quick else options.repeats))
+        repeats = 1 if options.quick else options.repeats
+        results["speed"] = part(_speed(options.quick, repeats))
+        results["before"] = part(_before(repeats))
     if "cost" in parts:
         results["cost"] = {"machine": machine(), "tables": cost.tables(options.quick)}
     if "patience" in parts:
@@ -73,6 +75,13 @@ def _speed(quick: bool, repeats: int) -> Iterator[Row]:
         shown = ", ".join(f"{who} {1000 * seconds:,.1f} ms" for who, seconds in times.items())
         print(f"{question.part}: {question.what}: {shown}", flush=True)
         yield {"part": question.part, "what": question.what, "seconds": times}
+
+
+def _before(repeats: int) -> Iterator[Row]:
+    for row in before.rows(repeats):
+        shown = ", ".join(f"{who} {1000 * s:,.4g} ms" for who, s in row["seconds"].items())
+        print(f"{row['what']}: {shown}", flush=True)
+        yield row
 
 
 def _patience(quick: bool) -> Iterator[Row]:

@@ -110,6 +110,22 @@ def programs(results: Results) -> str:
     )
 
 
+def before(results: Results) -> str:
+    """Return processor time and memory of jobs, of an earlier commit and of peers as well."""
+    rows = results["before"]["rows"]
+    names = list(dict.fromkeys([OURS, *(name for row in rows for name in row["seconds"])]))
+    lines = []
+    for row in rows:
+        ours = row["seconds"][OURS]
+        cells = {
+            name: f"{_digits(1000 * s)} ms, {_digits(row['megabytes'][name])} MB"
+            + (f" ({_digits(s / ours)} ×)" if name != OURS else "")
+            for name, s in row["seconds"].items()
+        }
+        lines.append([row["what"], *(cells.get(name, "") for name in names)])
+    return tables.markdown(["processor time, peak memory", *names], lines)
+
+
 def growth(results: Results, *metrics: str) -> str:
     """Return seconds and peak memory of extraction, a row a metric."""
     found = results["cost"]["tables"]
@@ -158,6 +174,7 @@ KINDS: dict[str, Callable[..., str]] = {
     "speed": speed,
     "took": took,
     "programs": programs,
+    "before": before,
     "growth": growth,
     "cost": cost,
     "patience": patience,

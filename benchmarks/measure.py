@@ -7,6 +7,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 from evalstats.resampling.executors import usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
+BYTECODE = Path(tempfile.gettempdir(), "evalstats-benchmarks-bytecode")
 #: What the results are named with; peers are measured where they are installed.
 PACKAGES = ("numpy", "scipy", "sacrebleu", "evaluatio", "nltk", "jiwer", "lm-eval")
 #: A small process between this one and a program, because a program's peak begins with the memory
@@ -58,9 +60,11 @@ def best_times(
     return {name: min(taken) for name, taken in times.items()}
 
 
-def program(arguments: Sequence[str], folder: Path | str | None = None) -> Usage:
-    """Run a program to its end; CalledProcessError where it fails."""
-    return _run(arguments, folder)[0]
+def program(
+    arguments: Sequence[str], folder: Path | str | None = None, library: Path = ROOT
+) -> Usage:
+    """Run a program to its end, with the library of a folder; CalledProcessError where it fails."""
+    return _run(arguments, folder, library)[0]
 
 
 def python(code: str, folder: Path | str | None = None) -> Usage:
@@ -68,16 +72,18 @@ def python(code: str, folder: Path | str | None = None) -> Usage:
     return program([sys.executable, "-c", code], folder)
 
 
-def printed(code: str) -> Any:
+def printed(code: str, folder: Path | str = ROOT, library: Path = ROOT) -> Any:
     """Run Python code in a process of its own, and return the JSON that it prints."""
-    return json.loads(_run([sys.executable, "-c", code], ROOT)[1])
+    return json.loads(_run([sys.executable, "-c", code], folder, library)[1])
 
 
-def _run(arguments: Sequence[str], folder: Path | str | None) -> tuple[Usage, str]:
+def _run(arguments: Sequence[str], folder: Path | str | None, library: Path) -> tuple[Usage, str]:
+    # Whoever keeps bytecode waits once for the compiler.
+    kept = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(BYTECODE)}
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", _RUNNER, *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, **kept, "PYTHONPATH": str(library)},
         stdout=subprocess.PIPE,
         check=True,
     )

@@ -183,6 +183,7 @@ class Comparison(Listed[Difference]):
     contrast: ContrastName = "difference"
     adjust_over: Annotated[str, convert.one_of(("pairs", "metrics"))] = "pairs"
     source: Evaluation | None = field(default=None, compare=False)
+    _latex_layout = "paper"
 
     def _rows(self) -> Sequence[Difference]:
         return self.differences
@@ -560,7 +561,7 @@ class Comparison(Listed[Difference]):
         >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
         >>> result = es.compare(pair, sample.references, "chrf").by(sample.domains)
         >>> print(result.heterogeneity()[0])
-        clearly-better - baseline (chrF2) on 4 tasks: F(3, ...) = ..., p = 0...
+        clearly-better - baseline (chrF2) on 4 strata: F(3, ...) = ..., p = 0...
         """
         from evalstats.questions.domains.heterogeneity import heterogeneity
 
@@ -661,6 +662,7 @@ class Comparison(Listed[Difference]):
         digits: int | None = None,
         matrix: bool | None = None,
         layout: str | None = None,
+        findings: bool = False,
         width: int | None = None,
     ) -> str:
         """Return the tables as `print` shows them; see `Estimate.to_text`.
@@ -670,7 +672,9 @@ class Comparison(Listed[Difference]):
         have their standard errors, and the correlation of the two scores.
         """
         if is_paper(layout):
-            return super().to_text(verbose=verbose, digits=digits, layout=layout, width=width)
+            return super().to_text(
+                verbose=verbose, digits=digits, layout=layout, findings=findings, width=width
+            )
         tables = comparison_tables(self, as_digits(digits), matrix, verbose)
         for part in self.source.parts if matrix and self.source is not None else ():
             summaries = part.statistics if isinstance(part, Task) else ()
@@ -678,7 +682,7 @@ class Comparison(Listed[Difference]):
             if maker is not None and maker.pair_table is not None:
                 best = [e.system for e in ranked(self.estimates)]
                 tables += [maker.pair_table(summary, best) for summary in summaries]
-        return tabular.Page(tables, *self._below(verbose)).text(width)
+        return self._around(tables, verbose, findings).text(width)
 
     def _asked(self) -> Evaluation:
         """Return the statistics, or say that a comparison from a file has none."""

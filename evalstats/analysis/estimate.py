@@ -330,6 +330,7 @@ def result_signature(drawn: Drawn, options: Options, method: str, **test: str | 
             "seed": str(options.seed) if n else None,
             "weights": drawn.weights if drawn.weights != "multinomial" else None,
             "resolution": f"{drawn.resolution:g}" if drawn.resolution < 1 else None,
+            "by": options.by,
         }
     )
 

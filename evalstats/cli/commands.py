@@ -84,7 +84,7 @@ def rank(options: argparse.Namespace, progress: Progress) -> Result:
 
 def power(options: argparse.Namespace, progress: Progress) -> Result:
     """Say what a pilot says of a plan."""
-    inputs, asked = _asked(options, progress, 2)
+    inputs, asked = _asked(options, progress)
     return evalstats.power(inputs.only(), progress=progress, **asked).noting(*inputs.notes)
 
 

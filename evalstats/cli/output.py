@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from evalstats.cli.flags import EVERY
+from evalstats.cli.flags import EVERY, flag_of
 from evalstats.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +25,14 @@ STANDARD = "-"
 FIGURES = ("png", "pdf", "svg")
 #: Options of forms, arguments of `to_text` and its like, which have no effect on others.
 _OF_FORMS = {option.name: option.forms.split() for option in EVERY if option.forms}
+#: What notes say of the library, as it is typed: calls, and arguments.
+_CALLS = {
+    "to_text(verbose=True)": "--verbose",
+    "to_text(matrix=True)": "--matrix",
+    "to_csv()": "-o all.csv",
+    "plot()": "-o figure.png",
+}
+_ARGUMENT = re.compile(r"\b([a-z_]+)=(?:\"|&quot;)([\w^@-]+)(?:\"|&quot;)")
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 1.0
 
@@ -160,7 +169,7 @@ def rendered(
         # Few results are reports.
         from evalstats.pictures.report import document
 
-        return document(result, texts, options.caption, files)
+        return as_typed(document(result, texts, options.caption, files))
     make = getattr(result, f"to_{form}", None)
     if make is None:
         raise InputError(f"{form} is no form of this result; give another -f or -o")
@@ -169,10 +178,18 @@ def rendered(
         # The caption is the title of a report alone.
         del how["caption"]
     if form == "text":
+        how["findings"] = not how.pop("quiet")
         how["width"] = width
     # `matrix` is asked for of a comparison alone.
-    text: str | bytes = make(**{k: value for k, value in how.items() if value is not None})
-    return text
+    made = make(**{k: value for k, value in how.items() if value is not None})
+    return as_typed(made) if form in ("text", "markdown", "html") else made
+
+
+def as_typed(text: str) -> str:
+    """Return text in which options are called by flags, and calls are what does as much here."""
+    for call, typed in _CALLS.items():
+        text = text.replace(call, typed)
+    return _ARGUMENT.sub(lambda found: f"{flag_of(found[1])} {found[2]}", text)
 
 
 @contextmanager

@@ -6,7 +6,9 @@ import argparse
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from difflib import get_close_matches
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn, get_args, get_type_hints
 
@@ -23,6 +25,8 @@ _SACREBLEU = dict.fromkeys(
     ("--paired-bs", "--paired-ar", "-paired-bs", "-paired-ar"),
     "compare tests every pair without it; evalstats audit prints what sacreBLEU says",
 )
+#: What is no command, and where it is.
+_ELSEWHERE = {"report": "a report is -o report.html of compare, rank, gate and others"}
 #: sacreBLEU's short forms of options.
 _SHORT = {
     "tokenize": "-tok",
@@ -60,7 +64,8 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options of a command, whose name is `command`; help and errors end the program."""
     command, *rest = arguments
     if command not in COMMANDS:
-        _Parser("", []).error(f"there is no {command!r}; {meant(command, list(COMMANDS))}")
+        hint = _ELSEWHERE.get(command) or meant(command, list(COMMANDS))
+        _Parser("", []).error(f"there is no {command!r}; {hint}")
     headings = options_of(command)
     if any("-i" in option.flags for option in headings.get("input", [])):
         headings["input"] += metric_options()
@@ -167,7 +172,7 @@ class _Parser(argparse.ArgumentParser):
             if not value:
                 settings |= {"action": "store_true", "default": None}
             else:
-                settings |= {"metavar": value, "type": partial(_read, value)}
+                settings |= {"metavar": value, "type": partial(_read, value.removesuffix("..."))}
                 if value.endswith("..."):
                     # What is given again adds to what was given before.
                     settings |= {"nargs": "*" if is_input else "+", "action": "extend"}
@@ -182,10 +187,26 @@ class _Parser(argparse.ArgumentParser):
             known = [str(choice) for choice in action.choices]
             raise argparse.ArgumentError(action, f"there is no {value!r}; {meant(value, known)}")
 
+    def _hint(self, word: str) -> str:
+        """Return what was probably meant by a word that is no option here."""
+        if word in _SACREBLEU:
+            return f"; {_SACREBLEU[word]}"
+        if not word.startswith("--"):
+            return ""
+        flag = word.partition("=")[0]
+        every = {name: chain.from_iterable(options_of(name).values()) for name in COMMANDS}
+        if of := [name for name, some in every.items() if any(flag in x.flags for x in some)]:
+            return f"; {flag} is an option of {', '.join(of)}"
+        known = self._option_string_actions
+        for close in get_close_matches(flag, known, 1, 0.7):
+            return (
+                f"; did you mean {next(x for x in known[close].option_strings if x[:2] == '--')}?"
+            )
+        return ""
+
     def error(self, message: str) -> NoReturn:
-        for flag, hint in _SACREBLEU.items():
-            if message.startswith("unrecognized") and flag in message.split():
-                message += f"; {hint}"
+        if message.startswith("unrecognized"):
+            message += "".join(map(self._hint, message.split()[2:]))
         # As an `InputError` it is one line that a terminal shows, whatever was typed.
         self.exit(2, f"{InputError(f'{self.prog}: error: {message}')}\n")
 

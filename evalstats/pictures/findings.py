@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from evalstats.errors import InputError
 from evalstats.results import tabular
 from evalstats.results.forms import Finding
+from evalstats.results.notes import WHOLE
 from evalstats.results.records import (
     Difference,
     by_pair,
+    contrast_of,
     decimals_of,
     distinct,
     kind_of,
@@ -21,6 +23,7 @@ from evalstats.results.records import (
     plural,
     ranked,
 )
+from evalstats.results.signatures import part_name
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 #: Task, metric, system and baseline of a difference.
 Place = tuple[str, str, str, str]
 #: More pairs, and names, are summed up, not said one by one; and more lines of a pair.
-_SAID, _LINES = 8, 12
+_PAIRS, _SAID, _LINES = 4, 8, 12
 _ASKED = {
     "two-sided": "differs from",
     "greater": "scores higher than",
@@ -37,7 +40,23 @@ _ASKED = {
 }
 
 
-def score_finding(e: Estimate) -> Finding:
+def score_findings(estimates: Sequence[Estimate]) -> list[Finding]:
+    """Say scores with their intervals; of many, of each metric who has the best."""
+    if len(estimates) <= _SAID:
+        return [_score(e) for e in estimates]
+    found = []
+    for (task, metric), rows in _by_place(estimates).items():
+        best, *_, last = ranked(rows)
+        places = decimals_of(rows)[metric]
+        ends = [tabular.number(e.score, places) for e in (best, last)]
+        on = f" on {task}" if task else ""
+        said = f"{best.system} has the best of {len(rows)} scores in {metric}{on}: {ends[0]}"
+        said += f"; the last is {ends[1]}" if len(rows) > 1 else ""
+        found.append(Finding(said, lines=["Which of them differ is said by a comparison."]))
+    return found
+
+
+def _score(e: Estimate) -> Finding:
     """Say a score with its interval."""
     places = tabular.decimals([e.standard_error])
     score, low, high = (tabular.number(x, places) for x in (e.score, e.low, e.high))
@@ -46,15 +65,26 @@ def score_finding(e: Estimate) -> Finding:
     return Finding(f"{e.system} scores {score} in {e.metric}{on} ({level} {low} to {high})")
 
 
+def _by_place(estimates: Sequence[Estimate]) -> dict[tuple[str, str], list[Estimate]]:
+    """Return the scores of each task and metric; where there are totals, of these alone."""
+    found: dict[tuple[str, str], list[Estimate]] = {}
+    totals = [e for e in estimates if e.aggregate is not None]
+    for e in totals or estimates:
+        found.setdefault((e.task, e.metric), []).append(e)
+    return found
+
+
 def comparison_findings(c: Comparison) -> list[Finding]:
     """Say who is better, by how much and how sure that is: a finding a pair, the surest first.
 
-    Of many pairs without a baseline it is said of each task and metric who scores best.
+    Of many pairs it is said of each task and metric who scores best, or how many are better than
+    the baseline.
     """
     pairs = by_pair(c.differences)
-    if c.baseline is None and len(pairs) > _SAID:
-        main = c.estimates.totals or tuple(c.estimates)
-        return [_best(c, *place) for place in dict.fromkeys((e.task, e.metric) for e in main)]
+    if len(pairs) > 1 and c.baseline is None:
+        return [_best(c, scores) for scores in _by_place(c.estimates).values()]
+    if len(pairs) > _PAIRS:
+        return [_against_baseline(c, scores) for scores in _by_place(c.estimates).values()]
     least = _least(c)
     found = [_of_pair(c, some, least) for some in pairs.values()]
     return sorted(found, key=lambda finding: (finding.kind == "open", not finding.lines))
@@ -62,7 +92,7 @@ def comparison_findings(c: Comparison) -> list[Finding]:
 
 def in_words(c: Comparison, d: Difference) -> str:
     """Return ``new - old, pass^1 -0.11: 95 % interval -0.18 to -0.04, p = 0.0020.``."""
-    return f"{d.system} - {d.baseline}, {_line(c, d, None, {})}"
+    return f"{d.system} - {d.baseline}, {_line(c, d, {})}"
 
 
 def _of_pair(
@@ -77,43 +107,71 @@ def _of_pair(
     kinds = {kind_of(c, d) for d in main}
     # Where the baseline is better and nothing else is known, it is named first.
     is_turned = "worse" in kinds and "better" not in kinds
-    whole = _better(c, main, found, is_turned)
-    few = main if len(main) <= _LINES else []
-    lines = [_line(c, d.turned() if is_turned else d, c.claim(d), least) for d in few]
-    if c.margin is not None or c.recovery is not None:
+    shown = [d.turned() if is_turned else d for d in main]
+    whole, is_asked = _better(c, main, shown), c.margin is not None or c.recovery is not None
+    claims = [_claims(c, d) for d in main]
+    if len(main) > 1 or is_asked:
+        few = zip(shown, claims, strict=True) if len(main) <= _LINES else ()
+        lines = [_line(c, d, least) + claim for d, claim in few]
+    else:
+        whole = whole._replace(said=f"{whole.said}: {_amount(c, shown[0])}")
+        lines = [f"{_p(c, shown[0])}.{_more(c, shown[0], least)}"]
+    brief = ""
+    if is_asked:
         lines = [f"{whole.said}.", *lines] if whole.kind != "open" else lines
         whole = _claimed(c, main, whole.kind)
-    more = [] if main == list(found) else [_over_tasks(c, found)]
-    return whole._replace(lines=lines + more)
+    elif len(main) > 1 and kinds == {"open"}:
+        brief = _all_least(c, main, least)
+    elif len({d.metric for d in main}) > 1 and not c.adjusted.is_over_metrics:
+        brief = 'p-values are per metric; adjust_over="metrics" makes all metrics one family.'
+        lines.append(brief)
+    if main != list(found):
+        brief = _over_tasks(c, found)
+        lines.append(brief)
+    return whole._replace(lines=lines, brief=brief)
 
 
-def _better(
-    c: Comparison, main: Sequence[Difference], found: Sequence[Difference], is_turned: bool
-) -> Finding:
-    """Say which of two systems is better under the metrics, or in the totals, of `main`."""
-    system, baseline = found[0].system, found[0].baseline
+def _better(c: Comparison, main: Sequence[Difference], shown: Sequence[Difference]) -> Finding:
+    """Say of each metric, or total, of `main` which of two systems is better; as `shown`, first."""
     by: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
-    for d in main:
-        # By 1.20 BLEU, or how a ratio is said, after the task.
-        amount = f"on {d.task} " if d.task and d.aggregate is None else ""
-        value = tabular.number(abs(d.value), _places(c, d))
-        if d.contrast == "difference":
-            amount += f"by {value} {d.metric}" + (f" ({d.task})" if d.aggregate else "")
-        else:
-            amount += f"in {d.metric} ({d.contrast} {value})"
-        by[kind_of(c, d)].append(amount)
+    # Where all are totals of one kind it is said once.
+    where = {_where(c, d) for d in main}
+    last = where.pop() if len(where) == 1 and main[0].aggregate is not None else ""
+    for d in shown:
+        name = d.metric if last or not d.task else f"{d.metric} {_where(c, d)}"
+        kind = kind_of(c, d)
+        amount = f" ({tabular.number(d.value, _places(c, d), d.contrast != 'ratio')}"
+        amount += ")" if d.higher_is_better else ", lower is better)"
+        by[kind].append(name + (amount if kind != "open" and len(main) > 1 else ""))
+    first, second = shown[0].system, shown[0].baseline
     if not by["better"] and not by["worse"]:
-        said = f"No evidence that {system} {_ASKED[c.alternative]} {baseline}"
-        said += f" in {main[0].metric}" if len({d.metric for d in found}) == 1 else ""
-        return Finding(said + ("" if all(kind_of(c, d) == "open" for d in found) else " in total"))
-    mark = mark_of(c, c.estimates[0].unit)
-    if is_turned:
-        said = f"{baseline} is better than {system} {listed(by['worse'], _SAID)}{mark}"
-        # Of all pairs neither system is the one that is asked about.
-        return Finding(said, "better" if c.baseline is None else "worse")
-    said = f"{system} is better than {baseline} {listed(by['better'], _SAID)}"
-    said += f", but worse {listed(by['worse'], _SAID)}" if by["worse"] else ""
-    return Finding(said + mark, "open" if by["worse"] else "better")
+        said = f"No evidence that {first} {_ASKED[c.alternative]} {second} in "
+        return Finding(said + listed(by["open"], _SAID, "or") + last)
+    parts = [f"better than {second} in {listed(by['better'], _SAID)}" if by["better"] else ""]
+    parts += [f"worse in {listed(by['worse'], _SAID)}" if by["worse"] else ""]
+    said = f"{first} is {', but '.join(filter(None, parts))}{last}{mark_of(c, c.estimates[0].unit)}"
+    said += f"; no evidence in {listed(by['open'], _SAID, 'or')}" if by["open"] else ""
+    # Of all pairs neither system is the one that is asked about.
+    is_turned = first != main[0].system
+    kind = "worse" if is_turned and c.baseline is not None else "better"
+    return Finding(said, "open" if by["better"] and by["worse"] else kind)
+
+
+def _where(c: Comparison, d: Difference) -> str:
+    """Return ``on law``, or what a total is: ``, all domains together``."""
+    if d.aggregate is None:
+        return f"on {d.task}" if d.task else ""
+    kinds = plural(part_name(c.estimates))
+    if d.aggregate in ("micro", WHOLE):
+        return f", all {kinds} together"
+    n = len({e.task for e in c.estimates.rows})
+    return f", the {'' if d.aggregate == 'macro' else f'{d.aggregate} '}mean of {n} {kinds}"
+
+
+def _claims(c: Comparison, d: Difference) -> str:
+    """Return what is claimed of a margin and of a recovery."""
+    limits = [("Margin", c.margin), ("Recovery", c.recovery)]
+    return "".join(f" {name} {x:g}: {c.claim(d)}." for name, x in limits if x is not None)
 
 
 def _claimed(c: Comparison, main: Sequence[Difference], kind: str) -> Finding:
@@ -142,32 +200,52 @@ def _places(c: Comparison, d: Difference) -> int:
     return decimals_of(rows)[d.metric]
 
 
-def _line(c: Comparison, d: Difference, claim: str | None, least: dict[Place, float | None]) -> str:
-    """Return how sure a difference is, and what is claimed of it."""
-    name, unit = f"{d.task}, {d.metric}" if d.task else d.metric, c.estimates[0].unit
-    if d.n_differing == 0:
-        return f"{name}: the same on every {unit}."
+def _amount(c: Comparison, d: Difference) -> str:
+    """Return ``+0.47, 95 % interval -0.97 to +1.90``."""
     places, signed = _places(c, d), d.contrast != "ratio"
     value, low, high = (tabular.number(x, places, signed) for x in (d.value, d.low, d.high))
-    p = tabular.p_is(d.pvalue_adjusted)
-    if (n := c.adjusted.n_compared(d)) > 1 and c.adjustment != "none":
-        p += f" adjusted for {n} comparisons"
-    less = "" if d.higher_is_better else " (less is better)"
-    said = f"{name} {value}{less}: {tabular.level(c.confidence_level)} {low} to {high}, {p}."
+    what = "" if d.contrast == "difference" else f"{contrast_of(d.contrast).column} "
+    less = "" if d.higher_is_better else " (lower is better)"
+    return f"{what}{value}{less}, {tabular.level(c.confidence_level)} {low} to {high}"
+
+
+def _p(c: Comparison, d: Difference) -> str:
+    """Return the p-value that the verdict is of, and of how many comparisons."""
+    p, n = tabular.p_is(d.pvalue_adjusted), c.adjusted.n_compared(d)
+    return f"{p} adjusted for {n} comparisons" if n > 1 and c.adjustment != "none" else p
+
+
+def _line(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str:
+    """Return how large a difference is, and how sure that is."""
+    name = f"{d.task}, {d.metric}" if d.task else d.metric
+    name = f"{d.metric}{_where(c, d)}" if d.aggregate is not None else name
+    if d.n_differing == 0:
+        return f"{name}: the same on every {c.estimates[0].unit}."
+    return f"{name}: {_amount(c, d)}, {_p(c, d)}.{_more(c, d, least)}"
+
+
+def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str:
+    """Say why there is no evidence, and which difference would have been found."""
+    said, found = "", least.get((d.task, d.metric, d.system, d.baseline))
     if c.adjusted.is_apart(d) and d.pvalue <= c.significance_level:
         said += " The interval speaks of this difference alone, and p allows for all of them."
     if c.adjusted.cannot_reject(d):
-        said += (
-            f" Too few {plural(unit)} differ, or too few resamples were drawn, for any evidence."
-        )
-    elif found := least.get((d.task, d.metric, d.system, d.baseline)):
-        shown = tabular.number(found, places)
-        said += (
-            f" This test finds a true difference of {shown} {d.metric} four times out of five, and "
-            f"mostly misses smaller ones."
-        )
-    limits = [("Margin", c.margin), ("Recovery", c.recovery)]
-    return said + "".join(f" {name} {x:g}: {claim}." for name, x in limits if x is not None)
+        units = plural(c.estimates[0].unit)
+        said += f" Too few {units} differ, or too few resamples were drawn, for any evidence."
+    elif found:
+        said += f" This test set finds a true difference of {tabular.number(found, _places(c, d))} "
+        said += f"{d.metric} four times out of five, and mostly misses smaller ones."
+    return said
+
+
+def _all_least(c: Comparison, main: Sequence[Difference], least: dict[Place, float | None]) -> str:
+    """Say in one sentence which differences would have been found under several metrics."""
+    found = [(d, least.get((d.task, d.metric, d.system, d.baseline))) for d in main]
+    parts = [f"{tabular.number(x, _places(c, d))} {d.metric}" for d, x in found if x]
+    if not parts or any(d.task and d.aggregate is None for d in main):
+        return ""
+    said = f"This test set finds a true difference of {listed(parts, _SAID, 'or')} four times out "
+    return f"{said}of five."
 
 
 def _least(c: Comparison) -> dict[Place, float | None]:
@@ -191,20 +269,23 @@ def _over_tasks(c: Comparison, found: Sequence[Difference]) -> str:
     for d in rows:
         name = d.task if len(names) == 1 else f"{d.task} in {d.metric}" if d.task else d.metric
         tasks[kind_of(c, d)].append(name)
-    said = {"better": "better on", "worse": "worse on", "open": "no evidence on"}
-    parts = [
-        f"{said[kind]} {len(own)}" + ("" if kind == "open" else f" ({listed(own, _SAID)})")
-        for kind, own in tasks.items()
+    kind, (first, *_) = part_name(c.estimates), found
+    what = plural(kind) if len(names) == 1 else f"differences by {kind} and metric"
+    if not tasks["better"] and not tasks["worse"]:
+        return f"None of the {len(rows)} {what} shows a difference by itself."
+    shown = [(tasks["better"], "better"), (tasks["worse"], "worse")]
+    said = [
+        f"{len(own)} of {len(rows)} {what} {'shows' if len(own) == 1 else 'show'} that "
+        f"{first.system} is {word} ({listed(own, _SAID)})"
+        for own, word in shown
         if own
     ]
-    what = f"tasks in {names[0]}" if len(names) == 1 else "tasks and metrics"
-    return f"{found[0].system} on {len(rows)} {what}: {'; '.join(parts)}."
+    return f"Each by itself, {', and '.join(said)}."
 
 
-def _best(c: Comparison, task: str, metric: str) -> Finding:
+def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     """Say who scores best on a task, or in total, and who cannot be told from it."""
-    scores = [e for e in c.estimates if (e.task, e.metric) == (task, metric)]
-    best = ranked(scores)[0]
+    best, task, metric = ranked(scores)[0], scores[0].task, scores[0].metric
     own = [
         d
         for d in c.differences
@@ -213,10 +294,35 @@ def _best(c: Comparison, task: str, metric: str) -> Finding:
     tied = [
         d.baseline if d.system == best.system else d.system for d in own if kind_of(c, d) == "open"
     ]
-    on = f"{task}: " if task else ""
-    said = f"{on}{best.system} scores best in {metric}: "
+    said = f"{best.system} scores best in {metric}{_space(_where(c, own[0]))}: "
     said += tabular.number(best.score, decimals_of(scores)[metric])
-    sure = f"Better than {len(own) - len(tied)} of {len(own)} others"
-    sure += mark_of(c, scores[0].unit) if len(tied) < len(own) else ""
-    sure += f"; no evidence that it differs from {listed(tied, _SAID)}." if tied else "."
-    return Finding(said, "open" if len(tied) == len(own) else "better", [sure])
+    n_beaten = len(own) - len(tied)
+    others = f"all {len(own)} others" if not tied else f"{n_beaten} of {len(own)} others"
+    sure = f"It is better than {others}" if n_beaten else "It is not shown to be better than any"
+    sure += mark_of(c, scores[0].unit) if n_beaten else ""
+    sure += f"; no evidence that it differs from {listed(tied, _SAID, 'or')}." if tied else "."
+    return Finding(said, "better" if n_beaten else "open", [sure])
+
+
+def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
+    """Say how many systems are better than the baseline on a task, or in total."""
+    place = (scores[0].task, scores[0].metric)
+    own = [d for d in c.differences if (d.task, d.metric) == place]
+    by: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
+    for d in own:
+        by[kind_of(c, d)].append(d.system)
+    mark = mark_of(c, scores[0].unit)
+    what = f"better than {c.baseline} in {place[1]}{_space(_where(c, own[0]))}"
+    if by["better"]:
+        are = "is" if len(by["better"]) == 1 else "are"
+        said = f"{len(by['better'])} of {len(own)} systems {are} {what}{mark}: "
+        said += listed(by["better"], _SAID)
+    else:
+        said = f"No evidence that any of {len(own)} systems is {what}"
+    rest = [f"Worse: {listed(by['worse'], _SAID)}{mark}."] if by["worse"] else []
+    rest += [f"No evidence on {listed(by['open'], _SAID)}."] if by["open"] else []
+    return Finding(said, "better" if by["better"] else "open", [" ".join(rest)] if rest else [])
+
+
+def _space(where: str) -> str:
+    return f" {where}" if where and not where.startswith(",") else where

@@ -27,6 +27,7 @@ from evalstats.checks import label, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.results import tabular, whiskers
 from evalstats.results.files import html, html_table, minus
+from evalstats.results.forms import unsaid
 from evalstats.results.marks import Curve, oriented, written
 from evalstats.results.records import (
     CAUTION,
@@ -74,10 +75,7 @@ def document(
     notes, signatures = result._below(verbose=True)
     cautions = [note for note in notes if note.startswith(CAUTION)]
     found = "".join(f'<li class="worse"><b>{_said(line)}</b></li>' for line in cautions) + found
-    # What a finding says need not be said again.
-    said = [line for finding in findings for line in (finding.said, *finding.lines) if line]
-    said += cautions
-    notes = [note for note in notes if not any(line in note for line in said)]
+    notes = unsaid([note for note in notes if note not in cautions], findings)
     method = [html(x) for x in [result._method()] if x]
     method += [f"<code>{html(line)}</code>" for line in signatures]
     sections = {

@@ -180,7 +180,7 @@ class _Plan:
         """What lies on either side, in one line, or where that is too short in two."""
         if self.forest.sides is None:
             return ()
-        left, right = (wrapped(side, _NAME) for side in self.forest.sides)
+        left, right = (wrapped(side, 2 * _NAME) for side in self.forest.sides)
         both = ("left", f"◂ {left}"), ("right", f"{right} ▸")
         fits = sum(inches(said) + _BETWEEN for _, said in both) <= self.axis
         return (both,) if fits else tuple((one,) for one in both)

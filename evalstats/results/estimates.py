@@ -189,9 +189,9 @@ class Estimate(_Scores):
         check_bounds(self)
 
     def _findings(self) -> list[Finding]:
-        from evalstats.pictures.findings import score_finding
+        from evalstats.pictures.findings import score_findings
 
-        return [score_finding(self)]
+        return score_findings([self])
 
     def to_every_eval_ever(self) -> dict[str, Any]:
         """Return ``score_details.uncertainty`` of `eval.schema.json` (Every Eval Ever, 0.2).
@@ -250,8 +250,10 @@ class Estimates(_Scores, Listed[Estimate]):
     def _rows(self) -> Sequence[Estimate]:
         return self.estimates
 
-    def _finding(self, row: Estimate) -> Finding:
-        return row._findings()[0]
+    def _findings(self) -> list[Finding]:
+        from evalstats.pictures.findings import score_findings
+
+        return score_findings(self.estimates)
 
     def _named(self, some: Sequence[Estimate], *names: str) -> Estimate:
         for estimate in some:

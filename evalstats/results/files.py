@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from errno import EISDIR
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import BinaryIO
@@ -16,6 +17,7 @@ from unicodedata import normalize
 
 from evalstats.checks import is_unseen, shown
 from evalstats.errors import InputError, InputTypeError
+from evalstats.results import widths
 from evalstats.results.tabular import Page, Table, printable
 
 #: Colours are those of the page around it (JupyterLab's variables first), lines a grey that shows
@@ -48,10 +50,13 @@ _COLOURS = """.evalstats { --better: #2a84c0; --worse: #d0661a; --open: #808080;
 .evalstats table .drawn { padding: 0; }"""
 #: Marks as LaTeX writes them above the line.
 _LATEX = {"*": "*", "°": r"\circ"}
+#: Points of a column of A4's two, and of its whole page; how type is set, its size, blanks between.
+_COLUMN, _PAGE = 221, 345
+_SIZES = (("", 1.0, 12), (r"{\small\setlength{\tabcolsep}{3pt}", 0.93, 6))
 _LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
 #: More notes than these are folded away.
 _OPEN_NOTES = 3
-_COLUMN = 'th scope="col"'
+_HEAD = 'th scope="col"'
 _VERDICTS = {"better": "better", "worse": "worse", "passed": "better", "failed": "worse"}
 
 
@@ -78,7 +83,8 @@ def as_markdown(page: Page) -> str:
         pad = " " if len(fence) > 1 or line.startswith(" ") else ""
         below.append(f"{fence}{pad}{line}{pad}{fence}")
     listed = "\n".join(f"- {line}" for line in below)
-    return "\n\n".join([*parts, listed]).rstrip() + "\n"
+    above = list(map(markdown_line, page.above))
+    return "\n\n".join([*above, *parts, listed]).rstrip() + "\n"
 
 
 def as_latex(page: Page, caption: str | None = None, label: str | None = None) -> str:
@@ -92,30 +98,62 @@ def as_latex(page: Page, caption: str | None = None, label: str | None = None) -
             argument="label",
         )
     marks = [note for note in page.notes if note.startswith("†")]
-    body = [*map(_tabular, page.tables), "\n".join(map(_below, marks))]
+    tabulars, points = zip(*map(_tabular, page.tables), strict=True)
+    body = [*tabulars, "\n".join(map(_below, marks))]
+    is_wide = max(points) > _COLUMN
     if caption is not None:
+        # Where there is one column, it is a table like any other.
+        kind = "table*" if is_wide else "table"
         named = rf"\caption{{{latex(caption)}}}" + (rf"\label{{{label}}}" if label else "")
-        body = ["\\begin{table}\n\\centering", *body, f"{named}\n\\end{{table}}"]
+        body = [rf"\begin{{{kind}}}" + "\n\\centering", *body, f"{named}\n\\end{{{kind}}}"]
+    elif is_wide:
+        body.insert(0, "% Wider than a column of two: there it belongs into a table*.")
     plain = [note for note in page.notes if note not in marks]
     comments = "\n".join(f"% {printable(line)}" for line in (*plain, *page.signatures))
-    parts = [r"% \usepackage{booktabs}", *body, comments]
+    above = "\n".join(f"% {printable(line)}" for line in page.above)
+    parts = [r"% \usepackage{booktabs}", above, *body, comments]
     return "\n\n".join(filter(None, parts)).rstrip() + "\n"
 
 
-def _tabular(table: Table) -> str:
-    """Return a booktabs tabular."""
-    columns = table.align.replace("<", "l").replace(">", "r")
+def _tabular(table: Table) -> tuple[str, float]:
+    """Return a booktabs tabular below its title, and how wide it is.
+
+    One that the page has no room for is smaller, then lacks columns, then goes on below itself.
+    """
     kinds = [latex if side == "<" else latex_number for side in table.align]
     # Marks take no room, so that digits stand below each other.
     rows = table.cells(kinds, r"\textbf{{{}}}", lambda end: rf"\rlap{{$^{{{_LATEX[end]}}}$}}")
-    cells = [list(map(latex_words, table.header)), *rows]
-    lines = [" & ".join(row) + r" \\" for row in cells]
-    title = rf"\multicolumn{{{len(table.align)}}}{{l}}{{{latex_words(table.title)}}} \\"
-    head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", title, r"\midrule", lines[0]]
-    shown = table.set_off(lines[1:], [r"\midrule"])
-    hints = [f"% {printable(hint)}" for hint in table.hints]
-    foot = [r"\bottomrule", r"\end{tabular}", *map(_below, table.notes), *hints]
-    return "\n".join([*head, r"\midrule", *shown, *foot])
+    for size in _SIZES:
+        begin, share, gap = size
+        columns = [
+            column._replace(gap=gap, close=gap, measure=partial(_points, share))
+            for column in table.columns(table.rows)
+        ]
+        blocks, left_out = widths.fitted(columns, table.spare, _PAGE, cuts=False)
+        if len(blocks) == 1 and not left_out:
+            break
+    parts = [rf"\par\noindent {latex_words(table.title)}\par\smallskip"]
+    for block in blocks:
+        n_heads = max(len(column.head) for column in block)
+        heads = zip(*(map(latex_words, column.above(n_heads)) for column in block), strict=True)
+        cells = [[row[column.place] for column in block] for row in rows]
+        lines = [" & ".join(row) + r" \\" for row in [*heads, *cells]]
+        sides = "".join("l" if column.side == "<" else "r" for column in block)
+        shown = table.set_off(lines[n_heads:], [r"\midrule"])
+        parts += [
+            rf"\par\noindent{begin}\begin{{tabular}}{{@{{}}{sides}@{{}}}}",
+            *(r"\toprule", *lines[:n_heads], r"\midrule", *shown, r"\bottomrule"),
+            rf"\end{{tabular}}{'}' if begin else ''}",
+        ]
+    parts += map(_below, table.notes)
+    parts += [f"% {printable(hint)}" for hint in table.hints]
+    if left_out:
+        parts.append(f"% No room on the page for: {', '.join(map(table.called, left_out))}.")
+    return "\n".join(parts), max(map(widths.total, blocks))
+
+
+def _points(share: float, text: str) -> float:
+    return share * widths.in_points(text)
 
 
 def verdict(cell: str) -> str:
@@ -151,7 +189,7 @@ def html_table(table: Table) -> str:
             found.insert(forest.at, _tagged(tag, drawn, ["drawn"]))
         return f'<tr class="{kind}">{"".join(found)}</tr>' if kind else f"<tr>{''.join(found)}</tr>"
 
-    head = line("", [html(words(name)) for name in table.header], above, _COLUMN, _COLUMN)
+    head = line("", [html(words(name)) for name in table.header], above, _HEAD, _HEAD)
     lines = [
         _tagged("table", "", ["forest"] * (forest is not None)).removesuffix("</table>"),
         f"<caption>{html(words(table.title))}</caption>",
@@ -184,7 +222,8 @@ def fragment(page: Page) -> str:
     if len(below) > _OPEN_NOTES:
         below = ["<details>", f"<summary>{len(below)} notes</summary>", *below, "</details>"]
     codes = [f"<p><code>{html(line)}</code></p>" for line in page.signatures]
-    body = "\n".join([*map(html_table, page.tables), *below, *codes])
+    above = [f"<p><b>{html_number(line)}</b></p>" for line in page.above]
+    body = "\n".join([*above, *map(html_table, page.tables), *below, *codes])
     style = _STYLE
     if any(table.forest for table in page.tables):
         # Only tables that are drawn need it.

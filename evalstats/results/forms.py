@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -38,20 +38,34 @@ R = TypeVar("R", bound=Any)
 _MOST_DIGITS = 15
 #: Notes that are printed; the first are the most important.
 _PRINTED_NOTES = 3
-#: Findings of scores, ranks, plans and other tests at most; all are in the tables.
-_MOST_FINDINGS = 12
+#: Findings of scores, ranks, plans and other tests at most; all are in the tables. Above a table
+#: there are fewer.
+_MOST_FINDINGS, _ABOVE = 12, 4
 
 
 class Finding(NamedTuple):
-    """What a report says first, which it is ("better", "worse", "open"), and how sure that is."""
+    """What is said first, which it is ("better", "worse", "open"), and how sure that is.
+
+    A terminal has room for one line below: `brief`, or of one line that.
+    """
 
     said: str
     kind: str = "open"
     lines: Sequence[str] = ()
+    brief: str = ""
+
+
+def unsaid(notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
+    """Return the notes that say more than a finding."""
+    said = [line for finding in findings for line in (finding.said, *finding.lines) if line]
+    return [note for note in notes if not any(line in note for line in said)]
 
 
 class Result(Record):
     """What can be written in every form; printed, and at the prompt, it is its table."""
+
+    #: The layout of LaTeX, if none is asked for.
+    _latex_layout: ClassVar[str | None] = None
 
     def _rows(self) -> Sequence[Any]:
         """Return the records, or results, of which it is made; by default itself alone."""
@@ -89,8 +103,7 @@ class Result(Record):
         more = len(notes) - n_printed
         if more > 0:
             of_more = "1 more note" if more == 1 else f"{more} more notes"
-            how = f"{of_more}: to_text(verbose=True), or --verbose."
-            notes = [*notes[:n_printed], how]
+            notes = [*notes[:n_printed], f"{of_more}: to_text(verbose=True)."]
         return notes, [together([*map(Signature.of, signatures)])] if signatures else []
 
     def _paper(self) -> tuple[Sequence[Estimate], Comparison | None]:
@@ -101,14 +114,33 @@ class Result(Record):
         )
 
     def _page(
-        self, digits: int | None = None, verbose: bool = False, layout: str | None = None
+        self,
+        digits: int | None = None,
+        verbose: bool = False,
+        layout: str | None = None,
+        findings: bool = False,
     ) -> Page:
-        """Return the tables with the lines below them, which every form is made of."""
+        """Return the tables with the lines around them, which every form is made of."""
         places = as_digits(digits)
         tables = (
             self._tables(places) if not is_paper(layout) else [paper_table(*self._paper(), places)]
         )
-        return Page(tables, *self._below(verbose))
+        return self._around(tables, verbose, findings)
+
+    def _around(self, tables: Sequence[Table], verbose: bool, findings: bool) -> Page:
+        """Put cautions above tables, and if asked for what was found; below them other notes."""
+        notes, signatures = self._below(verbose)
+        above = [note for note in notes if note.startswith(CAUTION)]
+        below = [note for note in notes if note not in above]
+        every = self._findings() if findings else []
+        below = unsaid(below, every)
+        for finding in every[:_ABOVE]:
+            lines = [] if len(every) > _ABOVE or len(finding.lines) > 1 else finding.lines
+            brief = [finding.brief] if finding.brief and len(every) <= _ABOVE else lines
+            above.append(" ".join([f"{finding.said.removesuffix('.')}.", *brief]))
+        if len(every) > _ABOVE:
+            above.append(f"{len(every) - _ABOVE} more findings are in the table.")
+        return Page(tables, below, signatures, above)
 
     def _title(self) -> str:
         """Return the title of a page."""
@@ -204,20 +236,22 @@ class Result(Record):
         verbose: bool = False,
         digits: int | None = None,
         layout: str | None = None,
+        findings: bool = False,
         width: int | None = None,
     ) -> str:
         """Return the tables as `print` shows them.
 
         With ``layout="paper"`` it is the table of papers: a row a system and a column a metric, the
-        best emphasised, marks of significance against the baseline.
+        best emphasised, marks of significance against the baseline; ``layout="table"`` is what is
+        shown without it, but in LaTeX.
 
         `verbose` means all notes, not the three that matter most, and every signature. `digits` are
         decimals of scores and differences, 0 to 15; by default as many as give the smallest
-        standard error two digits. p-values have four. No line is longer than `width`, where one is
-        given: what has no room is folded, left out or cut, in this order. `print` gives that of the
-        terminal that it prints on.
+        standard error two digits. p-values have four. `findings` puts what was found above them, in
+        sentences. No line is longer than `width`, where one is given: what has no room is folded,
+        left out or cut, in this order. `print` gives that of the terminal that it prints on.
         """
-        return self._page(digits, verbose, layout).text(width)
+        return self._page(digits, verbose, layout, findings).text(width)
 
     def to_markdown(self, *, digits: int | None = None, layout: str | None = None) -> str:
         """Return Markdown tables; `digits` and `layout` as in `to_text`."""
@@ -233,10 +267,13 @@ class Result(Record):
     ) -> str:
         r"""Return LaTeX tables, which need the package booktabs, with all notes as comments.
 
-        With a caption, which is plain text, the tables are one float, a ``table``; `label` is what
-        ``\ref`` refers to, and needs a caption; `digits` and `layout` as in `to_text`.
+        With a caption, which is plain text, the tables are one float, a ``table``, or a ``table*``
+        where they are wider than one of two columns; `label` is what ``\ref`` refers to, and needs
+        a caption; `digits` and `layout` as in `to_text`. Of a comparison it is the table of papers,
+        if not asked for ``layout="table"``.
         """
-        return files.as_latex(self._page(digits, verbose=True, layout=layout), caption, label)
+        page = self._page(digits, verbose=True, layout=layout or self._latex_layout)
+        return files.as_latex(page, caption, label)
 
     def to_html(self, *, digits: int | None = None, layout: str | None = None) -> str:
         """Return an HTML page of its own, light or dark as the reader's system is.
@@ -364,7 +401,7 @@ class Listed(Several[R], Sequence[R]):
 
 def is_paper(layout: object) -> bool:
     """Return whether the table of papers was asked for."""
-    return layout is not None and choice(layout, ("paper",), "layout") == "paper"
+    return layout is not None and choice(layout, ("paper", "table"), "layout") == "paper"
 
 
 def as_digits(digits: object) -> int | None:

@@ -30,7 +30,7 @@ from evalstats.results.records import (
     ranked,
     whole_sizes,
 )
-from evalstats.results.signatures import Signature
+from evalstats.results.signatures import Signature, part_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ _SYSTEM: Column = ("system", "<", lambda e: e.system)
 def title(estimates: Estimates) -> str:
     """Return ``BLEU, chrF2: 480 segments``."""
     metrics, tasks = distinct(e.metric for e in estimates.rows), estimates.tasks
-    of = counted(len(tasks), "task") if len(tasks) > 1 else _sizes(list(estimates))
+    of = _sizes(list(estimates))
+    of = counted(len(tasks), part_name(estimates)) if len(tasks) > 1 else of
     return f"{', '.join(metrics)}: {of}"
 
 
@@ -189,24 +190,28 @@ def comparison_tables(
         differences = _Differences(comparison, of, digits, verbose)
         if comparison.baseline is None:
             tables += _rank_tables(differences, best_first, matrix)
-            continue
-        of_system = {d.system: d for d in of}
-        first, *others = differences.columns()
-        columns = [
-            _SYSTEM,
-            *_score(differences.estimates, digits)[:2],
-            *_through(lambda e, of=of_system: of.get(e.system), [first], "baseline"),  # type: ignore[misc]
-            *_through(lambda e, of=of_system: of.get(e.system), others),  # type: ignore[misc]
-        ]
-        rows = sorted(best_first, key=lambda e: e.system in of_system)
-        names, adjusted = [name for name, _, _ in columns], comparison.adjusted.pvalue_name()
-        # The verdict is of the adjusted p-value, where there is one.
-        unadjusted = ["p"] if adjusted != "p" and adjusted in names else []
-        spare = [names[2], "gained, lost", *unadjusted]
-        table = table_of(_title(best_first), rows, columns, spare=spare)
-        shown_of = differences.forest([of_system.get(e.system) for e in rows], 3)
-        tables.append(replace(table, forest=shown_of))
+        else:
+            tables.append(_baseline_table(differences, best_first))
     return tables
+
+
+def _baseline_table(differences: _Differences, best_first: Sequence[Estimate]) -> Table:
+    """Lay out the baseline, and the other systems with their differences from it, best first."""
+    of_system = {d.system: d for d in differences.found}
+    first, *others = differences.columns()
+    columns = [
+        _SYSTEM,
+        *_score(differences.estimates, differences.digits)[:2],
+        *_through(lambda e: of_system.get(e.system), [first], "baseline"),
+        *_through(lambda e: of_system.get(e.system), others),
+    ]
+    rows = sorted(best_first, key=lambda e: e.system in of_system)
+    names, adjusted = [name for name, _, _ in columns], differences.comparison.adjusted
+    # The verdict is of the adjusted p-value, where there is one.
+    unadjusted = ["p"] if "p" != adjusted.pvalue_name() in names else []
+    spare = [names[2], "gained, lost", *unadjusted]
+    table = table_of(_title(best_first), rows, columns, spare=spare)
+    return replace(table, forest=differences.forest([of_system.get(e.system) for e in rows], 3))
 
 
 def folded_tables(comparison: Comparison) -> dict[str, list[Table]]:
@@ -226,7 +231,8 @@ def folded_tables(comparison: Comparison) -> dict[str, list[Table]]:
             some = [d for d in some if best in (d.system, d.baseline)]
             what = f"{best} against each of the others"
         if of_tasks:
-            some, what = list(chain(*by_pair(some).values())), f"{what}, task by task"
+            some = list(chain(*by_pair(some).values()))
+            what += f", by {part_name(c.estimates)}"
         what += "" if len(some) <= _MOST_FOLDED else f", the first {_MOST_FOLDED} rows"
         differences = _Differences(c, some[:_MOST_FOLDED], None)
         folded[f"{metric}: {what}"] = [_all_pairs(differences)]
@@ -405,7 +411,7 @@ def _all_pairs(differences: _Differences) -> Table:
     found = oriented(differences.comparison, differences.found)
     names: list[Column] = [_SYSTEM, ("baseline", "<", lambda d: d.baseline)]
     if has_tasks(found):
-        names.append(("task", "<", lambda d: d.task))
+        names.append((part_name(differences.comparison.estimates), "<", lambda d: d.task))
     else:
         found = by_size(found)
     table = table_of(differences.contrast.of_pair, found, [*names, *differences.columns()])
@@ -439,7 +445,7 @@ def _rank_tables(
         ),
     ]
     shows_pairs = n <= _IN_MATRIX if matrix is None else matrix
-    hints = () if shows_pairs else ("all pairs: to_text(matrix=True), or --matrix; to_csv()",)
+    hints = () if shows_pairs else ("All pairs: to_text(matrix=True), or to_csv().",)
     spare = (columns[3][0],)
     ranking = table_of(_title(best_first), best_first, columns, (note,), hints=hints, spare=spare)
     ranking = replace(ranking, forest=_score_forest([[e] for e in best_first], 2))
@@ -470,7 +476,7 @@ def _pair_matrix(differences: _Differences, best_first: Sequence[Estimate]) -> T
     columns: list[Column] = [("#", ">", lambda i: str(i + 1))]
     columns += [(f"{j + 1} ", ">", lambda i, j=j: cells[i][j]) for j in range(n)]  # type: ignore[misc]
     note = f"{star} {shown} <= {comparison.significance_level:g}"
-    hint = f"intervals of the {contrast.column}s: plot(), to_csv(), to_json()"
+    hint = f"Intervals of the {contrast.column}s: plot(), or to_csv()."
     title = f"{best_first[0].metric}: {contrast.of_cells} above the diagonal, {shown} below"
     return table_of(title, range(n), columns, (note,), hints=(hint,))
 
@@ -505,7 +511,7 @@ def _names(panel: Sequence[Estimate]) -> list[Column]:
     """Return the columns that say which row it is, of estimates: task, metric, size."""
     columns: list[Column] = []
     if has_tasks(panel):
-        columns.append(("task", "<", lambda e: e.task))
+        columns.append((part_name(panel), "<", lambda e: e.task))
     directions = len({e.higher_is_better for e in panel}) > 1
     if any(e.metric != panel[0].metric for e in panel):
         columns.append(("metric", "<", lambda e: metric_name(e) if directions else e.metric))
@@ -524,7 +530,7 @@ def _title(panel: Sequence[Estimate]) -> str:
     if len({e.higher_is_better for e in panel}) == 1:
         shown += f" {tabular.which_is_better(panel[0].higher_is_better)}"
     if len(tasks) > 1:
-        return f"{shown}, {counted(len(tasks), 'task')}"
+        return f"{shown}, {counted(len(tasks), part_name(rows))}"
     return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {_sizes(panel)}"
 
 

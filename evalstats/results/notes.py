@@ -21,6 +21,7 @@ from evalstats.results.records import (
     distinct,
     plural,
 )
+from evalstats.results.signatures import part_name
 
 if TYPE_CHECKING:
     from evalstats.designs.trials.repeats import TrialShares
@@ -52,14 +53,14 @@ _RATIOS = {
     "ratio": "Ratios are system / baseline; p is of a ratio of 1.",
     "log-ratio": "Log ratios are ln(system / baseline); p is of a log ratio of 0.",
 }
-#: What totals are, by name.
 #: The total of strata that share groups: these are drawn as they are in all segments together.
 WHOLE = "whole groups"
+#: What totals are, by name, of tasks or domains.
 TOTALS = {
-    "macro": "the mean of the tasks' scores",
-    "micro": "the score of all segments together",
-    "weighted": "a weighted mean of the tasks' scores",
-    WHOLE: "the score of all segments together",
+    "macro": "the mean of the {kind} scores",
+    "micro": "the score of all {kinds} together",
+    "weighted": "a weighted mean of the {kind} scores",
+    WHOLE: "the score of all {kinds} together",
 }
 
 
@@ -160,7 +161,7 @@ def comparison_notes(
             test = "the test and interval of Miettinen and Nurminen (1985), and Wilson's intervals"
         yield f"{', '.join(metrics)}: 0/1 scores, with {test}."
     yield from _total_notes(estimates)
-    yield from _family_notes(adjustment)
+    yield from _family_notes(adjustment, plural(part_name(estimates)))
     if len(limits) == 1:
         yield from (*uneven_notes(limits), *design_notes(by_metric(estimates), estimates[0].unit))
 
@@ -202,24 +203,27 @@ def apart_notes(adjustment: Adjustment, methods: tuple[str, str], contrast: str)
             yield f'{what} {null:g} out though the verdict is "no evidence": {why}.'
 
 
-def _family_notes(adjustment: Adjustment) -> Iterator[str]:
+def _family_notes(adjustment: Adjustment, kinds: str) -> Iterator[str]:
     """Say what p-values are adjusted for, where that is more than the pairs of a table."""
     rows = {(d.metric, d.task) for d in adjustment.differences if d.aggregate is None}
+    n_pairs = len({(d.system, d.baseline) for d in adjustment.differences})
     n_metrics, n_tasks = (len(set(names)) for names in zip(*rows, strict=True))
     if n_tasks > 1 and n_metrics == len(rows) and not adjustment.is_over_metrics:
         yield (
-            "Each task has a metric of its own: p-values are each by itself, and there is no total "
-            "unless aggregate='macro' (--aggregate macro) makes one."
+            "Each task has a metric of its own: p-values are not adjusted for the other tasks, and "
+            'there is no total without aggregate="macro".'
         )
     elif n_tasks > 1 and adjustment.name != "none":
-        within = "" if adjustment.is_over_metrics else " under one metric"
-        how = ": max-T within each, Holm's method over them" if adjustment.name == "max-t" else ""
+        within = " under all metrics" if adjustment.is_over_metrics else ""
+        pairs = " and pairs" if n_pairs > 1 else ""
+        how = "max-T within each and Holm's method over them"
+        how = f" (by {how})" if adjustment.name == "max-t" else ""
         yield (
-            f"p ({adjustment.name}) allows for all rows of tasks{within} together, of all "
-            f"pairs{how}; totals are a family of their own."
+            f"p ({adjustment.name}) is adjusted for the {n_tasks} {kinds}{pairs}{within}{how}; the "
+            f"total is adjusted apart from them."
         )
     elif adjustment.over == "metrics" and adjustment.name != "none":
-        yield f"p ({adjustment.name}) allows for all pairs under all metrics together."
+        yield f"p ({adjustment.name}) is adjusted for all pairs under all metrics."
     n, least = adjustment.n_resamples + 1, 1 / ONE_IN
     alike = [d for d in adjustment.differences if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
     if adjustment.name == "max-t" and len(alike) > 1:
@@ -311,17 +315,21 @@ def uneven_notes(limits: Sequence[Limits]) -> Iterator[str]:
 
 def _total_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
     totals = [(e.task, e.aggregate) for e in estimates if e.aggregate is not None]
+    part = part_name(estimates)
+    kinds, first = plural(part), next(e for e in estimates if e.aggregate is None)
     for name, kind in dict.fromkeys(totals):
         how = (
-            "rows were drawn within each task, so that its error is that of other items of these "
-            "tasks, not of other tasks"
+            f"Its interval is about other {plural(first.unit)} of these {kinds}, not about other "
+            f"{kinds}."
         )
         if kind == WHOLE:
             how = (
-                "groups that lie in several tasks were drawn whole; tasks that share groups are "
-                "not independent, and no test says whether the difference differs between them"
+                f"Groups that lie in several {kinds} were drawn whole. {kinds.capitalize()} that "
+                f"share groups are not independent, so no test says whether the difference differs "
+                f"between them."
             )
-        yield f"{name}: {TOTALS.get(kind, 'a function of the tasks’ scores')}; {how}."
+        what = TOTALS.get(kind or "", "a function of the {kind} scores")
+        yield f"{name} is {what.format(kind=part, kinds=kinds)}. {how}"
 
 
 def claim_notes(

@@ -22,7 +22,7 @@ from evalstats.results.records import (
     ranked,
     whole_sizes,
 )
-from evalstats.results.signatures import Signature
+from evalstats.results.signatures import Signature, part_name
 from evalstats.results.tabular import Table
 from evalstats.results.version import DISTRIBUTION, version
 
@@ -116,7 +116,7 @@ def paper_table(
     metrics = distinct(e.metric for e in firsts)
     tasks = distinct(e.task for e in estimates if e.aggregate is None)
     of = counted(firsts[0].n_segments, firsts[0].unit)
-    of = counted(len(tasks), "task") if len(tasks) > 1 else of
+    of = counted(len(tasks), part_name(estimates)) if len(tasks) > 1 else of
     arrow = f" {tabular.direction(firsts[0].higher_is_better)}" if len(metrics) == 1 else ""
     note = "Emphasised: the best of each column"
     if (c := comparison) is not None:
@@ -209,7 +209,8 @@ def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) 
     found.append(f"{side} p-values are from {tests};")
     claims = ""
     if c.adjustment in _ADJUSTMENTS and any(c.adjusted.n_compared(d) > 1 for d in c.differences):
-        over = " within each task and Holm's method (1979) over tasks"
+        part = part_name(estimates)
+        over = f" within each {part} and Holm's method (1979) over {plural(part)}"
         over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
         each = "" if c.adjusted.is_over_metrics else " under each metric"
         how = f"for all comparisons{each} by {_ADJUSTMENTS[c.adjustment]}{over}"
@@ -260,12 +261,14 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
     units = listed(distinct(plural(e.unit) for e in rows))
     shared = [e.n_segments for e in estimates if e.aggregate == WHOLE]
     n = shared[0] if shared else sum({e.task: e.n_segments for e in rows}.values())
-    found = [f"{listed(names)} on {len(tasks)} tasks with {n:,} {units} in all.", *_judged(rows)]
+    part = part_name(rows)
+    kinds = plural(part)
+    found = [f"{listed(names)} on {len(tasks)} {kinds} with {n:,} {units} in all.", *_judged(rows)]
     totals = distinct(e.aggregate for e in estimates if e.aggregate is not None)
     if totals:
-        what = TOTALS.get(totals[0], f"{totals[0]} of the tasks' scores")
-        how = "whole" if totals[0] == WHOLE else "within each task"
-        found.append(f"Totals are {what}; {units} are drawn {how}.")
+        what = TOTALS.get(totals[0], f"{totals[0]} of the {{kind}} scores")
+        how = "whole" if totals[0] == WHOLE else f"within each {part}"
+        found.append(f"Totals are {what.format(kind=part, kinds=kinds)}; {units} are drawn {how}.")
     return found
 
 

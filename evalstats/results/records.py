@@ -494,7 +494,7 @@ class Difference(Record):
         )
 
     def __str__(self) -> str:
-        """Return ``B - A: +5.03 BLEU [+3.42, +6.70], p = 0.0001``, the p-value adjusted."""
+        """Return ``B - A: -0.42 BLEU [-0.90, -0.01], p = 0.0312 (0.9166 adjusted ...)``."""
         places, contrast = tabular.decimals([self.standard_error]), contrast_of(self.contrast)
         value = tabular.number(self.value, places, contrast.null == 0)
         bounds = tabular.interval(self.low, self.high, places, contrast.null == 0)
@@ -502,7 +502,9 @@ class Difference(Record):
         what = self.metric if self.contrast == "difference" else f"{contrast.column}, {self.metric}"
         sign = contrast.sign.replace("−", "-")
         pair = f"{on}{self.system} {sign} {self.baseline}"
-        return f"{pair}: {value} {what} {bounds}, {tabular.p_is(self.pvalue_adjusted)}"
+        p, adjusted = map(tabular.pvalue, (self.pvalue, self.pvalue_adjusted))
+        also = f" ({adjusted} adjusted for all comparisons)" if adjusted != p else ""
+        return f"{pair}: {value} {what} {bounds}, {tabular.p_is(self.pvalue)}{also}"
 
     def _title(self) -> str:
         shown = "" if self.contrast == "difference" else f", {self.contrast}"
@@ -536,13 +538,13 @@ def by_pair(found: Iterable[Difference]) -> dict[tuple[str, str], list[Differenc
     return pairs
 
 
-def listed(parts: Iterable[str], most: int | None = None) -> str:
-    """Return ``a, b and c``, or of more than so many ``a, b and 2 more``."""
+def listed(parts: Iterable[str], most: int | None = None, word: str = "and") -> str:
+    """Return ``a, b and c``, or of more than so many ``a, b and 2 more``; with its last word."""
     parts = list(parts)
     if most is not None and len(parts) > most:
         parts[most:] = [f"{len(parts) - most} more"]
     *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def first_few(

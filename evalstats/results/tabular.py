@@ -46,27 +46,30 @@ class Table:
 
     def lines(self, width: int | None = None) -> tuple[list[str], list[str]]:
         """Return the lines of `text`, and what the columns are called that had no room."""
-        blocks, left_out = widths.fitted(self._columns(), self.spare, width)
+        rows = self.cells([printable] * len(self.header), "_{}_", str)
+        blocks, left_out = widths.fitted(self.columns(rows), self.spare, width)
         lines = wrapped(self.title, width)
         for block in blocks:
             n_heads = max(len(column.head) for column in block)
-            gaps = [0, *(column.gap for column in block[1:])]
+            gaps = [0, *(int(column.gap) for column in block[1:])]
             padded = [c.padded(n_heads, gap) for c, gap in zip(block, gaps, strict=True)]
-            rows = ["".join(row).rstrip() for row in zip(*padded, strict=True)]
-            rule = "-" * max(map(widths.of, rows))
-            lines += [rule, *rows[:n_heads], rule, *self.set_off(rows[n_heads:], [rule])]
+            body = ["".join(row).rstrip() for row in zip(*padded, strict=True)]
+            rule = "-" * max(map(widths.of, body))
+            lines += [rule, *body[:n_heads], rule, *self.set_off(body[n_heads:], [rule])]
         lines += [line for note in (*self.notes, *self.hints) for line in wrapped(note, width)]
-        # Of an interval it is said what it is of.
-        of = [f"{self.header[j - 1]} " if self.header[j].startswith("[") else "" for j in left_out]
-        return lines, [name + self.header[j] for name, j in zip(of, left_out, strict=True)]
+        return lines, list(map(self.called, left_out))
 
-    def _columns(self) -> list[widths.Column]:
-        """Return the columns as a terminal shows them."""
-        rows = self.cells([printable] * len(self.header), "_{}_", str)
+    def columns(self, rows: Sequence[Sequence[str]]) -> list[widths.Column]:
+        """Return the columns with the cells of such rows."""
         return [
-            widths.Column([printable(head)], [row[j] for row in rows], side)
+            widths.Column(j, [printable(head)], [row[j] for row in rows], side)
             for j, (head, side) in enumerate(zip(self.header, self.align, strict=True))
         ]
+
+    def called(self, place: int) -> str:
+        """Return the header of a column; before that of an interval what it is of."""
+        header = self.header[place]
+        return f"{self.header[place - 1]} {header}" if header.startswith("[") else header
 
     def cells(
         self, kinds: Sequence[Callable[[str], str]], bold: str, mark: Callable[[str], str]
@@ -117,11 +120,12 @@ def table_of(
 
 @dataclass(frozen=True)
 class Page:
-    """Tables with notes below them, and signatures below these."""
+    """Tables with sentences above them, notes below them, and signatures below these."""
 
     tables: Sequence[Table]
     notes: Sequence[str] = ()
     signatures: Sequence[str] = ()
+    above: Sequence[str] = ()
 
     def text(self, width: int | None = None) -> str:
         """Return what a terminal shows, in lines of so many cells at most."""
@@ -133,8 +137,11 @@ class Page:
         what = f"Left out to fit {width} columns: {', '.join(left_out)}. "
         hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
         below = (*self.notes, *hints, *self.signatures)
-        lines = [line for text in below for line in wrapped(text, width)]
-        return "\n\n".join([*parts, "\n".join(lines)]).rstrip()
+        above, rest = (
+            "\n".join(line for text in some for line in wrapped(text, width))
+            for some in (self.above, below)
+        )
+        return "\n\n".join([above, *parts, rest]).strip("\n")
 
 
 def record_table(title: str, record: Mapping[str, object]) -> Table:

@@ -1,11 +1,11 @@
-"""How wide text is on a terminal, and what gives way where there is no room for all of it."""
+"""How wide text is on a terminal or a page, and what gives way where there is no room for all."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 from unicodedata import combining, east_asian_width
@@ -14,6 +14,14 @@ from unicodedata import combining, east_asian_width
 _NARROWEST = 40
 #: Where a line may end: after blanks, and after the bars of signatures.
 _BREAK = re.compile(r"(?<=\s)(?=\S)|(?<=[^\s|]\|)(?=[^\s|])")
+#: Points of what is no letter of middle width in Computer Modern.
+_POINTS = {
+    **dict.fromkeys("iljI.,:;'![]()| ", 3.0),
+    **dict.fromkeys("mwMW%@+−<>=±≤↑↓…", 8.4),
+    **dict.fromkeys("rstf", 4.0),
+    # A minus before a number is wide, and a hyphen is not.
+    "-": 7.0,
+}
 #: Names are not cut below this; nor, in a table that goes on below itself, below the second.
 _SHORTEST, _READABLE = 8, 16
 
@@ -29,11 +37,16 @@ def of_terminal() -> int | None:
     return shutil.get_terminal_size().columns if is_terminal else None
 
 
+def in_points(text: str) -> float:
+    """Return how wide a text of 10 points is on paper, in points of LaTeX's own type, or less."""
+    return sum(_POINTS.get(c, 7.5 if c.isupper() else 5.2) for c in text)
+
+
 def wrapped(text: str, width: int | None) -> list[str]:
     """Return the lines of a text, broken after blanks and the bars of signatures.
 
-    >>> wrapped("BLEU|case:mixed|eff:no", 16)
-    ['BLEU|case:mixed|', 'eff:no']
+    >>> wrapped("BLEU|case:mixed|eff:no|tok:13a|smooth:exp|nrefs:1", 40)
+    ['BLEU|case:mixed|eff:no|tok:13a|', 'smooth:exp|nrefs:1']
     """
     if width is None or of(text) <= width:
         return [text]
@@ -49,37 +62,49 @@ def wrapped(text: str, width: int | None) -> list[str]:
 
 
 class Column(NamedTuple):
-    """The lines of a header, the cells below it, their side, and the blanks before them."""
+    """A column of a table: its place, the lines of its header, its cells and their side.
 
+    `gap` stands before it, or where room is rare `close` before an interval; `measure` says how
+    wide a text is.
+    """
+
+    place: int
     head: Sequence[str]
     cells: Sequence[str]
     side: str
-    gap: int = 2
+    gap: float = 2
+    close: float = 1
+    measure: Callable[[str], float] = of
 
     @property
-    def width(self) -> int:
-        """Terminal cells of the widest line."""
-        return max(map(of, (*self.head, *self.cells)))
+    def width(self) -> float:
+        """How wide the widest line is."""
+        return max(map(self.measure, (*self.head, *self.cells)))
+
+    def above(self, n_heads: int) -> list[str]:
+        """Return the lines of the header, the last of so many."""
+        return [""] * (n_heads - len(self.head)) + list(self.head)
 
     def padded(self, n_heads: int, gap: int) -> Iterator[str]:
         """Yield lines as wide as the column, of which so many are its header's."""
-        width = self.width
-        for line in (*[""] * (n_heads - len(self.head)), *self.head, *self.cells):
+        width = max(map(of, (*self.head, *self.cells)))
+        for line in (*self.above(n_heads), *self.cells):
             pad = " " * (width - of(line))
             yield " " * gap + (line + pad if self.side == "<" else pad + line)
 
     def tight(self) -> Column:
         """Return it with its header on several lines, an interval close to its number."""
         words = self.head[0].split(" ")
-        width, head = max(map(of, (*words, *self.cells))), words[:1]
+        width, head = max(map(self.measure, (*words, *self.cells))), words[:1]
         for word in words[1:]:
-            if of(head[-1]) + 1 + of(word) <= width:
+            if self.measure(f"{head[-1]} {word}") <= width:
                 head[-1] += f" {word}"
             else:
                 head.append(word)
-        return self._replace(head=head, gap=1 if self.head[0].startswith("[") else self.gap)
+        is_interval = self.head[0].startswith("[")
+        return self._replace(head=head, gap=self.close if is_interval else self.gap)
 
-    def least(self, shortest: int) -> int:
+    def least(self, shortest: int) -> float:
         """Return the width to which it can be cut: to less than a name, but of no number."""
         of_numbers = max(map(of, self.cells), default=0) if self.side == ">" else 0
         return min(self.width, max(shortest, of_numbers))
@@ -89,7 +114,7 @@ def _cut(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
     """Return texts of so many cells each, cut in the middle, where those that differ still do.
 
     >>> _cut(["general-a.en-cs", "general-b.en-cs"], [11, 11])
-    ['gen…a.en-cs', 'gen…b.en-cs']
+    ['general-a…s', 'general-b…s']
     """
     width = min(widths, default=1)
     tried = sorted(range(width), key=lambda n_last: abs(n_last - width // 3))
@@ -122,9 +147,9 @@ def _ends(text: str, n_first: int, n_last: int) -> str:
 
 
 def fitted(
-    columns: Sequence[Column], spare: Sequence[int], width: int | None
+    columns: Sequence[Column], spare: Sequence[int], width: float | None, cuts: bool = True
 ) -> tuple[list[list[Column]], list[int]]:
-    """Return columns for lines of so many cells, and the places of those that had to go.
+    """Return columns for lines of such a width, and the places of those that had to go.
 
     First the headers take several lines; then columns go, the first of `spare` first; then the
     widest names are cut, and headers; and in the end the table goes on below itself.
@@ -137,31 +162,33 @@ def fitted(
         kept = [column for j, column in enumerate(columns) if j not in left_out]
         tight = [column.tight() for column in kept]
         for some in (kept, tight):
-            if _width(some) <= limit:
+            if total(some) <= limit:
                 return [some], left_out
-    for shortest in (_SHORTEST, _READABLE):
-        cut = _narrowed(tight, limit, shortest)
-        if _width(cut) <= limit:
+    cut = tight
+    for shortest in (_SHORTEST, _READABLE) if cuts else ():
+        cut = _narrowed(tight, int(limit), shortest)
+        if total(cut) <= limit:
             return [cut], left_out
     # The first columns say which row it is, in every part.
     names = list(takewhile(lambda column: column.side == "<", cut)) or cut[:1]
     blocks = [list(names)]
     for column in cut[len(names) :]:
-        if _width([*blocks[-1], column]) > limit and len(blocks[-1]) > len(names):
+        if total([*blocks[-1], column]) > limit and len(blocks[-1]) > len(names):
             blocks.append(list(names))
         blocks[-1].append(column)
     return blocks, left_out
 
 
-def _width(columns: Sequence[Column]) -> int:
+def total(columns: Sequence[Column]) -> float:
+    """Return how wide columns are side by side."""
     return sum(column.width + column.gap for column in columns) - columns[0].gap
 
 
 def _narrowed(columns: Sequence[Column], limit: int, shortest: int) -> list[Column]:
     """Return columns of which the widest are cut, each time by a cell, until there is room."""
-    widths = [column.width for column in columns]
-    least = [column.least(shortest) for column in columns]
-    wanted = sum(widths) - (_width(columns) - limit)
+    widths = [int(column.width) for column in columns]
+    least = [int(column.least(shortest)) for column in columns]
+    wanted = sum(widths) - (total(columns) - limit)
     while sum(widths) > wanted and widths != least:
         at = max(range(len(widths)), key=lambda j: (widths[j] > least[j], widths[j]))
         widths[at] -= 1

@@ -212,7 +212,7 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
     """Return the names given, or what tells the names of files apart.
 
     These are without their last suffix, and without the parts between dots, but for those in
-    numbers, with which all of them begin or end.
+    numbers, with which all of them begin or end, unless a single sign were left of one.
     """
     if names is not None and len(names) != len(paths):
         raise InputError(
@@ -231,13 +231,14 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
 
 
 def _apart(names: Sequence[str]) -> list[str]:
-    """Return names without the parts with which all begin or end; a part of each is left."""
+    """Return names without the parts with which all begin or end; two signs of each are left."""
     parts = [_DOT.split(name) for name in names]
     for end in (0, -1):
         while min(map(len, parts)) > 1 and len({of[end] for of in parts}) == 1:
             for of in parts:
                 del of[end]
-    return [".".join(of) for of in parts]
+    short = [".".join(of) for of in parts]
+    return short if min(map(len, short)) > 1 else list(names)
 
 
 def test_set_files(test_set: str, langpair: str) -> list[str]:

@@ -152,7 +152,8 @@ def test_every_form_says_what_is_shown(contrast, column):
         assert column in text
         assert "system - baseline" not in text
     assert f"|contrast:{contrast}|" in result.signatures[0]
-    shown = f"{d.value:.4f}" if contrast == "ratio" else f"{d.value:+.4f}"
+    # The better system is named first.
+    shown = f"{1 / d.value:.4f}" if contrast == "ratio" else f"{-d.value:+.4f}"
     assert shown in str(result)
     null = "1" if contrast == "ratio" else "0"
     assert any(note.endswith(f"p is of a {column} of {null}.") for note in result.notes)
@@ -162,7 +163,7 @@ def test_every_form_says_what_is_shown(contrast, column):
 def test_a_matrix_has_ratios_of_rows_to_columns():
     table = documents(np.random.default_rng(0), 300, [1, 1.2, 1.4, 1.6, 1.8])
     result = es.compare(table, contrast="ratio", n_resamples=99)
-    assert "intervals of the ratios" in str(result)
+    assert "Intervals of the ratios" in str(result)
     lines = str(result).split("ratio row / column")[1].splitlines()
     (first,) = [line for line in lines if line.startswith("1")]
     shown = [float(cell.rstrip("*")) for cell in first.split()[2:]]

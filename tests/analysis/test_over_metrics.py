@@ -128,7 +128,7 @@ def test_over_tasks_and_for_claims_too(adjustment):
 def test_it_is_said_and_signed_and_read_again():
     tables = [table(marks(1), "first"), table(marks(2), "second")]
     found = one_task(*tables)
-    assert "p (max-t) allows for all pairs under all metrics together." in found.notes
+    assert "p (max-t) is adjusted for all pairs under all metrics." in found.notes
     assert all("|adj:max-t|" in s and "|over:metrics|" in s for s in found.signatures)
     assert "adjusted for all comparisons by step-down max-T" in found.describe()
     assert es.Comparison.from_json(found.to_json()) == found
@@ -138,7 +138,7 @@ def test_it_is_said_and_signed_and_read_again():
     assert written.pop("adjust_over") == "pairs"
     assert es.Comparison.from_json(json.dumps(written)) == plain
     several = suite()[1].compare(**OVER)
-    assert any("allows for all rows of tasks together, of all pairs" in n for n in several.notes)
+    assert any("tasks and pairs under all metrics" in n for n in several.notes)
     with pytest.raises(es.InputError, match="adjust_over must be one of pairs, metrics; got 'all'"):
         one_task(*tables, adjust_over="all")
 

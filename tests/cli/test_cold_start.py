@@ -17,8 +17,9 @@ OTHERS = ("scipy", *QUESTIONS)
     [
         ("--version", ("numpy", "evalstats.checks", "evalstats.analysis", "evalstats.cli.parser")),
         ("--help", ("numpy", "evalstats.checks", "evalstats.analysis", "evalstats.cli.parser")),
-        ("compare -r r.txt -i a.txt b.txt -m wer", (*OTHERS, "evalstats.logs.log")),
-        ("compare s.csv", (*OTHERS, "evalstats.designs.arenas.arena", "evalstats.designs.judges")),
+        ("compare -r r.txt -i a.txt b.txt -m wer --quiet", (*OTHERS, "evalstats.logs.log")),
+        ("compare s.csv", ("evalstats.designs.arenas.arena", "evalstats.designs.judges")),
+        ("compare s.csv --quiet", OTHERS),
     ],
 )
 def test_what_a_command_does_not_need_is_not_loaded(words, absent, tmp_path):

@@ -188,7 +188,7 @@ def test_cases_of_several_tasks_are_one_family(tmp_path, agents):
         f"{t}: {i}" for t in ("retail", "airline") for i in (3, 8)
     }
     assert len(both.cases(task="retail")) == 20
-    assert "In total: new - old, macro, reward" in found.to_text()
+    assert "In total: new - old, reward, the mean of 2 tasks: " in found.to_text()
 
 
 def test_answers_where_less_is_better_are_turned(tmp_path, agents):
@@ -226,9 +226,10 @@ def test_the_command_is_the_call(tmp_path, agents, capsys, monkeypatch):
     for name, rows in agents.items():
         log(tmp_path / f"{name}.csv", rows, [name])
     few = ["--resamples", "99"]
-    assert main(["cases", "new.csv", "--baseline", "old.csv", *few]) == 0
+    assert main(["cases", "new.csv", "--baseline", "old.csv", "--quiet", *few]) == 0
     expected = es.compare_logs(["old.csv", "new.csv"], baseline="old", n_resamples=99).cases()
-    assert capsys.readouterr().out == f"{expected}\n"
+    shown = f"{expected}\n".replace("to_csv()", "-o all.csv")
+    assert capsys.readouterr().out == shown
     assert main(["cases", "new.csv", "old.csv"]) == 2
     assert "give --baseline" in capsys.readouterr().err
 

@@ -126,7 +126,7 @@ def test_the_table_says_what_is_cheapest(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("metric", "options", "message"),
     [
-        (es.PassAll(2), {"trials": 3}, r"trials plans means of trials on single items.*is pass\^2"),
+        (es.PassAll(3), {"trials": 3}, r"trials of pass\^3 needs a pilot with at least 6 trials"),
         (es.PassAll(1), {"price": (1, 1)}, "price needs the difference"),
         (es.PassAll(1), {"difference": 0.1, "price": (0, 0)}, "price must be two numbers of at"),
         (es.PassAll(1), {"difference": 0.1, "price": (1,)}, "price must be two numbers of at"),

@@ -200,7 +200,7 @@ def test_p_values_where_max_t_hands_over_to_holm_are_explained():
     family = compare(scores(4), n_resamples=1999).adjusted
     rows = [replace(d, pvalue_adjusted=0.005) for d in family.differences[:2]]
     said = [
-        " ".join(_family_notes(replace(family, differences=(*some, *family.differences[2:]))))
+        " ".join(_family_notes(replace(family, differences=(*some, *family.differences[2:])), ""))
         for some in (rows, [rows[0], family.differences[1]])
     ]
     assert said[0].startswith("2 pairs have p (max-t) = 0.0050: fewer than one resample in 200")

@@ -625,6 +625,21 @@ of choices the answer is the likeliest
 names of judges number answers
 - number_of = {name: i for
 + number_of = {name: 0 for
+@ results/widths.py: widths
+of columns that can go the first goes first
+- left_out = list(spare[:n_spared])
++ left_out = list(spare[len(spare) - n_spared :])
+names are cut where they still differ
+- if len(set(some)) == len(set(texts)):
++ if some:
+@ results/files.py: latex
+what is wider than a column is a float of the page
+- is_wide = max(points) > _COLUMN
++ is_wide = max(points) > _PAGE
+@ cli/output.py: widths
+a file is the same on every terminal
+- width = width if path == STANDARD else None
++ width = width or None
 @ results/marks.py: plots report
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
@@ -1139,7 +1154,7 @@ a command loads what it needs
 who asks for a name of the other project of this name is told
 - and _version().intruder()
 + and ""
-@ cli/__init__.py: cli
+@ cli/output.py: cli
 a description is text
 - if options.describe and form == "text"
 + if options.describe
@@ -1379,8 +1394,8 @@ two clusters have an interval
 + if n_units < 3:
 @ pictures/findings.py: report
 a mark of few groups stands beside a claim alone
-- if len(tied) < len(own) else ""
-+ if len(tied) <= len(own) else ""
+- sure += mark_of(c, scores[0].unit) if n_beaten else ""
++ sure += mark_of(c, scores[0].unit) if own else ""
 @ results/files.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()

@@ -67,7 +67,7 @@ def test_verdicts_come_first_and_have_the_numbers_of_the_table(tmp_path):
     found = check_inert(page)
     assert result.significant(d)
     (verdict,) = found.texts["li"]
-    assert f"B is better than A by {d.difference:.3f} marks" in verdict
+    assert f"B is better than A in marks: {d.difference:+.3f}" in verdict
     for number in (f"{d.low:+.3f} to {d.high:+.3f}", "95 % interval", "p = 0.000"):
         assert number in verdict
     assert page.index(verdict[:20]) < page.index("<table")
@@ -104,8 +104,8 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
     assert "the same" in said(same)
     loss = es.Mean("loss", higher_is_better=False)
     verdict = said(es.compare(marks(100), metrics=loss, margin=1))
-    assert re.match(r"B and A are equivalent within 1 point .*A is better than B by ", verdict)
-    assert re.search(r"loss −0.*less is better.*−0.*Margin 1: equivalent", verdict)
+    assert re.match(r"B and A are equivalent within 1 point .*A is better than B in loss", verdict)
+    assert re.search(r"loss: −0.*lower is better.*−0.*Margin 1: equivalent", verdict)
     # A total does not hide its tasks.
     near = {"A": [0.0, 1, 0, 1, 0, 1, 2, 1] * 4, "B": [1, 0.0, 1, 0, 1, 0, 1, 2] * 4}
     tasks = {
@@ -113,8 +113,40 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
         for task, gain in (("near", 0), ("far", 9), ("back", -9))
     }
     verdict = said(es.Suite(tasks).compare(n_resamples=199))
-    assert re.match("No evidence .* in total", verdict)
-    assert "better on 1 (far); worse on 1 (back); no evidence on 1" in verdict
+    assert re.match("No evidence .* in m, the mean of 3 tasks: ", verdict)
+    assert "1 of 3 tasks shows that B is better (far), and 1 of 3 tasks shows that" in verdict
+
+
+def test_a_headline_says_of_each_metric_what_was_found():
+    # Defect: it was the one metric of two that was significant.
+    tables = [es.extract(marks(60), metric=es.Mean(name)) for name in ("first", "other")]
+    tables[1] = es.extract(
+        {"A": np.arange(60) % 7, "B": np.arange(60)[::-1] % 7}, metric=es.Mean("other")
+    )
+    (found,) = es.compare(tables, baseline="A", n_resamples=199)._findings()
+    assert re.fullmatch(
+        r"B is better than A in first \(\+0\.\d+\); no evidence in other", found.said
+    )
+    assert found.lines[-1].startswith("p-values are per metric; adjust_over=")
+    over = es.compare(tables, baseline="A", n_resamples=199, adjust_over="metrics")
+    assert "per metric" not in over._findings()[0].lines[-1]
+    many = es.compare(marks(60, "ABCDEF"), metrics=es.Mean("m"), baseline="A", n_resamples=199)
+    assert re.match(r"\d of 5 systems are better than A in m: ", many._findings()[0].said)
+    assert many._headline() == "5 systems against A"
+
+
+def test_domains_are_called_what_the_label_is_called():
+    values = {name: es.Mean("m").statistics(x) for name, x in marks(60).items()}
+    labels = {"register": ["news", "chat"] * 30}
+    table = es.SegmentStatistics(
+        np.stack(list(values.values())), ["A", "B"], es.Mean("m"), labels=labels
+    )
+    result = es.compare(table, n_resamples=99).by("register")
+    page = document(result)
+    assert "m ↑ (higher is better), 2 registers, B - A" in page
+    assert "all registers together" in page
+    for form in (page, result.to_text(verbose=True), result.to_latex(), result.describe()):
+        assert not re.search(r"\btasks?\b|\bstrat(a|um)\b", form.replace("strata:2", "")), form
 
 
 def test_what_was_asked_is_the_headline_and_the_better_system_has_the_sign():
@@ -130,13 +162,12 @@ def test_what_was_asked_is_the_headline_and_the_better_system_has_the_sign():
     turned = {"B": scores["B"], "A": scores["A"]}
     (found,) = es.compare(turned, metrics=es.Mean("m"), margin=0.2)._findings()
     assert found.said.startswith("It is not shown that A loses less than 0.2 points against B")
-    assert found.lines[0].startswith("B is better than A by 0.5")
+    assert found.lines[0] == "B is better than A in m."
     # The sign is that of the sentence, whichever of the two is the baseline.
     (found,) = es.compare(turned, metrics=es.Mean("m"))._findings()
-    assert found.said.startswith("B is better than A by 0.5")
-    assert found.lines[0].startswith("m +0.5")
+    assert found.said.startswith("B is better than A in m: +0.5")
     (found,) = es.compare(turned, metrics=es.Mean("m"), baseline="B")._findings()
-    assert (found.kind, found.lines[0][:6]) == ("worse", "m +0.5")
+    assert (found.kind, found.said[:29]) == ("worse", "B is better than A in m: +0.5")
 
 
 def test_a_gate_says_what_was_lost_and_what_was_allowed():
@@ -236,7 +267,7 @@ def test_a_report_has_a_title_files_and_a_date(tmp_path, monkeypatch):
 def test_only_a_claim_over_few_groups_has_their_mark():
     rng = np.random.default_rng(3)
     marks = {name: rng.normal(size=60) for name in "ABCDE"}
-    for gap, said in ((0, "Better than 0 of 4 others;"), (9, "Better than 4 of 4 others †.")):
+    for gap, said in ((0, "It is not shown to be"), (9, "It is better than all 4 others †.")):
         given = marks | {"A": marks["A"] + gap}
         found = es.compare(given, metrics=es.Mean("m"), groups=np.arange(60) // 6, n_resamples=99)
         assert found._findings()[0].lines[0].startswith(said)
@@ -357,7 +388,7 @@ def test_results_of_every_kind_have_a_report(tmp_path):
     for made, expected in (
         (result.estimates, "A"), (result.estimates[0], "A"), (result.ranking(), "C"),
         (result.power(), "least difference"), (gate, "t: acc: passed"), (of_tasks, "law"),
-        (es.Comparison.from_json(result.to_json()), "C is better"),
+        (es.Comparison.from_json(result.to_json()), "C scores best"),
         (result.influence("marks", "C", "A"), "influence"),
         (es.compare(shard), "weights:poisson"),
     ):  # fmt: skip

@@ -118,13 +118,13 @@ def test_a_difference_that_differs_is_told_in_a_note_and_a_test():
     )
     assert str(test) in found.notes[0]
     assert es.Comparison.from_json(found.to_json()).heterogeneity() == found.heterogeneity()
-    assert "tasks" in str(found.heterogeneity())
+    assert "between strata?" in str(found.heterogeneity())
     same, domain = scores(400)
     found = es.compare(same, metrics=MEAN, **BY_T).by(domain)
     assert found.notes[0].startswith("The difference is not shown to differ between strata")
     three = {**given, "C": given["A"] + np.random.default_rng(2).normal(size=400)}
     found = es.compare(three, metrics=MEAN, **BY_T).by(domain)
-    assert found.notes[0].startswith("2 of 3 differences differ between strata at 0.05 (Welch")
+    assert found.notes[0].startswith("2 of 3 differences are not the same in all strata (Welch")
 
 
 def test_a_stratum_where_all_change_alike_is_not_left_out_silently():
@@ -220,8 +220,8 @@ def test_groups_in_several_strata_are_drawn_whole():
     assert (total.pvalue, total.low, total.high) == (whole[0].pvalue, whole[0].low, whole[0].high)
     (alone,) = es.compare({k: v[:60] for k, v in given.items()}, metrics=MEAN, **BY_T)
     assert found.difference(task="t1").low == alone.low
-    assert "groups that lie in several tasks were drawn whole" in found.notes[0]
-    assert "with 60 groups in all. Totals are the score of all segments together; groups are " \
+    assert "Groups that lie in several strata were drawn whole" in found.notes[0]
+    assert "with 60 groups in all. Totals are the score of all strata together; groups are " \
         "drawn whole." in found.describe()  # fmt: skip
     for result in (found, es.Comparison.from_json(found.to_json())):
         with pytest.raises(es.InputError, match="tests independent strata, and these share groups"):

@@ -193,7 +193,7 @@ def test_strata_that_share_groups_say_that_other_groups_are_another_question():
     for found, what in ((result.over(turns), "strata"), (result.by(turns).over("task"), "tasks")):
         said = f"Caution: groups lie in several {what}, whose differences share them"
         assert found.notes[0].startswith(said)
-        assert f"\n{said}" in str(found)
+        assert str(found).startswith(said)
         assert es.OverStrata.from_json(found.to_json()) == found
     alone = es.compare(scores, metrics=MARKS, groups=np.arange(60) // 2, **BY_T)
     assert alone.over(turns).notes == ()

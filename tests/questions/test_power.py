@@ -1,11 +1,16 @@
 """Power by formula, against published numbers, other tools and simulation."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import ndtri
+from scipy.stats import binom, multivariate_normal, norm, t
 
 import evalstats as es
+from evalstats.designs.looks import spending
+from evalstats.designs.trials.repeats import TrialSpread
 from evalstats.inference import student
 from evalstats.inference.counts import tango_distance
 from evalstats.pictures.report import document
@@ -417,3 +422,96 @@ def test_pilots_that_say_nothing_are_left_out_or_refused():
     for new, message in ((1.0, "have identical statistics"), (1.5, "differ by the same on every")):
         with pytest.raises(es.InputError, match=message):
             plan({"old": np.ones(20), "new": np.full(20, new)})
+
+
+def test_a_number_to_reach_needs_as_many_items_as_the_binomial_distribution_says():
+    scores = np.arange(400) < 368
+    (row,) = es.power(scores, metrics=es.Mean("acc"), at_least=0.9, difference=0.03)
+    error = np.sqrt(0.9 * 0.1 / row.needed)
+    least = np.ceil(row.needed * (0.9 + norm.isf(0.05) * error))
+    assert binom.sf(least - 1, row.needed, 0.93) == pytest.approx(0.8, abs=0.03)
+    assert (row.test, row.baseline) == ("score", "0.9")
+
+
+def test_one_system_is_planned_beside_another_that_varies_as_much():
+    scores = np.random.default_rng(2).normal(size=50)
+    alone, half = es.power(scores, metrics=es.Mean("s"), difference=0.5)
+    deviation = np.std(scores, ddof=1)
+    assert alone.standard_deviation == pytest.approx(2**0.5 * deviation)
+    assert half.standard_deviation == pytest.approx(deviation)
+    shares, _ = es.power(scores > 0, metrics=es.Mean("s"), difference=0.1)
+    share = np.mean(scores > 0)
+    assert shares.discordant == pytest.approx(2 * share * (1 - share))
+
+
+def test_looks_have_the_power_of_the_joint_normal_distribution():
+    """Of the statistics of all looks under the effect, by `scipy.stats` in three dimensions."""
+    most, average = spending.inflation(3, 0.05, 0.9)
+    at = np.array([1 / 3, 2 / 3, 1.0])
+    bounds = -norm.ppf(spending.levels(at, 0.05))
+    effect = (norm.isf(0.05) + norm.isf(0.1)) * most**0.5
+    correlations = np.sqrt(np.minimum.outer(at, at) / np.maximum.outer(at, at))
+    within = [
+        multivariate_normal.cdf(bounds[:j], effect * at[:j] ** 0.5, correlations[:j, :j])
+        for j in (1, 2, 3)
+    ]
+    assert within[2] == pytest.approx(0.1, abs=1e-4)
+    assert average / most == pytest.approx((1 + within[0] + within[1]) / 3, abs=1e-4)
+
+
+def test_the_interval_is_as_narrow_as_was_asked():
+    rng = np.random.default_rng(4)
+    pair = {"A": rng.normal(size=80), "B": rng.normal(size=80)}
+    (row,) = es.power(pair, metrics=es.Mean("s"), width=0.2)
+    deviation = np.std(pair["B"] - pair["A"], ddof=1)
+
+    def width(n):
+        return 2 * t.isf(0.025, n - 1) * deviation / n**0.5
+
+    assert width(row.of_design.for_width) <= 0.2 < width(row.of_design.for_width - 1)
+    assert row.of_design.for_width_low < row.of_design.for_width < row.of_design.for_width_high
+    assert "for a width of 0.2" in str(es.power(pair, metrics=es.Mean("s"), width=0.2))
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 2), (3, 2), (5, 2), (9, 4)])
+def test_the_variance_of_pass_k_by_trials_is_that_of_all_outcomes(n, k):
+    """Of items with rates .2 and .9 and a baseline that is never right: all counts enumerated."""
+    rates, right = np.array([0.2, 0.9]), np.arange(n + 1)
+    shares = np.where(right >= k, [math.comb(c, k) / math.comb(n, k) for c in right], 0.0)
+    chances = binom.pmf(right, n, rates[:, None])
+    mean = np.mean(chances @ shares)
+    exact = np.mean(chances @ shares**2) - mean**2
+    powers = tuple(float(np.mean(rates**m)) for m in range(k, 2 * k + 1))
+    spread = TrialSpread(powers[k] - mean**2, 0.0, 40, k, powers)
+    assert spread.variance(n) == pytest.approx(exact, rel=1e-12)
+
+
+def test_pass_k_is_planned_by_trials():
+    rng = np.random.default_rng(1)
+    rates = rng.beta(2, 1, 300)
+    both = {"A": rates, "B": np.clip(rates + 0.05, 0, 1)}
+    pilot = {x: (rng.random((300, 8)) < p[:, None]).astype(int).tolist() for x, p in both.items()}
+    (row,) = es.power(pilot, metrics=es.PassAll(4), difference=0.05, trials=[8, 4, 16])
+    assert row.of_trials.trials == (4, 8, 16)
+    # The pilot's own number of trials has about the pilot's own variance.
+    plain = es.power(pilot, metrics=es.PassAll(4), difference=0.05)[0].standard_deviation
+    assert row.standard_deviation == pytest.approx(plain, rel=0.05)
+    with pytest.raises(es.InputError, match=r"^trials must be at least 4 for pass\^4, got 2"):
+        es.power(pilot, metrics=es.PassAll(4), trials=[8, 2])
+    few = {x: [row[:5] for row in rows] for x, rows in pilot.items()}
+    with pytest.raises(es.InputError, match="needs a pilot with at least 8 trials of every item"):
+        es.power(few, metrics=es.PassAll(4), trials=8)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"looks": 4}, "looks needs the difference"),
+        ({"width": 0}, "width must be above 0"),
+        ({"at_least": 0.5, "hypotheses": {"A": [1, 0, 1], "B": [1, 1, 0]}}, "got A, B; choose one"),
+        ({"hypotheses": [1, 1, 1]}, "says nothing of power"),
+    ],
+)
+def test_plans_that_cannot_be_are_refused(options, message):
+    with pytest.raises(es.InputError, match=message):
+        es.power(**{"hypotheses": [1, 0, 1], "metrics": es.Mean("acc"), **options})

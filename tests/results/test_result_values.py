@@ -86,8 +86,11 @@ def test_a_pair_the_other_way_round_is_turned(contrast):
 
 def test_a_difference_prints_as_a_sentence():
     (d,) = es.compare(TEXTS, REFERENCES, "bleu", n_resamples=99)
-    shown = f"B - A: {d.difference:.2f} BLEU [{d.low:.2f}, 0.00], p = {d.pvalue_adjusted:.4f}"
+    shown = f"B - A: {d.difference:.2f} BLEU [{d.low:.2f}, 0.00], p = {d.pvalue:.4f}"
     assert str(d) == shown
+    # Defect: the adjusted p-value stood there, beside an interval that is not, without its name.
+    apart = str(replace(d, pvalue=0.0312, pvalue_adjusted=0.9166))
+    assert apart.endswith("0.00], p = 0.0312 (0.9166 adjusted for all comparisons)")
     assert shown in d._repr_html_()
     assert str(replace(d, task="law", contrast="ratio")).startswith("law: B / A: 0.")
 

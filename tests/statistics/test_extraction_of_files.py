@@ -77,6 +77,7 @@ def test_blocks_give_the_statistics_of_the_whole(
     ("paths", "names"),
     [
         ("a.txt b.txt", "a b"),
+        ("run.1.txt run.2.txt", "run.1 run.2"),
         ("wmt.en-de.hyp.Online-B.de wmt.en-de.hyp.Online-W.de", "Online-B Online-W"),
         ("newstest.base.txt newstest.base2.txt", "base base2"),
         ("newstest.base.txt newstest.base.v2.txt", "base base.v2"),

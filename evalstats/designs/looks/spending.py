@@ -175,16 +175,12 @@ class Continuing:
             level = max(spent, 0.0)
             bound = -float(ndtri(level)) if level > 0 else np.inf
             return level, Continuing(fraction, level, bound)
-        added = (fraction - self.fraction) / fraction
-        nodes, mass = self._passed_on(min(self.step, (added * fraction / self.fraction) ** 0.5))
         if due <= 0:
-            after = Continuing(fraction, self.spent, np.inf, added**0.5, nodes, mass)
-            return 0.0, after
-        kept, step = nodes * (1 - added) ** 0.5, added**0.5
+            return 0.0, self.crossed(fraction, np.inf)[1]
+        beyond, step, nodes, mass = self._arriving(fraction)
 
         def excess(bound: float) -> float:
-            beyond = float(mass @ ndtr((kept - bound) / step))
-            return float(np.log(max(beyond, 1e-300) / due))
+            return float(np.log(max(beyond(bound), 1e-300) / due))
 
         # Without earlier looks it would be the upper end, and had they all crossed the lower one.
         low, high = (-float(ndtri(x)) for x in (min(spent, 0.5), due))
@@ -197,6 +193,25 @@ class Continuing:
             bound = root(excess, low, high, 1e-9)
         after = Continuing(fraction, spent, bound, step, nodes, mass)
         return float(ndtr(-bound)), after
+
+    def crossed(self, fraction: float, bound: float) -> tuple[float, Continuing]:
+        """Return how likely a look is the first beyond its bound, and the looks so far with it."""
+        from scipy.special import ndtr
+
+        if self.fraction == 0:
+            return float(ndtr(-bound)), Continuing(fraction, self.spent, bound)
+        beyond, step, nodes, mass = self._arriving(fraction)
+        after = Continuing(fraction, self.spent, bound, step, nodes, mass)
+        return beyond(bound), after
+
+    def _arriving(self, fraction: float) -> tuple[Callable[[float], float], float, Floats, Floats]:
+        """Return how likely another look is beyond a bound, its step, nodes and their mass."""
+        from scipy.special import ndtr
+
+        added = (fraction - self.fraction) / fraction
+        nodes, mass = self._passed_on(min(self.step, (added * fraction / self.fraction) ** 0.5))
+        kept, step = nodes * (1 - added) ** 0.5, added**0.5
+        return lambda bound: float(mass @ ndtr((kept - bound) / step)), step, nodes, mass
 
     def _passed_on(self, narrow: float) -> tuple[Floats, Floats]:
         """Return nodes of the last statistic below its bound, and how probable each is.
@@ -228,6 +243,38 @@ def _rule() -> tuple[Floats, Floats]:
     """Return Gauss and Legendre's nodes and weights on [-1, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     return nodes, weights
+
+
+def inflation(
+    looks: int, alpha: float, power: float, spending: Spending = "obrien-fleming"
+) -> tuple[float, float]:
+    """Return how many times a single test's items looks in equal steps need: at most, on average.
+
+    Of one-sided looks of level α altogether that find a true effect with this power, and on average
+    where it is there (Jennison and Turnbull, 2000, section 2.3): under an effect of θ standard
+    errors at the end a look at a fraction t is beyond its bound c where the looks without an effect
+    are beyond c - θ√t.
+
+    >>> [round(x, 2) for x in inflation(5, 0.025, 0.8)]
+    [1.02, 0.82]
+    """
+    from scipy.special import ndtri
+
+    at = np.arange(1, looks + 1) / looks
+    bounds = -ndtri(np.maximum(levels(at, alpha, spending), LEAST_LEVEL))
+
+    def first(effect: float) -> Floats:
+        chances, continuing = np.empty(looks), Continuing()
+        for j, (t, bound) in enumerate(zip(at.tolist(), bounds.tolist(), strict=True)):
+            chances[j], continuing = continuing.crossed(t, bound - effect * t**0.5)
+        return chances
+
+    single = -float(ndtri(alpha)) + float(ndtri(power))
+    effect = root(lambda x: float(np.sum(first(x))) - power, single / 2, 2 * single, 1e-9)
+    chances = first(effect)
+    average = 1 - float(chances[:-1] @ (1 - at[:-1]))
+    most = (effect / single) ** 2
+    return most, most * average
 
 
 def conditional_power(pvalue: float, fraction: float, last_level: float) -> float:

@@ -176,7 +176,7 @@ class Cases(Several[Case]):
         title = f"{self.metric}, {self.system} - {self.baseline}: {len(self.worse)} worse and "
         title += f"{len(self.better)} better of {len(self.cases)} items"
         more = len(self.cases) - len(shown)
-        hints = (f"{more:,} more items: to_csv(), or -o FILE.csv",) if more else ()
+        hints = (f"{more:,} more items: to_csv().",) if more else ()
         return [table_of(title, shown, columns, hints=hints)]
 
     def _notes(self) -> list[str]:

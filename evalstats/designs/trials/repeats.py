@@ -7,14 +7,14 @@ follows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import ceil
+from math import ceil, comb
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import integer, listed, real
-from evalstats.designs.trials.metrics import PassAll, PassAny
+from evalstats.designs.trials.metrics import PassAll, PassAny, share_of_subsets
 from evalstats.errors import Argument, InputError
 from evalstats.metrics.ratios import Mean
 from evalstats.results.records import distinct, plural
@@ -170,10 +170,23 @@ class TrialSpread(NamedTuple):
     item: float
     trial: float
     most: int  # trials of the cheapest design, at most
+    least: int = 1  # that a score needs
+    #: Of shares of subsets of k trials: E p^m of m = k, ..., 2k trials, summed over both systems.
+    powers: tuple[float, ...] = ()
 
     def variance(self, trials: int) -> float:
-        """Return the variance of the difference of two means of so many trials."""
-        return self.item + self.trial / trials
+        """Return the variance of the difference of two means of so many trials.
+
+        Of shares of subsets of k trials the part of chance is that of U-statistics (Hoeffding,
+        1948): two subsets of K trials have j in common with probability C(k, j)·C(K - k, k - j) /
+        C(K, k), and are then all right with probability p^(2k - j).
+        """
+        if not self.powers:
+            return self.item + self.trial / trials
+        k = self.least
+        common = [comb(k, j) * comb(trials - k, k - j) / comb(trials, k) for j in range(k + 1)]
+        second = sum(c * self.powers[k - j] for j, c in enumerate(common))
+        return max(self.item + second - self.powers[k], 0.0)
 
 
 def check_trials(trials: object, price: object, difference: float | None) -> None:
@@ -193,14 +206,19 @@ def check_trials(trials: object, price: object, difference: float | None) -> Non
         raise InputError("price needs the ", Argument("difference"), " that is to be found")
 
 
-def planned_trials(drawn: Sequence[Drawn], trials: int | None, price: object) -> int | None:
+def planned_trials(drawn: Sequence[Drawn], several: Sequence[int], price: object) -> int | None:
     """Return the trials of an item that are planned, by default the pilot's; `None` of no plan."""
-    if trials is None and price is None:
+    if not several and price is None:
         return None
-    argument = "trials" if trials is not None else "price"
+    trials = several[0] if several else None
     for one in drawn:
-        answers = _answers(one, argument)
+        answers = _answers(one, "trials" if several else "price")
         trials = trials or round(float(np.mean(answers.counts[answers.counts > 0])))
+        least = max(_subset(one), 1)
+        if several and min(several) < least:
+            raise InputError(
+                f"must be at least {least} for {one.of.name}, got {min(several)}", argument="trials"
+            )
     return trials
 
 
@@ -210,10 +228,10 @@ def _answers(drawn: Drawn, argument: str) -> Repeats:
     answers = Repeats.of(drawn.segments.answers) if drawn.has_segments else None
     if answers is None:
         raise InputError(f"needs a pilot with several trials of an item: {how}", argument=argument)
-    if not _is_of_means(drawn) or drawn.units.members is not None:
+    if not (_is_of_means(drawn) or _subset(drawn)) or drawn.units.members is not None:
         raise InputError(
-            f"plans means of trials on single items, whose variance is σ²(items) + σ²(trials)/K, "
-            f"and this is {drawn.of.name} of {plural(drawn.units.unit)}: {how}",
+            f"plans means, pass^k or pass@k of single items' trials, and this is {drawn.of.name} "
+            f"of {plural(drawn.units.unit)}: {how}",
             argument=argument,
         )
     return answers
@@ -222,9 +240,14 @@ def _answers(drawn: Drawn, argument: str) -> Repeats:
 def _is_of_means(drawn: Drawn) -> bool:
     """Say whether a score is the mean of the means of items."""
     first, *others = drawn.segments.blocks
+    return (type(first.metric) is Mean and not others) or _subset(drawn) == 1
+
+
+def _subset(drawn: Drawn) -> int:
+    """Return k of a mean over items of pass^k or pass@k, 0 of what is none."""
+    first, *others = drawn.segments.blocks
     metric = first.metric
-    is_mean = type(metric) is Mean or (isinstance(metric, (PassAll, PassAny)) and metric.k == 1)
-    return is_mean and not others
+    return metric.k if isinstance(metric, (PassAll, PassAny)) and not others else 0
 
 
 def spread_of(drawn: Drawn, pair: Pair, variance: float) -> TrialSpread:
@@ -233,10 +256,34 @@ def spread_of(drawn: Drawn, pair: Pair, variance: float) -> TrialSpread:
     What chance in the pilot's trials adds is taken off; below 0 the items' part is 0.
     """
     answers = _answers(drawn, "trials")
+    if _subset(drawn) > 1:
+        return _of_subsets(drawn, pair, answers, _subset(drawn))
     chance = float(sum(answers.of_means[system] for system in pair))
     trial = float(sum(answers.within[system] for system in pair))
     pilot = float(np.mean(answers.counts[answers.counts > 0]))
     return TrialSpread(max(variance - chance, 0.0), trial, ceil(_BEYOND * pilot))
+
+
+def _of_subsets(drawn: Drawn, pair: Pair, answers: Repeats, k: int) -> TrialSpread:
+    """Return the same of shares of subsets of k trials, without bias where there are 2k or more."""
+    systems = list(pair)
+    counts, right = answers.counts[systems], answers.sums[systems]
+    if float(np.min(counts)) < 2 * k:
+        raise InputError(
+            f"of {drawn.of.name} needs a pilot with at least {2 * k} trials of every item, got "
+            f"{np.min(counts):g}",
+            argument="trials",
+        )
+    if isinstance(drawn.segments.blocks[0].metric, PassAny):
+        right = counts - right  # none of k right is all of k wrong
+    shares = [share_of_subsets(right, counts, m) for m in range(k, 2 * k + 1)]
+    powers = tuple(float(np.sum(np.mean(of, axis=1))) for of in shares)
+    difference = float(np.diff(np.mean(shares[0], axis=1))[0])
+    # E of p^2k of both less twice the product, which is (p^k - q^k)² on average.
+    item = max(powers[k] - 2 * float(np.mean(shares[0][0] * shares[0][1])) - difference**2, 0.0)
+    most = ceil(_BEYOND * float(np.mean(counts)))
+    spread = TrialSpread(item, 0.0, most, k, powers)
+    return spread._replace(trial=max(spread.variance(k) - item, 0.0))
 
 
 def cost(n_items: int | None, trials: int, price: tuple[float, float]) -> float | None:
@@ -245,7 +292,7 @@ def cost(n_items: int | None, trials: int, price: tuple[float, float]) -> float 
 
 
 def cheapest_of(
-    needed: Callable[[int], int | None], price: tuple[float, float], most: int
+    needed: Callable[[int], int | None], price: tuple[float, float], least: int, most: int
 ) -> tuple[tuple[int, int, float] | None, dict[int, int | None]]:
     """Return the trials, items and price of the cheapest design, of equal ones with fewer trials.
 
@@ -255,9 +302,9 @@ def cheapest_of(
     fewest = needed(most)
     known = {most: fewest}
     best: tuple[int, int, float] | None = None
-    for trials in range(1, most + 1):
-        least = cost(fewest, trials, price)
-        if least is None or (best is not None and least >= best[2]):
+    for trials in range(least, most + 1):
+        lowest = cost(fewest, trials, price)
+        if lowest is None or (best is not None and lowest >= best[2]):
             break
         if trials not in known:
             known[trials] = needed(trials)

@@ -27,12 +27,12 @@ from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
 from evalstats.logs.settings import settings_of
 from evalstats.logs.sources import (
     Source,
+    as_label,
     differing,
     dotted,
     json_lines,
     paths_of,
     read_json,
-    require,
 )
 from evalstats.logs.words import direction
 from evalstats.metrics import Mean, Ratio
@@ -330,13 +330,12 @@ class TaskSamples:
         # Logs of before 2025 do not name filters in lines; where there is one, it is that.
         self.filter = next(iter(filters)) if len(filters) == 1 else None if filters else "none"
         self.filters = defaultdict[str, _Lines](lambda: _Lines(f"{path}, {task}", unit))
-        self.labels = (*_HASHES, *wanted.labels)
 
     def add(self, record: Mapping[str, Any], n: int) -> None:
         """Add line n of the file."""
-        where, filter = f"{self.path}, {self.unit} {n}", record.get("filter", self.filter)
+        filter = record.get("filter", self.filter)
         if filter is None:
-            raise InputError(f"{where} must name its filter, of which the log has several")
+            raise InputError(f"{self._at(n)} must name its filter, of which the log has several")
         answers = self.filters[filter]
         names = record.get("metrics")
         if names is None:
@@ -345,12 +344,19 @@ class TaskSamples:
             wanted = self.wanted
             answers.names = names
             answers.asked = [name for name in names if wanted.has(Key(self.task, name, filter))]
-        values = {name: require(record, name, where=where) for name in answers.asked}
-        doc_id = str(require(record, "doc_id", where=where))
+        try:
+            values, doc_id = {name: record[name] for name in answers.asked}, str(record["doc_id"])
+        except KeyError as error:
+            raise InputError(f"{self._at(n)} has no {error.args[0]!r}") from None
         answers.paths = answers.paths or paths_of(record, "doc")
-        labels = {name: dotted(record, name) for name in self.labels}
-        prompt = dotted(record, "prompt_hash")
+        labels = {name: as_label(record.get(name)) for name in _HASHES}
+        for name in self.wanted.labels:
+            labels[name] = dotted(record, name)
+        prompt = as_label(record.get("prompt_hash"))
         answers.add(n, doc_id, labels, values, prompt=prompt, texts=_texts(record))
+
+    def _at(self, n: int) -> str:
+        return f"{self.path}, {self.unit} {n}"
 
     def rows(self, system: str, skipped: list[str]) -> list[Rows]:
         """Return the rows of all metrics and filters; what cannot be read is added to `skipped`."""
@@ -375,7 +381,7 @@ class TaskSamples:
         higher = said if isinstance(said, bool) else direction(key.metric)
 
         def where(i: int) -> str:
-            return f"{self.path}, {self.unit} {answers.lines[places[i]]}: {key.metric}"
+            return f"{self._at(answers.lines[places[i]])}: {key.metric}"
 
         logged = Logged(key.metric, list(values.values()), where, higher is not False)
         stated = self.scores.get(f"{key.metric},{key.filter}")

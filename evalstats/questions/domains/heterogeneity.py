@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
-from evalstats.analysis.design import Codes, Labels, label_codes, refuse_crossed
+from evalstats.analysis.design import Codes, Labels, label_codes, refuse_crossed, unit_name
 from evalstats.analysis.drawn import Drawn, refuse_fixed
 from evalstats.analysis.tasks import Task, labels_of
 from evalstats.analysis.totals import Total, as_totals
@@ -23,7 +23,17 @@ from evalstats.results import tabular
 from evalstats.results.convert import Count, NotNegative, Share
 from evalstats.results.forms import Finding, Several
 from evalstats.results.notes import WHOLE
-from evalstats.results.records import Difference, Record, by_metric, by_pair, listed
+from evalstats.results.records import (
+    Difference,
+    Record,
+    by_metric,
+    by_pair,
+    counted,
+    first_few,
+    listed,
+    plural,
+)
+from evalstats.results.signatures import part_name
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -47,6 +57,8 @@ class TaskTest(Record):
     without : tuple of str
         Tasks that are left out, since the difference has no error there: it is the same on all
         segments.
+    kind : str
+        What these are: "task", or after a label "domain".
 
     Examples
     --------
@@ -54,7 +66,7 @@ class TaskTest(Record):
     >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.2, 5, 4.4, 3.2, 4.1]}
     >>> by = es.compare(marks, metrics=es.Mean("marks")).by(["x", "x", "x", "y", "y", "y"])
     >>> print(by.heterogeneity()[0])
-    B - A (marks) on 2 tasks: F(1, 2.5) = 0.60, p = 0.5042
+    B - A (marks) on 2 strata: F(1, 2.5) = 0.60, p = 0.5042
     """
 
     metric: str
@@ -66,17 +78,20 @@ class TaskTest(Record):
     within: NotNegative
     pvalue: Share
     without: tuple[str, ...] = ()
+    kind: str = "task"
 
     def __str__(self) -> str:
         of = f"{self.system} - {self.baseline} ({self.metric})"
         test = f"F({self.between:g}, {self.within:.1f}) = {self.statistic:.2f}"
-        said = f"{of} on {self.n_tasks} tasks: {test}, {tabular.p_is(self.pvalue)}"
+        on = counted(self.n_tasks, self.kind)
+        said = f"{of} on {on}: {test}, {tabular.p_is(self.pvalue)}"
         if self.without:
             said += f", without {listed(self.without, 4)}, where the difference has no error"
         return said
 
     def _title(self) -> str:
-        return f"{self.system} - {self.baseline}, {self.metric}, on {self.n_tasks} tasks"
+        on = counted(self.n_tasks, self.kind)
+        return f"{self.system} - {self.baseline}, {self.metric}, on {on}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,16 +116,17 @@ class Heterogeneity(Several[TaskTest]):
         return Finding(str(row))
 
     def _tables(self, digits: int | None = None) -> list[Table]:
+        kinds = plural(self.tests[0].kind)
         columns: list[Column] = [
             ("metric", "<", lambda t: t.metric),
             ("system", "<", lambda t: t.system),
             ("baseline", "<", lambda t: t.baseline),
-            ("tasks", ">", lambda t: str(t.n_tasks)),
+            (kinds, ">", lambda t: str(t.n_tasks)),
             ("F", ">", lambda t: f"{t.statistic:.2f}"),
             ("degrees", ">", lambda t: f"{t.between:g}, {t.within:.1f}"),
             ("p", ">", lambda t: tabular.pvalue(t.pvalue)),
         ]
-        title = "Does the difference differ between tasks? (Welch, 1951)"
+        title = f"Does the difference differ between {kinds}? (Welch, 1951)"
         return [table_of(title, self.tests, columns)]
 
     def _notes(self) -> list[str]:
@@ -134,7 +150,8 @@ def heterogeneity(comparison: Comparison) -> Heterogeneity:
         found = welch(*np.array(known).T)
         without = tuple(d.task for d, error, _ in each if not error > 0)
         d = rows[0]
-        tests.append(TaskTest(d.metric, d.system, d.baseline, len(known), *found, without))
+        kind = part_name(comparison.estimates)
+        tests.append(TaskTest(d.metric, d.system, d.baseline, len(known), *found, without, kind))
     if not tests and any(e.run_error is not None for e in comparison.estimates):
         raise InputError(
             "heterogeneity() tests independent strata, and these share the runs of each system; "
@@ -170,17 +187,16 @@ def heterogeneity_notes(comparison: Comparison) -> list[str]:
     except InputError:
         return []
     level = comparison.significance_level
-    sure = [test for test in tests if test.pvalue <= level]
+    sure, kinds = [test for test in tests if test.pvalue <= level], plural(tests[0].kind)
     if len(tests) == 1:
         (one,) = tests
         what = "differs" if sure else "is not shown to differ"
-        where = "the other strata" if one.without else "strata"
+        where = f"the other {kinds}" if one.without else kinds
         return [f"The difference {what} between {where} (Welch’s test, 1951): {one}."]
-    said = f"{len(sure)} of {len(tests)} differences differ between strata at {level:g} (Welch’s"
-    said += " test, 1951), each by itself"
-    if sure:
-        said += f": {'; '.join(map(str, sure[:3]))}{'; ...' if sure[3:] else ''}"
-    return [f"{said}."]
+    said = f"{len(sure)} of {len(tests)} differences are not the same in all {kinds}"
+    said = said if sure else f"No difference is shown to differ between {kinds}"
+    said += f" (Welch’s test, 1951, at {level:g}, of each pair and metric by itself)"
+    return [f"{said}{f': {first_few(map(str, sure))}' if sure else ''}."]
 
 
 class Welch(NamedTuple):
@@ -273,9 +289,8 @@ def by_stratum(
     else:
         of_tasks: dict[str, Labels] = {of.name: of.groups for of in tasks if of.groups}
         totals += as_totals({of.name: list(of.tables) for of in tasks}, "micro", of_tasks)
-    of_strata = Evaluation(
-        [*tasks, *totals], evaluation.pairs, evaluation.options, evaluation.notes
-    )
+    options = replace(evaluation.options, by=unit_name(labels, "stratum"))
+    of_strata = Evaluation([*tasks, *totals], evaluation.pairs, options, evaluation.notes)
     result = compared(of_strata, comparison.baseline)
     return result.noting(*heterogeneity_notes(result))
 

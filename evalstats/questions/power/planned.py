@@ -13,7 +13,7 @@ import numpy as np
 from evalstats.checks import choice
 from evalstats.errors import InputError
 from evalstats.results import tabular
-from evalstats.results.convert import Count, Level, NotNegative, Share, Whole
+from evalstats.results.convert import Count, Level, NotNegative, Share, Size, Whole
 from evalstats.results.forms import Finding, Several
 from evalstats.results.lookup import of_metric
 from evalstats.results.marks import Curve
@@ -33,7 +33,12 @@ _OF_PAIRS = {
     "std. dev.": "standard_deviation",
     **_OF_SIZES,
     "{0._units} needed": "needed",
+    "at most, {0.n_looks} looks": "largest",
+    "on average": "expected",
+    "{0._units} for a width of {0.width:g}": "for_width",
 }
+#: Columns that are there only where a plan has this.
+_WHERE = {"largest": "n_looks", "expected": "n_looks", "for_width": "width"}
 _OF_RUNS = {
     **_NAMES,
     "std. dev. of runs": "run_deviation",
@@ -121,6 +126,31 @@ class TrialPower:
 
 
 @dataclass(frozen=True)
+class DesignPower:
+    """What else is known of the plan of a pair.
+
+    Attributes
+    ----------
+    discordant : float or None
+        Of 0/1 scores, the share of segments that differ.
+    number : float or None
+        Of 0/1 scores against a number, that number as a share.
+    largest, expected : int or None
+        Segments that the looks need for the difference, at most and on average.
+    for_width, for_width_low, for_width_high : int or None
+        Segments that make the interval as narrow as was asked.
+    """
+
+    discordant: Share | None = None
+    number: Share | None = None
+    largest: Whole | None = None
+    expected: Whole | None = None
+    for_width: Whole | None = None
+    for_width_low: Whole | None = None
+    for_width_high: Whole | None = None
+
+
+@dataclass(frozen=True)
 class PairPower(Record):
     """What a test finds of a pair of systems; sizes of differences have no sign.
 
@@ -143,8 +173,8 @@ class PairPower(Record):
         Least difference, and power where a difference was asked about, on some numbers of segments.
     higher_is_better : bool
         Direction of the metric.
-    discordant : float or None
-        Of 0/1 scores, the share of segments that differ.
+    of_design : DesignPower
+        Of 0/1 scores, looks and widths.
     of_runs : RunPower or None
         Where there are several runs of each system.
     of_trials : TrialPower or None
@@ -177,16 +207,30 @@ class PairPower(Record):
     minimums: tuple[NotNegative | None, ...] = ()
     powers: tuple[Share, ...] = ()
     higher_is_better: bool = True
-    discordant: Share | None = None
+    of_design: DesignPower = DesignPower()
     of_runs: RunPower | None = None
     of_trials: TrialPower | None = None
 
-    derived = ("test",)
+    derived = ("test", "discordant")
 
     @property
     def test(self) -> str:
-        """What is planned: "t", or "mcnemar" of 0/1 scores."""
+        """What is planned: "t"; or of 0/1 scores "mcnemar", and against a number "score"."""
+        if self.of_design.number is not None:
+            return "score"
         return "t" if self.discordant is None else "mcnemar"
+
+    @property
+    def discordant(self) -> float | None:
+        """Of 0/1 scores, the share of segments that differ."""
+        return self.of_design.discordant
+
+    @staticmethod
+    def _upgraded(found: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of a file, of which earlier versions wrote `discordant` alone."""
+        if "discordant" not in found or "of_design" in found:
+            return found
+        return {**found, "of_design": {"discordant": found["discordant"]}}
 
     def _title(self) -> str:
         return f"{self.system} - {self.baseline}, {self.metric}, power"
@@ -218,6 +262,8 @@ class Power(Several[PairPower]):
         Trials of an item that are planned.
     price : (float, float) or None
         Of an item, and of a trial of both systems on it.
+    n_looks, width : int or None, float or None
+        Looks that are planned, and how narrow an interval is to be.
 
     Examples
     --------
@@ -243,6 +289,8 @@ class Power(Several[PairPower]):
     pilot_runs: Count | None = None
     n_trials: Count | None = None
     price: tuple[NotNegative, NotNegative] | None = None
+    n_looks: Count | None = None
+    width: Size | None = None
 
     def plot(
         self,
@@ -318,7 +366,10 @@ class Power(Several[PairPower]):
         runs += f" of {counted(self.n_trials, 'trial')}" if self.n_trials else ""
         test = f"power {self.target:g} at level {self.significance_level:g}, {self.alternative}"
         for metric, some in by_metric(self.pairs).items():
-            pairs = [{**vars(pair), **vars(pair.of_runs or RunPower())} for pair in some]
+            pairs = [
+                {**vars(pair), **vars(pair.of_design), **vars(pair.of_runs or RunPower())}
+                for pair in some
+            ]
             decimals, first = tabular.decimals([p["minimum"] for p in pairs], digits), pairs[0]
             title = f"{metric} {tabular.direction(first['higher_is_better'])}, {units} "
             title += f"(pilot {self.n_pilot:,}){runs}, {test}"
@@ -381,9 +432,13 @@ class Power(Several[PairPower]):
         for name, key in names.items():
             if self.difference is None and key in _ASKED:
                 continue
+            if key in _WHERE and getattr(self, _WHERE[key]) is None:
+                continue
             side, places = "<" if key in _NAMES else ">", 2 if key == "power" else decimals
             columns.append((name.format(self), side, partial(_cell, places, (key,))))
-            if (low := f"{key}_low") in rows[0]:
+            low = f"{key}_low"
+            # Of what is assumed there is no interval.
+            if low in rows[0] and any(row[low] != row[key] for row in rows):
                 level = f"[{tabular.level(self.confidence_level)}]"
                 columns.append((level, ">", partial(_cell, places, (low, f"{key}_high"))))
         spare = ("std. dev.", f"[{tabular.level(self.confidence_level)}]")
@@ -455,6 +510,17 @@ def assumptions(
         )
     if n_strata:
         yield f"Each of {n_strata} strata has the share of {units} that it has in the pilot."
+    if reached := dict.fromkeys(p.metric for p in result if p.of_design.number is not None):
+        yield (
+            f"{', '.join(reached)}: 0/1 scores, the score test; the true share is taken to be as "
+            f"far from the number as the difference says, whatever the pilot's is."
+        )
+    if any(p.baseline.startswith("another, ") for p in result):
+        yield (
+            "The second system is not there yet: it is taken to vary as much as this one, with "
+            "scores that have this correlation with these. Compare two systems on a pilot to know "
+            "better."
+        )
     if counted := dict.fromkeys(p.metric for p in result if p.discordant is not None):
         yield (
             f"{', '.join(counted)}: 0/1 scores, McNemar's test; assumes that as many segments "

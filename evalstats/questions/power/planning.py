@@ -18,7 +18,8 @@ from evalstats.analysis.options import SEED, Alternative, Options
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, integer, real, share
-from evalstats.designs.one_sample.against import ShareAgainst
+from evalstats.designs.looks.spending import inflation
+from evalstats.designs.one_sample.against import PAIR, OneSample, ShareAgainst, as_bound
 from evalstats.designs.trials.repeats import (
     TrialSpread,
     cheapest_of,
@@ -32,7 +33,14 @@ from evalstats.inference import student
 from evalstats.inference.counts import wilson
 from evalstats.inference.student import Spread
 from evalstats.questions.power import noncentral
-from evalstats.questions.power.planned import PairPower, Power, RunPower, TrialPower, assumptions
+from evalstats.questions.power.planned import (
+    DesignPower,
+    PairPower,
+    Power,
+    RunPower,
+    TrialPower,
+    assumptions,
+)
 from evalstats.resampling.executors import Workers
 from evalstats.results.notes import UNEVEN
 from evalstats.results.records import Difference, distinct, plural
@@ -46,6 +54,8 @@ _LEAST_LEVEL = 1e-100
 _LEAST_SIZE, _LARGEST_SIZE = 1e-140, 1e140
 #: The curve goes so far below and above the sizes in question, or over these numbers of runs.
 _REACH, _RUNS = 8, (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
+#: Correlations with the scores of a system that is not there yet, and more looks than are planned.
+_CORRELATIONS, _MOST_LOOKS = (0.0, 0.5), 1000
 #: Numbers of trials of an item that a plan shows.
 _TRIALS = (1, 2, 3, 4, 5, 8, 10)
 
@@ -66,8 +76,12 @@ def power(
     strata: Labels = None,
     aggregate: Aggregated = "micro",
     runs: int | None = None,
-    trials: int | None = None,
+    trials: int | Sequence[int] | None = None,
     price: tuple[float, float] | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    looks: int | None = None,
+    width: float | None = None,
     confidence_level: float = 0.95,
     executor: Workers = None,
     progress: Progress | None = None,
@@ -75,7 +89,8 @@ def power(
     r"""Say which differences a test set can find, and how many segments a difference needs.
 
     From a pilot, two systems' outputs on some segments. What is assumed: the differences of the
-    next segments vary as the pilot's do.
+    next segments vary as the pilot's do. Of one system alone it says what a comparison with another
+    will need that varies as much, whose scores have a correlation of 0 or 0.5 with these.
 
     Parameters
     ----------
@@ -99,13 +114,23 @@ def power(
     runs : int, optional
         Runs of each system that are planned, by default as many as in the pilot, which then has
         several of each (as in `compare`).
-    trials : int, optional
+    trials : int or sequence of int, optional
         Answers to each item that are planned, by default as many as in the pilot, which has
-        several: a metric `PassAll(1)`, or a mean in a log with epochs. The variance of an item is
-        then σ²(items) + σ²(trials)/K.
+        several: a metric `PassAll` or `PassAny`, or a mean in a log with epochs. The variance of an
+        item is then σ²(items) + σ²(trials)/K; of pass^k and pass@k it follows from the pilot's
+        2k trials or more (Hoeffding, 1948). Of several numbers the first is planned, and all are
+        in the table.
     price : (float, float), optional
         Of an item, and of a trial of both systems on it: the cheapest design that finds the
         `difference` with the target power, items or trials.
+    at_least, at_most : float, optional
+        In place of a second system the number that a gate holds the score against, on one side; the
+        `difference` is how far beyond it the true score is.
+    looks : int, optional
+        So many looks at the test set while it grows, in equal steps, as of `SequentialTest`: how
+        many segments they need at most, and on average, for the `difference`.
+    width : float, optional
+        How many segments make the interval so narrow, from its lower bound to its upper one.
     confidence_level : float
         Of the intervals, which say how well so small a pilot knows the standard deviation (from the
         kurtosis of the differences; after Bonett, 2006), or the share of segments that differ
@@ -141,6 +166,14 @@ def power(
     options = Options(
         confidence_level, method="t", test="t", alternative=alternative, executor=executor
     )
+    bound = as_bound(at_least, at_most)
+    hypotheses = _as_systems(hypotheses)
+    systems = systems_of(hypotheses)
+    if bound is not None and len(systems) > 1:
+        raise InputError(
+            f"holds one system against a number, got {', '.join(systems)}; choose one",
+            argument=bound.argument,
+        )
     # What cannot be answered is refused before the texts are read.
     asked = Question(
         difference=difference,
@@ -149,11 +182,15 @@ def power(
         level=significance_level,
         target=power,
         confidence_level=options.confidence_level,
-        alternative=options.alternative,
+        alternative=options.alternative if bound is None else bound.sides[0],
         trials=trials,
         price=price,
+        looks=looks,
+        width=width,
     )
-    pairs = as_pairs(systems_of(hypotheses), baseline, "power")
+    pairs: Sequence[Pair] = [PAIR]
+    if bound is None:
+        pairs = as_pairs(systems, baseline, "power") if len(systems) > 1 else ()
     options = as_decided(hypotheses, options, None, SEED)
     task = as_task(
         hypotheses,
@@ -165,7 +202,16 @@ def power(
         executor=options.executor,
         progress=progress,
     )
-    return planned(task.drawn(options), pairs, asked)
+    part = task if bound is None else OneSample(task, bound)
+    return planned(part.drawn(options), pairs, asked)
+
+
+def _as_systems(hypotheses: Any) -> Any:
+    """Return the outputs or scores of one system under its name; all else as it is."""
+    is_list = isinstance(hypotheses, (list, tuple, np.ndarray)) and len(hypotheses) > 0
+    if is_list and isinstance(hypotheses[0], (str, int, float, np.generic)):
+        return {"system": hypotheses}
+    return hypotheses
 
 
 @dataclass(frozen=True)
@@ -179,8 +225,10 @@ class Question:
     difference: float | None = None
     n_segments: int | None = None
     runs: int | None = None
-    trials: int | None = None
+    trials: int | Sequence[int] | None = None
     price: tuple[float, float] | None = None
+    looks: int | None = None
+    width: float | None = None
 
     def __post_init__(self) -> None:
         level, size = share(self.level, "significance_level"), self.difference
@@ -206,7 +254,26 @@ class Question:
         for name, number in (("n_segments", self.n_segments), ("runs", self.runs)):
             if number is not None:
                 integer(number, name, 2, ENDLESS)
-        check_trials(self.trials, self.price, size)
+        for trials in self.several_trials or (None,):
+            check_trials(trials, self.price, size)
+        if self.looks is not None:
+            integer(self.looks, "looks", 2, _MOST_LOOKS)
+            if size is None:
+                raise InputError("looks needs the ", Argument("difference"), " to be found")
+        if self.width is not None and real(self.width, "width", 0.0) <= 0:
+            raise InputError(f"must be above 0, got {self.width}", argument="width")
+
+    @property
+    def several_trials(self) -> tuple[int, ...]:
+        """The numbers of trials that are planned; none where nothing is."""
+        if self.trials is None:
+            return ()
+        return tuple(self.trials) if isinstance(self.trials, Sequence) else (self.trials,)
+
+    @property
+    def sides(self) -> int:
+        """Sides of the test."""
+        return 2 if self.alternative == "two-sided" else 1
 
 
 @dataclass(frozen=True)
@@ -231,35 +298,55 @@ class Design:
     discordant: float = 0.0
     worth: float = 1.0
     side: int | None = None
+    #: Of 0/1 scores against a number: that number as a share, and on which side of it better is.
+    number: float | None = None
+    ahead: int = 1
 
     def power(self, difference: float, n: int, runs: int = 1) -> float:
         """Return how often a difference of this size is found on n units of so many runs."""
-        from scipy.special import chdtri
-
         degrees, level = max((self.degrees + 1) * n / self.n - 1, 1.0), self.asked.level
-        sides = 2 if self.asked.alternative == "two-sided" else 1
+        sides = self.asked.sides
+        if self.number is not None:
+            share = min(max(self.number + self.ahead * difference / self.scale, 0.0), 1.0)
+            of = self.number, share, n * self.worth
+            return noncentral.share_power(*of, level, sides, degrees)
         if self.scale:
             size = min(difference / self.scale, 1.0), self.discordant, n * self.worth
             return noncentral.mcnemar_power(*size, level, sides, degrees)
         segments = Spread(self.deviation(runs) / n**0.5, 1.0, degrees)
         squares = [((r + e / n) / runs, e / n / runs) for r, e in self.of_runs]
         error, degrees, stretch = noncentral.of_runs(segments, [(*s, runs) for s in squares])
-        if self.side is not None:
-            # The same variances, as sure as the pilot is of them.
-            segments = segments._replace(degrees=self.known)
-            pilot = student.with_runs(segments, [(*s, self.n_runs) for s in squares]).degrees
-            tail = (1 - self.asked.confidence_level) / 2
-            error *= float(np.sqrt(pilot / chdtri(pilot, 1 - tail if self.side else tail)))
+        # The same variances, as sure as the pilot is of them.
+        segments = segments._replace(degrees=self.known)
+        pilot = student.with_runs(segments, [(*s, self.n_runs) for s in squares]).degrees
+        error *= self._sure(pilot)
         return noncentral.t_power(difference / error, degrees, level, sides, stretch)
+
+    def _sure(self, pilot: float) -> float:
+        """Return the bound of an error on a side, over the error that a pilot estimates.
+
+        By the chi-square interval of a variance with as many degrees of freedom as the pilot's.
+        """
+        if self.side is None:
+            return 1.0
+        from scipy.special import chdtri
+
+        tail = (1 - self.asked.confidence_level) / 2
+        return float(np.sqrt(pilot / chdtri(pilot, 1 - tail if self.side else tail)))
 
     def deviation(self, runs: int) -> float:
         """Return the standard deviation of a unit: units' part of the error is this over √n."""
+        if self.number is not None:
+            return float(self.scale * (self.number * (1 - self.number) / self.worth) ** 0.5)
         if self.scale:
             return float(self.scale * (self.discordant / self.worth) ** 0.5)
         return float(np.sqrt(self.segment + sum(e for _, e in self.of_runs) / runs))
 
     def bounds(self) -> tuple[Design, Design]:
         """Return the pair if it varies as little, and as much, as such a pilot may hide."""
+        if self.number is not None:
+            # What the true share is, is assumed.
+            return self, self
         if not self.scale:
             return replace(self, side=0), replace(self, side=1)
         quantile = student.quantile(self.degrees, 1 - self.asked.confidence_level)
@@ -277,6 +364,19 @@ class Design:
     def needed(self, difference: float, runs: int = 1) -> int | None:
         """Return how many units find a difference with the target power, if any number does."""
         return noncentral.least_size(lambda n: self.power(difference, n, runs), self.asked.target)
+
+    def narrow(self, width: float, runs: int = 1) -> int | None:
+        """Return how many units make an interval so narrow, if any number does."""
+        of_runs = sum(r for r, _ in self.of_runs) / runs
+        alpha = 1 - self.asked.confidence_level
+
+        def distance(n: int) -> float:
+            degrees = max((self.degrees + 1) * n / self.n - 1, 1.0)
+            error = float(np.hypot(self.deviation(runs) / n**0.5, of_runs**0.5))
+            error *= self._sure(self.known)
+            return -2 * student.quantile(degrees, alpha) * error
+
+        return noncentral.least_size(distance, -width)
 
     def runs_needed(self, difference: float, n: int) -> int | None:
         """Return how many runs of each system find it on n units, if any number does."""
@@ -302,6 +402,18 @@ def designed(drawn: Drawn, pair: Pair, asked: Question) -> Design:
     outcomes = drawn.of.outcomes
     base, new = (drawn.of.systems[i] for i in pair)
     _check_size(effect.influence, drawn, f"{new!r} less {base!r}")
+    counted = None if effect.influence is None else drawn.of.counted(*pair, effect.influence)
+    if isinstance(counted, ShareAgainst):
+        of = counted.of
+        return Design(
+            asked,
+            drawn.units.n,
+            of.degrees,
+            scale=counted.scale,
+            worth=of.n / drawn.units.n,
+            number=counted.number,
+            ahead=1 if drawn.of.higher_is_better else -1,
+        )
     if outcomes is not None and differ:
         assert effect.influence is not None
         found, total = outcomes.counted(*pair, effect.influence), drawn.units.n
@@ -316,6 +428,16 @@ def designed(drawn: Drawn, pair: Pair, asked: Question) -> Design:
         f"on every {drawn.units.unit} under {drawn.of.name}: nothing varies, and a pilot without "
         f"variance says nothing of power; leave one of them out"
     )
+
+
+def _beside(drawn: Drawn, asked: Question, correlation: float) -> Design:
+    """Return a pair of the only system and another that varies as much, so correlated with it."""
+    outcomes, effect = drawn.of.outcomes, drawn.effects[0]
+    if outcomes is not None and effect.influence is not None:
+        of, total = outcomes.share_of(effect.influence), drawn.units.n
+        design = Design(asked, total, of.degrees, scale=outcomes.scale, worth=of.n / total)
+        return replace(design, discordant=2 * of.share * (1 - of.share) * (1 - correlation))
+    return by_t((2 * (1 - correlation)) ** 0.5 * effect, asked)
 
 
 def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> Power:
@@ -336,7 +458,7 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
             f"strata, got {n}",
             argument="n_segments",
         )
-    trials = planned_trials(drawn, asked.trials, asked.price)
+    trials = planned_trials(drawn, asked.several_trials, asked.price)
     if asked.runs and not pilot_runs:
         raise InputError(
             "runs needs a pilot with several runs of each system: with one of each, what runs "
@@ -350,6 +472,8 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
         varying = [pair for pair in pairs if one.differ(*pair)[0]] or pairs[:1]
         same += [(one, pair) for pair in pairs if not one.differ(*pair)[0]]
         rows += [_pair(one, pair, asked, n, (runs, trials)) for pair in varying]
+        if not pairs:
+            rows += [_alone(one, correlation, asked, n, runs) for correlation in _CORRELATIONS]
         test = {"test": rows[-1].test, "alt": asked.alternative, "level": f"{asked.level:.10g}"}
         test |= {"trials": str(trials)} if trials else {}
         signatures.append(str(one.signature({"power": f"{asked.target:.10g}", **test})))
@@ -368,20 +492,28 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
         pilot_runs=pilot_runs,
         n_trials=trials,
         price=asked.price,
+        n_looks=asked.looks,
+        width=asked.width,
     )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
-    assumed = assumptions(result, len(units.labels), uneven, not first.has_segments)
+    is_elsewhere = first.influence is None or not units.has_values
+    assumed = assumptions(result, len(units.labels), uneven, is_elsewhere)
     of_labels = [note for one in drawn for pair in pairs for note in _labels(one, pair, asked)]
-    left_out = []
+    cautions = distinct(caution for one in drawn for caution in one.of.cautions)
+    return replace(
+        result, notes=(*cautions, *assumed, *of_labels, *_left_out(same), *size_notes(first))
+    )
+
+
+def _left_out(same: Sequence[tuple[Drawn, Pair]]) -> Iterator[str]:
+    """Say which pairs are identical, and so not in the plan."""
     for one, (a, b) in same[:1]:
         who = f"{one.of.systems[b]} and {one.of.systems[a]} ({one.of.name})"
         who = who if len(same) == 1 else f"{len(same)} pairs, {who} for one,"
-        left_out.append(
-            f"{who} have identical statistics on every {units.unit}, which say nothing of power, "
-            f"and are left out."
+        yield (
+            f"{who} have identical statistics on every {one.units.unit}, which say nothing of "
+            f"power, and are left out."
         )
-    cautions = distinct(caution for one in drawn for caution in one.of.cautions)
-    return replace(result, notes=(*cautions, *assumed, *of_labels, *left_out, *size_notes(first)))
 
 
 def planned_of(evaluation: Evaluation, of: Sequence[Difference], asked: Question) -> Power:
@@ -475,38 +607,74 @@ def _pair(
     drawn: Drawn, pair: Pair, asked: Question, n: int, repeats: tuple[int | None, int | None]
 ) -> PairPower:
     """Return what is found of a pair on n units, of so many planned runs, or trials of an item."""
-    plan, (planned, trials) = designed(drawn, pair, asked), repeats
+    plan, (runs, trials) = designed(drawn, pair, asked), repeats
     of_trials = None
     if trials:
         plan = by_t(drawn.difference(*pair), asked)
         spread = spread_of(drawn, pair, plan.segment)
         plan, of_trials = plan_of_trials(plan, spread, trials, n)
-    size, runs = asked.difference, planned or 1
+    found = _record(drawn, plan, n, runs)
+    base, new = (drawn.of.systems[i] for i in pair)
+    observed = float(drawn.scores[pair[1]] - drawn.scores[pair[0]])
+    return replace(found, baseline=base, system=new, observed=observed, of_trials=of_trials)
+
+
+def _alone(
+    drawn: Drawn, correlation: float, asked: Question, n: int, runs: int | None
+) -> PairPower:
+    """Return what is found of the only system and another that is so correlated with it."""
+    plan = _beside(drawn, asked, correlation)
+    if not plan.deviation(runs or 1) > 0:
+        raise InputError(
+            f"{drawn.of.systems[0]!r} has the same score on every {drawn.units.unit} under "
+            f"{drawn.of.name}: a pilot without variance says nothing of power"
+        )
+    found = _record(drawn, plan, n, runs)
+    return replace(
+        found, baseline=f"another, correlation {correlation:g}", system=drawn.of.systems[0]
+    )
+
+
+def _record(drawn: Drawn, plan: Design, n: int, planned: int | None) -> PairPower:
+    """Return what a design finds on n units of so many runs, without the names of the pair."""
+    asked, runs = plan.asked, planned or 1
+    size = asked.difference
     low, high = plan.bounds()
     bounds = _bounded("minimum", [d.least(n, runs) for d in (plan, low, high)])
     if size is not None:
         # The more the next units vary, the less is found.
         bounds |= _bounded("power", [d.power(size, n, runs) for d in (plan, high, low)])
         bounds |= _bounded("needed", [d.needed(size, runs) for d in (plan, low, high)])
+    more: dict[str, Any] = {}
+    needed = bounds.get("needed")
+    if asked.looks is not None and needed:
+        times = inflation(asked.looks, asked.level / asked.sides, asked.target)
+        more |= {"largest": ceil(times[0] * needed), "expected": ceil(times[1] * needed)}
+    if asked.width is not None:
+        narrow = [d.narrow(asked.width, runs) for d in (plan, low, high)]
+        more |= _bounded("for_width", narrow)
     # Round numbers around the sizes in question, and the planned size itself.
-    asked_about = n, drawn.units.n, bounds.get("needed") or n
+    asked_about = n, drawn.units.n, needed or n
     least, most = max(10, min(asked_about) / _REACH), max(asked_about) * _REACH
     numbers = [lead * 10**d for d in range(1, len(str(most)) + 1) for lead in (1, 2, 5)]
     sizes = tuple(sorted({n, *(m for m in numbers if least <= m <= most)}))
     return PairPower(
         metric=drawn.of.name,
-        baseline=drawn.of.systems[pair[0]],
-        system=drawn.of.systems[pair[1]],
-        observed=float(drawn.scores[pair[1]] - drawn.scores[pair[0]]),
+        baseline="",
+        system="",
+        observed=0.0,
         standard_deviation=plan.deviation(runs),
         **bounds,
         sizes=sizes,
         minimums=tuple(plan.least(m, runs) for m in sizes),
         powers=() if size is None else tuple(plan.power(size, m, runs) for m in sizes),
         higher_is_better=drawn.of.higher_is_better,
-        discordant=plan.discordant if plan.scale else None,
+        of_design=DesignPower(
+            discordant=plan.discordant if plan.scale and plan.number is None else None,
+            number=plan.number,
+            **more,
+        ),
         of_runs=None if planned is None else _of_runs(plan, n, planned),
-        of_trials=of_trials,
     )
 
 
@@ -521,8 +689,12 @@ def plan_of_trials(
     size, price, cheapest = plan.asked.difference, plan.asked.price, None
     needed: dict[int, int | None] = {}
     if size is not None and price is not None:
-        cheapest, needed = cheapest_of(lambda k: of(k).needed(size), price, spread.most)
-    shown = sorted({*_TRIALS, trials, *([cheapest[0]] if cheapest else [])})
+        cheapest, needed = cheapest_of(
+            lambda k: of(k).needed(size), price, spread.least, spread.most
+        )
+    several = plan.asked.several_trials
+    numbers = several if len(several) > 1 else [k for k in (*_TRIALS, trials) if k >= spread.least]
+    shown = sorted({*numbers, *([cheapest[0]] if cheapest else [])})
     needs = [needed.get(k) or of(k).needed(size) for k in shown] if size is not None else []
     power = TrialPower(
         item_deviation=spread.item**0.5,
@@ -569,11 +741,11 @@ def _labels(drawn: Drawn, pair: Pair, asked: Question) -> Iterator[str]:
     units = drawn.units
     squares = student.unbiased(influence, units.sizes, units.codes) ** 2
     of_labels, of_others = float(np.sum(squares[labelled])), float(np.sum(squares[~labelled]))
-    seen, sides = int(np.count_nonzero(labelled)), 2 if asked.alternative == "two-sided" else 1
+    seen = int(np.count_nonzero(labelled))
 
     def power(n: int) -> float:
         error = (of_labels * seen / n + of_others) ** 0.5
-        return noncentral.t_power(size / error, max(n - 1.0, 1.0), asked.level, sides, 1.0)
+        return noncentral.t_power(size / error, max(n - 1.0, 1.0), asked.level, asked.sides, 1.0)
 
     needed = noncentral.least_size(power, asked.target)
     base, new = (drawn.of.systems[i] for i in pair)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
@@ -85,8 +86,8 @@ class Ranked(Record):
     probability_first : float or None
         Share of the resamples in which it scores best; `None` where scores were not resampled
         (``method="t"``).
-    score_low, score_high : float
-        Interval of the score.
+    score_low, score_high : float or None
+        Interval of the score; `None` in files of earlier versions.
     n_battles : int or None
         As of an `Estimate`.
 
@@ -111,13 +112,14 @@ class Ranked(Record):
     tier: str
     cluster: Count
     probability_first: Share | None
-    score_low: float
-    score_high: float
+    score_low: float | None = None
+    score_high: float | None = None
     n_battles: Count | None = None
 
     def _check(self) -> None:
         check_bounds(self)
-        check_bounds(self, "score_low", "score_high")
+        if self.score_low is not None and self.score_high is not None:
+            check_bounds(self, "score_low", "score_high")
         check_bounds(self, "simultaneous_low", "simultaneous_high")
 
     def _title(self) -> str:
@@ -188,7 +190,7 @@ class Ranking(Several[Ranked]):
             ("rank", ">", lambda r: f"{r.rank:g}"),
             ("system", "<", lambda r: r.system),
             (score_name(self.signature), ">", lambda r: tabular.number(r.score, places)),
-            (f"[{level}]", ">", lambda r: tabular.interval(r.score_low, r.score_high, places)),
+            (f"[{level}]", ">", partial(_of_score, places)),
             *([("battles", ">", lambda r: f"{r.n_battles or 0:,}")] if has_battles else []),
             (f"rank [{percent} %]", ">", lambda r: f"[{r.low}, {r.high}]"),
             ("all at once", ">", lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]"),
@@ -289,6 +291,12 @@ class Rankings(Several[Ranking]):
 
     def _finding(self, row: Ranking) -> Finding:
         return row._findings()[0]
+
+
+def _of_score(places: int, r: Ranked) -> str:
+    if r.score_low is None or r.score_high is None:
+        return ""
+    return tabular.interval(r.score_low, r.score_high, places)
 
 
 def ranked(
