@@ -188,7 +188,7 @@ def test_by_domain_many_pairs_are_one_folded_table_a_metric():
     scores = {name: base + 0.2 * i + rng.normal(size=120) for i, name in enumerate("abcdef")}
     result = es.compare(scores, metrics=es.Mean("m"), n_resamples=99).by(np.arange(120) % 3)
     ((name, (table,)),) = result._folds().items()
-    assert name == "m: f against each of the others, task by task"
+    assert name == "m: f against each of the others, by stratum"
     assert [row[:3] for row in table.rows[:4]] == [("f", "a", x) for x in ("0", "1", "2", "micro")]
     assert len(table.rows) == 5 * 4
     page = document(result)
