@@ -33,6 +33,8 @@ _MODULES = {
     "designs.shards.shard": "merge_shards Shard",
     "designs.moments.moments": "Moments",
     "designs.moments.query": "moments_query",
+    "designs.plans.plan": "Plan",
+    "designs.plans.planning": "plan",
     "analysis.estimate": "estimate",
     "analysis.compare": "compare",
     "analysis.suite": "Suite",
@@ -93,6 +95,8 @@ if TYPE_CHECKING:
     from evalstats.designs.looks.sequential import SequentialTest as SequentialTest
     from evalstats.designs.moments.moments import Moments as Moments
     from evalstats.designs.moments.query import moments_query as moments_query
+    from evalstats.designs.plans.plan import Plan as Plan
+    from evalstats.designs.plans.planning import plan as plan
     from evalstats.designs.shards.resample import resample_shard as resample_shard
     from evalstats.designs.shards.shard import Shard as Shard
     from evalstats.designs.shards.shard import merge_shards as merge_shards

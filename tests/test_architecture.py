@@ -83,7 +83,8 @@ def top_level(node):
     """Yield what runs, or is imported, as soon as a module is: functions and types apart."""
     for child in ast.iter_child_nodes(node):
         is_typing = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
-        if not isinstance(child, ast.FunctionDef) and not is_typing:
+        is_statement = isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case))
+        if is_statement and not isinstance(child, ast.FunctionDef) and not is_typing:
             yield child
             yield from top_level(child)
 

@@ -26,6 +26,7 @@ def sources(*folders):
     }
 
 
+@pytest.mark.thorough
 def test_wheel_and_sdist_hold_what_they_should(tmp_path, monkeypatch):
     """A wheel the package and nothing else, an sdist what its tests need."""
     build = pytest.importorskip("hatchling.build", reason="needs the build backend")

@@ -88,6 +88,15 @@ def power(options: argparse.Namespace, progress: Progress) -> Result:
     return evalstats.power(inputs.only(), progress=progress, **asked).noting(*inputs.notes)
 
 
+def plan(options: argparse.Namespace, progress: Progress) -> Result:
+    """Draw the items that a new system is run on."""
+    if options.n is None:
+        raise InputError("give --items N, how many to run")
+    inputs, asked = _asked(options, progress)
+    asked.pop("aggregate", None)
+    return evalstats.plan(inputs.only(), **asked).noting(*inputs.notes)
+
+
 def answer(options: argparse.Namespace, progress: Progress) -> Result:
     """Return what a comparison answers to the question that a command asks."""
     notes: tuple[str, ...] = ()

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 #: Options that name files to read, and those that name a file, or else a system, a column, or a
 #: label of segments.
-_FILES = ("logs", "input", "references", "scores", "ids")
+_FILES = ("logs", "input", "references", "scores", "ids", "plan")
 _LABELS = tuple(names_of("label"))
 _FILES_OR_NAMES = ("baseline", "human", *_LABELS)
 #: References of a segment, of which test sets have a few.
@@ -141,6 +141,8 @@ def files_of(options: argparse.Namespace) -> list[str]:
 def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Input:
     """Read what was given, and nothing of another kind, of at least so many systems."""
     paths = options.logs
+    if options.plan is not None:
+        return _of_plan(options, progress, least)
     if not paths:
         return _of_texts(options, progress, least)
     if options.input:
@@ -173,6 +175,36 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
             joined.several()
         notes, labels = tuple(joined.notes), {**labels, **joined.labels}
         found = Input(joined.tasks, labels, notes, joined.paths, joined.totals, joined.texts)
+    if least > 1:
+        _check_enough(options, found.systems, found.paths)
+    return found
+
+
+def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Input:
+    """Return the tables of systems that were run on all items, or on those of a plan."""
+    from evalstats.designs.plans.plan import Plan
+
+    plan, path = Plan.load(options.plan), options.plan
+    if options.logs:
+        _refuse(options, ("input", "names", "human", "missing"), f"says nothing of --plan {path}")
+        logs = {path: log_at(path, options) for path in options.logs}
+        known = {metric.name for metric in plan.metrics}
+        tables = [t for log in logs.values() for t in log.tables.values() if t.metric.name in known]
+        single = {path: log.systems[0] for path, log in logs.items() if len(log.systems) == 1}
+        found = Input({}, {name: getattr(options, name) for name in _LABELS}, paths=single)
+    else:
+        _refuse(options, ("scores", "unpaired"), f"says nothing of --plan {path}")
+        found = _of_texts(options, progress, least)
+        tables, others = found.only(), [i for i in range(plan.n_items) if i not in plan.drawn]
+        for name, lines in ((found.paths[p], Lines(p)) for p in options.input):
+            outputs = list(lines)
+            if name in found.systems and not any(outputs[i].strip() for i in others):
+                at = found.systems.index(name)
+                values = [table.values.copy() for table in tables]
+                for of in values:
+                    of[at, others] = 0
+                tables = [replace(t, values=of) for t, of in zip(tables, values, strict=True)]
+    found = replace(found, tasks={"": _chosen(plan.data(tables), options)})
     if least > 1:
         _check_enough(options, found.systems, found.paths)
     return found

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evalstats.data import load_sample
+from evalstats.designs.plans.planning import plan
 from evalstats.errors import InputError
 
 
@@ -29,6 +30,9 @@ def write(folder: Path) -> None:
     texts |= {"old": sample.systems["baseline"], "new": sample.systems["slightly-better"]}
     texts |= {"documents": sample.documents, "domains": sample.domains}
     texts |= {f"systems/{name}": outputs for name, outputs in participants().items()}
+    # What nobody has run has no output.
+    run = set(plan({x: texts[f"systems/{x}"] for x in "BCDEF"}, texts["ref"], n=120).drawn)
+    texts["part"] = [x if i in run else "" for i, x in enumerate(texts["systems/A"])]
     for name, lines in texts.items():
         _text(folder / f"{name}.txt", "\n".join(lines) + "\n")
     rng = random.Random(1)

@@ -6,6 +6,7 @@
 - `unpaired`: systems that each have segments of their own
 - `shards`: a corpus in many places
 - `moments`: sums that a data base makes
+- `plans`: systems that were run on a drawn part of the items
 - `one_sample`: one system against a fixed number
 - `looks`: an evaluation that is looked at while it grows
 

@@ -90,6 +90,7 @@ def test_labels_have_names_or_come_by_name(tmp_path, capsys):
     assert "--groups takes one label, or two; got prompt rater domain" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_equal_systems_differ_no_more_often_than_they_may():
     """400 pairs of equal systems on 50 prompts by 10 raters; 20 are expected.
 

@@ -77,7 +77,7 @@ def value(rng, kind):
 OF_LOGS = ("--task", "--filter", "--missing", "--epochs", "--columns", "--lower-is-better",
            "--higher-is-better", "--allow-changes")  # fmt: skip
 OF_TEXTS = ("-i", "-r", "-t", "-l", "--scores", "--ids")
-OF_LATEX = ("--caption", "--label")
+OF_LATEX = ("--caption", "--label", "--plan")
 
 
 def drawn(rng):
@@ -97,7 +97,12 @@ def drawn(rng):
         words = rng.sample(BAD[4:] if rng.random() < 0.1 else logs, 1)
     seldom = {*OF_LATEX, *(OF_LOGS if is_text else OF_TEXTS)}
     likely = [x for x in options if rng.random() < 0.1 or not seldom & set(x.flags)]
-    needed = {"gate": ["--baseline", "--recovery"], "extract": ["-o"], "cases": ["--baseline"]}
+    needed = {
+        "gate": ["--baseline", "--recovery"],
+        "extract": ["-o"],
+        "cases": ["--baseline"],
+        "plan": ["--items"],
+    }
     needed = needed.get(command, [])
     few = [flag for flag in ("--resamples", "--paired-ar-n") if rng.random() < 0.95]
     asked = [option for option in options if option.flags[0] in needed]
@@ -126,7 +131,7 @@ def test_a_result_or_one_line(seed, tmp_path, monkeypatch, run_here):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
     codes = []
-    for i in range(100 if seed else 30):
+    for i in range(100 if seed else 40):
         if i % 5 == 0:
             write_files(rng, tmp_path)
         words = drawn(rng)

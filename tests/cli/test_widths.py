@@ -16,8 +16,8 @@ OLD_NEW = "-r ref.txt -i old.txt new.txt --resamples 99"
 PRINTED = [
     "demo",
     "demo --verbose",
-    "demo --describe",
-    "demo --layout paper",
+    f"compare {OLD_NEW} --layout paper",
+    f"compare {OLD_NEW} --describe",
     f"compare {OLD_NEW}",
     f"compare {OLD_NEW} --baseline old -m bleu chrf ter --margin 1 --verbose",
     f"compare {OLD_NEW} --scores comet.csv --missing intersect",
@@ -120,7 +120,7 @@ def test_names_are_cut_in_the_middle_where_they_still_differ():
     table = Table(
         "t", ("system", "n"), tuple((f"{'a' * 60}{i}{'b' * 60}", "1") for i in "xy"), "<>"
     )
-    cut = [line.split()[0] for line in table.text(40).splitlines()[-2:]]
+    cut = [line.split()[0] for line in table.lines(40)[0][-2:]]
     assert len(set(cut)) == 2
     assert max(map(widths.of, cut)) <= 37
     assert cut[0].startswith("…x")
@@ -130,7 +130,7 @@ def test_a_table_of_numbers_alone_goes_on_below_itself():
     header = ("#", *(f"system {i}" for i in range(9)))
     rows = tuple((str(i), *(f"{i}.{j}{i}{j}" for j in range(9))) for i in range(2))
     table = Table("t", header, rows, ">" * 10)
-    lines = table.text(40).splitlines()
+    lines = table.lines(40)[0]
     assert max(map(len, lines)) <= 40
     shown = " ".join(lines)
     assert all(cell in shown for row in rows for cell in row)
@@ -139,4 +139,4 @@ def test_a_table_of_numbers_alone_goes_on_below_itself():
 @pytest.mark.parametrize("name", ["系统系统系统系统系统系统系统系统系统", "e\u0301" * 40])
 def test_wide_and_combining_signs_are_counted_as_they_are_shown(name):
     table = Table("t", ("a", "b"), ((name, "1"), ("x", "2")), "<>", notes=(name * 9,))
-    assert max(map(widths.of, table.text(40).splitlines())) <= 40
+    assert max(map(widths.of, table.lines(40)[0])) <= 40

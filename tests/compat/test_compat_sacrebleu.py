@@ -445,6 +445,7 @@ def folder(systems, streams, tmp_path_factory):
     return made
 
 
+@pytest.mark.thorough
 def test_paired_tests_of_the_command_line(folder, systems, streams):
     """JSON of several systems under chrF, at which sacreBLEU 2.6 itself fails."""
     files = " ".join(name for name, _ in systems)

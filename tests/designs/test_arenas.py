@@ -572,6 +572,7 @@ def crossed(n, each, n_voters, effects, seed):
     return battles | {name: of.tolist() for name, of in labels.items()}
 
 
+@pytest.mark.thorough
 def test_prompts_and_voters_together_hold_the_level():
     """100 prompts of 12 battles, 40 voters, effects of sd .7 of both: 200 trials, 10 expected.
 

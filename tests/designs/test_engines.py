@@ -44,6 +44,7 @@ def test_a_part_that_comes_twice_is_named(corpus):
         engines.printed_here(folder, PARTS, again)
 
 
+@pytest.mark.thorough
 def test_duckdb_has_the_table_of_one_process(corpus, duckdb):
     """With the ids of a column, and whatever the size of a batch."""
     folder, rows = corpus
@@ -59,6 +60,7 @@ def test_duckdb_has_the_table_of_one_process(corpus, duckdb):
         assert engines.printed_here(folder, PARTS, code) == expected
 
 
+@pytest.mark.thorough
 def test_the_recipe_of_moments(tmp_path, duckdb):
     rng = np.random.default_rng(8)
     scores = {name: rng.normal(size=300) for name in "AB"}

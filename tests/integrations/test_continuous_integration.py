@@ -143,6 +143,7 @@ def test_the_table_of_exit_codes_is_that_of_the_command(here):
         assert f"{code}, {tag}" == cell
 
 
+@pytest.mark.thorough
 def test_the_example_of_pytest_prints_what_the_page_shows(here, monkeypatch, capsys):
     (content,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     (command,) = re.findall(r"```sh\n(.*?)\n```", TEXT, re.DOTALL)

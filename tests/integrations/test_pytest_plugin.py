@@ -101,6 +101,7 @@ def test_tables_of_gates_come_from_other_processes(run, tmp_path):
     check(done.returncode, done.stdout, junit)
 
 
+@pytest.mark.thorough
 def test_who_does_not_use_it_pays_nothing(run):
     said = "import sys\ndef test():\n    print(*(m for m in sys.modules if m.startswith('evalstats')))\n"
     said += "    assert 'numpy' not in sys.modules\n"

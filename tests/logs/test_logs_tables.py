@@ -444,6 +444,7 @@ def wmt25():
     return path
 
 
+@pytest.mark.thorough
 def test_wmt25_is_read_with_its_missing_scores():
     run = es.read_log(wmt25())
     assert [t.values.shape for t in run.tables.values()] == [(37, 332, 2)] * 5

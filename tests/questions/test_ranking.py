@@ -146,6 +146,7 @@ def test_clusters_of_wmt_are_those_of_its_scripts(clusters, script, sign):
     assert len(numbers) > 2
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not DA.exists(), reason=f"needs {DA}")
 def test_clusters_of_wmt22_are_four():
     """They had been two; the script's wins are those that the organisers published."""

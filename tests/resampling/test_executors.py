@@ -86,6 +86,7 @@ def test_where_threads_cannot_start_two_are_refused_in_one_line(no_threads):
     assert str(caught.value) == text
 
 
+@pytest.mark.thorough
 def test_without_threads_it_is_imported(tmp_path):
     """In a process of its own, with nothing imported before."""
     program = """

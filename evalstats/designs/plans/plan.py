@@ -1,0 +1,344 @@
+"""A plan: which items to run, and statistics of systems that were run on them as those of all."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis.tasks import is_statistics, tables_of
+from evalstats.checks import choice, is_missing, listed, shown
+from evalstats.designs.plans.planned import Planned
+from evalstats.errors import InputError
+from evalstats.metrics import Metric
+from evalstats.results import files
+from evalstats.results.convert import Count, FreeText, NotNegative, Seed, Share, Whole
+from evalstats.results.forms import Finding, Several
+from evalstats.results.records import Record, plural
+from evalstats.results.tabular import Column, Table, table_of
+from evalstats.statistics.extraction import as_systems, extract_all
+from evalstats.statistics.interchange import identity, is_same_metric, rebuilt
+from evalstats.statistics.segments import SegmentStatistics
+
+#: Whether items are as likely to be drawn, or as earlier systems' residuals are large.
+WAYS = ("equal", "active")
+Marks = NDArray[np.bool_]
+
+
+class Worth(NamedTuple):
+    """How many items of a random part would say as much of a difference, and of a score."""
+
+    difference: float
+    score: float
+
+
+@dataclass(frozen=True)
+class LeftOut(Record):
+    """What a plan is worth to an earlier system, if only the others were known.
+
+    `difference` is that from the others, in the mean. `None` of an only system, of which nothing
+    tells.
+    """
+
+    metric: str
+    system: str
+    score: NotNegative | None
+    difference: NotNegative | None
+
+    def _title(self) -> str:
+        return f"{self.system}, {self.metric}"
+
+
+@dataclass(frozen=True)
+class Expected(Record):
+    """The sums of earlier systems' statistics of each item, `(N, k)`, under a metric.
+
+    `metric` is its class and options, as JSON.
+    """
+
+    metric: FreeText
+    sums: tuple[tuple[float, ...], ...]
+    fingerprint: str | None
+
+
+@dataclass(frozen=True, repr=False)
+class Plan(Several[LeftOut]):
+    """Which items to run, or label, and what earlier systems let expect of the others.
+
+    `evalstats.plan` makes it. Printing it shows what it is worth, `to_csv` and `to_dataframe` list
+    the items to run, and iterating gives a `LeftOut` for each metric and earlier system.
+
+    Attributes
+    ----------
+    drawn : tuple of int
+        The places of the items to run, from 0.
+    n_items, n_earlier : int
+        How many items there are, and earlier systems that were run on all.
+    chances : tuple of float
+        The probability of each item to be drawn.
+    how, seed : str, int
+        How it was drawn: "equal" or "active".
+    expected, left_out : tuple
+        An `Expected` for each metric, a `LeftOut` for each metric and earlier system.
+    ids : tuple of str
+        Of all items, or none.
+    unit, units, stratum, strata : str or tuple of str
+        What was drawn whole, and within what: what it is called, and its label of each item.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> earlier = {"a": [1, 0, 1, 1, 0, 1, 0, 1], "b": [1, 0, 0, 1, 0, 1, 1, 1]}
+    >>> plan = es.plan(earlier, metrics=es.Mean("solved"), n=4)
+    >>> plan.items
+    (1, 3, 4, 7)
+    >>> Plan.from_json(plan.to_json()) == plan
+    True
+    """
+
+    drawn: tuple[Whole, ...]
+    n_items: Count
+    n_earlier: Count
+    chances: tuple[Share, ...]
+    how: str
+    seed: Seed
+    expected: tuple[Expected, ...]
+    left_out: tuple[LeftOut, ...]
+    ids: tuple[str, ...] = ()
+    unit: str = "item"
+    units: tuple[str, ...] = ()
+    stratum: str = ""
+    strata: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    #: The metrics themselves, of which a file holds class and options.
+    own_metrics: tuple[Metric, ...] = field(default=(), compare=False)
+
+    def _check(self) -> None:
+        super()._check()
+        choice(self.how, WAYS, "how")
+        each = [self.chances, *(one.sums for one in self.expected)]
+        each += [x for x in (self.ids, self.units, self.strata) if x]
+        places = set(self.drawn)
+        if any(len(x) != self.n_items for x in each) or not 0 < len(places) == len(self.drawn):
+            raise InputError(f"a plan has something of each of its {self.n_items:,} items")
+        if max(places) >= self.n_items or not all(self.chances[i] > 0 for i in places):
+            raise InputError("what was drawn are items with a chance above 0")
+
+    @property
+    def items(self) -> tuple[int, ...] | tuple[str, ...]:
+        """The items to run: their ids, or their places from 0 where they have none."""
+        return tuple(self.ids[i] for i in self.drawn) if self.ids else self.drawn
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics of which something is expected."""
+        return self.own_metrics or tuple(rebuilt(json.loads(x.metric)) for x in self.expected)
+
+    @property
+    def worth(self) -> dict[str, Worth]:
+        """What the items to run count as, by metric: the mean over earlier systems, each left out.
+
+        Of a difference from a system that is run on all items, and of a score.
+        """
+        known: dict[str, list[tuple[float, float]]] = {}
+        for row in self.left_out:
+            if row.difference is not None and row.score is not None:
+                known.setdefault(row.metric, []).append((row.difference, row.score))
+        return {name: Worth(*np.mean(rows, axis=0).tolist()) for name, rows in known.items()}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the plan as JSON, whole or not at all."""
+        with files.replacing(path, "json") as file:
+            file.write(self.to_json().encode())
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON, by default in one line: there are numbers for each item."""
+        return super().to_json(indent)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], metrics: Sequence[Metric] = ()) -> Plan:
+        """Read what `save` wrote; where metrics are one's own, all are given in their order.
+
+        Raises
+        ------
+        InputError
+            For what cannot be read, is no plan, or is one of other metrics.
+        """
+        try:
+            plan = cls.from_json(Path(path).read_text(encoding="utf-8"))
+            stated = [json.loads(one.metric) for one in plan.expected]
+            plan = replace(plan, own_metrics=tuple(metrics) or plan.metrics)
+            if [{**x, **identity(m)} for x, m in zip(stated, plan.metrics, strict=True)] != stated:
+                raise InputError("must be those of the plan, in its order", argument="metrics")
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise InputError(f"cannot load a plan from {str(path)!r}: {error}") from None
+        return plan
+
+    def data(self, systems: Any, references: Any = None) -> list[SegmentStatistics]:
+        """Return statistics of systems as of all items, for `compare` or `estimate`, one a metric.
+
+        Parameters
+        ----------
+        systems : mapping of str to sequence, or sequence, or SegmentStatistics, or a list of them
+            N outputs of each system, run on all items, or on those of the plan and no others, with
+            `None` elsewhere. In statistics an item on which a system was not run is a row of zeros,
+            or, where items have ids, none.
+        references : sequence, optional
+            As in `compare`, of all N items.
+
+        Returns
+        -------
+        list of SegmentStatistics
+            The rows of the difference estimator. Where all systems were run on all items they are
+            as `extract` has them.
+
+        Raises
+        ------
+        InputError
+            Where a system was run on other items, and for other metrics and references than those
+            of the plan.
+        """
+        if is_statistics(systems):
+            given = [systems] if isinstance(systems, SegmentStatistics) else systems
+            tables = tables_of([self._placed(table) for table in given], references)
+            is_run = [np.any(table.values != 0, axis=2) for table in tables]
+        else:
+            is_named = isinstance(systems, Mapping) or hasattr(systems, "columns")
+            named = as_systems(systems if is_named else {"system": systems})
+            tables, marks = self._extracted(named, references)
+            is_run = [marks] * len(tables)
+        asked = [table.metric for table in tables]
+        if len(asked) != len(self.metrics) or not all(map(is_same_metric, asked, self.metrics)):
+            raise InputError(
+                f"must be those of the plan, {', '.join(m.name for m in self.metrics)}, with the "
+                f"same options, got {', '.join(m.signature for m in asked)}",
+                argument="metrics",
+            )
+        return list(map(self._of_all, tables, is_run, self.expected))
+
+    def _extracted(
+        self, systems: Mapping[str, Any], references: Any
+    ) -> tuple[list[SegmentStatistics], Marks]:
+        """Return tables of outputs, and on which items each system was run, `(S, N)`."""
+        filled, rows = {}, []
+        for name, outputs in systems.items():
+            given = listed(outputs, f"hypotheses of system {name!r}", "outputs, one an item")
+            if len(given) != self.n_items:
+                raise InputError(
+                    f"system {name!r} must have {self.n_items:,} outputs, None where it was not "
+                    f"run, got {len(given):,}"
+                )
+            # Any output will do where there is none: its row is left out again.
+            some = next((x for x in given if not is_missing(x)), None)
+            filled[name] = [some if is_missing(x) else x for x in given]
+            rows.append([not is_missing(x) for x in given])
+        is_run = np.array(rows)
+        self._check_run(tuple(filled), is_run)
+        tables = extract_all(
+            filled, references, list(self.metrics), None, segment_ids=self.ids or None
+        )
+        return tables, is_run
+
+    def _placed(self, table: SegmentStatistics) -> SegmentStatistics:
+        """Return a table with a row for each item, of zeros where there is none."""
+        own, places = table.segment_ids, {name: i for i, name in enumerate(self.ids)}
+        if own == self.ids or (table.n_segments == self.n_items and not (own and places)):
+            return table
+        unknown = [name for name in own or () if name not in places]
+        if own is None or unknown:
+            what = f"{shown(unknown[0])} is none" if unknown else f"got {table.n_segments:,} rows"
+            raise InputError(f"statistics must be of the plan's {self.n_items:,} items; {what}")
+        values = np.zeros((len(table.systems), self.n_items, table.values.shape[2]))
+        values[:, [places[name] for name in own]] = table.values
+        label = table.reference_label
+        return SegmentStatistics(values, table.systems, table.metric, label, segment_ids=self.ids)
+
+    def _check_run(self, systems: Sequence[str], is_run: Marks) -> None:
+        """Refuse systems that were run on other items than all, or than those that were drawn."""
+        called, is_drawn = self.ids or range(self.n_items), np.zeros(self.n_items, np.bool_)
+        is_drawn[list(self.drawn)] = True
+        for name, marks in zip(systems, is_run, strict=True):
+            odd = np.flatnonzero(marks != is_drawn)
+            if len(odd) and not np.all(marks):
+                first = shown(called[odd[0]])
+                how = "was run on item {}, which was not drawn; leave it out (None), or run all"
+                if is_drawn[odd[0]]:
+                    how = "lacks item {}, which was drawn; run it, or score what failed"
+                raise InputError(f"system {name!r} {how.format(first)}")
+
+    def _of_all(
+        self, table: SegmentStatistics, is_run: Marks, expected: Expected
+    ) -> SegmentStatistics:
+        """Return the rows of a table of systems that were run on these items, `(S, N)`."""
+        known = {table.fingerprint, expected.fingerprint} - {None}
+        if len(known) > 1:
+            raise InputError("must be those of the plan, got others", argument="references")
+        self._check_run(table.systems, is_run)
+        is_whole = np.all(is_run, axis=1)
+        if np.all(is_whole):
+            return table
+        weights = np.divide(1.0, self.chances) * is_run
+        weights[is_whole] = 1.0
+        weights = weights[:, :, None]
+        values, first = table.values.astype(np.float64), np.divide(expected.sums, self.n_earlier)
+        second = np.mean(values[is_whole], axis=0) if np.any(is_whole) else np.zeros_like(first)
+        rows = [weights, weights * values, (1 - weights) * first, (1 - weights) * second]
+        drawn_by = {self.unit: self.units, self.stratum: self.strata}
+        metric = Planned(table.metric, None, self.unit if self.units else "", self.stratum)
+        whole = {"", *(name for name, of in zip(table.systems, is_whole, strict=True) if of)}
+        return replace(
+            table,
+            values=np.concatenate(rows, axis=2),
+            metric=metric,
+            metric_signature="",
+            labels={**table.labels, **{name: of for name, of in drawn_by.items() if of}},
+            repeats=None,
+            # Outputs that stand for none are no outputs.
+            cautions={name: said for name, said in table.cautions.items() if name in whole},
+        )
+
+    def _rows(self) -> Sequence[LeftOut]:
+        return self.left_out
+
+    def _records(self) -> list[dict[str, Any]]:
+        """Return the items to run, each with the probability that it was drawn with."""
+        each = zip(self.items, self.drawn, strict=True)
+        return [{"item": item, "probability": self.chances[i]} for item, i in each]
+
+    def _said(self) -> list[str]:
+        n = f"{len(self.drawn):,} of {self.n_items:,} items"
+        if not self.worth:
+            return [f"An only earlier system does not tell what {n} count as."]
+        return [
+            f"{name}: {n} count as {worth.difference:,.0f} for the difference from a system that "
+            f"is run on all, and as {worth.score:,.0f} for a score."
+            for name, worth in self.worth.items()
+        ]
+
+    def _notes(self) -> Sequence[str]:
+        return [*self._said(), *self.notes]
+
+    def _findings(self) -> list[Finding]:
+        return list(map(Finding, self._said()))
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        columns: list[Column] = [
+            ("metric", "<", lambda row: row.metric),
+            ("if left out", "<", lambda row: row.system),
+            (
+                "difference as",
+                ">",
+                lambda row: "" if row.score is None else f"{row.difference:,.0f}",
+            ),
+            ("score as", ">", lambda row: "" if row.score is None else f"{row.score:,.0f}"),
+        ]
+        title = f"Run {len(self.drawn):,} of {self.n_items:,} items ({self.how} probabilities"
+        title += f", {plural(self.unit)} whole" if self.units else ""
+        title += f", within each {self.stratum})" if self.strata else ")"
+        return [table_of(title, self.left_out, columns)]

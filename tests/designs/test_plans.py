@@ -1,0 +1,291 @@
+"""Systems that were run on a drawn part of the items: the difference estimator's totals."""
+
+import json
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.data import load_sample
+from evalstats.designs.plans.drawing import drawn, probabilities
+from evalstats.designs.plans.planned import Planned
+
+SOLVED = es.Mean("solved")
+
+
+def agents(k=5, n=400, seed=0):
+    """Return 0/1 scores of k agents and a newer one, of which the same tasks are hard."""
+    rng = np.random.default_rng(seed)
+    right = 1 + 2 * rng.normal(size=n) + rng.normal(size=(k + 1, n)) > 0
+    *earlier, new = right.astype(float)
+    return {f"agent {i}": of for i, of in enumerate(earlier)}, new
+
+
+def of_plan(plan, scores):
+    places = set(plan.drawn)
+    return [x if i in places else None for i, x in enumerate(scores)]
+
+
+LACKING = es.SegmentStatistics([[[1, 1], [0, 0], [0, 1]] * 40], ["a"], SOLVED)
+
+
+class Given:
+    """A stream of these numbers."""
+
+    def __init__(self, *numbers):
+        self.numbers = list(numbers)
+
+    def random(self, n=None):
+        return self.numbers.pop(0)
+
+
+def test_totals_are_unbiased_over_all_samples_whatever_is_expected():
+    """All 20 samples of 3 of 6, each with π = 1/2, for two systems that were and were not run."""
+    rng = np.random.default_rng(1)
+    earlier = {name: rng.normal(size=6) for name in "ab"}
+    new, old = rng.normal(size=(2, 6))
+    plan = es.plan(earlier, metrics=es.Mean("m"), n=3)
+    for weight in ((0.0, 0.0), (1.0, 0.0), (0.3, 0.9)):
+        totals = []
+        for sample in combinations(range(6), 3):
+            own = replace(plan, drawn=sample)
+            (table,) = own.data({"old": old, "new": of_plan(own, new)})
+            totals.append(replace(table.metric, weight=weight).totals(table.totals))
+        assert np.mean(totals, axis=0) == pytest.approx(np.array([[old.sum(), 6], [new.sum(), 6]]))
+
+
+def test_units_are_drawn_as_probably_as_is_said_and_strata_have_their_part():
+    chances = probabilities(np.ones(7), 4, np.array([0.0, 0, 1, 2, 3, 4, 500]))
+    assert chances.sum() == pytest.approx(4)
+    assert np.ptp(chances[:2]) == 0 < chances[0] < chances[-2] < chances[-1] == 1
+    starts, strata = (np.arange(1000) + 0.5) / 1000, np.array([0, 1, 0, 1, 0, 1, 0])
+    for seed in range(3):
+        order, counts = np.random.default_rng(seed).random(7), np.zeros(7)
+        for start in starts:
+            got = drawn(chances, strata, Given(order, start))
+            counts[got] += 1
+            assert len(got) == 4
+            assert abs(np.isin(got, [0, 2, 4, 6]).sum() - chances[::2].sum()) < 1
+        assert counts / 1000 == pytest.approx(chances, abs=0.0011)
+    groups = probabilities(np.array([1.0, 2, 3]), 3, np.array([1.0, 2, 3]))
+    assert groups == pytest.approx(0.5)
+
+
+def test_of_all_items_it_is_the_comparison_without_a_plan():
+    earlier, new = agents()
+    systems = {"agent 0": earlier["agent 0"], "new": new}
+    expected = es.compare(systems, metrics=SOLVED)
+    for plan in (es.plan(earlier, metrics=SOLVED, n=400), es.plan(earlier, metrics=SOLVED, n=40)):
+        found = es.compare(plan.data(systems))
+        assert (found.differences, found.notes) == (expected.differences, expected.notes)
+    assert es.plan(earlier, metrics=SOLVED, n=400).items == tuple(range(400))
+
+
+def test_a_difference_is_that_of_the_difference_estimator():
+    """And its error that of two samples: what was run, and what was not."""
+    earlier, new = agents(2)
+    plan = es.plan(earlier, metrics=SOLVED, n=100)
+    (table,) = plan.data({"old": earlier["agent 1"], "new": of_plan(plan, new)})
+    table = replace(table, metric=replace(table.metric, weight=(0.6, 0.2)), metric_signature="")
+    (d,) = es.compare(table, method="t", test="t").differences
+    run = np.isin(np.arange(400), plan.drawn)
+    old, first = earlier["agent 1"], np.mean(list(earlier.values()), axis=0)
+    expected = 0.6 * first + 0.2 * old
+    rows = expected + np.where(run, 4 * (new - expected), 0)
+    # The number of items is known but for the part 1 - 0.8 that nothing expects.
+    assert d.difference == pytest.approx(rows.mean() - old.mean())
+    level = 0.8 + np.where(run, 4 * 0.2, 0)
+    apart = rows - rows.mean() * level - (old - old.mean())
+    variance = sum(n * apart[of].var(ddof=1) for of, n in ((run, 100), (~run, 300)))
+    assert d.standard_error == pytest.approx(variance**0.5 / 400)
+
+
+def test_the_weights_are_those_of_the_smallest_error():
+    earlier, new = agents()
+    plan = es.plan(earlier, metrics=SOLVED, n=100)
+    (table,) = plan.data({"old": earlier["agent 1"], "new": of_plan(plan, new)})
+
+    def error(weight=None):
+        one = replace(table, metric=replace(table.metric, weight=weight), metric_signature="")
+        return es.compare(one, method="t", test="t").differences[0].standard_error
+
+    others = [(a, b) for a in np.linspace(0, 1, 11) for b in np.linspace(0, 1, 11)]
+    assert error() <= min(map(error, others)) + 1e-12
+
+
+def test_what_it_is_worth_is_said_before_and_after():
+    earlier, new = agents(8, 2000, 3)
+    plan = es.plan(earlier, metrics=SOLVED, n=500)
+    (table,) = plan.data({"old": earlier["agent 1"], "new": of_plan(plan, new)})
+    result = es.compare(table, method="t", test="t")
+    some = es.SegmentStatistics(
+        np.stack([SOLVED.statistics(x) for x in (earlier["agent 1"], new)])[:, list(plan.drawn)],
+        ("old", "new"),
+        es.Ratio("solved"),  # whose shares are not counted
+    )
+    lengths = [x.differences[0].standard_error for x in (es.compare(some, test="t"), result)]
+    worth = 500 * (lengths[0] / lengths[1]) ** 2
+    (note,) = result.notes
+    said = float(note.split("counts as ")[1].split(" ")[0].replace(",", ""))
+    assert note.startswith("solved: new was run on 500 of 2,000 items; its difference counts as ")
+    assert 550 < said == pytest.approx(worth, rel=0.02)
+    assert plan.worth["solved"].difference == pytest.approx(worth, rel=0.2)
+    # A copy of what is known counts as all, and noise as what was run.
+    rng = np.random.default_rng(0)
+    copies = es.plan(dict.fromkeys("abc", new), metrics=SOLVED, n=100)
+    noise = es.plan({name: rng.random(2000) for name in "abc"}, metrics=SOLVED, n=100)
+    assert copies.worth["solved"] == (2000, 2000)
+    assert noise.worth["solved"].score == pytest.approx(100, rel=0.02)
+    assert "does not tell what" in es.plan(new, metrics=SOLVED, n=100).to_text()
+
+
+def test_a_revision_counts_no_fewer_items_than_it_was_run_on():
+    """Others say little of it, and the system that it revises much."""
+    earlier, other = agents(seed=5)
+    old = earlier["agent 1"]
+    new = np.where(np.random.default_rng(5).random(400) < 0.9, old, other)
+    plan = es.plan(earlier, metrics=SOLVED, n=100)
+    note = es.compare(plan.data({"old": old, "new": of_plan(plan, new)})).notes[0]
+    assert float(note.split("counts as ")[1].split(" ")[0]) >= 99
+
+
+def test_groups_are_drawn_whole_and_strata_each():
+    earlier, new = agents()
+    documents, domains = [f"d{i // 5}" for i in range(400)], ["x"] * 300 + ["y"] * 100
+    plan = es.plan(earlier, metrics=SOLVED, n=200, groups=documents, strata=domains, how="active")
+    assert {documents[i] for i in plan.drawn}.isdisjoint(
+        documents[i] for i in range(400) if i not in plan.drawn
+    )
+    data = plan.data({"old": earlier["agent 1"], "new": of_plan(plan, new)})
+    result = es.compare(data, groups="group", strata="stratum", aggregate="macro")
+    assert result.differences[0].units.n_units == 80
+    with pytest.raises(es.InputError, match=r"groups must be the plan's \(group\)"):
+        es.compare(data, strata="stratum")
+    with pytest.raises(es.InputError, match=r"groups must be the plan's \(group\)"):
+        es.compare(data, groups=[i // 3 for i in range(400)])
+    with pytest.raises(es.InputError, match="strata must be those of the plan, which drew within"):
+        es.compare(data, groups="group", strata=[i // 100 for i in range(400)])
+
+
+def test_texts_logs_questions_and_several_new_systems():
+    sample = load_sample()
+    base, *others = sample.systems
+    plan = es.plan(sample.systems, sample.references, ["bleu", "chrf"], n=160, how="active", rng=2)
+    parts = {name: of_plan(plan, sample.systems[name]) for name in others}
+    data = plan.data({base: sample.systems[base], **parts}, sample.references)
+    result = es.compare(data, baseline=base, n_resamples=499)
+    assert f"{', '.join(others)} were run on 160 of 480 items; their diff" in result.notes[0]
+    whole = es.compare(sample.systems, sample.references, ["bleu", "chrf"], baseline=base)
+    for one, other in zip(result, whole, strict=True):
+        assert abs(one.difference - other.difference) < 3 * one.standard_error + 1e-9
+    assert es.compare(data, n_resamples=99).ranking()
+    assert len(result.by(["a", "b"] * 240)) == 18
+    two = plan.data({base: sample.systems[base], "new": parts[others[-1]]}, sample.references)
+    assert es.gate(two, baseline=base, margin=5, n_resamples=99).verdict == "passed"
+    for refused, match in (
+        (lambda: es.compare(data, method="bca"), "method 'bca' is that of one sample"),
+        (lambda: es.compare(data, strata=sample.documents), "drew from all items together"),
+        (lambda: es.SequentialTest(480).look(data[0], base), "metric must be"),
+    ):
+        with pytest.raises(es.InputError, match=match):
+            refused()
+    with pytest.raises(es.InputError, match="references must be those of the plan"):
+        plan.data({base: sample.systems[base]}, sample.references[::-1])
+
+
+def test_items_with_ids_may_come_in_any_order_and_no_others():
+    earlier, new = agents(3, 40)
+    ids = [f"q{i}" for i in range(40)]
+    plan = es.plan(es.extract(earlier, metric=SOLVED, segment_ids=ids), n=12)
+    assert plan.items == tuple(f"q{i}" for i in plan.drawn)
+    places = plan.drawn[::-1]
+    part = es.extract(
+        {"new": new[list(places)]}, metric=SOLVED, segment_ids=[ids[i] for i in places]
+    )
+    old = es.extract({"old": earlier["agent 0"]}, metric=SOLVED, segment_ids=ids)
+    (found,) = plan.data([old, part])
+    (same,) = plan.data({"old": earlier["agent 0"], "new": of_plan(plan, new)})
+    assert found.values.tolist() == same.values.tolist()
+    odd = es.extract({"new": [1.0]}, metric=SOLVED, segment_ids=["q99"])
+    with pytest.raises(es.InputError, match="statistics must be of the plan's 40 items; 'q99' is"):
+        plan.data(odd)
+    with pytest.raises(es.InputError, match="got 39 rows"):
+        plan.data(es.extract({"new": new[:39]}, metric=SOLVED))
+
+
+def test_a_plan_is_a_file_and_a_report(tmp_path):
+    earlier, new = agents()
+    plan = es.plan(earlier, metrics=SOLVED, n=100, rng=3)
+    plan.save(tmp_path / "plan.json")
+    found = es.Plan.load(tmp_path / "plan.json")
+    assert found == plan == es.plan(earlier, metrics=SOLVED, n=100, rng=3)
+    systems = {"old": earlier["agent 1"], "new": of_plan(plan, new)}
+    assert found.data(systems) == plan.data(systems)
+    assert len(plan.to_csv().splitlines()) == 101
+    plan.report(tmp_path / "plan.html")
+    assert "count as" in (tmp_path / "plan.html").read_text("utf-8")
+    fields = json.loads(plan.to_json())
+    for wrong in ({"drawn": [0, 0]}, {"drawn": [400]}, {"chances": [0.5]}, {"how": "odd"}):
+        (tmp_path / "odd.json").write_text(json.dumps({**fields, **wrong}))
+        with pytest.raises(es.InputError, match="cannot load a plan from"):
+            es.Plan.load(tmp_path / "odd.json")
+    with pytest.raises(es.InputError, match="metrics must be those of the plan"):
+        es.Plan.load(tmp_path / "plan.json", [es.Mean("other")])
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"n": 401}, "n must be"),
+        ({"how": "odd"}, "how must be one of"),
+        ({"earlier": {"a": [1.0] * 400}, "how": "active"}, "how 'active' needs at least 3"),
+        (
+            {"earlier": LACKING, "metrics": None},
+            "earlier must have been run on all .* not on item 1",
+        ),
+        ({"earlier": {"a": [[1.0] * 400, [0.0] * 400]}}, "earlier must have one score an item"),
+        ({"groups": {"a": [0, 1] * 200, "b": [0, 0, 1, 1] * 100}}, "groups"),
+    ],
+)
+def test_what_cannot_be_planned_is_said(change, match):
+    given = {"earlier": agents()[0], "metrics": SOLVED, "n": 100, **change}
+    with pytest.raises(es.InputError, match=match):
+        es.plan(**given)
+
+
+def test_systems_were_run_on_all_items_or_on_those_of_the_plan():
+    earlier, new = agents()
+    plan = es.plan(earlier, metrics=SOLVED, n=100)
+    other = next(i for i in range(400) if i not in plan.drawn)
+    for change, match in (
+        ({plan.drawn[0]: None}, f"'new' lacks item {plan.drawn[0]}, which was drawn"),
+        ({other: 1.0}, f"'new' was run on item {other}, which was not drawn"),
+    ):
+        part = [change.get(i, x) for i, x in enumerate(of_plan(plan, new))]
+        with pytest.raises(es.InputError, match=match):
+            plan.data({"new": part})
+    with pytest.raises(es.InputError, match="must have 400 outputs"):
+        plan.data({"new": new[:9]})
+    with pytest.raises(es.InputError, match="metrics must be those of the plan, solved"):
+        plan.data(es.extract({"new": new}, metric=es.Mean("other")))
+    with pytest.raises(es.InputError, match=r"needs their plan; use Plan\.data"):
+        es.extract({"new": new}, metric=Planned(SOLVED))
+
+
+def test_the_command_line_draws_a_plan_and_compares_with_it(tmp_path, monkeypatch, typed):
+    monkeypatch.chdir(tmp_path)
+    earlier, new = agents(3)
+    for i, scores in enumerate(earlier.values()):
+        rows = [f"q{j},{x:g}" for j, x in enumerate(scores)]
+        (tmp_path / f"{'abc'[i]}.csv").write_text("\n".join(["id,score", *rows]))
+    typed("plan", "a.csv", "b.csv", "c.csv", "--items", "100", "-o", "plan.json")
+    plan = es.Plan.load("plan.json")
+    rows = [f"{name},{new[int(name[1:])]:g}" for name in plan.items]
+    (tmp_path / "new.csv").write_text("\n".join(["id,score", *rows]))
+    with_plan = ("new.csv", "--plan", "plan.json", "--resamples", "99")
+    out = typed("compare", "a.csv", *with_plan)
+    assert "new was run on 100 of 400 items" in out
+    for words in (("gate", "--baseline", "a.csv", "--margin", "0.5"), ("estimate",)):
+        assert "run on 100 of 400" in (typed(words[0], *with_plan, *words[1:]))
