@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from itertools import chain
-from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ from evalstats.analysis.suite import Suite
 from evalstats.checks import meant
 from evalstats.cli.flags import COMMANDS, flag_of, names_of
 from evalstats.cli.inputs import Input, Logs, log_at, read
-from evalstats.cli.output import FIGURES, outputs_of, to_stdout
+from evalstats.cli.output import to_stdout
 from evalstats.cli.parser import Percent, metrics_of
 from evalstats.errors import Argument, InputError
 from evalstats.logs.words import matches
@@ -50,17 +49,6 @@ def compare(options: argparse.Namespace, progress: Progress) -> Result:
     if options.over and options.by:
         raise InputError("--by shows each domain, and --over means of them; leave one out")
     inputs, asked = _asked(options, progress, 2)
-    drawn = [path for path, form in outputs_of(options) if form in FIGURES]
-    if drawn and not (options.baseline or len(inputs.tasks) > 1 or options.over):
-        # Most comparisons are not drawn.
-        from evalstats.pictures.plots import MOST_PAIRS
-
-        # A figure of more pairs than one holds is refused before the work that they are.
-        if (n_pairs := comb(len(inputs.systems), 2)) > MOST_PAIRS:
-            raise InputError(
-                f"-o {drawn[0]}: {n_pairs} pairs are too many rows for a figure; give --baseline, "
-                f"or draw ranks: evalstats rank -o {drawn[0]}"
-            )
     values = {name: asked.pop(name, getattr(options, name)) for name in names_of("question")}
     result: Any = _suite(inputs, asked).compare(executor=Reporting(None, progress), **asked)
     for question, value in values.items():
