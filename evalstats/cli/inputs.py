@@ -478,7 +478,8 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
             f"{' '.join(names)}; runs of a system are a column 'epoch', with --epochs runs"
         )
     logs = paths if names is None else dict(zip(names, paths, strict=True))
-    found = joined(logs, labels=of_items, paired=not options.unpaired, **wanted)
+    wanted |= {"paired": not options.unpaired, "called_apart": True}
+    found = joined(logs, labels=of_items, **wanted)
     tables: Iterable[object] = chain.from_iterable(found.tasks.values())
     if of_strengths and not all(isinstance(table, BattleTable) for table in tables):
         raise InputError(
@@ -599,7 +600,7 @@ def _of_lines(
             f"{where}: segments of {metric} must be named by the numbers of their lines to go with "
             f"{n:,} lines of texts, from 0 or 1 on, but some are {odd}"
         )
-    if table.n_segments != n and options.missing != "intersect":
+    if table.n_segments != n and options.missing not in ("intersect", "available"):
         raise InputError(
             f"{where} has scores ({metric}) of {table.n_segments:,} segments but the texts have "
             f"{n:,} lines; restrict the texts to these with --missing intersect"
