@@ -170,6 +170,23 @@ what shares both labels counts once
 two labels know as much as the one with fewer
 - Spread(error, 1.0, min(one
 + Spread(error, 1.0, max(one
+@ designs/meta/measures.py: meta
+the p-values of people and of a metric are of the same side
+- people, metric = (ndtr(-z) for z, _ in _sizes(totals))
++ people, metric = (ndtr(-np.abs(z)) for z, _ in _sizes(totals))
+differences of one size become ties together
+- last = np.append(thresholds[1:] > thresholds[:-1], True)
++ last = np.append(thresholds[1:] >= thresholds[:-1], True)
+@ designs/meta/meta.py: meta
+what a metric lacks is missing for all
+- known = np.all(np.isfinite(scores), axis=0)
++ known = np.isfinite(scores[0])
+differences that change places are in units of their own size
+- units = np.where(sizes > 0, sizes, 1.0) * _STEP
++ units = np.ones(sizes.shape) * _STEP
+two metrics that differ by rounding alone are one
+- pairs = np.rint(np.swapaxes(pairs / units, 1, 2)) * _STEP
++ pairs = np.swapaxes(pairs / units, 1, 2) * _STEP
 @ designs/arenas/bradley_terry.py: arenas
 being shown second is no gain
 - missed.sum(axis=1) - missed.sum(axis=0), missed.sum()
