@@ -17,11 +17,6 @@ from evalstats.results.records import (
     Difference,
     Record,
     barring,
-<<<<<<< HEAD
-    by_metric,
-=======
-    counted,
->>>>>>> main
     metric_name,
     plural,
 )

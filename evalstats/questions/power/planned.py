@@ -445,11 +445,11 @@ class Power(Several[PairPower]):
         return table_of(title, rows, columns, (notes,) if notes else (), spare=spare)
 
 
-<<<<<<< HEAD
 def _often(target: float) -> str:
     """Return how often a power is, in words for the usual one."""
     return "four times out of five" if target == 0.8 else f"{100 * target:g} % of the time"
-=======
+
+
 def _smooth(
     sizes: Sequence[int], values: Sequence[float | None], is_share: bool
 ) -> list[tuple[float, float]]:
@@ -470,7 +470,6 @@ def _smooth(
         between = np.interp(np.sqrt(fine), np.sqrt(xs), bent)
         shown = np.array([of_normal.cdf(z) for z in between])
     return list(zip(fine.tolist(), shown.tolist(), strict=True))
->>>>>>> main
 
 
 def _written(decimals: int, value: Any) -> str:

@@ -217,13 +217,8 @@ class Ranking(Several[Ranked]):
             letters = "Every system of a cluster is better than every system of a later cluster"
         if self.clusters != "simultaneous":
             letters += f"; clusters: {_OF_WMT[self.clusters][2]}"
-<<<<<<< HEAD
         letters += '. "first" is how often a system scores best in the resamples, which is not the '
         letters += "probability that it is the best."
-        return [table_of(title, self.systems, columns, (ties, letters))]
-=======
-        first = "share of the resamples in which a system scores best"
-        letters += f"; first: {first}, which is no probability that it is the best."
         spare = ("first", f"[{level}]", "cluster")
         table = table_of(title, self.systems, columns, (ties, letters), spare=spare)
         marks = [
@@ -233,7 +228,6 @@ class Ranking(Several[Ranked]):
         label = f"rank, {level}; thin: all at once"
         at = table.header.index(f"rank [{percent} %]")
         return [replace(table, forest=Forest(tuple(marks), at, label, is_whole=True))]
->>>>>>> main
 
     def _findings(self) -> list[Finding]:
         """Say who is first, how sure that is, and who ties."""
