@@ -177,11 +177,11 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     n_answers = [n for part in pivot.parts for n in part.n_answers]
     if max(n_answers) > 1:
         several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
-        how = "averaged, so that the item is the unit (epochs='runs' counts their spread)"
+        how = 'averaged, so that the item is the unit (epochs="runs" counts their spread)'
         if isinstance(pivot.metric, Trials):
             how = "as trials of the item, which is the unit"
         elif pivot.parts[0].n_runs > 1:
-            how = "as runs of the system, whose spread counts (epochs='mean' averages them)"
+            how = 'as runs of the system, whose spread counts (epochs="mean" averages them)'
         n = counted(len(pivot.ids), "item")
         line = f"{pivot.key.part or pivot.key}: {n}, {several} answers each"
         notes.append(Note("answers", line, f", {how}."))

@@ -70,7 +70,7 @@ def test_verdicts_are_by_the_adjusted_p_values_and_bounds_are_each_pairs():
     assert said in many.describe()
     assert "Blackwelder, 1982). " in each.describe()
     (note,) = [note for note in each.notes if "margin 0.35" in note]
-    assert "at level 0.05, each by itself;" in note
+    assert "at level 0.05, each by itself." in note
     pair = es.compare(scores(n_systems=2), metrics=MARKS, margin=0.35, **BY_T)
     (note,) = [note for note in pair.notes if "margin 0.35" in note]
     assert (
