@@ -488,7 +488,6 @@ compare TEXTS --names x x x => compare needs at least 2 systems, got 1: ['x']
 compare TEXTS --digits 3 -o x.json => --digits is for text, md and tex
 compare TEXTS --digits -1 => --digits must be at least 0, got -1
 compare TEXTS -o x.md -o ./x.md => -o ./x.md is given more than once
-compare FROM INPUT SEVEN -o c.pdf => error: -o c.pdf: 45 pairs are too many rows for a figure; give --baseline
 compare TEXTS --baseline '' => --baseline: there is no ''
 gate TEXTS --baseline copy => give --margin, the loss
 gate b.csv --baseline 0.6 --margin 0.1 => there are B. A score to reach is --at-least 0.6, without a baseline
