@@ -120,6 +120,13 @@ def test_the_site_is_short_enough_to_be_read():
         assert [line for line in lines if len(line) > 108] == [], name
 
 
+def test_words_that_people_search_for_are_on_a_page():
+    prose = re.sub(r"\s+", " ", _FENCE.sub(" ", "".join(TEXTS[path.name] for path in PAGES)))
+    words = "license|FAQ|temperature|noise floor|sample size|clustered standard errors"
+    words += "|non-determinism|exports CSV|contamination|prompt sensitivity|(MDE)"
+    assert [x for x in words.split("|") if x.lower() not in prose.lower()] == []
+
+
 def test_every_page_is_in_the_map_and_every_link_leads_somewhere():
     trees = "".join(re.findall(r"```{toctree}\n(.*?)```", TEXTS["index.md"], re.DOTALL))
     listed = re.findall(r"^(?:.*<)?([a-z][a-z-]+)>?$", trees, re.MULTILINE)
