@@ -50,7 +50,8 @@ def t_power(
             return normal_cdf(shift - critical)
         return noncentral_t_above(critical, min(shift, _FAR), degrees)
 
-    return beyond(noncentrality) + (beyond(-noncentrality) if sides == 2 else 0.0)
+    # Rounding may leave the scale by a bit.
+    return min(1.0, beyond(noncentrality) + (beyond(-noncentrality) if sides == 2 else 0.0))
 
 
 def of_runs(segments: Spread, runs: Sequence[Runs]) -> tuple[float, float, float]:
