@@ -647,7 +647,7 @@ of columns that can go the first goes first
 - left_out = list(spare[:n_spared])
 + left_out = list(spare[len(spare) - n_spared :])
 names are cut where they still differ
-- if len(set(some)) == len(set(texts)):
+- if len(set(some)) == n_distinct:
 + if some:
 @ results/files.py: latex
 what is wider than a column is a float of the page
@@ -726,8 +726,8 @@ two threads are refused where none can start
 + if False:
 @ resampling/weights.py: strata
 each stratum is drawn as often as it has units
-- multinomial_rows(rng, np.full(len(rows), n), n)
-+ multinomial_rows(rng, np.full(len(rows), n + 1), n)
+- np.full(n_rows * n_strata, n)
++ np.full(n_rows * n_strata, n + 1)
 @ resampling/streams.py: rows
 a row of weights sums to the number of draws
 - missing = sums - rows.sum(axis=1, dtype=wide)
@@ -1184,8 +1184,8 @@ a dot in a number parts no name
 - re.compile(r"(?<!\d)\.|\.(?!\d)")
 + re.compile(r"\.")
 a part of each name is left
-- while min(map(len, parts)) > 1 and
-+ while all(parts) and
+- while len(names) > 1 and min(map(len, parts)) > 1 and
++ while len(names) > 1 and all(parts) and
 @ cli/parser.py: cli
 a name may begin with a dash
 - yield f"{_NAME}{word}" if is_name else word
