@@ -42,6 +42,9 @@ the tails of t have a fraction of their own
 a quantile is exact
 - while abs(change) > 1e-9:
 + while abs(change) > 1e-5:
+a noncentral t is exact for few degrees of freedom
+- width / 2, 0.08,
++ width / 2, 0.8,
 the density of t at 0 is exact for few and many degrees of freedom
 - if degrees < 50:
 + if degrees < 5:
@@ -726,8 +729,8 @@ two threads are refused where none can start
 + if False:
 @ resampling/weights.py: strata
 each stratum is drawn as often as it has units
-- multinomial_rows(rng, np.full(len(rows), n), n)
-+ multinomial_rows(rng, np.full(len(rows), n + 1), n)
+- np.full(n_rows * n_strata, n)
++ np.full(n_rows * n_strata, n + 1)
 @ resampling/streams.py: rows
 a row of weights sums to the number of draws
 - missing = sums - rows.sum(axis=1, dtype=wide)
