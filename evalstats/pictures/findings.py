@@ -124,7 +124,7 @@ def _of_pair(
         whole = _claimed(c, main, whole.kind)
     elif len(main) > 1 and kinds == {"open"}:
         brief = _all_least(c, main, least)
-    elif len({d.metric for d in main}) > 1 and not c.adjusted.is_over_metrics:
+    elif "open" in kinds and len({d.metric for d in main}) > 1 and not c.adjusted.is_over_metrics:
         brief = 'p-values are per metric; adjust_over="metrics" makes all metrics one family.'
         lines.append(brief)
     if main != list(found):
@@ -277,7 +277,9 @@ def _over_tasks(c: Comparison, found: Sequence[Difference]) -> str:
     kind, (first, *_) = part_name(c.estimates), found
     what = plural(kind) if len(names) == 1 else f"differences by {kind} and metric"
     if not tasks["better"] and not tasks["worse"]:
-        return f"None of the {len(rows)} {what} shows a difference by itself."
+        n = len({d.task for d in rows})
+        where = "by itself" if len(names) == 1 else "in any metric"
+        return f"None of the {n} {plural(kind)} shows a difference {where}."
     shown = [(tasks["better"], "better"), (tasks["worse"], "worse")]
     said = [
         f"{len(own)} of {len(rows)} {what} {'shows' if len(own) == 1 else 'show'} that "
