@@ -128,7 +128,7 @@ _FORMS = "text|json|markdown|latex|html|csv"
 #: The options, under the headings of the help.
 OPTIONS = {
     "input": [
-        Option("LOG...", "logs", "a log or folder of logs, a table of scores, FILE.npz"),
+        Option("LOG...", "logs", "a log, a folder, a table of scores, or FILE.npz"),
         Option("-i, --input FILE...", "texts", "outputs, a file a system, a segment a line"),
         Option("-r, --references FILE...", "texts", "a file a reference; - is standard input",
                "texts"),

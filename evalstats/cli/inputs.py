@@ -481,7 +481,8 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
             f"{' '.join(names)}; runs of a system are a column 'epoch', with --epochs runs"
         )
     logs = paths if names is None else dict(zip(names, paths, strict=True))
-    found = joined(logs, labels=of_items, paired=not options.unpaired, **wanted)
+    wanted |= {"paired": not options.unpaired, "called_apart": True}
+    found = joined(logs, labels=of_items, **wanted)
     tables: Iterable[object] = chain.from_iterable(found.tasks.values())
     if of_strengths and not all(isinstance(table, BattleTable) for table in tables):
         raise InputError(

@@ -57,6 +57,7 @@ from evalstats.logs.reading import (
     distinguished,
     places_of,
     read_several,
+    told_apart,
 )
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.settings import allowed_changes, change_notes
@@ -286,10 +287,12 @@ def joined(
     human: OneLog | None = None,
     paired: bool = True,
     strengths: BradleyTerry | None = None,
+    called_apart: bool = False,
 ) -> Joined:
     """Return the tables of all systems by task, joined by id; parameters as in `compare_logs`.
 
-    `labels` are `groups`, `strata` and the like, by what they are for.
+    `labels` are `groups`, `strata` and the like, by what they are for. Systems that are called
+    after their files may be `called_apart`, by what tells these apart.
     Of battles `strengths` says what they are, of two systems too, which else have win rates. Of
     systems that are not paired each has tables of its own, with its own items. Tasks that were
     not asked alike are noted, and refused where `allow_changes`, as in `gate`, does not name what
@@ -312,6 +315,7 @@ def joined(
     check_patterns(is_higher, metrics, "directions", "metric ")
     people = {} if human is None else _people_of(logs, human, column, task, systems, columns)
     every = distinguished(_without(read, column))
+    every = told_apart(every) if called_apart else every
     every = [log.directed(is_higher).counting(missing) for log in every]
     ways = epochs_of(every[0].epochs if epochs is None else epochs)
     places = places_of(every, as_patterns(systems, "system"))

@@ -19,6 +19,7 @@ from evalstats.logs.rows import Key
 from evalstats.logs.sources import Source, differing, readable, without_suffix
 from evalstats.logs.words import as_directions, matches
 from evalstats.results.records import first_few
+from evalstats.statistics.files import apart
 from evalstats.text.references import table_columns
 
 #: A log, or where to read one; a frame (pandas, polars, pyarrow) is a table of scores.
@@ -232,6 +233,16 @@ def distinguished(logs: list[Log]) -> list[Log]:
         called = [short if len(systems) == 1 else f"{short}/{system}" for system in systems]
         renamed[i] = logs[i].renamed(dict(zip(systems, called, strict=True)))
     return renamed
+
+
+def told_apart(logs: list[Log]) -> list[Log]:
+    """Return logs, systems that are called after their files by what tells these apart."""
+    of_files = {log.systems[0] for log in logs if log.systems == (without_suffix(log.path),)}
+    called = dict(zip(sorted(of_files), apart(sorted(of_files)), strict=True))
+    others = {name for log in logs for name in log.systems} - of_files
+    if not others.isdisjoint(called.values()):
+        return logs
+    return [log.renamed(called) for log in logs]
 
 
 def places_of(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:

@@ -46,7 +46,11 @@ _STYLE = """<style>
 _LATEX = {"*": "*", "°": r"\circ"}
 #: Points of a column of A4's two, and of its whole page; how type is set, its size, blanks between.
 _COLUMN, _PAGE = 221, 345
-_SIZES = (("", 1.0, 12), (r"{\small\setlength{\tabcolsep}{3pt}", 0.93, 6))
+_SIZES = (
+    ("", 1.0, 12),
+    (r"{\small\setlength{\tabcolsep}{3pt}", 0.93, 6),
+    (r"{\footnotesize\setlength{\tabcolsep}{2pt}", 0.86, 4),
+)
 _LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
 #: More notes than these are folded away.
 _OPEN_NOTES = 3
@@ -124,7 +128,7 @@ def _tabular(table: Table) -> tuple[str, float]:
         blocks, left_out = widths.fitted(columns, table.spare, _PAGE, cuts=False)
         if len(blocks) == 1 and not left_out:
             break
-    parts = [rf"\par\noindent {latex_words(table.title)}\par\smallskip"]
+    parts = [rf"\par\medskip\noindent {latex_words(table.title)}"]
     for block in blocks:
         n_heads = max(len(column.head) for column in block)
         heads = zip(*(map(latex_words, column.above(n_heads)) for column in block), strict=True)
@@ -133,7 +137,7 @@ def _tabular(table: Table) -> tuple[str, float]:
         sides = "".join("l" if column.side == "<" else "r" for column in block)
         shown = table.set_off(lines[n_heads:], [r"\midrule"])
         parts += [
-            rf"\par\noindent{begin}\begin{{tabular}}{{@{{}}{sides}@{{}}}}",
+            rf"\par\medskip\noindent{begin}\begin{{tabular}}{{@{{}}{sides}@{{}}}}",
             *(r"\toprule", *lines[:n_heads], r"\midrule", *shown, r"\bottomrule"),
             rf"\end{{tabular}}{'}' if begin else ''}",
         ]

@@ -40,12 +40,8 @@ class Table:
     spare: tuple[int, ...] = ()
     forest: Forest | None = None
 
-    def text(self, width: int | None = None) -> str:
-        """Return aligned columns for a terminal, of so many cells at most."""
-        return "\n".join(self.lines(width)[0])
-
     def lines(self, width: int | None = None) -> tuple[list[str], list[str]]:
-        """Return the lines of `text`, and what the columns are called that had no room."""
+        """Return aligned columns for a terminal, and what those are called that had no room."""
         rows = self.cells([printable] * len(self.header), "_{}_", str)
         blocks, left_out = widths.fitted(self.columns(rows), self.spare, width)
         lines = wrapped(self.title, width)

@@ -227,18 +227,18 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
                 f"give different ",
                 Argument("names"),
             )
-    return chosen if names or len(paths) < 2 else _apart(chosen)
+    return chosen if names else apart(chosen)
 
 
-def _apart(names: Sequence[str]) -> list[str]:
+def apart(names: Sequence[str]) -> list[str]:
     """Return names without the parts with which all begin or end; two signs of each are left."""
     parts = [_DOT.split(name) for name in names]
     for end in (0, -1):
-        while min(map(len, parts)) > 1 and len({of[end] for of in parts}) == 1:
+        while len(names) > 1 and min(map(len, parts)) > 1 and len({of[end] for of in parts}) == 1:
             for of in parts:
                 del of[end]
     short = [".".join(of) for of in parts]
-    return short if min(map(len, short)) > 1 else list(names)
+    return short if all(len(name) > 1 for name in short) else list(names)
 
 
 def test_set_files(test_set: str, langpair: str) -> list[str]:

@@ -108,7 +108,9 @@ def table_of(pattern: re.Pattern[str]) -> NDArray[np.bool_]:
 @cache
 def whitespace_table() -> NDArray[np.bool_]:
     r"""Return the characters that `str.split` splits at; ``re`` tests ``\s`` by the same rule."""
-    table = table_of(re.compile(r"\s+"))
+    table = np.ones(UNICODE, dtype=np.bool_)
+    for piece in string_of(np.arange(UNICODE, dtype=np.int32)).split():
+        table[ord(piece[0]) : ord(piece[-1]) + 1] = False
     table.flags.writeable = False
     return table
 

@@ -3,6 +3,7 @@
 import io
 import shlex
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -120,7 +121,7 @@ def test_names_are_cut_in_the_middle_where_they_still_differ():
     table = Table(
         "t", ("system", "n"), tuple((f"{'a' * 60}{i}{'b' * 60}", "1") for i in "xy"), "<>"
     )
-    cut = [line.split()[0] for line in table.text(40).splitlines()[-2:]]
+    cut = [line.split()[0] for line in table.lines(40)[0][-2:]]
     assert len(set(cut)) == 2
     assert max(map(widths.of, cut)) <= 37
     assert cut[0].startswith("…x")
@@ -130,7 +131,7 @@ def test_a_table_of_numbers_alone_goes_on_below_itself():
     header = ("#", *(f"system {i}" for i in range(9)))
     rows = tuple((str(i), *(f"{i}.{j}{i}{j}" for j in range(9))) for i in range(2))
     table = Table("t", header, rows, ">" * 10)
-    lines = table.text(40).splitlines()
+    lines = table.lines(40)[0]
     assert max(map(len, lines)) <= 40
     shown = " ".join(lines)
     assert all(cell in shown for row in rows for cell in row)
@@ -139,4 +140,20 @@ def test_a_table_of_numbers_alone_goes_on_below_itself():
 @pytest.mark.parametrize("name", ["系统系统系统系统系统系统系统系统系统", "e\u0301" * 40])
 def test_wide_and_combining_signs_are_counted_as_they_are_shown(name):
     table = Table("t", ("a", "b"), ((name, "1"), ("x", "2")), "<>", notes=(name * 9,))
-    assert max(map(widths.of, table.text(40).splitlines())) <= 40
+    assert max(map(widths.of, table.lines(40)[0])) <= 40
+
+
+def test_tables_of_scores_are_called_by_what_tells_their_files_apart(tmp_path, typed, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = [f"generaltest2022.en-cs.hyp.{name}.cs.csv" for name in ("Online-W", "CUNI")]
+    for i, path in enumerate(files):
+        rows = "".join(f"{n},{(n * (i + 3)) % 7}\n" for n in range(9))
+        Path(path).write_text(f"segment,acc\n{rows}", encoding="utf-8")
+    options = ["--higher-is-better", "acc", "--resamples", "99", "-f", "csv"]
+    for baseline in ("CUNI", files[1], "generaltest2022.en-cs.hyp.CUNI.cs"):
+        assert ',"CUNI","Online-W",' in typed("compare", *files, "--baseline", baseline, *options)
+    # Python has the names of the files, and so has who gives names.
+    (difference,) = es.compare_logs(files, directions={"acc": "higher"}, n_resamples=99)
+    assert difference.system.startswith("generaltest2022")
+    named = typed("compare", *files, "--names", "x.a.y", "x.b.y", *options)
+    assert '"x.b.y"' in named

@@ -297,7 +297,7 @@ def test_digits_are_those_asked_for():
 
 def test_wide_characters_are_aligned_by_their_width():
     table = Table("t", ("a", "b"), (("系统", "1"), ("e\u0301x", "2")), "<>")
-    lines = table.text().split("\n")
+    lines = table.lines()[0]
     assert lines[-2:] == ["系统  1", "e\u0301x    2"]
 
 
