@@ -109,26 +109,37 @@ def best(run: Callable[[], object], seconds: float = 1.0) -> float:
 
 def plot(found: dict[str, Table]) -> Axes:
     """Draw the growth of extraction, and what a weight costs over N and over the columns."""
-    from matplotlib import pyplot
+    from evalstats.pictures.figures import own_figure
 
-    figure = pyplot.figure(figsize=(4.2, 8), layout="constrained", dpi=150)
+    figure = own_figure(6.4)
     growth, *panels = figure.subplots(3, 1)
-    for marker, metric in zip("osD^v", METRICS, strict=True):
-        _line(growth, found[metric], "seconds", 1, marker=marker, label=metric)
-    growth.set(xlabel="segments", ylabel="seconds", title="From text to statistics")
+    _lines(growth, {metric: (found[metric], "seconds", 1) for metric in METRICS})
+    _named(growth, "From text to statistics, seconds", "segments")
     for axes, label in zip(panels, ("segments N", "columns S·k"), strict=True):
-        _line(axes, found[label], "seconds", 1e9, marker="o", label="measured")
-        _line(axes, found[label], "floor", 1e9, marker="s", ls=":", label="floor")
-        about = f"Resampling, over {label.split()[0]}"
-        axes.set(xlabel=label, ylabel="ns a weight, all cores", title=about)
-    for axes in (growth, *panels):
-        axes.grid(alpha=0.3)
-        axes.legend(frameon=False, fontsize=8)
+        kinds = {"measured": "seconds", "the least that it can be": "floor"}
+        _lines(axes, {name: (found[label], key, 1e9) for name, key in kinds.items()})
+        _named(axes, "Resampling, nanoseconds a weight on all cores", label)
     return growth
 
 
-def _line(axes: Axes, cells: Table, key: str, unit: float, **style: Any) -> None:
-    axes.loglog([cell["size"] for cell in cells], [unit * cell[key] for cell in cells], **style)
+def _lines(axes: Axes, of: dict[str, tuple[Table, str, float]]) -> None:
+    from evalstats.pictures.figures import SERIES, SMALL
+
+    for (name, (cells, key, unit)), (colour, mark) in zip(of.items(), SERIES, strict=False):
+        sizes, values = [x["size"] for x in cells], [unit * x[key] for x in cells]
+        axes.loglog(sizes, values, f"{mark}-", color=colour, linewidth=1, markersize=3, label=name)
+    axes.legend(frameon=False, fontsize=SMALL)
+
+
+def _named(axes: Axes, title: str, below: str) -> None:
+    from evalstats.pictures.figures import name_axes
+    from evalstats.results.marks import round_sizes, written
+
+    for axis in (axes.xaxis, axes.yaxis):
+        ticks = round_sizes(*axis.get_view_interval())
+        axis.set_ticks(ticks, [written(tick) for tick in ticks])
+        axis.set_ticks([], minor=True)
+    name_axes(axes, title, below)
 
 
 def _peak() -> float:

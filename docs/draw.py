@@ -20,6 +20,14 @@ from evalstats.data import examples, load_sample
 from evalstats.data.examples import agent_runs, participants
 
 FOLDER = Path(__file__).with_name("figures")
+#: Of a file that is shown by itself, such as in a README; in a page it is the page's.
+_ALONE = """<style>
+svg:root { background: #ffffff }
+svg:root text { fill: currentColor }
+@media (prefers-color-scheme: dark) {
+ svg:root { background: #0d1117; color: #e6edf3; --paper: #0d1117 }
+}
+</style>"""
 #: matplotlib's own colours of text, lines and paper, and what follows the page's theme.
 _THEMED = (
     (r"(fill|stroke): ?#000000", r"\1: currentColor"),
@@ -36,8 +44,8 @@ def trained(step: int) -> list[str]:
     return [better if rng.random() < quality else worse for worse, better in pairs]
 
 
-def sample() -> Any:
-    """Draw the four systems of the sample against the baseline."""
+def forest() -> Any:
+    """Draw the four systems of the sample against the baseline, as `evalstats demo` has them."""
     found = load_sample()
     return es.compare(found.systems, found.references, baseline="baseline").plot()
 
@@ -93,25 +101,33 @@ def power() -> Any:
 def noise() -> Any:
     """Draw how often each tool reports a difference where there is none."""
     from benchmarks.calibration.tables import load
-    from evalstats.pictures.figures import BLUE, VERMILLION, forest, name_axes, rows_axes
+    from evalstats.results.marks import Mark
 
     rates = {
         cell.rpartition(" / ")[2]: counts["p ≤ .05"]
         for cell, counts in load().items()
         if cell.startswith("peers")
     }
-    found = {name: 100 * count / trials for name, (count, trials) in rates.items()}
-    spread = [
-        1.96 * (share * (100 - share) / rates[name][1]) ** 0.5 for name, share in found.items()
-    ]
-    values = [(x, x - e, x + e) for x, e in zip(found.values(), spread, strict=True)]
-    axes, edges = rows_axes(None, list(found))
-    axes.axvline(5, color="#767676", linewidth=0.6, zorder=0)
-    colours = [BLUE if name.startswith("evalstats") else VERMILLION for name in found]
-    forest(axes, values, (edges[1:] + edges[:-1]) / 2, colours)
-    axes.set_xlim(0, 15)
-    name_axes(axes, "Equal systems called different", "% of trials, at the level of 5 %")
-    return axes
+    rows = []
+    for name, (count, trials) in rates.items():
+        x = 100 * count / trials
+        spread = 1.96 * (x * (100 - x) / trials) ** 0.5
+        kind = "better" if name.startswith("evalstats") else "worse"
+        rows.append((name, f"{x:.1f} %", f"{trials:,}", Mark(x, x - spread, x + spread, kind)))
+    names = ("tool", "called different", "trials")
+    title = "Equal systems that tools call different, at the level of 5 %"
+    return drawn_table(title, names, rows, "% of trials, 95 % interval", 5.0)
+
+
+def drawn_table(title: str, names: tuple[str, ...], rows: Any, label: str, null: float) -> Any:
+    """Draw a table of our own: a row is a name, numbers, and a mark."""
+    from evalstats.pictures.tables import one_table
+    from evalstats.results.marks import Forest
+    from evalstats.results.tabular import Table
+
+    drawn = Forest(tuple((row[-1],) for row in rows), 1, label, null=null)
+    cells, align = tuple(row[:-1] for row in rows), "<" + ">" * (len(names) - 1)
+    return one_table([Table(title, names, cells, align, forest=drawn)])
 
 
 def looks() -> Any:
@@ -136,7 +152,8 @@ def judge() -> Any:
     import tempfile
 
     from evalstats.data import examples
-    from evalstats.pictures.figures import BLUE, GREY, VERMILLION, forest, name_axes, rows_axes
+    from evalstats.results import tabular
+    from evalstats.results.marks import Mark
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -153,19 +170,18 @@ def judge() -> Any:
         "people, 120 items": by_people,
         "both": by_both,
     }
-    axes, edges = rows_axes(None, list(found))
-    axes.axvline(0, color=GREY, linewidth=0.6, zorder=0)
-    values = [(d.difference, d.low, d.high) for d in found.values()]
-    colours = [VERMILLION, GREY, BLUE]
-    forest(axes, values, (edges[1:] + edges[:-1]) / 2, colours)
-    name_axes(axes, "tuned - base", "difference, 95 % interval")
-    return axes
+    rows = []
+    for (name, d), kind in zip(found.items(), ("worse", "open", "better"), strict=True):
+        numbers = tabular.number(d.difference, 3, True), tabular.interval(d.low, d.high, 3, True)
+        rows.append((name, *numbers, Mark(d.difference, d.low, d.high, kind)))
+    names = ("labels by", "difference", "[95 % interval]")
+    return drawn_table("tuned - base", names, rows, "difference, 95 % interval", 0.0)
 
 
 FIGURES = {
     x.__name__: x
     for x in (
-        *(sample, pvalues, ranks, arena, training, influence, power, looks, noise, growth),
+        *(forest, pvalues, ranks, arena, training, influence, power, looks, noise, growth),
         judge,
     )
 }
@@ -175,9 +191,11 @@ def digest(figure: Any) -> str:
     """Return a digest of what a figure shows: its texts, and its points to three digits."""
     shown: list[str] = []
     for axes in figure.axes:
-        shown += [axes.get_title(loc="right"), axes.get_xlabel()]
+        shown += [axes.get_title(loc="left"), axes.get_xlabel()]
         shown += [text.get_text() for text in (*axes.texts, *axes.get_yticklabels())]
-        points = [np.ravel(line.get_xydata()) for line in axes.lines]
+        # The rules of a table are as long as its words are wide.
+        lines = [line for line in axes.lines if line.get_gid() != "rule"]
+        points = [np.ravel(line.get_xydata()) for line in lines]
         points += [np.ravel(path.vertices) for c in axes.collections for path in c.get_paths()]
         shown += [f"{value:.3g}" for row in points for value in np.asarray(row, dtype=float)]
     return sha256("\n".join(shown).encode()).hexdigest()[:16]
@@ -209,6 +227,7 @@ def main(names: list[str]) -> None:
         text = path.read_text(encoding="utf-8")
         for colour, themed in _THEMED:
             text = re.sub(colour, themed, text)
+        text = text.replace(" <metadata>", f" {_ALONE}\n <metadata>", 1)
         # Lines that end in a blank would be changed by editors.
         text = re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
         text = text.replace("<svg ", f"<!-- shows {digest(figure)} -->\n<svg ", 1)

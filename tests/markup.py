@@ -13,6 +13,7 @@ class Markup(HTMLParser):
     def __init__(self, page):
         super().__init__()
         self.open, self.tags, self.attributes, self.texts, self.rows = [], [], [], {}, []
+        self.cells = []
         self.feed(page)
         self.close()
         assert not self.open
@@ -25,6 +26,7 @@ class Markup(HTMLParser):
             self.rows.append(0)
         if tag in ("td", "th"):
             self.rows[-1] += 1
+            self.cells.append("")
         if tag == "br":
             self.texts[self.open[-1]][-1] += "\n"
         if tag not in VOID:
@@ -38,8 +40,5 @@ class Markup(HTMLParser):
         # Also that of what is around, so that a cell has the text of its parts.
         for tag in set(self.open):
             self.texts[tag][-1] += data
-
-    @property
-    def cells(self):
-        """Headers and then cells, as they stand in one table."""
-        return [*self.texts.get("th", ()), *self.texts.get("td", ())]
+        if {"td", "th"} & set(self.open):
+            self.cells[-1] += data

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, overload
@@ -16,12 +15,19 @@ from evalstats.errors import InputError
 from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimates
 from evalstats.results.forms import Finding, Listed, as_digits, is_paper
-from evalstats.results.layout import comparison_tables, title
+from evalstats.results.layout import comparison_tables, folded_tables, title
 from evalstats.results.lookup import check_pairs, of_metric, of_pair, of_task
-from evalstats.results.marks import Panel
 from evalstats.results.notes import Limits
 from evalstats.results.papers import methods_section
-from evalstats.results.records import Adjustment, ContrastName, Difference, distinct, ranked
+from evalstats.results.records import (
+    Adjustment,
+    ContrastName,
+    Difference,
+    by_metric,
+    counted,
+    distinct,
+    ranked,
+)
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Progress
 
@@ -618,14 +624,20 @@ class Comparison(Listed[Difference]):
         system: str | None = None,
         baseline: str | None = None,
     ) -> Panels:
-        """Draw the differences with their intervals, the largest first, or a row a task.
+        """Draw the table with its intervals: of a metric, of a system, or against a baseline.
 
-        A filled dot is a significant difference, blue where the system is better and vermillion
-        where it is worse. Tasks have a panel a pair, of more than six pairs only their totals.
+        A row is a system, a task or a pair. Filled marks are significant differences, blue where
+        the system is better and vermillion where it is worse; of all pairs of more than four
+        systems the scores are drawn, of several tasks a table a pair, and of more than six pairs
+        the totals.
         """
         from evalstats.pictures import plots
 
-        return plots.differences(self, metric, ax, system, baseline)
+        known = self.differences if metric is None else of_metric(self.differences, metric)
+        asked = [d for d in known if system in (None, d.system) and baseline in (None, d.baseline)]
+        if not asked:
+            raise InputError(f"there is no pair of {system!r} and {baseline!r}")
+        return plots.differences(self, asked, ax)
 
     def plot_scores(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
         """Draw the scores with their intervals."""
@@ -722,26 +734,22 @@ class Comparison(Listed[Difference]):
         first, systems = self.differences[0], distinct(e.system for e in self.estimates)
         if len(systems) == 2:
             return f"{first.system} against {first.baseline}"
-        if self.baseline is None:
-            return f"{len(systems)} systems"
-        return f"{len(systems) - 1} systems against {self.baseline}"
+        if self.baseline is not None:
+            return f"{counted(len(systems) - 1, 'system')} against {self.baseline}"
+        best = distinct(
+            ranked(scores)[0].system
+            for scores in by_metric(self.estimates.totals or self.estimates).values()
+        )
+        of = f"{len(systems)} systems"
+        return of if len(best) > 1 else f"{best[0]} scores best of {of}"
 
     def _findings(self) -> list[Finding]:
         from evalstats.pictures.findings import comparison_findings
 
         return comparison_findings(self)
 
-    def _panels(self) -> dict[str, list[Panel]]:
-        from evalstats.pictures.findings import difference_panels
-
-        ranks: list[Panel] = []
-        if len(distinct(d.system for d in self.differences)) > 1:
-            for metric in distinct(d.metric for d in self.differences):
-                # With a baseline, one-sided or not adjusted there are no ranks, nor from a file.
-                with suppress(InputError):
-                    ranks += self.ranking(metric)._panels()["Ranks"]
-        differences = list(difference_panels(self))
-        return {"Ranks": ranks, "Differences": differences, **self.estimates._panels()}
+    def _folds(self) -> dict[str, list[tabular.Table]]:
+        return folded_tables(self)
 
     def _sections(self, texts: Texts) -> dict[str, str]:
         if self.source is None:

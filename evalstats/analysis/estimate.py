@@ -257,10 +257,16 @@ def estimates_of(drawn: Drawn, options: Options, part: Part, single: bool = True
             notes=notes,
             task=part.name,
             aggregate=part.total,
+            n_battles=battles,
             **design,
         )
-        for system, effect, (method, (low, high)), design in zip(
-            of.systems, drawn.effects, intervals, designs, strict=True
+        for system, effect, (method, (low, high)), design, battles in zip(
+            of.systems,
+            drawn.effects,
+            intervals,
+            designs,
+            of.battles or [None] * len(designs),
+            strict=True,
         )
     ]
 

@@ -47,6 +47,7 @@ class Scored:
     bounds: tuple[float, float] = Metric.bounds  # of scores, which no interval exceeds
     undefined: str = Metric.undefined  # what a score is that is no number
     cautions: tuple[Caution, ...] = ()  # what may make the scores invalid
+    battles: tuple[int, ...] = ()  # of each system, where scores are of these
     has_few_values: bool = False  # whether a unit has one of few, as who won, where it is elsewhere
 
     #: Whether all systems have the same units, drawn together.

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from itertools import chain
-from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +18,10 @@ import evalstats
 from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Suite
+from evalstats.checks import meant
 from evalstats.cli.flags import COMMANDS, flag_of, names_of
 from evalstats.cli.inputs import Input, Logs, log_at, read
-from evalstats.cli.output import FIGURES, outputs_of, to_stdout
+from evalstats.cli.output import to_stdout
 from evalstats.cli.parser import Percent, metrics_of
 from evalstats.errors import Argument, InputError
 from evalstats.logs.words import matches
@@ -29,7 +29,7 @@ from evalstats.metrics import Confusion, Mean
 from evalstats.resampling.executors import Reporting
 from evalstats.results.files import replacing
 from evalstats.results.forms import Result
-from evalstats.results.records import BARRING, accepting, barring
+from evalstats.results.records import BARRING, accepting, barring, distinct
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines, system_names
 from evalstats.statistics.segments import SegmentStatistics
@@ -49,17 +49,6 @@ def compare(options: argparse.Namespace, progress: Progress) -> Result:
     if options.over and options.by:
         raise InputError("--by shows each domain, and --over means of them; leave one out")
     inputs, asked = _asked(options, progress, 2)
-    drawn = [path for path, form in outputs_of(options) if form in FIGURES]
-    if drawn and not (options.baseline or len(inputs.tasks) > 1 or options.over):
-        # Most comparisons are not drawn.
-        from evalstats.pictures.plots import MOST_PAIRS
-
-        # A figure of more pairs than one holds is refused before the work that they are.
-        if (n_pairs := comb(len(inputs.systems), 2)) > MOST_PAIRS:
-            raise InputError(
-                f"-o {drawn[0]}: {n_pairs} pairs are too many rows for a figure; give --baseline, "
-                f"or draw ranks: evalstats rank -o {drawn[0]}"
-            )
     values = {name: asked.pop(name, getattr(options, name)) for name in names_of("question")}
     result: Any = _suite(inputs, asked).compare(executor=Reporting(None, progress), **asked)
     for question, value in values.items():
@@ -172,6 +161,36 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
     workers = Reporting(None, progress)
     found = evalstats.gate(inputs.tasks, executor=workers, allow_changes=accepted, **asked)
     return found.noting(*notes)
+
+
+def meta(options: argparse.Namespace, progress: Progress) -> Result:
+    """Hold metrics against people, whose scores are those of the first log, or have a name."""
+    paths = options.scores if options.input else options.logs
+    if not paths:
+        raise InputError("people's scores are missing: give them as the first log, or as --scores")
+    # What is asked of a log here is a judge's scores beside people's.
+    name, options.human = options.human, None
+    options.missing = options.missing or "available"
+    wanted, options.metrics = options.metrics, None
+    if name is None:
+        names = distinct(one.key.metric for one in log_at(paths[0], options).rows)
+        if len(names) > 1:
+            raise InputError(f"{paths[0]} has {', '.join(names)}: which are people's? give --human")
+        (name,) = names
+    options.metrics = wanted if options.input or not wanted else [*wanted, name]
+    inputs = read(options, progress)
+    tables = {table.metric.name: table for table in inputs.only()}
+    if name not in tables:
+        raise InputError(f": there is no {name!r}; {meant(name, tables)}", argument="human")
+    asked = {x: value for x in names_of("argument") if (value := getattr(options, x)) is not None}
+    return evalstats.meta(
+        tables.pop(name),
+        tables,
+        groups=inputs.labels["groups"],
+        baseline=options.baseline,
+        executor=Reporting(None, progress),
+        **asked,
+    ).noting(*inputs.notes)
 
 
 def show(options: argparse.Namespace, progress: Progress) -> Result:

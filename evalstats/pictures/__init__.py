@@ -2,7 +2,8 @@
 
 - `plots`: figures of results
 - `figures`: what all figures share
-- `findings`: what is found in scores and comparisons, in sentences and marks
+- `tables`: tables with the intervals of their rows
+- `findings`: what is found in scores and comparisons, in sentences
 - `report`: the page, with figures in SVG
 
 May import the core.

@@ -1,16 +1,15 @@
 """The report: one page of a result to hand to a colleague, with nothing loaded from elsewhere.
 
 It says what was found before it shows it, works without JavaScript, and has all names and texts
-escaped. Its figures are rows of a name beside a line of SVG, whose places are percents: rows fit
-any screen, and take their colours from the page. matplotlib would take longer than all else, and
-draws for one width and one colour of paper.
+escaped. Intervals are drawn in the tables, in SVG, which fits any screen and takes its colours from
+the page. matplotlib would take longer than all else, and draws for one width and one colour of
+paper.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,16 +19,16 @@ from string import Template
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from evalstats.analysis.scores import Segments, is_score_sum
 from evalstats.analysis.tasks import Task
 from evalstats.checks import label, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.results import tabular
-from evalstats.results.files import html, html_table
+from evalstats.results import tabular, whiskers
+from evalstats.results.files import html, html_table, minus
 from evalstats.results.forms import unsaid
-from evalstats.results.marks import Mark, Panel
+from evalstats.results.marks import Curve, oriented, written
 from evalstats.results.records import (
     CAUTION,
     Difference,
@@ -57,15 +56,8 @@ _MOST_TEXT = 2_000
 _MOST_FILES = 8
 #: Words and signs, each with the blanks behind it.
 _WORDS = re.compile(r"(?:[^\W_]+|[\W_])\s*")
-#: Names of tasks may break between their words; an escaped sign has none of these in it.
-_BETWEEN = re.compile(r"(?<=[\w)][-_/.])(?=\w)")
-#: Rows of a figure that is open from the start.
-_OPEN_ROWS = 30
-#: Pixels of a row, and of one with a distribution.
-_ROW, _TALL = 18, 30
-#: Share of the width that is left on either side; bars of a distribution, and ticks, at most.
-_PAD = 0.04
-_BINS, _TICKS = 40, 5
+#: Units of a curve's drawing: its width and height, and what is left of its axis.
+_ACROSS, _UP, _LEFT = 460, 260, 46
 
 
 def document(
@@ -78,20 +70,21 @@ def document(
     findings = result._findings()
     found = ""
     for finding in findings:
-        lines = "".join(f"<p>{html(line)}</p>" for line in finding.lines)
-        found += f'<li class="{finding.kind}"><b>{html(finding.said)}</b>{lines}</li>'
+        lines = "".join(f"<p>{_said(line)}</p>" for line in finding.lines)
+        found += f'<li class="{finding.kind}"><b>{_said(finding.said)}</b>{lines}</li>'
     notes, signatures = result._below(verbose=True)
     cautions = [note for note in notes if note.startswith(CAUTION)]
-    found = "".join(f'<li class="worse"><b>{html(line)}</b></li>' for line in cautions) + found
+    found = "".join(f'<li class="worse"><b>{_said(line)}</b></li>' for line in cautions) + found
     notes = unsaid([note for note in notes if note not in cautions], findings)
     method = [html(x) for x in [result._method()] if x]
     method += [f"<code>{html(line)}</code>" for line in signatures]
     sections = {
         "Findings": f'<ul class="verdicts">{found}</ul>' if found else "",
-        "Figures": _figures(result._panels()),
-        "Numbers": _tables(result._tables()),
+        "Results": "".join(map(curve, result._curves()))
+        + _tables(result._tables())
+        + _folded(result._folds()),
         **result._sections(_as_texts(texts)),
-        "Notes": "".join(f"<p>{html(note)}</p>" for note in notes),
+        "Notes": "".join(f"<p>{_said(note)}</p>" for note in notes),
         "Method": "".join(f"<p>{line}</p>" for line in method),
     }
     sections = {name: inside for name, inside in sections.items() if inside}
@@ -114,136 +107,77 @@ def document(
     # Nothing else may run or be loaded, even if a text were not escaped.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template(page).substitute(
-        title=html(heading), about=html("; ".join(about)), links=links, body=body, digest=digest
+        style=whiskers.STYLE,
+        title=html(heading),
+        about=html("; ".join(about)),
+        links=links,
+        body=body,
+        digest=digest,
     )
 
 
-def _figures(panels: Mapping[str, Sequence[Panel]]) -> str:
-    """Draw panels under their headings; scores beside something else are folded away."""
-    shown = ""
-    for name, some in panels.items():
-        drawn = ""
-        for panel in some:
-            one = chart(panel)
-            if panel.folded and len(panel.marks) * panel.times > _OPEN_ROWS:
-                one = f"<details><summary>{html(panel.folded)}</summary>{one}</details>"
-            drawn += one
-        inside = f'<div class="figures">{drawn}</div>'
-        if name == "Scores" and len(panels) > 1:
-            shown += f"<details><summary>{name}</summary>{inside}</details>"
-        elif some:
-            shown += f"<h3>{name}</h3>{inside}"
-    return shown
+def _said(text: str) -> str:
+    """Return a sentence with minus signs before numbers."""
+    return html(minus(text))
 
 
-def chart(panel: Panel) -> str:
-    """Draw a row for each mark under a title, with an axis below; of ranks it has whole ticks."""
-    marks, null = panel.marks, panel.null
-    ends = [x for m in marks for x in (m.value, m.low, m.high, *(m.wider or ()), *m.ends)]
-    ends += [float(x) for m in marks if len(m.replicates) for x in _range(m.replicates)]
-    ends += [] if null is None else [null]
-    low, high = min(ends), max(ends)
-    pad = _PAD * (high - low) or abs(low) * _PAD or 1.0
-    scale = _Scale(low - pad, high + pad)
-    ticks = _ticks(scale.low, scale.high, 1.0 if panel.is_whole else 0.0)
-    grid = "".join(_line(scale.at(t), "grid") for t in ticks)
-    grid += "" if null is None else _line(scale.at(null), "null")
-    rows = "".join(_row(mark, mark.band(null), scale, grid) for mark in marks)
-    labels = "".join(
-        f'<text x="{scale.at(t)}" y="12" text-anchor="middle">{t:.10g}</text>' for t in ticks
-    )
-    below = f'<div class="row axis"><span></span><svg height="16">{labels}</svg></div>'
-    about = f'<span class="about">{html(panel.about)}</span>'
-    caption = f"<figcaption>{html(panel.title)}{about}</figcaption>"
-    return f'<figure class="chart">{caption}{rows}{below}</figure>'
+def curve(shown: Curve) -> str:
+    """Draw lines over a size with both axes, what a plan aims at and where it stands."""
 
+    def at(x: float, y: float) -> tuple[float, float]:
+        across, up = shown.place(x, y)
+        return _LEFT + across * (_ACROSS - _LEFT - 12), _UP - 34 - up * (_UP - 46)
 
-@dataclass(frozen=True)
-class _Scale:
-    low: float
-    high: float
-
-    def at(self, value: float) -> str:
-        return f"{100 * (value - self.low) / (self.high - self.low):.2f}%"
-
-    def width(self, low: float, high: float) -> str:
-        return f"{100 * (high - low) / (self.high - self.low):.2f}%"
-
-
-def _row(mark: Mark, band: tuple[float, float] | None, scale: _Scale, grid: str) -> str:
-    """Draw a name, what lies within limits, a distribution, an interval and a value."""
-    tall = len(mark.replicates) > 0
-    # A name may take several lines, and the row with it.
-    y = f"{_TALL - _ROW / 2}" if tall else "50%"
+    (left, right), (low, high) = shown.axes
     drawn = ""
-    if band:
-        a, width = scale.at(band[0]), scale.width(*band)
-        drawn += f'<rect class="band" x="{a}" width="{width}" height="100%"/>'
-        drawn += "".join(_line(scale.at(x), "limit") for x in mark.ends)
-    drawn += grid + (_density(mark.replicates, scale, y) if tall else "")
-    for kind, ends in (("wider", mark.wider), ("whisker", (mark.low, mark.high))):
-        if ends:
-            a, b = map(scale.at, ends)
-            drawn += f'<line class="{kind}" x1="{a}" x2="{b}" y1="{y}" y2="{y}"/>'
-    x = scale.at(mark.value)
-    if mark.is_total:
-        diamond = '<path d="M-5 0L0 5L5 0L0-5Z"/>'
-        drawn += f'<svg x="{x}" y="{y}" overflow="visible">{diamond}</svg>'
-    else:
-        drawn += f'<circle cx="{x}" cy="{y}" r="4"/>'
-    kind = f"{mark.kind} total" if mark.is_total else mark.kind
-    said = f"{mark.name} ({mark.beside})" if mark.beside else mark.name
-    name = f'<span class="name">{_BETWEEN.sub("<wbr>", html(said))}</span>'
+    for x in shown.ticks[0]:
+        place, bottom = at(x, low)
+        drawn += f'<line class="grid" x1="{place:.1f}" x2="{place:.1f}" y1="{bottom}" y2="12"/>'
+        drawn += f'<text x="{place:.1f}" y="{bottom + 15}" text-anchor="middle">{written(x)}</text>'
+    for y in shown.ticks[1]:
+        start, place = at(left, y)
+        end = at(right, y)[0]
+        drawn += f'<line class="grid" x1="{start}" x2="{end}" y1="{place:.1f}" y2="{place:.1f}"/>'
+        drawn += f'<text x="{start - 6}" y="{place + 4:.1f}" text-anchor="end">{written(y)}</text>'
+    (x, bottom), (_, top) = at(shown.at, low), at(shown.at, high)
+    drawn += f'<line class="plan" x1="{x:.1f}" x2="{x:.1f}" y1="{bottom}" y2="{top}"/>'
+    if shown.target is not None:
+        (start, y), (end, _) = at(left, shown.target), at(right, shown.target)
+        drawn += f'<line class="target" x1="{start}" x2="{end}" y1="{y:.1f}" y2="{y:.1f}"/>'
+    said = []
+    for i, (name, points) in enumerate(shown.lines.items()):
+        path = "L".join("{:.1f} {:.1f}".format(*at(*point)) for point in points)
+        drawn += f'<path class="s{i % 5}" d="M{path}"/>'
+        said.append(f'<span class="s{i % 5}" aria-hidden="true">━</span>&nbsp;{html(name)}')
+    below = f"{shown.up} by number of {shown.across}; dotted: {shown.at:,.10g}, as planned"
+    below += "" if shown.target is None else f"; dashed: {shown.target:g}, as aimed at"
+    keys = f'<p class="about">{", ".join(said)}</p>' if len(said) > 1 else ""
     return (
-        f'<div class="row {kind}">{name}<svg height="{_TALL if tall else _ROW}">{drawn}</svg></div>'
+        f'<figure class="forest curve"><figcaption>{html(shown.title)}</figcaption>{keys}'
+        f'<svg viewBox="0 0 {_ACROSS} {_UP}" role="img" aria-label="{html(shown.title)}">{drawn}'
+        f'</svg><p class="about">{html(below)}</p></figure>'
     )
 
 
-def _line(x: str, kind: str) -> str:
-    return f'<line class="{kind}" x1="{x}" x2="{x}" y1="0" y2="100%"/>'
-
-
-def _density(replicates: ArrayLike, scale: _Scale, floor: str) -> str:
-    """Draw a histogram that stands on the line of a row."""
-    low, high = _range(replicates)
-    if low == high:
-        return ""
-    counts, _ = np.histogram(replicates, np.linspace(low, high, _BINS + 1))
-    heights = 100 - 100 * counts / counts.max()
-    path = "".join(f"V{h:.0f}H{i + 1}" for i, h in enumerate(heights))
-    return (
-        f'<svg x="{scale.at(low)}" width="{scale.width(low, high)}" height="{floor}" '
-        f'viewBox="0 0 {_BINS} 100" '
-        f'preserveAspectRatio="none"><path class="density" d="M0 100{path}V100Z"/></svg>'
+def _folded(folds: Mapping[str, Sequence[Table]]) -> str:
+    """Fold tables away under their names."""
+    return "".join(
+        f"<details><summary>{html(name)}</summary>{_tables(tables)}</details>"
+        for name, tables in folds.items()
     )
-
-
-def _range(values: ArrayLike) -> tuple[float, float]:
-    return float(np.min(values)), float(np.max(values))
-
-
-def _ticks(low: float, high: float, least: float) -> list[float]:
-    """Return round numbers within a range, at most five, and at least so far from one another."""
-    step = 10.0 ** math.floor(math.log10((high - low) / _TICKS))
-    step *= next(f for f in (1, 2, 5, 10) if (high - low) / (f * step) <= _TICKS)
-    step = max(step, least)
-    first, last = math.ceil(low / step), math.floor(high / step)
-    return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
 
 
 def _tables(tables: Sequence[Table]) -> str:
-    """Return tables that scroll by themselves, also with keys, and whose rows have a head."""
+    """Return tables that scroll by themselves, also with keys."""
     found: list[str] = []
     titles = [table.title for table in tables]
     for i, table in enumerate(tables):
-        # The first column says what a row is.
-        rows = re.sub(r"<tr([^>]*)><td( class=\"text\")?>(.*?)</td>",
-                      r'<tr\1><th scope="row"\2>\3</th>', html_table(table))  # fmt: skip
         # Of tables of one title each has its number, by which they can be told apart unseen.
         n = titles[: i + 1].count(table.title)
         said = html(table.title) + (f", {n}" if n > 1 else "")
         found.append(
-            f'<div class="scroll" tabindex="0" role="region" aria-label="{said}">{rows}</div>'
+            f'<div class="scroll" tabindex="0" role="region" aria-label="{said}">'
+            f"{html_table(table)}</div>"
         )
     return "".join(found)
 
@@ -319,7 +253,7 @@ def scores_by_stratum(of: Segments) -> list[tuple[str, int, Floats]]:
 
 def of_segments(c: Comparison, evaluation: Evaluation, texts: Texts) -> dict[str, str]:
     """Return what needs the statistics: scores in strata, and segments with their texts."""
-    every = [d for d in c.differences if d.n_differing]
+    every = [d for d in oriented(c, c.differences) if d.n_differing]
     shown, units = _chosen(c, every), plural(c.estimates[0].unit)
     firsts = {(d.task, d.metric): d for d in shown}
     try:
@@ -392,7 +326,7 @@ def _segments(c: Comparison, d: Difference, beside: _Beside, texts: Texts) -> st
     items = []
     for unit, value in shown[:_SEGMENTS]:
         better = d.system if (value > 0) == d.higher_is_better else d.baseline
-        said = f"{tabular.number(value, places, True)} {d.metric}, for {better}"
+        said = f"{minus(tabular.number(value, places, True))} {d.metric}, for {better}"
         own = {name: _text(columns[name], name, unit, beside) for name in names}
         pair = [own.get(d.baseline, ""), own.get(d.system, "")]
         written = {}

@@ -13,6 +13,7 @@
 - `forms`: the ways in which every result is written
 - `layout`: what stands in the tables of scores and comparisons
 - `marks`: what figures show of results
+- `whiskers`: marks in SVG, in the rows of a table
 - `estimates`: what users get of scores, `Estimate` and `Estimates`
 - `notes`: sentences of results, what a careful reader should know
 - `papers`: what goes into papers, the table of scores and the section on methods

@@ -15,7 +15,6 @@ from evalstats.inference.draws import NONE, Draws
 from evalstats.results import layout
 from evalstats.results.convert import Count, Level, NotNegative, check_bounds
 from evalstats.results.forms import Finding, Listed, Result
-from evalstats.results.marks import Panel
 from evalstats.results.papers import methods_section
 from evalstats.results.records import Interval, distinct, stretch
 from evalstats.results.tabular import Table
@@ -42,11 +41,6 @@ class _Scores(Result):
 
     def _method(self) -> str:
         return self.describe()
-
-    def _panels(self) -> dict[str, list[Panel]]:
-        from evalstats.pictures.findings import score_panels
-
-        return {"Scores": list(score_panels(self._rows()))}
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         return layout.score_tables(self._rows(), digits)
@@ -89,6 +83,8 @@ class Estimate(_Scores):
         Where there are several runs: the standard error that the choice of the runs alone gives.
     task, aggregate : str, str or None
         As of a `Difference`.
+    n_battles : int or None
+        Of an arena: in how many battles the system was.
     replicates : ndarray, shape (B,)
         Corpus scores of the resamples, drawn at the first look where the interval has not needed
         them; empty for t, of several tasks, and after `from_json`.
@@ -120,6 +116,7 @@ class Estimate(_Scores):
     run_error: NotNegative | None = None
     task: str = ""
     aggregate: str | None = None
+    n_battles: Count | None = None
     # They follow from the signature and the statistics, and an array has no hash.
     draws: Draws = field(default=NONE, compare=False)
 

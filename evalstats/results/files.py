@@ -33,15 +33,21 @@ _STYLE = """<style>
 .evalstats table th, .evalstats table td { padding: 0.2em 0.7em; text-align: right;
   white-space: nowrap; border: 0; max-width: none; vertical-align: baseline; }
 .evalstats table th { font-weight: 600; border-bottom: 1px solid rgba(127, 127, 127, 0.8); }
-.evalstats table td { border-bottom: 1px solid rgba(127, 127, 127, 0.3); }
-.evalstats table tr.total td { font-weight: 600; }
-.evalstats table :not(.total) + tr.total td { border-top: 2px solid rgba(127, 127, 127, 0.8); }
+.evalstats table tbody th { font-weight: normal; }
+.evalstats table tbody tr > * { border-bottom: 1px solid rgba(127, 127, 127, 0.3); }
+.evalstats table tr.total > * { font-weight: 600; }
+.evalstats table :not(.total) + tr.total > * { border-top: 2px solid rgba(127, 127, 127, 0.8); }
 .evalstats table .text { text-align: left; white-space: normal; overflow-wrap: break-word;
   min-width: 6em; max-width: 24em; unicode-bidi: isolate; }
 .evalstats p { margin: 0.3em 0; font-size: 0.9em; }
 .evalstats code { font-size: 0.85em; overflow-wrap: anywhere; color: inherit;
   background: transparent; }
 </style>"""
+#: Colours of what is drawn, which show on black as on white.
+_COLOURS = """.evalstats { --better: #2a84c0; --worse: #d0661a; --open: #808080; --soft: #808080;
+  --ink: currentColor; --fill: rgba(42, 132, 192, 0.3); --band: rgba(127, 127, 127, 0.15);
+  --paper: var(--jp-layout-color0, var(--vscode-editor-background, Canvas)); }
+.evalstats table .drawn { padding: 0; }"""
 #: Marks as LaTeX writes them above the line.
 _LATEX = {"*": "*", "°": r"\circ"}
 #: Points of a column of A4's two, and of its whole page; how type is set, its size, blanks between.
@@ -54,6 +60,8 @@ _SIZES = (
 _LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
 #: More notes than these are folded away.
 _OPEN_NOTES = 3
+_HEAD = 'th scope="col"'
+_VERDICTS = {"better": "better", "worse": "worse", "passed": "better", "failed": "worse"}
 
 
 def as_markdown(page: Page) -> str:
@@ -152,27 +160,63 @@ def _points(share: float, text: str) -> float:
     return share * widths.in_points(text)
 
 
+def verdict(cell: str) -> str:
+    """Return what a verdict says of its system, "better" or "worse"; nothing of other cells."""
+    return _VERDICTS.get(cell.rstrip(" *°†"), "")
+
+
 def html_table(table: Table) -> str:
-    """Return a table whose text is escaped and set apart from text of another direction."""
-    kinds = [' class="text"' if side == "<" else "" for side in table.align]
+    """Return a table whose text is escaped and set apart from text of another direction.
 
-    def line(tag: str, row: Sequence[str]) -> str:
-        cells = zip(row, kinds, strict=True)
-        return "".join(f"<{tag}{kind}>{cell}</{tag.split()[0]}>" for cell, kind in cells)
+    What is drawn in its rows has a column of its own, with an axis below.
+    """
+    # Most tables are not drawn, and marks are made of records, which have files.
+    from evalstats.results import whiskers
 
-    rows = table.cells([html] * len(table.header), "<b>{}</b>", html)
-    head = line('th scope="col"', list(map(html, table.header)))
-    n_before = len(table.rows) - table.n_totals
-    return "\n".join(
-        [
-            f"<table>\n<caption>{html(table.title)}</caption>",
-            f"<thead><tr>{head}</tr></thead>\n<tbody>",
-            *(f"<tr>{line('td', row)}</tr>" for row in rows[:n_before]),
-            *(f'<tr class="total">{line("td", row)}</tr>' for row in rows[n_before:]),
-            "</tbody>\n</table>",
-            *(f"<p>{html(note)}</p>" for note in table.notes),
-        ]
-    )
+    forest, n_before = table.forest, len(table.rows) - table.n_totals
+    above, below, rows = "", "", [""] * len(table.rows)
+    if forest is not None:
+        above, below = whiskers.head(forest), whiskers.axis(forest)
+        rows = [whiskers.cell(forest, i) for i in range(len(rows))]
+
+    def line(
+        kind: str, cells: Sequence[str], drawn: str, first: str = "td", tag: str = "td"
+    ) -> str:
+        found = []
+        for j, (side, cell) in enumerate(zip(table.align, cells, strict=True)):
+            own = tag if j else first
+            said = verdict(cell) if j else ""
+            kinds = ["text"] * (side == "<") + [f"said-{said}"] * bool(said)
+            kinds += ["spare"] * (j in table.spare)
+            found.append(_tagged(own, cell, kinds))
+        if forest is not None:
+            found.insert(forest.at, _tagged(tag, drawn, ["drawn"]))
+        return f'<tr class="{kind}">{"".join(found)}</tr>' if kind else f"<tr>{''.join(found)}</tr>"
+
+    head = line("", [html(words(name)) for name in table.header], above, _HEAD, _HEAD)
+    lines = [
+        _tagged("table", "", ["forest"] * (forest is not None)).removesuffix("</table>"),
+        f"<caption>{html(words(table.title))}</caption>",
+        f"<thead>{head}</thead>",
+        "<tbody>",
+    ]
+    written = [html_number if side == ">" else html for side in table.align]
+    for i, cells in enumerate(table.cells(written, "<b>{}</b>", html)):
+        is_tall = forest is not None and whiskers.is_tall(forest, i)
+        kind = " ".join(["total"] * (i >= n_before) + ["tall"] * is_tall)
+        # The first column says what a row is.
+        lines.append(line(kind, cells, rows[i], 'th scope="row"'))
+    lines.append("</tbody>")
+    if forest is not None:
+        empty = line("", [""] * len(table.header), below)
+        lines.append(f'<tfoot aria-hidden="true">{empty}</tfoot>')
+    return "\n".join([*lines, "</table>", *(f"<p>{html(note)}</p>" for note in table.notes)])
+
+
+def _tagged(tag: str, inside: str, classes: Sequence[str] = ()) -> str:
+    """Return an element of such classes."""
+    kind = f' class="{" ".join(classes)}"' if classes else ""
+    return f"<{tag}{kind}>{inside}</{tag.split()[0]}>"
 
 
 def fragment(page: Page) -> str:
@@ -182,9 +226,15 @@ def fragment(page: Page) -> str:
     if len(below) > _OPEN_NOTES:
         below = ["<details>", f"<summary>{len(below)} notes</summary>", *below, "</details>"]
     codes = [f"<p><code>{html(line)}</code></p>" for line in page.signatures]
-    above = [f"<p><b>{html(line)}</b></p>" for line in page.above]
+    above = [f"<p><b>{html_number(line)}</b></p>" for line in page.above]
     body = "\n".join([*above, *map(html_table, page.tables), *below, *codes])
-    return f'{_STYLE}\n<div class="evalstats">\n{body}\n</div>'
+    style = _STYLE
+    if any(table.forest for table in page.tables):
+        # Only tables that are drawn need it.
+        from evalstats.results.whiskers import STYLE
+
+        style = style.replace("</style>", f"{_COLOURS}{STYLE}</style>")
+    return f'{style}\n<div class="evalstats">\n{body}\n</div>'
 
 
 def as_html(page: Page, title: str) -> str:
@@ -256,9 +306,19 @@ def latex(text: str) -> str:
     return re.sub(r"([-',])(?=\1)", r"\1{}", escaped)
 
 
+def minus(text: str) -> str:
+    """Return text in which numbers below 0 have a minus sign, which screens read out."""
+    return _MINUS.sub("−", text)
+
+
+def words(text: str) -> str:
+    """Return a heading with the signs that stand between words as mathematics."""
+    return _LESS.sub("−", minus(text)).replace(" <= ", " ≤ ")
+
+
 def latex_number(text: str) -> str:
     """Return a cell of numbers as LaTeX, with minus signs, and a dash for none."""
-    return "--" if text == "-" else latex(_MINUS.sub("−", text))
+    return "--" if text == "-" else latex(minus(text))
 
 
 def latex_words(text: str) -> str:
@@ -279,6 +339,11 @@ def markdown_line(text: str) -> str:
 def html(text: str) -> str:
     """Return text for the inside of an HTML element or of a quoted attribute."""
     return escape(printable(text))
+
+
+def html_number(text: str) -> str:
+    """Return a cell of numbers as HTML, with minus signs."""
+    return html(minus(text))
 
 
 def json_text(text: str) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
     from evalstats.pictures.report import Texts
     from evalstats.results.estimates import Estimate
-    from evalstats.results.marks import Panel
+    from evalstats.results.marks import Curve
 
 T = TypeVar("T", bound="Result")
 R = TypeVar("R", bound=Any)
@@ -154,13 +154,13 @@ class Result(Record):
         """Return what a report says first, the surest before the rest."""
         return []
 
-    def _panels(self) -> dict[str, list[Panel]]:
-        """Return the figures of a report, under their headings."""
-        found: dict[str, list[Panel]] = {}
-        for part in self._parts():
-            for heading, panels in part._panels().items():
-                found.setdefault(heading, []).extend(panels)
-        return found
+    def _folds(self) -> dict[str, list[Table]]:
+        """Return tables that a report folds away below the others, by what they are called."""
+        return {}
+
+    def _curves(self) -> list[Curve]:
+        """Return what a report draws above the tables, but for what tables draw themselves."""
+        return []
 
     def _sections(self, texts: Texts) -> dict[str, str]:
         """Return what else a report has, as HTML under names; texts of segments are shown there."""

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
+from math import comb
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evalstats.results import tabular
+from evalstats.results.marks import Forest, Limit, Mark, by_size, oriented, sides_of
 from evalstats.results.records import (
     Difference,
     Discordant,
@@ -33,10 +39,14 @@ if TYPE_CHECKING:
 
 #: Up to so many systems all pairs are listed; up to so many more they are a matrix, if not asked.
 _LISTED_SYSTEMS, _IN_MATRIX = 4, 12
+#: Rows with a density each, of more there is no room; systems side by side in a row.
+_DENSE, _SIDE_BY_SIDE = 30, 5
 #: Systems whose intervals are beside their scores on tasks; of more there is no room for them.
 _WITH_INTERVALS = 3
 #: Pairs that have a table of their tasks each; of more the totals are shown.
 _LISTED_PAIRS = 6
+#: Rows of a table that a report folds away.
+_MOST_FOLDED = 600
 #: Metrics that a title names.
 _NAMED = 6
 #: What a narrow terminal leaves out of a table of scores.
@@ -64,20 +74,57 @@ def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> li
     systems = distinct(e.system for e in estimates)
     if has_tasks(estimates) or (len(systems) == 1 and len(estimates) > 1):
         return [_task_table(panel, systems, digits) for panel in _panels(estimates)]
-    return [
-        table_of(_title(panel), ranked(panel), [_SYSTEM, *_score(panel, digits)], spare=_ERROR)
-        for panel in by_metric(estimates).values()
+    tables = []
+    for panel in by_metric(estimates).values():
+        rows = ranked(panel)
+        columns = [_SYSTEM, *_score(panel, digits), *_battles(panel)]
+        table = table_of(_title(panel), rows, columns, spare=_ERROR)
+        tables.append(replace(table, forest=_score_forest([[e] for e in rows], 1)))
+    return tables
+
+
+def _score_forest(rows: Sequence[Sequence[Estimate]], at: int) -> Forest:
+    """Return scores with their intervals: of one system a row, or of several one each."""
+    first, names = rows[0], distinct(e.system for row in rows for e in row)
+    is_dense = len(rows) <= _DENSE and len(first) == 1
+    marks = [
+        tuple(
+            Mark(
+                e.score,
+                e.low,
+                e.high,
+                is_total=e.aggregate is not None,
+                replicates=(lambda e=e: e.replicates) if is_dense else None,  # type: ignore[misc]
+            )
+            for e in row
+        )
+        for row in rows
     ]
+    label = f"{score_name(first[0].signature)}, {tabular.level(first[0].confidence_level)}"
+    return Forest(tuple(marks), at, label, series=tuple(names) if len(first) > 1 else ())
 
 
 def _score(panel: Sequence[Estimate], digits: int | None) -> list[Column]:
     """Return the columns of a score: itself, its interval, its standard error."""
     level, places = tabular.level(panel[0].confidence_level), decimals_of(panel, digits)
     return [
-        ("score", ">", lambda e: tabular.number(e.score, places[e.metric])),
+        (score_name(panel[0].signature), ">", lambda e: tabular.number(e.score, places[e.metric])),
         (f"[{level}]", ">", lambda e: tabular.interval(e.low, e.high, places[e.metric])),
         ("std. error", ">", lambda e: tabular.number(e.standard_error, places[e.metric])),
     ]
+
+
+def _battles(panel: Sequence[Estimate]) -> list[Column]:
+    """Return the column of battles, of an arena."""
+    if panel[0].n_battles is None:
+        return []
+    return [("battles", ">", lambda e: f"{e.n_battles:,}")]
+
+
+def score_name(signature: str) -> str:
+    """Return what a score is called: that of an arena is in log odds, or in Elo's points."""
+    names = {"log-odds": "log odds", "elo": "Elo points"}
+    return next((name for scale, name in names.items() if f"|scale:{scale}|" in signature), "score")
 
 
 def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int | None) -> Table:
@@ -97,8 +144,16 @@ def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int |
             columns += _through(lambda line, system=system: line[system], [whole])  # type: ignore[misc]
         what = f" with {cells[1][0][1:-1]}s" if len(shown) > 1 else ""
         title = f"{_title(panel)}, scores{what}"
-    n_totals = sum(aggregate is not None for _, aggregate, _ in lines)
-    return table_of(title, list(lines.values()), columns, n_totals=n_totals, spare=_ERROR)
+    n_totals, rows = sum(aggregate is not None for _, aggregate, _ in lines), list(lines.values())
+    table = table_of(title, rows, columns, n_totals=n_totals, spare=_ERROR)
+    if len(systems) > _SIDE_BY_SIDE or is_mixed(panel) or len(by_metric(panel)) > 1:
+        return table
+    # A system that is not on all tasks has no place of its own beside the others.
+    if any(len(line) < len(systems) for line in rows):
+        return table
+    at = len(columns) - (len(cells) if len(systems) == 1 else len(systems))
+    each = [[line[system] for system in systems] for line in rows]
+    return replace(table, forest=_score_forest(each, at))
 
 
 def comparison_tables(
@@ -106,41 +161,82 @@ def comparison_tables(
     digits: int | None = None,
     matrix: bool | None = None,
     verbose: bool = False,
+    asked: Sequence[Difference] | None = None,
 ) -> list[Table]:
-    """Lay out differences: of one pair a row a task or metric, of several a row a system.
+    """Lay out differences, all or those that are `asked`: of a pair by task or metric, or a system.
 
     `verbose` tables have the standard error of the difference, and the correlation of both scores.
     """
-    estimates, found = comparison.estimates, comparison.differences
-    pairs, of_tasks = by_pair(found), has_tasks(found)
-    several = len(pairs) == 1 and len({(d.task, d.metric) for d in found}) > 1
-    if several or (of_tasks and (len(pairs) <= _LISTED_PAIRS or not comparison.totals)):
-        groups = [group for panel in _panels(found) for group in by_pair(panel).values()]
-        return [_pair_table(_Differences(comparison, group, digits, verbose)) for group in groups]
-    shown = estimates.totals if of_tasks else estimates
-    tables = score_tables(estimates, digits) if of_tasks else []
+    estimates = comparison.estimates
+    found = comparison.differences if asked is None else asked
+    n_pairs, of_tasks = len(by_pair(found)), has_tasks(found)
+    is_of_pair = n_pairs == 1 and (comparison.baseline is None or len(found) > 1)
+    if is_of_pair or (of_tasks and (n_pairs <= _LISTED_PAIRS or not comparison.totals)):
+        panels = _panels(oriented(comparison, found))
+        groups = [group for panel in panels for group in by_pair(panel).values()]
+        pairs = [_pair_table(_Differences(comparison, group, digits, verbose)) for group in groups]
+        return [_among(table, pairs) for table in pairs]
+    if n_pairs < len(by_pair(comparison.differences)):
+        main = found if not of_tasks else [d for d in found if d.aggregate is not None]
+        each = by_metric(main).values()
+        return [_all_pairs(_Differences(comparison, some, digits, verbose)) for some in each]
+    metrics = {d.metric for d in found}
+    rows = [e for e in estimates if e.metric in metrics]
+    shown = [e for e in rows if e.aggregate is not None] if of_tasks else rows
+    tables = score_tables(rows, digits) if of_tasks else []
     for metric, scores in by_metric(shown).items():
         best_first = ranked(scores)
         of = [d for d in found if (d.metric, d.task) == (metric, best_first[0].task)]
         differences = _Differences(comparison, of, digits, verbose)
         if comparison.baseline is None:
             tables += _rank_tables(differences, best_first, matrix)
-            continue
-        of_system = {d.system: d for d in of}
-        first, *others = differences.columns()
-        columns = [
-            _SYSTEM,
-            *_score(differences.estimates, digits)[:2],
-            *_through(lambda e, of=of_system: of.get(e.system), [first], "baseline"),  # type: ignore[misc]
-            *_through(lambda e, of=of_system: of.get(e.system), others),  # type: ignore[misc]
-        ]
-        rows = sorted(best_first, key=lambda e: e.system in of_system)
-        names, adjusted = [name for name, _, _ in columns], comparison.adjusted.pvalue_name()
-        # The verdict is of the adjusted p-value, where there is one.
-        unadjusted = ["p"] if adjusted != "p" and adjusted in names else []
-        spare = [names[2], "gained, lost", *unadjusted]
-        tables.append(table_of(_title(best_first), rows, columns, spare=spare))
+        else:
+            tables.append(_baseline_table(differences, best_first))
     return tables
+
+
+def _baseline_table(differences: _Differences, best_first: Sequence[Estimate]) -> Table:
+    """Lay out the baseline, and the other systems with their differences from it, best first."""
+    of_system = {d.system: d for d in differences.found}
+    first, *others = differences.columns()
+    columns = [
+        _SYSTEM,
+        *_score(differences.estimates, differences.digits)[:2],
+        *_through(lambda e: of_system.get(e.system), [first], "baseline"),
+        *_through(lambda e: of_system.get(e.system), others),
+    ]
+    rows = sorted(best_first, key=lambda e: e.system in of_system)
+    names, adjusted = [name for name, _, _ in columns], differences.comparison.adjusted
+    # The verdict is of the adjusted p-value, where there is one.
+    unadjusted = ["p"] if "p" != adjusted.pvalue_name() in names else []
+    spare = [names[2], "gained, lost", *unadjusted]
+    table = table_of(_title(best_first), rows, columns, spare=spare)
+    return replace(table, forest=differences.forest([of_system.get(e.system) for e in rows], 3))
+
+
+def folded_tables(comparison: Comparison) -> dict[str, list[Table]]:
+    """Lay out what has no room among the tables: all pairs, or those with the best on each task."""
+    c, found = comparison, comparison.differences
+    n_pairs, of_tasks = len(by_pair(found)), has_tasks(found)
+    folded: dict[str, list[Table]] = {}
+    if (c.baseline is not None or n_pairs <= comb(_LISTED_SYSTEMS, 2)) and not of_tasks:
+        return {}
+    if of_tasks and (n_pairs <= _LISTED_PAIRS or not c.totals):
+        return {}
+    for metric, some in by_metric(oriented(c, found)).items():
+        scores = [e for e in c.estimates if e.metric == metric]
+        best = ranked([e for e in scores if e.aggregate is not None] or scores)[0].system
+        what = f"all {n_pairs:,} pairs"
+        if c.baseline is None and (of_tasks or n_pairs > _MOST_FOLDED):
+            some = [d for d in some if best in (d.system, d.baseline)]
+            what = f"{best} against each of the others"
+        if of_tasks:
+            some = list(chain(*by_pair(some).values()))
+            what += f", by {part_name(c.estimates)}"
+        what += "" if len(some) <= _MOST_FOLDED else f", the first {_MOST_FOLDED} rows"
+        differences = _Differences(c, some[:_MOST_FOLDED], None)
+        folded[f"{metric}: {what}"] = [_all_pairs(differences)]
+    return folded
 
 
 class _Differences:
@@ -198,6 +294,54 @@ class _Differences:
                 columns.append((f"{name} {limit:g}", "<", c.claim))
         return columns
 
+    def forest(self, rows: Sequence[Difference | None], at: int, one_pair: bool = False) -> Forest:
+        """Return differences with their intervals; of several metrics each on its own scale."""
+        c, found = self.comparison, self.found
+        limit = Limit(c.margin, c.recovery)
+        is_free = len({d.metric for d in found}) > 1
+        scores = {(e.task, e.metric, e.system): e for e in c.estimates}
+        marks: list[tuple[Mark, ...]] = []
+        for d in rows:
+            if d is None:
+                marks.append(())
+                continue
+            of = [scores[d.task, d.metric, name] for name in (d.system, d.baseline)]
+
+            def replicates(a: Estimate = of[0], b: Estimate = of[1]) -> Any:
+                # None of them is drawn before it is asked for.
+                if self.contrast.name == "difference":
+                    return a.replicates - b.replicates
+                ratio = a.replicates / b.replicates
+                return ratio if self.contrast.name == "ratio" else np.log(ratio)
+
+            mark = Mark(
+                d.value,
+                d.low,
+                d.high,
+                kind_of(c, d),
+                is_total=d.aggregate is not None,
+                limits=limit.bounds(d),
+                replicates=replicates if len(rows) <= _DENSE and d.n_differing else None,
+            )
+            better = d.higher_is_better
+            marks.append((mark.on_own_scale(self.contrast.null, better) if is_free else mark,))
+        level = tabular.level(c.confidence_level)
+        label = f"{self.contrast.column}, {level}"
+        sides = sides_of(found[0], one_pair)
+        if is_free:
+            label = f"{level}, each on its own scale"
+            sides = sides if found[0].higher_is_better else sides[::-1]
+        null = 0.0 if is_free else self.contrast.null
+        return Forest(
+            tuple(marks),
+            at,
+            label,
+            null=null,
+            sides=sides,
+            limit=None if limit.is_none else limit,
+            is_free=is_free,
+        )
+
     def number(self, d: Difference, value: float) -> str:
         """Return a value as it stands in a cell."""
         return tabular.number(value, self.places[d.metric], sign=self.contrast.null == 0)
@@ -231,7 +375,7 @@ def _pair_table(differences: _Differences) -> Table:
     first, places = found[0], decimals_of(differences.estimates, differences.digits)
     sizes = {(e.task, e.metric): e for e in estimates}
     of = [sizes[d.task, d.metric] for d in found]
-    names = _names(of)
+    names = _names(of) or [("metric", "<", metric_name)]
     columns = [
         *_through(lambda d: sizes[d.task, d.metric], names),
         (first.baseline, ">", lambda d: tabular.number(d.baseline_score, places[d.metric])),
@@ -244,7 +388,34 @@ def _pair_table(differences: _Differences) -> Table:
     both = [e for e in estimates if e.system in pair and (e.task, e.metric) in rows]
     title = f"{_title(both)}, {first.system} {sign} {first.baseline}"
     spare = ["gained, lost", *(name for name, side, _ in names if side == ">")]
-    return table_of(title, found, columns, n_totals=n_totals, spare=spare)
+    table = table_of(title, found, columns, n_totals=n_totals, spare=spare)
+    return replace(table, forest=differences.forest(found, len(names) + 2, one_pair=True))
+
+
+def _among(table: Table, others: Sequence[Table]) -> Table:
+    """Return a table whose axis is that of all tables under its metric."""
+    forest = table.forest
+    assert forest is not None
+    of_metric = table.title.partition(",")[0]
+    alike = [
+        one.forest
+        for one in others
+        if one.forest and one.forest.is_free == forest.is_free
+        if one.title.partition(",")[0] == of_metric
+    ]
+    return replace(table, forest=replace(forest, among=tuple(alike)))
+
+
+def _all_pairs(differences: _Differences) -> Table:
+    """Lay out the differences of several pairs, the largest first, or each pair's by task."""
+    found = oriented(differences.comparison, differences.found)
+    names: list[Column] = [_SYSTEM, ("baseline", "<", lambda d: d.baseline)]
+    if has_tasks(found):
+        names.append((part_name(differences.comparison.estimates), "<", lambda d: d.task))
+    else:
+        found = by_size(found)
+    table = table_of(differences.contrast.of_pair, found, [*names, *differences.columns()])
+    return replace(table, forest=differences.forest(found, len(names)))
 
 
 def _rank_tables(
@@ -266,6 +437,7 @@ def _rank_tables(
         ("#", ">", lambda e: str(place[e.system])),
         _SYSTEM,
         *_score(differences.estimates, differences.digits)[:2],
+        *_battles(best_first),
         (
             "better than",
             "<",
@@ -276,6 +448,7 @@ def _rank_tables(
     hints = () if shows_pairs else ("All pairs: to_text(matrix=True), or to_csv().",)
     spare = (columns[3][0],)
     ranking = table_of(_title(best_first), best_first, columns, (note,), hints=hints, spare=spare)
+    ranking = replace(ranking, forest=_score_forest([[e] for e in best_first], 2))
     if not shows_pairs:
         return [ranking]
     # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
@@ -283,9 +456,7 @@ def _rank_tables(
     directed = comparison.alternative != "two-sided" or comparison.claim(found[0])
     if n > _LISTED_SYSTEMS and not directed:
         return [ranking, _pair_matrix(differences, best_first)]
-    baseline: Column = ("baseline", "<", lambda d: d.baseline)
-    columns = [_SYSTEM, baseline, *differences.columns()]
-    return [ranking, table_of(differences.contrast.of_pair, found, columns)]
+    return [ranking, _all_pairs(differences)]
 
 
 def _pair_matrix(differences: _Differences, best_first: Sequence[Estimate]) -> Table:

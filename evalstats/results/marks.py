@@ -1,49 +1,71 @@
-"""What figures show of results: marks in panels, which matplotlib draws, or a report in SVG."""
+"""What figures show of results: marks in the rows of a table, and curves.
+
+HTML draws them in SVG (`whiskers`), and matplotlib for files of figures; both alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from evalstats.results import tabular
-from evalstats.results.lookup import of_metric
-from evalstats.results.records import (
-    Difference,
-    by_metric,
-    contrast_of,
-    counted,
-    distinct,
-    has_tasks,
-    is_mixed,
-    whole_sizes,
-)
-from evalstats.results.signatures import part_name
+from evalstats.results.records import Difference, by_pair, contrast_of, has_tasks, is_mixed
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
-    from evalstats.results.estimates import Estimate
+    from evalstats.results.tabular import Table
+
+Floats = NDArray[np.float64]
+#: Share of an axis that is left on either side; its ticks, and those of whole numbers, at most.
+_PAD, _TICKS, _WHOLE_TICKS = 0.04, 5, 8
+#: A density shows the middle of the replicates, in so many bins, smoothed by these weights.
+_SHOWN, _BINS, _SMOOTH = (0.003, 0.997), 48, np.array([1, 4, 6, 4, 1]) / 16
+#: How far a density goes on beyond its interval, as a share of that.
+_TAIL = 0.2
+#: How far a scale of its own goes, on which intervals end at 1.
+_FREE = 1.25
+#: Nearer to an edge than this share a text begins, or ends, where it would be centred.
+_EDGE = 0.15
+#: Characters of a name that stands beside an axis.
+_SIDE = 16
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A margin in points, or a recovery, a share of the baseline; of a gate about a loss alone."""
+    """A margin in points, or a recovery, a share of the baseline; of a gate about a loss alone.
+
+    Where there is no baseline `asked` says what is asked of a score.
+    """
 
     margin: float | None = None
     recovery: float | None = None
     of_loss: bool = False
+    asked: str = ""
 
     @property
-    def label(self) -> str:
-        """What a figure says of its dashed lines; nothing where there is no limit."""
-        if self.margin is not None:
-            of = "a loss of " if self.of_loss else "margin ±"
-            return f"dashed: {of}{self.margin:g}"
-        return "" if self.recovery is None else f"dashed: {self.recovery:g} of the baseline kept"
+    def is_none(self) -> bool:
+        """Whether there is no limit."""
+        return self.margin is None and self.recovery is None and not self.asked
+
+    @property
+    def said(self) -> str:
+        """What dashed lines are where each row has its own."""
+        if self.margin is None:
+            return self.asked or f"{self.recovery:g} of the baseline kept"
+        return f"a loss of {self.margin:g}" if self.of_loss else f"margin ±{self.margin:g}"
+
+    def named(self, end: float) -> str:
+        """Return what stands at a limit: ``−0.5 allowed``, ``+0.5`` of a margin, ``0.9 kept``."""
+        if self.margin is None:
+            return self.asked or f"{self.recovery:g} kept"
+        at = f"{end:+g}".replace("-", "−")
+        return f"{at} allowed" if self.of_loss else at
 
     def bounds(self, d: Difference) -> tuple[float, float] | None:
         """Return where the limits are on the axis of the contrast, infinite on a side without one.
@@ -64,16 +86,15 @@ class Limit:
         return low, high
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mark:
-    """A row of a figure: a value with its interval.
+    """What is drawn of a row: a value with its interval.
 
     `kind` is "better", "worse", "open" or "plain"; `wider` an interval around the interval;
-    `limits` how far a loss may go, infinite on a side without a limit; `beside` what stands behind
-    the name. matplotlib shows `label` where the name is another.
+    `limits` how far a loss may go, infinite on a side without a limit. `replicates` returns scores,
+    or differences, of the resamples, and is called when their density is drawn.
     """
 
-    name: str
     value: float
     low: float
     high: float
@@ -81,14 +102,12 @@ class Mark:
     is_total: bool = False
     limits: tuple[float, float] | None = None
     wider: tuple[float, float] | None = None
-    replicates: Sequence[float] | NDArray[np.float64] = ()
-    beside: str = ""
-    label: str = ""
+    replicates: Callable[[], ArrayLike] | None = None
 
     @property
-    def ends(self) -> list[float]:
+    def ends(self) -> tuple[float, ...]:
         """The limits that there are."""
-        return [x for x in self.limits or () if isfinite(x)]
+        return tuple(x for x in self.limits or () if isfinite(x))
 
     def band(self, null: float | None) -> tuple[float, float] | None:
         """Return what lies within the limits, from the null value where a side has none."""
@@ -97,13 +116,45 @@ class Mark:
         low, high = (x if isfinite(x) else null or 0.0 for x in self.limits)
         return low, high
 
+    @cached_property
+    def density(self) -> tuple[Floats, Floats] | None:
+        """Places and heights, up to 1, of the density of the replicates, where there are some."""
+        values = np.asarray(() if self.replicates is None else self.replicates(), np.float64)
+        low, high = np.quantile(values, _SHOWN) if values.size else (0.0, 0.0)
+        if not low < high:
+            return None
+        counts, edges = np.histogram(values, np.linspace(low, high, _BINS + 1))
+        heights = np.convolve(counts, _SMOOTH, "same")
+        return (edges[1:] + edges[:-1]) / 2, heights / heights.max()
 
-@dataclass(frozen=True)
+    def on_own_scale(self, null: float, higher_is_better: bool) -> Mark:
+        """Return the mark with its farther bound at a distance of 1 from 0, and better right."""
+        size = max(abs(self.low - null), abs(self.high - null), abs(self.value - null)) or 1.0
+        by, replicates = (1 if higher_is_better else -1) / size, self.replicates
+
+        def own(*values: float) -> tuple[float, ...]:
+            return tuple(sorted(by * (x - null) for x in values))
+
+        low, high = own(self.low, self.high)
+        limits = None if self.limits is None else own(*self.limits)
+        return replace(
+            self,
+            value=own(self.value)[0],
+            low=low,
+            high=high,
+            limits=limits,  # type: ignore[arg-type]
+            replicates=replicates and (lambda: by * (np.asarray(replicates()) - null)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Forest:
     """What is drawn in the rows of a table: marks on one axis, in a cell before the column `at`.
 
     A row has no mark, one, or one of each of the `series`. `label` says what the axis is, `sides`
-    what lies left and right of the null value; an axis of ranks `is_whole`.
+    what lies left and right of the null value, and `limit` what the dashed lines are. An axis of
+    ranks `is_whole`. Where rows have scales of their own (`is_free`), it has no numbers.
+    Tables `among` which it stands have the same axis.
     """
 
     marks: tuple[tuple[Mark, ...], ...]
@@ -111,59 +162,168 @@ class Forest:
     label: str
     null: float | None = None
     sides: tuple[str, str] | None = None
+    limit: Limit | None = None
     is_whole: bool = False
+    is_free: bool = False
     series: tuple[str, ...] = ()
+    among: Sequence[Forest] = ()
+
+    @property
+    def _every(self) -> list[Mark]:
+        return [mark for one in self.among or (self,) for row in one.marks for mark in row]
+
+    @cached_property
+    def axis(self) -> tuple[float, float]:
+        """Where the axis begins and ends."""
+        every = self._every
+        ends = [x for m in every for x in (m.value, *(m.wider or ()), *m.ends)]
+        # A density goes on beyond its interval, and may be drawn or not.
+        tails = [(m.low, m.high, _TAIL * (m.high - m.low)) for m in every]
+        ends += [x for low, high, tail in tails for x in (low - tail, high + tail)]
+        ends += [] if self.null is None else [self.null]
+        low, high = min(ends), max(ends)
+        if self.is_whole:
+            return 0.5, max(m.high for m in every) + 0.5
+        if self.is_free:
+            # A limit may be far from what was found, and has no number that says how far.
+            low, high = -_FREE, _FREE
+        pad = _PAD * (high - low) or abs(low) * _PAD or 1.0
+        return low - pad, high + pad
+
+    @property
+    def ticks(self) -> list[float]:
+        """Round numbers on the axis; of ranks 1, 5, 10 and so on."""
+        low, high = self.axis
+        if self.is_free:
+            return [0.0]
+        if self.is_whole:
+            last = int(high)
+            steps = (x * 10**k for k in range(9) for x in (5, 10))
+            step = 1 if last <= _WHOLE_TICKS else next(x for x in steps if last <= x * _WHOLE_TICKS)
+            return sorted({1.0, *(float(x) for x in range(step, last + 1, step))})
+        return round_numbers(low, high)
+
+    @property
+    def named_ends(self) -> list[tuple[float, str, str]]:
+        """Where the limits are that all rows share, what stands there, and on which side of it."""
+        each = {mark.ends for mark in self._every}
+        if self.limit is None or len(each) != 1:
+            return []
+        if self.is_free:
+            return []
+        (low, high), found = self.axis, []
+        for end in each.pop():
+            place = (end - low) / (high - low)
+            side = "left" if place < _EDGE else "right" if place > 1 - _EDGE else "center"
+            found.append((end, self.limit.named(end), side))
+        return found
+
+    @property
+    def said(self) -> str:
+        """What is said of the axis, and of limits that are each row's own."""
+        if self.limit is None or not any(mark.ends for mark in self._every):
+            return self.label
+        if self.named_ends and (self.limit.margin is None or self.limit.of_loss):
+            # The line says it.
+            return self.label
+        return f"{self.label}; dashed: {self.limit.said}"
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Marks on one axis, with what stands above and below them.
+def round_numbers(low: float, high: float) -> list[float]:
+    """Return round numbers within a range, at most five."""
+    step = 10.0 ** math.floor(math.log10((high - low) / _TICKS))
+    step *= next(f for f in (1, 2, 5, 10) if (high - low) / (f * step) <= _TICKS)
+    first, last = math.ceil(low / step), math.floor(high / step)
+    return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
 
-    A report has `title` and `about`, and folds many rows away under `folded`, counting those of
-    other panels of the same (`times`); matplotlib has `heading` and the lines `below`. An axis of
-    ranks `is_whole`.
+
+def round_sizes(low: float, high: float) -> list[float]:
+    """Return powers of ten within a range, or 1, 2 and 5 times these where there are few."""
+    leads = (1, 2, 5) if high < 100 * low else (1,)
+    first, last = (math.floor(math.log10(x)) for x in (low, high))
+    every = (lead * 10.0**k for k in range(first, last + 1) for lead in leads)
+    return [x for x in every if low <= x * (1 + 1e-9) and x <= high * (1 + 1e-9)]
+
+
+def written(value: float) -> str:
+    """Return a number at a tick, with a minus sign."""
+    return f"{value:,.10g}".replace("-", "−")
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Lines over a size, on a logarithmic axis: `lines` are points by name.
+
+    `across` and `up` say what the axes are. A plan stands at the size `at`, and what it aims at is
+    the height `target`; heights without one are on a logarithmic axis.
     """
 
-    marks: Sequence[Mark]
+    lines: Mapping[str, Sequence[tuple[float, float]]]
     title: str
-    about: str
-    heading: str = ""
-    below: Sequence[str] = ()
-    null: float | None = None
-    is_whole: bool = False
-    folded: str = ""
-    times: int = 1
+    across: str
+    up: str
+    at: float
+    target: float | None = None
+
+    @property
+    def axes(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Where both axes begin and end."""
+        xs, ys = zip(*(point for line in self.lines.values() for point in line), strict=True)
+        across = min(*xs, self.at), max(*xs, self.at)
+        if self.target is not None:
+            return across, (0.0, 1.0)
+        return across, (min(ys) / 1.1, max(ys) * 1.1)
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point is, as shares of both axes from the lower left."""
+        (left, right), (low, high) = self.axes
+        if self.target is None:
+            y, low, high = (math.log(z) for z in (y, low, high))
+        return math.log(x / left) / math.log(right / left), (y - low) / (high - low)
+
+    @property
+    def ticks(self) -> tuple[list[float], list[float]]:
+        """Round numbers on both axes; of shares also the target."""
+        across, up = self.axes
+        if self.target is None:
+            return round_sizes(*across), round_sizes(*up)
+        return round_sizes(*across), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
 
 
-def oriented(comparison: Comparison, found: Iterable[Difference]) -> list[Difference]:
-    """Return differences as figures show them: of all pairs the better system first, then by size.
+def oriented(comparison: Comparison, found: Sequence[Difference]) -> list[Difference]:
+    """Return differences as tables, figures and folds show them: the better system first.
 
-    Against a baseline, and of one-sided tests, they have a direction of their own.
+    The rows of a pair on several tasks have the direction of the total, and those of the only pair
+    under several metrics that of the first. Against a baseline, and of one-sided tests and claims,
+    differences have a direction of their own.
     """
     directed = comparison.baseline is not None or comparison.alternative != "two-sided"
-    turned = [d if directed or d.winner != d.baseline else d.turned() for d in found]
-    return sorted(turned, key=lambda d: -d.value if d.higher_is_better else d.value)
+    if directed or comparison.margin is not None or comparison.recovery is not None:
+        return list(found)
+    together = is_mixed(found) or not (has_tasks(found) or len(by_pair(found)) > 1)
+    first: dict[tuple[str, ...], Difference] = {}
+    for d in sorted(found, key=lambda d: d.aggregate is None):
+        first.setdefault((d.system, d.baseline, "" if together else d.metric), d)
+    main = (first[d.system, d.baseline, "" if together else d.metric] for d in found)
+    pairs = zip(found, main, strict=True)
+    return [d.turned() if one.winner == one.baseline else d for d, one in pairs]
 
 
-def metric_groups(records: Sequence[Any], metric: str | None) -> list[list[Any]]:
-    """Return the records of each metric, or of one; all where a total is of several."""
-    if metric is not None:
-        return [of_metric(records, metric)]
-    return [list(records)] if is_mixed(records) else list(by_metric(records).values())
+def by_size(found: Iterable[Difference]) -> list[Difference]:
+    """Return differences from the best to the worst."""
+    return sorted(found, key=lambda d: -d.value if d.higher_is_better else d.value)
 
 
-def metric_of(rows: Sequence[Any]) -> str:
-    """Return the only metric of rows with its direction, or ``scores ↑``."""
-    metrics = distinct(row.metric for row in rows if row.aggregate is None)
-    shown = metrics[0] if len(metrics) == 1 else "scores" if metrics else rows[0].metric
-    return f"{shown} {tabular.direction(rows[0].higher_is_better)}"
+def sides_of(first: Difference, one_pair: bool) -> tuple[str, str]:
+    """Return what lies left and right of the null value of such differences."""
+    words = "worse", "better"
+    if one_pair:
+        names = (first.baseline, first.system)
+        a, b = (x if len(x) <= _SIDE else f"{x[: _SIDE - 1]}…" for x in names)
+        words = f"{a} better", f"{b} better"
+    return words if first.higher_is_better else words[::-1]
 
 
-def size_of(rows: Sequence[Estimate]) -> str:
-    """Return how many tasks there are, or how large the only one is."""
-    if has_tasks(rows):
-        tasks = {row.task for row in rows if row.aggregate is None}
-        return counted(len(tasks), part_name(rows))
-    is_one_size = len({row.n_segments for row in rows}) == 1
-    one = counted(rows[0].n_segments, rows[0].unit)
-    return one if is_one_size else whole_sizes(rows)
+def drawing(tables: Iterable[Table]) -> list[Table]:
+    """Return the tables in whose rows something is drawn."""
+    return [table for table in tables if table.forest is not None]

@@ -293,9 +293,9 @@ def curve(
         np.array([getattr(check, name) for check in checks]) for name in ("score", "low", "high")
     )
     if len(checks) <= _BARS:
-        axes.vlines(steps, lows, highs, colors=figures.SKY, linewidth=3.5, zorder=1)
+        axes.vlines(steps, lows, highs, colors=figures.BLUE, linewidth=0.8, zorder=1)
     else:
-        axes.fill_between(steps, lows, highs, color=figures.SKY, alpha=0.6, linewidth=0, zorder=1)
+        axes.fill_between(steps, lows, highs, color=figures.BLUE, alpha=0.22, linewidth=0, zorder=1)
     axes.plot(steps, scores, "-", color=figures.BLUE, linewidth=0.8, zorder=2)
     for check in checks:
         if check.improved:

@@ -152,7 +152,8 @@ def test_every_form_says_what_is_shown(contrast, column):
         assert column in text
         assert "system - baseline" not in text
     assert f"|contrast:{contrast}|" in result.signatures[0]
-    shown = f"{d.value:.4f}" if contrast == "ratio" else f"{d.value:+.4f}"
+    # The better system is named first.
+    shown = f"{1 / d.value:.4f}" if contrast == "ratio" else f"{-d.value:+.4f}"
     assert shown in str(result)
     null = "1" if contrast == "ratio" else "0"
     assert any(note.endswith(f"p is of a {column} of {null}.") for note in result.notes)

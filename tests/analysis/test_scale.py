@@ -119,7 +119,7 @@ def test_every_size_has_an_answer_or_one_line(size, tmp_path, capsys):
     assert (code, err) == (0, "") or (code == 2 and err.count("\n") == 1)
     assert code == 0 or (size == 1e307 and "no sum holds them" in err)
     # Tables have room for all of them.
-    assert max(map(len, out.split("\n")[:12])) < 100
+    assert max(map(len, out.split("\n")[:12])) < 140
     assert size != 1e200 or "e+200" in out
 
 

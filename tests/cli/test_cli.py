@@ -488,7 +488,6 @@ compare TEXTS --names x x x => compare needs at least 2 systems, got 1: ['x']
 compare TEXTS --digits 3 -o x.json => --digits is for text, md and tex
 compare TEXTS --digits -1 => --digits must be at least 0, got -1
 compare TEXTS -o x.md -o ./x.md => -o ./x.md is given more than once
-compare FROM INPUT SEVEN -o c.pdf => error: -o c.pdf: 45 pairs are too many rows for a figure; give --baseline
 compare TEXTS --baseline '' => --baseline: there is no ''
 gate TEXTS --baseline copy => give --margin, the loss
 gate b.csv --baseline 0.6 --margin 0.1 => there are B. A score to reach is --at-least 0.6, without a baseline
@@ -930,3 +929,13 @@ def test_without_metadata_the_version_says_so(monkeypatch):
     monkeypatch.setattr(metadata, "version", absent)
     assert version.version.__wrapped__() == f"{version.VERSION}+uninstalled"
     assert tokenization.sacrebleu_version.__wrapped__() == known
+
+
+def test_pages_say_flags_in_their_text_and_keep_their_tags(here, typed):
+    """Attributes are written as arguments are, ``lang="en"``, and no flag takes their place."""
+    typed(*shlex.split(f"compare {TEXTS} -m bleu chrf --baseline baseline -o x.html"))
+    page = (here / "x.html").read_text(encoding="utf-8")
+    assert page.startswith('<!DOCTYPE html>\n<html lang="en">')
+    assert "--adjust-over metrics" in page
+    tags = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page)
+    assert not re.search(r"<[^>]* --[a-z]", tags)

@@ -309,7 +309,7 @@ def test_what_needs_the_same_segments_says_so():
 def test_figures_say_how_many_segments_each_system_has():
     result = es.compare(PLAIN, metrics=ACC, paired=False, baseline="A", n_resamples=99)
     for axes in (result.plot(), result.plot_scores()):
-        assert axes.get_title("right").replace("\n", " ").endswith(", 3 to 5 segments")
+        assert axes.texts[0].get_text().endswith(", 3 to 5 segments")
 
 
 def test_a_table_may_have_other_items_of_each_system(tmp_path, capsys):

@@ -17,6 +17,7 @@ from evalstats.checks import is_unseen
 from evalstats.cli import main
 from evalstats.pictures.report import document, marked
 from evalstats.questions.gates.gate import gated
+from evalstats.results.files import minus
 from evalstats.results.tabular import printable
 from tests import harness_logs
 from tests.markup import Markup
@@ -69,11 +70,13 @@ def test_verdicts_come_first_and_have_the_numbers_of_the_table(tmp_path):
     assert f"B is better than A in marks: {d.difference:+.3f}" in verdict
     for number in (f"{d.low:+.3f} to {d.high:+.3f}", "95 % interval", "p = 0.000"):
         assert number in verdict
-    assert page.index(verdict[:20]) < page.index("<figure") < page.index("<table")
-    cells = found.texts["td"]
-    (table,) = (t for t in result._tables() if len(t.rows) == 1)
-    assert table.rows[0][0] == "B"
-    assert [cells.count(cell) for cell in table.rows[0][2:]] == [1] * len(table.rows[0][2:])
+    assert page.index(verdict[:20]) < page.index("<table")
+    # One table has the numbers and draws the interval in the same row.
+    (table,) = result._tables()
+    assert page.count("<table") == page.count("<tfoot") == 1
+    row = [x for x in found.cells[len(found.cells) // 3 :][: len(table.header) + 1] if x]
+    assert row == list(map(minus, table.rows[0]))
+    assert page.count('class="whisker"') == 1
     assert result.describe() in found.texts["p"]
     assert set(result.signatures) <= set(found.texts["code"])
     assert page == document(result)
@@ -102,7 +105,7 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
     loss = es.Mean("loss", higher_is_better=False)
     verdict = said(es.compare(marks(100), metrics=loss, margin=1))
     assert re.match(r"B and A are equivalent within 1 point .*A is better than B in loss", verdict)
-    assert re.search(r"loss: -0.*lower is better.*-0.*Margin 1: equivalent", verdict)
+    assert re.search(r"loss: −0.*lower is better.*−0.*Margin 1: equivalent", verdict)
     # A total does not hide its tasks.
     near = {"A": [0.0, 1, 0, 1, 0, 1, 2, 1] * 4, "B": [1, 0.0, 1, 0, 1, 0, 1, 2] * 4}
     tasks = {
@@ -183,7 +186,7 @@ def test_a_gate_says_what_was_lost_and_what_was_allowed():
         assert page.count(gate.checks[0].reason or "the better") == (baseline == "B")
         # The limit is drawn, on the side of the loss.
         assert page.count('class="limit"') == 1
-        assert "dashed: a loss of 0.1" in page
+        assert ">−0.1 allowed</text>" in page
 
 
 def test_the_segments_that_drive_a_difference_have_their_texts():
@@ -241,7 +244,9 @@ def test_a_report_has_a_title_files_and_a_date(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = compared(n=20)
     assert Markup(document(result)).texts["h1"] == ["B against A"]
-    assert Markup(document(compared(n=20, names="ABC"))).texts["h1"] == ["3 systems"]
+    assert Markup(document(compared(n=20, names="ABC"))).texts["h1"] == [
+        "C scores best of 3 systems"
+    ]
     (about,) = (
         x for x in Markup(document(result)).texts["p"] if x.startswith("marks: 20 segments")
     )
@@ -299,7 +304,8 @@ def test_a_report_is_read_without_eyes_and_prints_what_is_open():
     # What scrolls can be reached by keys and has a name; every row has a head.
     n = page.count('<div class="scroll"')
     assert n == page.count('<div class="scroll" tabindex="0" role="region" aria-label="')
-    n_rows = sum(len(table.rows) for table in result._tables())
+    folded = [table for tables in result._folds().values() for table in tables]
+    n_rows = sum(len(table.rows) for table in (*result._tables(), *folded))
     assert page.count('<th scope="row"') == n_rows
     assert {"header", "nav", "main"} <= set(found.tags)
     assert page.count("<section id=") == page.count("aria-labelledby=")
@@ -322,7 +328,7 @@ def test_documents_have_all_their_texts_and_strata_their_scores():
     for place, label in ((slice(24), "news"), (slice(24, 60), "chat")):
         row = next(row for row in found.texts["tr"] if row.startswith(label))
         for values in scores.values():
-            assert f"{np.mean(values[place]):.3f}" in row
+            assert f"{np.mean(values[place]):.3f}".replace("-", "−") in row
 
 
 printed = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter(
@@ -487,11 +493,12 @@ def test_the_command_line_shows_the_lines_of_its_files(tmp_path, monkeypatch):
 def test_a_plan_has_a_figure():
     # Defect: power().plot() drew one, and the report of it had none.
     planned = es.compare(marks(100), metrics=es.Mean("m")).power()
-    (pair,) = planned.pairs
     found = Markup(document(planned))
-    assert "Figures" in found.texts["h2"]
-    assert f"least difference with power {planned.target:g}" in str(found.texts)
-    shown = [text for text in found.texts["span"] if text in {f"{n:,}" for n in pair.sizes}]
-    assert len(shown) == len(pair.sizes) > 3
+    assert f"found with power {planned.target:g}: B − A" in found.texts["figcaption"][0]
+    assert "target" not in {value for name, value in found.attributes if name == "class"}
     asked = es.compare(marks(100), metrics=es.Mean("m")).power(difference=0.3)
-    assert "power, by number of segments" in document(asked)
+    page = document(asked)
+    assert "power by number of segments; dotted: 100, as planned; dashed: 0.8" in page
+    (path,) = re.findall('<path class="s0" d="M([^"]*)"/>', page)
+    assert path.count("L") == 99
+    assert 'class="target"' in page

@@ -8,7 +8,7 @@ import pytest
 import evalstats as es
 from evalstats.cli import main
 from evalstats.data import examples
-from evalstats.pictures.report import chart, document
+from evalstats.pictures.report import document
 from tests.markup import Markup
 
 
@@ -48,7 +48,7 @@ def test_where_no_segment_moves_a_difference_there_is_no_part_on_segments():
     ):
         found = Markup(document(result))
         assert "Segments" not in found.texts["h2"]
-        assert "Numbers" in found.texts["h2"]
+        assert "Results" in found.texts["h2"]
     assert "Segments" in Markup(document(compared())).texts["h2"]
 
 
@@ -139,9 +139,8 @@ def test_names_of_systems_stay_as_they_are():
 
 def test_ranks_are_whole_numbers():
     for names in ("AB", "ABC"):
-        (panel,) = compared(names).ranking()._panels()["Ranks"]
-        drawn = chart(panel)
-        ticks = re.findall('text-anchor="middle">([^<]+)<', drawn)
+        page = document(compared(names).ranking())
+        ticks = re.findall('text-anchor="middle">([^<]+)<', page)
         assert ticks == [str(i + 1) for i in range(len(names))]
 
 
@@ -160,8 +159,8 @@ def test_looks_have_a_finding_and_a_figure():
     assert found.kind == "better"
     assert f"{look.low:+.3f} to {look.high:+.3f}" in found.lines[0]
     page = document(test.result)
-    assert re.findall('class="name">([^<]+)<', page) == ["60", "200"]
-    assert "dashed: a loss of 0.05" in page
+    assert page.count('class="whisker"') == page.count('class="limit"') == 2
+    assert ">−0.05 allowed</text>" in page
 
 
 def test_a_finding_is_not_said_again_in_the_notes():
@@ -170,3 +169,29 @@ def test_a_finding_is_not_said_again_in_the_notes():
     page = document(cases)
     assert page.count(cases.sentence) == 1
     assert "Each item by itself" in page
+
+
+def test_one_orientation_in_the_table_and_the_folds():
+    """Defect: the figure had "B - A", the table and the segments "A - B" of the same pair."""
+    rng = np.random.default_rng(1)
+    scores = {"best": rng.normal(1, 1, 60), "worst": rng.normal(0, 1, 60)}
+    page = document(es.compare(scores, metrics=es.Mean("m"), n_resamples=99))
+    assert "best − worst" in page
+    assert "worst − best" not in page
+    assert "◂ worst better" in page
+
+
+def test_by_domain_many_pairs_are_one_folded_table_a_metric():
+    """Defect: six systems under three metrics had 45 open panels, one a pair, on 11 pages."""
+    rng = np.random.default_rng(2)
+    base = rng.normal(size=120)
+    scores = {name: base + 0.2 * i + rng.normal(size=120) for i, name in enumerate("abcdef")}
+    result = es.compare(scores, metrics=es.Mean("m"), n_resamples=99).by(np.arange(120) % 3)
+    ((name, (table,)),) = result._folds().items()
+    assert name == "m: f against each of the others, by stratum"
+    assert [row[:3] for row in table.rows[:4]] == [("f", "a", x) for x in ("0", "1", "2", "micro")]
+    assert len(table.rows) == 5 * 4
+    page = document(result)
+    assert page.count("<details>") == 1
+    # What is open are two tables, of scores by domain and of all segments, and their matrix.
+    assert page.partition("<details>")[0].count("<table") == 3

@@ -175,7 +175,7 @@ def test_scores_of_any_size_have_an_answer_or_are_refused():
     with pytest.raises(es.InputError, match="a segment moves 'new' less 'old' by 5e-202"):
         es.power(tiny, metrics=MARKS)
     found = plan(plain, difference=1e308)
-    assert (found.power, found.needed) == (1.0, 2)
+    assert (found.power, found.needed) == (pytest.approx(1.0), 2)
     # A gate gives no advice at a level that cannot be planned for.
     compared = es.compare(plain, metrics=MARKS, n_resamples=9, margin=0.5)
     needed = [needed_of(compared.source, compared[0], level, 0.8) for level in (0.05, 1e-300)]
@@ -358,14 +358,32 @@ def test_tables_and_curves_of_segments_and_of_runs():
     assert "power for 1" in str(result)
     panels = result.plot()
     for panel, pair in zip(panels, result, strict=True):
-        assert list(panel.lines[0].get_ydata()) == list(pair.powers)
+        check_curve(panel.lines[0], pair.sizes, pair.powers)
     with pytest.raises(es.InputError, match="ax must be 2 axes, one a panel, got 1"):
         result.plot(ax=panels[0])
     result = es.power(of_runs(4, 60, 0.2, 0.3, 0.5), metrics=MARKS)
     of = result.pairs[0].of_runs
     assert of.run_minimums[of.runs.index(4)] == result.pairs[0].minimum
-    assert list(result.plot(over="runs").lines[0].get_ydata()) == list(of.run_minimums)
+    check_curve(result.plot(over="runs").lines[0], of.runs, of.run_minimums)
     assert "by number of runs" in str(result)
+
+
+def check_curve(line, sizes, values):
+    """A curve goes through what was planned, in a hundred points."""
+    xs, ys = line.get_data()
+    assert len(xs) == 100
+    assert np.interp(np.log(sizes), np.log(xs), ys) == pytest.approx(values, rel=0.05, abs=0.01)
+
+
+@pytest.mark.parametrize("difference", [None, 1.0])
+def test_a_curve_between_the_planned_sizes_is_what_a_plan_of_these_says(difference):
+    pilot = normal()
+    (curve,) = es.power(pilot, metrics=MARKS, difference=difference)._curves()
+    (points,) = curve.lines.values()
+    for n, shown in points[3::16]:
+        (exact,) = es.power(pilot, metrics=MARKS, difference=difference, n_segments=round(n))
+        expected = exact.minimum if difference is None else exact.power
+        assert shown == pytest.approx(expected, rel=0.03 if difference is None else 0, abs=0.012)
 
 
 def test_of_many_pairs_those_are_shown_that_need_most():

@@ -395,10 +395,9 @@ def test_more_than_eight_tiers_are_numbers_in_the_place_of_letters():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     axes = ranking.plot()
-    assert [t.get_text() for t in axes.texts] == [row[place] for row in table.rows]
-    assert "beside: better than" in axes.get_xlabel()
-    shown = document(ranking)
-    assert f"{ranking.systems[0].system} ({table.rows[0][place]})" in Markup(shown).texts["span"]
+    assert {row[place] for row in table.rows} <= {t.get_text() for t in axes.texts}
+    assert axes.get_xticks().tolist() == [1, 5, 10, 15, 20, 25]
+    assert table.rows[0][place] in Markup(document(ranking)).texts["td"]
     # Few tiers have letters.
     few = es.compare(dict(list(scores.items())[::12]), metrics=es.Mean("m")).ranking()
     assert "tier" in few._tables()[0].header

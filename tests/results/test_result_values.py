@@ -5,6 +5,7 @@ import io
 import json
 import pickle
 import random
+import re
 from contextlib import suppress
 from csv import DictReader
 from dataclasses import replace
@@ -185,12 +186,16 @@ def check_forms(result):
     assert repr(found) == repr(result) == str(result)
     forms = ("to_text", "to_markdown", "to_latex", "to_html", "to_csv", "to_json")
     text, markdown, latex, html, *_ = written = [getattr(result, form)() for form in forms]
-    assert written == [getattr(found, form)() for form in forms]
+    again = [getattr(found, form)() for form in forms]
+    # Densities are of replicates, which files do not keep.
+    of_replicates = r'<svg [^>]*><path class="density"[^>]*/></svg>| class="tall"| tall'
+    again[3], written[3] = (re.sub(of_replicates, "", page) for page in (again[3], html))
+    assert again == written
     for table in result._tables():
         assert [len(row) for row in table.rows] == [len(table.header)] * len(table.rows)
         for cell in table.rows[-1]:
             assert cell in text
-            assert files.html(cell) in html
+            assert files.html(cell) in html or files.html_number(cell) in html
             assert files.markdown(cell) in markdown
     for note in result._below()[0]:
         assert note in text

@@ -313,6 +313,7 @@ def from_battles(
         signature=MetricSignature.of(table.metric.signature),
         reference_label=None,
         units=units,
+        battles=tuple(np.bincount(table.pairs.ravel(), minlength=len(table.systems)).tolist()),
         has_few_values=True,
     )
     if table.metric.position:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from evalstats.errors import InputError
@@ -12,7 +12,7 @@ from evalstats.questions.gates.gates import JUNIT, JunitCase, junit, junit_text,
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, one_of
 from evalstats.results.forms import Finding, Several
-from evalstats.results.marks import Limit, Mark, Panel
+from evalstats.results.marks import Forest, Limit, Mark, sides_of
 from evalstats.results.notes import carried_notes
 from evalstats.results.records import KINDS, Difference, Record, counted, metric_name, plural
 from evalstats.results.tabular import Column, Table, table_of
@@ -245,11 +245,10 @@ class Looks(Several[Look]):
         line = f"{d.metric} {value}: {self.interval} {low} to {high}."
         return [Finding(said, KINDS.get(last.verdict, "open"), [line])]
 
-    def _panels(self) -> dict[str, list[Panel]]:
+    def _forest(self, at: int) -> Forest:
         limit = Limit(self.margin, self.recovery, of_loss=True)
         marks = [
             Mark(
-                f"{x.n_units:,}",
                 x.difference.difference,
                 x.low,
                 x.high,
@@ -258,9 +257,14 @@ class Looks(Several[Look]):
             )
             for x in self.looks
         ]
-        about = f"by number of {plural(self.last.unit)}, {self.interval}; filled: decided"
-        about = "; ".join(filter(None, [about, limit.label]))
-        return {"Looks": [Panel(marks, metric_name(self.last.difference), about, null=0.0)]}
+        return Forest(
+            tuple((mark,) for mark in marks),
+            at,
+            f"difference, {self.interval}",
+            null=0.0,
+            sides=sides_of(self.last.difference, False),
+            limit=None if limit.is_none else limit,
+        )
 
     def to_junit(self) -> str:
         """Return JUnit's XML with one test case: "go on" is an error, neither of the others."""
@@ -297,7 +301,8 @@ class Looks(Several[Look]):
             f"on {last.n_units:,}{of} {plural(last.unit)} ({metric_name(last.difference)}), asked: "
             f"{self._limit()}, level {last.significance_level:g}"
         )
-        return [table_of(title, self.looks, columns)]
+        table = table_of(title, self.looks, columns)
+        return [replace(table, forest=self._forest(4))]
 
     def _rows(self) -> Sequence[Look]:
         return self.looks

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from evalstats.questions.domains.heterogeneity import labelled
 from evalstats.results import tabular
 from evalstats.results.convert import FreeText, Level, check_bounds
 from evalstats.results.forms import Finding, Several
+from evalstats.results.marks import Forest, Mark
 from evalstats.results.notes import WHOLE
 from evalstats.results.records import (
     Caution,
@@ -33,6 +34,9 @@ from evalstats.results.records import (
 )
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.values import summed_within
+
+if TYPE_CHECKING:
+    from evalstats.pictures.figures import Panels
 
 Floats = NDArray[np.float64]
 #: Metric, system and baseline.
@@ -102,6 +106,13 @@ class MeanDifference(Record):
         if len(self.strata) != self.n_strata or abs(mean - self.difference) > 1e-9 * most:
             raise InputError("strata, differences and difference, their mean, do not fit")
 
+    @property
+    def kind(self) -> str:
+        """What the interval says of the system: "better", "worse" or "open"."""
+        if self.low <= 0 <= self.high:
+            return "open"
+        return "better" if (self.difference > 0) == self.higher_is_better else "worse"
+
     def _title(self) -> str:
         return f"{self.system} - {self.baseline}, {self.metric}, over {self.n_strata} strata"
 
@@ -136,6 +147,12 @@ class OverStrata(Several[MeanDifference]):
     signatures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def plot(self, ax: Panels | None = None) -> Panels:
+        """Draw the tables: mean differences with both intervals."""
+        from evalstats.pictures import plots
+
+        return plots.tables(self._tables(), ax)
+
     def _rows(self) -> Sequence[MeanDifference]:
         return self.means
 
@@ -147,16 +164,14 @@ class OverStrata(Several[MeanDifference]):
             for x in (row.difference, row.low, row.high, row.predicted_low, row.predicted_high)
         )
         of = f"{row.metric} over {counted(row.n_strata, self.by)}"
-        kind = "better" if (row.difference > 0) == row.higher_is_better else "worse"
-        said = f"{row.system} is {kind} than {row.baseline} by {value.lstrip('+-−')} {of}"
-        if row.low <= 0 <= row.high:
-            kind = "open"
+        said = f"{row.system} is {row.kind} than {row.baseline} by {value.lstrip('+-−')} {of}"
+        if row.kind == "open":
             said = f"No evidence that {row.system} differs from {row.baseline} in {of}"
         line = (
             f"Mean difference {value}: {level} {ends[0]} to {ends[1]}, and {ends[2]} to {ends[3]} "
             f"in another {self.by}."
         )
-        return Finding(said, kind, [line])
+        return Finding(said, row.kind, [line])
 
     def _records(self) -> list[dict[str, Any]]:
         """Return a row a pair and metric, with a column a stratum."""
@@ -188,7 +203,14 @@ class OverStrata(Several[MeanDifference]):
         ]
         first = some[0]
         title = f"{first.metric} {tabular.which_is_better(first.higher_is_better)}, "
-        return table_of(title + f"over {counted(first.n_strata, self.by)}", some, columns)
+        table = table_of(title + f"over {counted(first.n_strata, self.by)}", some, columns)
+        marks = [
+            (Mark(d.difference, d.low, d.high, d.kind, wider=(d.predicted_low, d.predicted_high)),)
+            for d in some
+        ]
+        sides = ("worse", "better") if first.higher_is_better else ("better", "worse")
+        label = f"mean difference, {level}; thin: another {self.by}"
+        return replace(table, forest=Forest(tuple(marks), 2, label, null=0.0, sides=sides))
 
     def _notes(self) -> list[str]:
         units, few = plural(self.by), min(d.n_strata for d in self.means)

@@ -10,14 +10,13 @@ from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import gained_lost
-from evalstats.results.marks import Limit, Mark, Panel, metric_groups, metric_of
+from evalstats.results.marks import Forest, Limit, Mark, sides_of
 from evalstats.results.records import (
     CAUTION,
     KINDS,
     Difference,
     Record,
     barring,
-    by_metric,
     counted,
     metric_name,
     plural,
@@ -27,7 +26,7 @@ from evalstats.results.tabular import Column, Table, table_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from evalstats.pictures.figures import Panels
+    from evalstats.pictures.figures import Axes
 
 #: From the worst to the best: a gate is as good as its worst check. What is not asked is shown.
 VERDICTS = ("failed", "undecided", "passed", "not asked")
@@ -232,45 +231,37 @@ class Gate(Several[GateCheck]):
         )
         return replace(made, checks=checks)
 
-    def plot(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
-        """Draw what each check lost or gained with its interval, and the limit, dashed."""
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the table: what each check lost or gained with its interval, and the limit."""
         from evalstats.pictures import plots
 
-        groups = metric_groups([check.difference for check in self.checks], metric)
-        names = [{d.metric for d in group} for group in groups]
-        panels = [self._panel([c for c in self.checks if c.metric in own]) for own in names]
-        return plots.draw(panels, ax)
+        return plots.one_table(self._tables(), ax)
 
-    def _panels(self) -> dict[str, list[Panel]]:
-        return {"Checks": [self._panel(some) for some in by_metric(self.checks).values()]}
-
-    def _panel(self, checks: Sequence[GateCheck]) -> Panel:
+    def _forest(self, at: int) -> Forest:
         """Return what each check lost or gained."""
         limit = Limit(self.margin, self.recovery, of_loss=True)
-        found = [check.difference for check in checks]
-        marks = [
-            Mark(
-                c.name,
+        found = [check.difference for check in self.checks]
+        is_free, first = len({d.metric for d in found}) > 1, found[0]
+        marks = []
+        for check, d in zip(self.checks, found, strict=True):
+            mark = Mark(
                 d.difference,
                 d.low,
                 d.high,
-                kind=KINDS.get(c.verdict, "open"),
+                kind=KINDS.get(check.verdict, "open"),
                 is_total=d.aggregate is not None,
                 limits=limit.bounds(d),
-                label=c.task or c.metric,
             )
-            for c, d in zip(checks, found, strict=True)
-        ]
-        level = tabular.level(1 - 2 * self.significance_level)
-        more = [limit.label] if limit.label else []
-        axis = f"difference in {metric_of(found)}, {level}"
-        return Panel(
-            marks,
-            title=metric_name(found[0]),
-            about="; ".join([level, "filled: decided", *more]),
-            heading=f"{found[0].system} − {found[0].baseline}: {self.verdict}",
-            below=[axis, "filled: decided; blue: passed", *more],
+            marks.append((mark.on_own_scale(0.0, d.higher_is_better) if is_free else mark,))
+        level, sides = tabular.level(1 - 2 * self.significance_level), sides_of(first, False)
+        return Forest(
+            tuple(marks),
+            at,
+            f"{level}, each on its own scale" if is_free else f"difference, {level}",
             null=0.0,
+            sides=("worse", "better") if is_free else sides,
+            limit=None if limit.is_none else limit,
+            is_free=is_free,
         )
 
     def _finding(self, row: GateCheck) -> Finding | None:
@@ -355,10 +346,17 @@ class Gate(Several[GateCheck]):
         title = f"{self._verdict_shown}: {first.system} against {first.baseline}, {asked}"
         n_totals = sum(check.difference.aggregate is not None for check in self.checks)
         spare = ("gained, lost", units)
-        return [table_of(title, self.checks, columns, n_totals=n_totals, spare=spare)]
+        table = table_of(title, self.checks, columns, n_totals=n_totals, spare=spare)
+        at = table.header.index("difference")
+        return [replace(table, forest=self._forest(at))]
 
     def _rows(self) -> Sequence[GateCheck]:
         return self.checks
+
+    def _headline(self) -> str:
+        """Return what is asked, and the answer."""
+        d = self.checks[0].difference
+        return f"May {d.system} take the place of {d.baseline}? {self.verdict.capitalize()}"
 
     def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
         """Return all reasons, since who reads the log of a build cannot ask again, then notes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evalstats.analysis.design import Aggregated, Labels
@@ -25,7 +25,7 @@ from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import tabular
 from evalstats.results.forms import Finding
-from evalstats.results.marks import Mark, Panel
+from evalstats.results.marks import Forest, Limit, Mark
 from evalstats.results.notes import limit_notes
 from evalstats.results.records import (
     KINDS,
@@ -137,33 +137,18 @@ class ScoreGate(Gate):
 
     checks: tuple[ScoreCheck, ...]
 
-    def _panel(self, checks: Sequence[Any]) -> Panel:
+    def _forest(self, at: int) -> Forest:
         """Return the score of each check, and the number."""
-        first = checks[0].difference
-        least, at = first.higher_is_better, first.baseline_score
-        limits = (at, float("inf")) if least else (float("-inf"), at)
-        marks = [
-            Mark(
-                c.name,
-                c.score,
-                c.low,
-                c.high,
-                kind=KINDS.get(c.verdict, "open"),
-                is_total=c.difference.aggregate is not None,
-                limits=limits,
-                label=c.task or c.metric,
-            )
-            for c in checks
-        ]
-        level = tabular.level(1 - 2 * self.significance_level)
-        return Panel(
-            marks,
-            title=metric_name(first),
-            about=f"{level}; dashed: {checks[0].asked}",
-            heading=f"{first.system}: {self.verdict}",
-            below=[f"{metric_name(first)}, {level}", f"dashed: {checks[0].asked}"],
-            null=at,
-        )
+        first = self.checks[0].difference
+        least, number = first.higher_is_better, first.baseline_score
+        limits = (number, float("inf")) if least else (float("-inf"), number)
+        marks = []
+        for c in self.checks:
+            kind, is_total = KINDS.get(c.verdict, "open"), c.difference.aggregate is not None
+            marks.append((Mark(c.score, c.low, c.high, kind, is_total, limits),))
+        label = f"score, {tabular.level(1 - 2 * self.significance_level)}"
+        limit = Limit(asked=self.checks[0].asked)
+        return Forest(tuple(marks), at, label, null=number, limit=limit)
 
     def _finding(self, row: Any) -> Finding | None:
         """Say the score of a check with its interval, and what it is shown to be."""
@@ -203,7 +188,8 @@ class ScoreGate(Gate):
             f"{self._verdict_shown}: {self.checks[0].difference.system}, asked{of_total}: "
             f"{self._limit()}, level {self.significance_level:g}"
         )
-        return [table_of(title, self.checks, columns, n_totals=n_totals)]
+        table = table_of(title, self.checks, columns, n_totals=n_totals)
+        return [replace(table, forest=self._forest(table.header.index("score")))]
 
 
 def _shown(check: ScoreCheck, digits: int | None = None) -> tuple[str, str]:

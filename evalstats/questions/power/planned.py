@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,7 +15,8 @@ from evalstats.errors import InputError
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Size, Whole
 from evalstats.results.forms import Finding, Several
-from evalstats.results.marks import Mark, Panel
+from evalstats.results.lookup import of_metric
+from evalstats.results.marks import Curve
 from evalstats.results.records import Record, by_metric, counted, distinct, metric_name, plural
 from evalstats.results.tabular import Column, Table, table_of
 
@@ -45,6 +47,8 @@ _OF_RUNS = {
     "fewest runs": "fewest_runs",
 }
 _ASKED = ("power", "needed", "runs_needed", "fewest_runs")
+#: Points of a curve, and how far from 0 and 1 a power is taken to be.
+_POINTS, _LEAST = 100, 1e-9
 #: The two curves: their units, and their fields in a record.
 _CURVE = ("size", "minimum", "power")
 _CURVES = ((None, "sizes", "minimums", "powers"), ("run", "runs", "run_minimums", "run_powers"))
@@ -301,7 +305,10 @@ class Power(Several[PairPower]):
             raise InputError("over='runs' needs a pilot with several runs of each system")
         from evalstats.pictures import plots
 
-        return plots.power(self, over, metric, ax)
+        found = self.pairs if metric is None else of_metric(self.pairs, metric)
+        return plots.curves(
+            [self._curve(pairs, over == "runs") for pairs in by_metric(found).values()], ax
+        )
 
     def _finding(self, row: PairPower) -> Finding:
         """Say which difference is found, and what one that was asked about needs."""
@@ -320,18 +327,27 @@ class Power(Several[PairPower]):
             ]
         return Finding(said, lines=lines)
 
-    def _panels(self) -> dict[str, list[Panel]]:
-        """Return the least difference, or the power, on test sets of several sizes."""
-        panels = []
-        for pair in self.pairs:
-            points = zip(pair.sizes, pair.powers or pair.minimums, strict=True)
-            marks = [Mark(f"{n:,}", x, x, x) for n, x in points if x is not None]
-            what = "power" if pair.powers else f"least difference with power {self.target:g}"
-            title = f"{metric_name(pair)}: {pair.system} − {pair.baseline}"
-            about = f"{what}, by number of {self._units}"
-            if marks:
-                panels.append(Panel(marks, title, about, folded=title, times=len(self.pairs)))
-        return {"Power": panels}
+    def _curves(self) -> list[Curve]:
+        return [self._curve(pairs, of_runs=False) for pairs in by_metric(self.pairs).values()]
+
+    def _curve(self, pairs: Sequence[PairPower], of_runs: bool) -> Curve:
+        """Return the power, or the least difference, by the number of units or of runs."""
+        least, lines = self.difference is None, {}
+        for pair in pairs:
+            sizes, values = pair.sizes, pair.minimums if least else pair.powers
+            if of_runs and (of := pair.of_runs) is not None:
+                sizes, values = of.runs, of.run_minimums if least else of.run_powers
+            if points := _smooth(sizes, values, is_share=not least):
+                lines[f"{pair.system} − {pair.baseline}"] = points
+        about, n, unit = metric_name(pairs[0]), self.n_segments, self._units
+        if of_runs and self.n_runs is not None:
+            n, unit = self.n_runs, "runs"
+        title, up = f"Least difference in {about} found with power {self.target:g}", about
+        if not least:
+            title, up = f"Power to find a difference of {self.difference:g} in {about}", "power"
+        if len(lines) == 1:
+            title += f": {next(iter(lines))}"
+        return Curve(lines, title, unit, up, n, None if least else self.target)
 
     @property
     def _units(self) -> str:
@@ -349,10 +365,10 @@ class Power(Several[PairPower]):
         runs = f", {self.n_runs:,} runs (pilot {self.pilot_runs})" if self.n_runs else ""
         runs += f" of {counted(self.n_trials, 'trial')}" if self.n_trials else ""
         test = f"power {self.target:g} at level {self.significance_level:g}, {self.alternative}"
-        for metric, of_metric in by_metric(self.pairs).items():
+        for metric, some in by_metric(self.pairs).items():
             pairs = [
                 {**vars(pair), **vars(pair.of_design), **vars(pair.of_runs or RunPower())}
-                for pair in of_metric
+                for pair in some
             ]
             decimals, first = tabular.decimals([p["minimum"] for p in pairs], digits), pairs[0]
             title = f"{metric} {tabular.direction(first['higher_is_better'])}, {units} "
@@ -362,9 +378,7 @@ class Power(Several[PairPower]):
                 title = f"{metric}, runs of each system on {units}"
                 tables.append(self._table(title, _OF_RUNS, pairs, decimals))
             tables += [
-                self._trials(f"{metric}, {p.system} - {p.baseline}", p)
-                for p in of_metric
-                if p.of_trials
+                self._trials(f"{metric}, {p.system} - {p.baseline}", p) for p in some if p.of_trials
             ]
             for unit, *curve in _CURVES if len(pairs) == 1 else ():
                 sizes, minimums, powers = (first[name] for name in curve)
@@ -429,6 +443,28 @@ class Power(Several[PairPower]):
                 columns.append((level, ">", partial(_cell, places, (low, f"{key}_high"))))
         spare = ("std. dev.", f"[{tabular.level(self.confidence_level)}]")
         return table_of(title, rows, columns, (notes,) if notes else (), spare=spare)
+
+
+def _smooth(
+    sizes: Sequence[int], values: Sequence[float | None], is_share: bool
+) -> list[tuple[float, float]]:
+    """Return a hundred points of a curve between those that were planned.
+
+    On these scales both curves are nearly straight: Φ⁻¹ of a power over √n, and logarithms.
+    """
+    known = [(n, x) for n, x in zip(sizes, values, strict=True) if x]
+    if len(known) < 2:
+        return [(float(n), x) for n, x in known]
+    xs, ys = np.array(known, dtype=float).T
+    fine = np.geomspace(xs[0], xs[-1], _POINTS)
+    if not is_share:
+        shown = np.exp(np.interp(np.log(fine), np.log(xs), np.log(ys)))
+    else:
+        of_normal = NormalDist()
+        bent = [of_normal.inv_cdf(min(max(y, _LEAST), 1 - _LEAST)) for y in ys]
+        between = np.interp(np.sqrt(fine), np.sqrt(xs), bent)
+        shown = np.array([of_normal.cdf(z) for z in between])
+    return list(zip(fine.tolist(), shown.tolist(), strict=True))
 
 
 def _written(decimals: int, value: Any) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
@@ -29,7 +30,8 @@ from evalstats.questions.ranking.ranks import Verdicts
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Size, check_bounds, one_of
 from evalstats.results.forms import Finding, Several
-from evalstats.results.marks import Mark, Panel
+from evalstats.results.layout import score_name
+from evalstats.results.marks import Forest, Mark
 from evalstats.results.notes import close_calls, floor_notes, unpaired_notes
 from evalstats.results.records import Difference, Record, by_metric, counted, distinct, listed
 from evalstats.results.tabular import Column, Table, table_of
@@ -84,6 +86,10 @@ class Ranked(Record):
     probability_first : float or None
         Share of the resamples in which it scores best; `None` where scores were not resampled
         (``method="t"``).
+    score_low, score_high : float or None
+        Interval of the score; `None` in files of earlier versions.
+    n_battles : int or None
+        As of an `Estimate`.
 
     Examples
     --------
@@ -106,9 +112,14 @@ class Ranked(Record):
     tier: str
     cluster: Count
     probability_first: Share | None
+    score_low: float | None = None
+    score_high: float | None = None
+    n_battles: Count | None = None
 
     def _check(self) -> None:
         check_bounds(self)
+        if self.score_low is not None and self.score_high is not None:
+            check_bounds(self, "score_low", "score_high")
         check_bounds(self, "simultaneous_low", "simultaneous_high")
 
     def _title(self) -> str:
@@ -163,23 +174,26 @@ class Ranking(Several[Ranked]):
         raise InputError(f"system must be one of {names}; got {shown(system)}")
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the ranks with their intervals, and the tiers."""
+        """Draw the table: the ranks with their intervals, scores and tiers."""
         from evalstats.pictures import plots
 
-        return plots.ranking(self._panels()["Ranks"][0], ax)
+        return plots.one_table(self._tables(), ax)
 
     def _rows(self) -> Sequence[Ranked]:
         return self.systems
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         places = tabular.decimals([r.standard_error for r in self.systems], digits)
-        percent = f"{100 * self.confidence_level:.10g}"
+        percent, level = f"{100 * self.confidence_level:.10g}", tabular.level(self.confidence_level)
+        has_battles = any(r.n_battles is not None for r in self.systems)
         columns: list[Column] = [
             ("rank", ">", lambda r: f"{r.rank:g}"),
             ("system", "<", lambda r: r.system),
-            ("score", ">", lambda r: tabular.number(r.score, places)),
-            (f"[{percent} %]", ">", lambda r: f"[{r.low}, {r.high}]"),
-            ("[all at once]", ">", lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]"),
+            (score_name(self.signature), ">", lambda r: tabular.number(r.score, places)),
+            (f"[{level}]", ">", partial(_of_score, places)),
+            *([("battles", ">", lambda r: f"{r.n_battles or 0:,}")] if has_battles else []),
+            (f"rank [{percent} %]", ">", lambda r: f"[{r.low}, {r.high}]"),
+            ("all at once", ">", lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]"),
             ("tier", "<", lambda r: r.tier)
             if self.has_letters
             else ("better than", ">", self.beaten),
@@ -205,7 +219,15 @@ class Ranking(Several[Ranked]):
             letters += f"; clusters: {_OF_WMT[self.clusters][2]}"
         first = "share of the resamples in which a system scores best"
         letters += f"; first: {first}, which is no probability that it is the best."
-        return [table_of(title, self.systems, columns, (ties, letters))]
+        spare = ("first", f"[{level}]", "cluster")
+        table = table_of(title, self.systems, columns, (ties, letters), spare=spare)
+        marks = [
+            (Mark(r.rank, r.low, r.high, wider=(r.simultaneous_low, r.simultaneous_high)),)
+            for r in self.systems
+        ]
+        label = f"rank, {level}; thin: all at once"
+        at = table.header.index(f"rank [{percent} %]")
+        return [replace(table, forest=Forest(tuple(marks), at, label, is_whole=True))]
 
     def _findings(self) -> list[Finding]:
         """Say who is first, how sure that is, and who ties."""
@@ -221,34 +243,8 @@ class Ranking(Several[Ranked]):
         line += f"Its rank: {level} {first.low} to {first.high}."
         return [Finding(said, "open" if beaten.startswith("0 ") else "better", [line])]
 
-    def _panels(self) -> dict[str, list[Panel]]:
-        marks = [
-            Mark(
-                r.system,
-                r.rank,
-                r.low,
-                r.high,
-                wider=(r.simultaneous_low, r.simultaneous_high),
-                beside=r.tier if self.has_letters else self.beaten(r),
-            )
-            for r in self.systems
-        ]
-        level = tabular.level(self.confidence_level)
-        letters, beside = "letters: tiers of ties", "letters: tiers"
-        if not self.has_letters:
-            letters, beside = "in brackets: better than so many", "beside: better than"
-        return {
-            "Ranks": [
-                Panel(
-                    marks,
-                    title=self.metric,
-                    about=f"{level}; thin: all at once; {letters}",
-                    heading=f"Ranks by {self.name}",
-                    below=[f"rank, {level}", f"thin: all at once; {beside}"],
-                    is_whole=True,
-                )
-            ]
-        }
+    def _headline(self) -> str:
+        return f"Ranks of {len(self.systems)} systems"
 
     @property
     def has_letters(self) -> bool:
@@ -282,16 +278,25 @@ class Rankings(Several[Ranking]):
     rankings: tuple[Ranking, ...]
 
     def plot(self, ax: Panels | None = None) -> Panels:
-        """Draw each ranking into a panel of its own."""
+        """Draw the table of each ranking, one below the other."""
         from evalstats.pictures import plots
 
-        return plots.ranks(self._panels()["Ranks"], ax)
+        return plots.tables(self._tables(), ax)
 
     def _rows(self) -> Sequence[Ranking]:
         return self.rankings
 
+    def _headline(self) -> str:
+        return self.rankings[0]._headline()
+
     def _finding(self, row: Ranking) -> Finding:
         return row._findings()[0]
+
+
+def _of_score(places: int, r: Ranked) -> str:
+    if r.score_low is None or r.score_high is None:
+        return ""
+    return tabular.interval(r.score_low, r.score_high, places)
 
 
 def ranked(
@@ -334,6 +339,8 @@ def _by_metric(
     first, adjustment = differences[0], comparison.adjusted
     part = evaluation.part_of(first)
     drawn = evaluation.scores_of(part)[first.metric]
+    of = first.task, first.metric
+    scores = {e.system: e for e in comparison.estimates if (e.task, e.metric) == of}
     number = drawn.of.systems.index
     pvalues = {
         (number(d.system), number(d.baseline)): (d.pvalue, d.pvalue_adjusted) for d in differences
@@ -342,6 +349,7 @@ def _by_metric(
         drawn,
         pvalues,
         evaluation.options,
+        scores=[(e.low, e.high, e.n_battles) for e in (scores[x] for x in drawn.of.systems)],
         adjustment=comparison.adjustment,
         task=first.task,
         signature=str(
@@ -435,11 +443,13 @@ def _by_composite(
         pair = PairTest(joint, *place, options)
         alone[i] = pair.pvalue()
         family.append(pair.studentised)
+    method = options.method if options.method == "percentile" else "bootstrap"
     both = zip(alone, adjusted(family, alone, "max-t", options), strict=True)
     return _ranking(
         joint,
         dict(zip(places, both, strict=True)),
         options,
+        scores=[(*effect.interval(method, options.alpha), None) for effect in joint.effects],
         adjustment="max-t",
         task=of[0].task,
         signature=f"{name} of {' + '.join(signatures)}",
@@ -503,12 +513,13 @@ def _ranking(
     pvalues: Mapping[Pair, tuple[float, float]],
     options: Options,
     *,
+    scores: Sequence[tuple[float, float, int | None]],
     adjustment: str,
     task: str,
     signature: str,
     notes: tuple[str, ...],
 ) -> Ranking:
-    """Rank by the p-values of all pairs, alone and adjusted."""
+    """Rank by the p-values of all pairs, alone and adjusted; `scores` are bounds and battles."""
     alone, together = np.ones((2, len(drawn.scores), len(drawn.scores)))
     for (i, j), both in pvalues.items():
         alone[i, j], together[i, j] = alone[j, i], together[j, i] = both
@@ -538,6 +549,9 @@ def _ranking(
                 tier=tiers[i],
                 cluster=int(clusters[i]),
                 probability_first=None if first is None else float(first[i]),
+                score_low=float(scores[i][0]),
+                score_high=float(scores[i][1]),
+                n_battles=scores[i][2],
             )
             for i in order
         ),
