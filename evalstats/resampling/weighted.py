@@ -234,13 +234,19 @@ Stacked: TypeAlias = "list[tuple[list[int], Places, ExactProduct]]"
 def stacked_products(
     weights: Weights, parts: Sequence[tuple[NDArray[np.intp], NDArray[Any]]]
 ) -> Stacked:
-    """Return products with the statistics of strata, those of one size in one call."""
+    """Return products with the statistics of strata, those of one shape in one call."""
     products, every = [], np.arange(weights.n_segments)
-    sizes = [len(statistics) for _, statistics in parts]
-    for some in alike(sizes, TOGETHER // weights.batch_rows):
-        grids = [exact_grid(parts[t][1], weights.total) for t in some]
-        product = ExactProduct(np.stack(grids), weights.largest)
-        products.append((some, joined([every[parts[t][0]] for t in some]), product))
+    # Strata may be tasks, each with columns of its own.
+    of_columns: dict[int, list[int]] = {}
+    for t, (_, statistics) in enumerate(parts):
+        of_columns.setdefault(statistics.shape[1], []).append(t)
+    for numbers in of_columns.values():
+        sizes = [len(parts[t][1]) for t in numbers]
+        for places in alike(sizes, TOGETHER // weights.batch_rows):
+            some = [numbers[i] for i in places]
+            grids = [exact_grid(parts[t][1], weights.total) for t in some]
+            product = ExactProduct(np.stack(grids), weights.largest)
+            products.append((some, joined([every[parts[t][0]] for t in some]), product))
     return products
 
 

@@ -42,6 +42,9 @@ the tails of t have a fraction of their own
 a quantile is exact
 - while abs(change) > 1e-9:
 + while abs(change) > 1e-5:
+a noncentral t is exact for few degrees of freedom
+- width / 2, 0.08,
++ width / 2, 0.8,
 the density of t at 0 is exact for few and many degrees of freedom
 - if degrees < 50:
 + if degrees < 5:
