@@ -333,10 +333,10 @@ def test_a_composite_says_which_test_and_adjustment_it_has(test):
 @pytest.mark.parametrize(
     ("options", "note"),
     [
-        ({"test": "ar", "n_resamples": 10}, "With 10 resamples, times 10 comparisons, no p-value"),
-        ({"n": 50, "n_resamples": 99}, "Only 50 segments: below 100"),
+        ({"test": "ar", "n_resamples": 10}, "With 10 resamples no p-value of 10 comparisons can"),
+        ({"n": 50, "n_resamples": 99}, "There are only 50 segments: intervals"),
         ({"seed": 7, "n": 110, "n_resamples": 199}, "s3 vs s2 (marks): p = 0.0"),
-        ({"groups": np.arange(200) // 50}, "Only 4 groups: t decides in place of the b"),
+        ({"groups": np.arange(200) // 50}, "There are only 4 groups: a t test replaces the b"),
     ],
 )
 def test_a_ranking_says_what_keeps_its_systems_together(options, note):

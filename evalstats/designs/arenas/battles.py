@@ -146,15 +146,15 @@ class BattleTable:
         n = int(np.count_nonzero(self.points == 1))
         if not n:
             return ()
-        how = "half a win of each"
+        how = "a tie is half a win for each"
         if self.metric.ties == "davidson":
-            how = "outcomes with a probability of their own (Davidson, 1970)"
+            how = "a tie is an outcome with a probability of its own (Davidson, 1970)"
         if self.has_ties_alone:
             return (
-                f"All {n:,} battles are ties, {how}: nothing varies, so that intervals have no "
-                f"length, and nothing bounds how systems differ in other battles.",
+                f"All {n:,} battles are ties; {how}. Nothing varies, so intervals have no length, "
+                f"and nothing is known of how systems differ in other battles.",
             )
-        return (f"{n:,} of {len(self.points):,} battles are ties, {how}.",)
+        return (f"{n:,} of the {len(self.points):,} battles are ties; {how}.",)
 
     @property
     def has_ties_alone(self) -> bool:
@@ -341,4 +341,4 @@ def both_bad_notes(winners: Sequence[Any]) -> tuple[str, ...]:
     """Say how many answers were bad on both sides, where some were."""
     bad = {written for written in set(map(str, winners)) if simple(written) in _BOTH_BAD}
     n = sum(str(winner) in bad for winner in winners) if bad else 0
-    return (f'{n:,} of {len(winners):,} battles are "both bad", a tie.',) if n else ()
+    return (f'{n:,} of all {len(winners):,} battles are "both bad", which is a tie.',) if n else ()

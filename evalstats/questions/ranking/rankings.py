@@ -213,11 +213,11 @@ class Ranking(Several[Ranked]):
             ties = f"Tied with the first: {len(self.tied)} ({names})."
         letters = "Systems that share a letter cannot be told apart"
         if not self.has_letters:
-            letters = "Every system of a cluster is better than every one of a later cluster"
+            letters = "Every system of a cluster is better than every system of a later cluster"
         if self.clusters != "simultaneous":
             letters += f"; clusters: {_OF_WMT[self.clusters][2]}"
-        first = "share of the resamples in which a system scores best"
-        letters += f"; first: {first}, which is no probability that it is the best."
+        letters += '. "first" is how often a system scores best in the resamples, which is not the '
+        letters += "probability that it is the best."
         spare = ("first", f"[{level}]", "cluster")
         table = table_of(title, self.systems, columns, (ties, letters), spare=spare)
         marks = [
@@ -234,13 +234,14 @@ class Ranking(Several[Ranked]):
         score = tabular.number(first.score, tabular.decimals([first.standard_error]))
         said = f"{first.system} ranks first of {n} in {self.name}: {score}"
         tied = [name for name in self.tied if name != first.system]
-        ties = "no system ties with it"
-        if tied:
-            ties = f"{listed(tied, _TOLD)} cannot be told from it"
         beaten, level = self.beaten(first), tabular.level(self.confidence_level)
-        line = f"Better than {beaten} others; {ties}. "
-        line += f"Its rank: {level} {first.low} to {first.high}."
-        return [Finding(said, "open" if beaten.startswith("0 ") else "better", [line])]
+        others = f"{beaten} others" if tied else f"all {n - 1} others" if n > 2 else "the other"
+        line = "It is not shown to be better than any" if beaten[:2] == "0 " else ""
+        line = line or f"It is better than {others}"
+        line += f"; {listed(tied, _TOLD)} cannot be told from it" if tied else ""
+        if first.low < first.high:
+            line += f". Its true rank is {first.low} to {first.high} ({level})"
+        return [Finding(said, "open" if beaten[:2] == "0 " else "better", [f"{line}."])]
 
     def _headline(self) -> str:
         return f"Ranks of {len(self.systems)} systems"
