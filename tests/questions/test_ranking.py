@@ -403,11 +403,12 @@ def test_more_than_eight_tiers_are_numbers_in_the_place_of_letters():
     assert "tier" in few._tables()[0].header
 
 
-def test_a_ranking_resamples_each_pair_once_and_some_at_a_time(monkeypatch):
+def test_pairs_are_resampled_once_and_some_at_a_time(monkeypatch):
+    """Those of a ranking in the comparison, of which all systems are families of their own."""
     rng, held, drawn = np.random.default_rng(5), [], max_t._totals
     systems = {f"s{i:02}": rng.normal(size=40) for i in range(30)}
-    comparison = es.compare(systems, metrics=es.Mean("m"), n_resamples=99)
     monkeypatch.setattr(max_t, "_totals", lambda *of: (held.append(len(of[-1])), drawn(*of))[-1])
+    comparison = es.compare(systems, metrics=es.Mean("m"), n_resamples=99)
     spreads, spread = [], Units.spread
     monkeypatch.setattr(Units, "spread", lambda *of: (spreads.append(of), spread(*of))[-1])
     assert comparison.ranking().to_dict()
