@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from evalstats.errors import InputError
 from evalstats.results import tabular
 from evalstats.results.forms import Finding
+from evalstats.results.marks import oriented
 from evalstats.results.notes import WHOLE
 from evalstats.results.records import (
     Difference,
@@ -109,8 +110,12 @@ def _of_pair(
     kinds = {kind_of(c, d) for d in main}
     # Where the baseline is better and nothing else is known, it is named first.
     is_turned = "worse" in kinds and "better" not in kinds
+    is_asked = c.margin is not None or c.recovery is not None
+    if kinds == {"open"} and len(main) == 1 and not is_asked:
+        # As tables and figures show it.
+        is_turned = oriented(c, main)[0] is not main[0]
     shown = [d.turned() if is_turned else d for d in main]
-    whole, is_asked = _better(c, main, shown), c.margin is not None or c.recovery is not None
+    whole = _better(c, main, shown)
     claims = [_claims(c, d) for d in main]
     if len(main) > 1 or is_asked:
         few = zip(shown, claims, strict=True) if len(main) <= _LINES else ()
@@ -228,7 +233,11 @@ def _line(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
 
 def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str:
     """Say why there is no evidence, and which difference would have been found."""
-    said, found = "", least.get((d.task, d.metric, d.system, d.baseline))
+    pairs = (d.system, d.baseline), (d.baseline, d.system)
+    said, found = (
+        "",
+        next((x for a, b in pairs if (x := least.get((d.task, d.metric, a, b)))), None),
+    )
     if c.adjusted.is_apart(d) and d.pvalue <= c.significance_level:
         said += " The interval speaks of this difference alone, and p allows for all of them."
     if c.adjusted.cannot_reject(d):
