@@ -45,6 +45,7 @@ STYLE = """
 .forest .density { fill-opacity: 0.25; stroke: none; }
 .forest .open .density { fill: var(--open); }
 .forest th { overflow-wrap: normal; }
+.forest :has(+ .drawn) { padding-right: 1.5rem; }
 .forest th.drawn { white-space: normal; }
 .forest .said-better { color: var(--better); font-weight: 600; }
 .forest .said-worse { color: var(--worse); font-weight: 600; }
