@@ -62,6 +62,7 @@ def corpus(name: str = "wmt22/en-de") -> tuple[str, dict[str, list[str]], list[s
     return found.label, found.systems, found.references
 
 
+@lru_cache
 def published(name: str, metric: str) -> tuple[list[str], NDArray[np.float64], list[str]]:
     """Return systems, their scores (S, N) on the paragraphs that all have, and the documents."""
     path = _found(f"{name}/scores.tsv") or _missing(name)

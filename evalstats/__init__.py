@@ -39,6 +39,7 @@ _MODULES = {
     "analysis.compare": "compare",
     "analysis.suite": "Suite",
     "designs.arenas.arena": "arena wins",
+    "designs.meta.meta": "meta",
     "questions.power.planning": "power",
     "designs.looks.sequential": "SequentialTest",
     "logs.reading": "read_log",
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from evalstats.designs.looks.looks import Look as Look
     from evalstats.designs.looks.looks import Looks as Looks
     from evalstats.designs.looks.sequential import SequentialTest as SequentialTest
+    from evalstats.designs.meta.meta import meta as meta
     from evalstats.designs.moments.moments import Moments as Moments
     from evalstats.designs.moments.query import moments_query as moments_query
     from evalstats.designs.plans.plan import Plan as Plan

@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import evalstats as es
-from benchmarks.calibration import peers, questions, sequential, simulated, training
+from benchmarks.calibration import metrics, peers, questions, sequential, simulated, training
 from benchmarks.calibration.populations import Real
 from benchmarks.calibration.samples import Happened, Rng, Sample
 from benchmarks.calibration.simulated import Made
@@ -66,7 +66,7 @@ class Job(NamedTuple):
 
     kind: str
     row: str
-    source: Real | Made | Apart  # `corpus` is the test set that it needs, or ""
+    source: Real | Made | Apart | metrics.Metrics  # `corpus` is the test set that it needs, or ""
     n: Any
     question: Callable[..., Happened] = questions.tests
     trials: int = 600
@@ -94,6 +94,7 @@ def jobs(subset: bool = False, every: bool = False) -> list[Job]:
         *_unpaired(),
         *_looks(),
         *_predictions(),
+        *_metrics(),
         *_limits(),
     ]
     return [x for x in listed if (every or available(x.source.corpus)) and (x.subset or not subset)]
@@ -394,6 +395,14 @@ def _predictions() -> Iterator[Job]:
         row = f"{labelled} labelled, rate {of[0]}, sens {of[1]}, spec {of[2]}"
         made = Made(simulated.corrected, (labelled, *of))
         yield Job("corrected", row, made, 1000, trials=1000, subset=labelled == 50)
+
+
+def _metrics() -> Iterator[Job]:
+    """Yield pairs of metrics that are equally near to people."""
+    for corpus, swapped in product((AR, "wmt25/cs-de_DE", ""), ("segments", "scores")):
+        source, n = metrics.Metrics(corpus, swapped), 300 if corpus else 100
+        row, small = f"{swapped} change places, N = {n}", source == metrics.Metrics("", "scores")
+        yield Job("metrics", row, source, n, metrics.tests, 600 if corpus else 1000, small)
 
 
 def _limits() -> Iterator[Job]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,13 @@ from evalstats.analysis.drawn import Drawn, rows_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import Studentised
 from evalstats.inference import bootstrap, families, student
-from evalstats.resampling.weighted import stratum_totals, weighted_totals
+from evalstats.resampling.products import ExactProduct, exact_grid
+from evalstats.resampling.weighted import (
+    Stacked,
+    over_batches,
+    stacked_products,
+    weighted_totals,
+)
 from evalstats.resampling.weights import places_of
 from evalstats.results.records import ONE_IN, MarginTest, is_mixed, part_of
 
@@ -32,18 +38,22 @@ _SINGLE_BITS, _LARGEST_BITS = 22, 16
 _SINGLE_SEGMENTS = 1 << 14
 #: A sum of values in steps has so many bits in double precision.
 _DOUBLE_BITS = 52
+#: Sums of strata that are subtracted at once.
+_MOST_SUMS = 1 << 18
 #: Claims whose p-values are adjusted, each kind by itself.
 CLAIMS = ("pvalue_not_worse", "pvalue_equivalence")
 
 #: Standard errors of differences within each resample: of p pairs `(p, B)`.
 Errors = Callable[[Sequence[Studentised]], Floats]
+#: Which systems are subtracted in p pairs, from which others, in which unit `(p, 1)`.
+_Apart: TypeAlias = "tuple[list[int], list[int], Floats]"
 
 
 def errors_within(drawn: Drawn, options: Options) -> Errors | None:
     """Return what gives the standard errors of pairs within resamples; without influence nothing.
 
     √Σ_t (Q*_t - S*_t²/n_t) with the resampled sums S* of influence values and Q* of their squares
-    in each stratum. Sums of influence values are drawn once.
+    in each stratum. Without strata sums of influence values are drawn once.
     """
     if drawn.influence is None or not drawn.units.has_values:
         return None
@@ -51,25 +61,24 @@ def errors_within(drawn: Drawn, options: Options) -> Errors | None:
     values = student.unbiased(drawn.influence, units.sizes, units.codes)
     unit = student.unit_of(values)
     values = values / unit
-    sums: list[tuple[int, Floats]] = []
+    sums: list[Floats] = []
 
     def errors(pairs: Sequence[Studentised]) -> Floats:
         first, second = [pair.a for pair in pairs], [pair.b for pair in pairs]
         moved = values[second] - values[first]
         scale = student.unit_of(moved, axis=1)
         squares = np.square(moved / scale)
+        if units.codes is not None:
+            apart = first, second, scale
+            return np.sqrt(_within_strata(drawn, options, values, squares, apart)) * (scale * unit)
         if sums:
             variance = _totals(drawn, options, squares)
-        elif units.codes is None:
+        else:
             # Both with the same rows of weights, which take as long to draw.
             both = _totals(drawn, options, np.concatenate([values, squares]))
             of_values, variance = np.split(both, [len(values)])
-            sums.append((units.n, of_values))
-        else:
-            sums.extend(_totals_of_strata(drawn, options, values))
-            variance = _totals(drawn, options, squares)
-        for n, of_values in sums:
-            variance -= np.square((of_values[second] - of_values[first]) / scale) / n
+            sums.append(of_values)
+        variance -= np.square((sums[0][second] - sums[0][first]) / scale) / units.n
         return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * (scale * unit))
 
     return errors
@@ -87,16 +96,36 @@ def _totals(drawn: Drawn, options: Options, values: Floats) -> Floats:
     return np.asarray(moved.T + np.sum(values, axis=1, keepdims=True))
 
 
-def _totals_of_strata(drawn: Drawn, options: Options, values: Floats) -> list[tuple[int, Floats]]:
-    """Return the number of units of each stratum, and resampled sums in it, `(S, B)`."""
-    whole, steps = _whole_numbers(values.T)
+def _within_strata(
+    drawn: Drawn, options: Options, values: Floats, squares: Floats, apart: _Apart
+) -> Floats:
+    """Return squared errors of pairs in strata, `(p, B)`, of whose values rows are drawn once."""
+    n_systems, rows = len(values), rows_of(drawn.units, options.seed)
+    whole, steps = _whole_numbers(np.concatenate([values, squares]).T)
     assert drawn.units.codes is not None
-    places = places_of(drawn.units.codes)
-    parts = [(p, whole[p]) for p in places]
-    rows, n_resamples = rows_of(drawn.units, options.seed), drawn.draws.n
-    stacked = partial(np.stack, axis=1)
-    totals = stratum_totals(rows, parts, n_resamples, options.executor, stacked)
-    return [(len(p), (totals[:, t] * steps).T) for t, p in enumerate(places)]
+    parts = [(p, whole[p, :n_systems]) for p in places_of(drawn.units.codes)]
+    of_squares = ExactProduct(exact_grid(whole[:, n_systems:]), rows.largest)
+    work = partial(_variances, stacked_products(rows, parts), of_squares, apart, steps)
+    variance = over_batches(work, rows, drawn.draws.n, options.executor, axis=1)
+    return np.maximum(variance, 0.0, out=variance)
+
+
+def _variances(
+    of_values: Stacked, of_squares: ExactProduct, apart: _Apart, steps: Floats, rows: NDArray[Any]
+) -> Floats:
+    """Return Σ_t (Q*_t - S*_t²/n_t) of pairs in some resamples, `(p, R)`."""
+    first, second, scale = apart
+    n_systems = len(steps) - len(first)
+    variance = of_squares(rows) * steps[n_systems:, None]
+    for some, places, product in of_values:
+        sums = product(rows[:, places]) * steps[:n_systems, None]
+        # Of many pairs and strata differences take much memory.
+        few = max(1, _MOST_SUMS // (len(some) * len(rows)))
+        for i in range(0, len(first), few):
+            here = slice(i, i + few)
+            moved = (sums[:, second[here]] - sums[:, first[here]]) / scale[here]
+            variance[here] -= np.sum(np.square(moved), axis=0) / product.shape[1]
+    return variance
 
 
 def adjusted(

@@ -18,6 +18,7 @@ import evalstats
 from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Suite
+from evalstats.checks import meant
 from evalstats.cli.flags import COMMANDS, flag_of, names_of
 from evalstats.cli.inputs import Input, Logs, log_at, read
 from evalstats.cli.output import to_stdout
@@ -28,7 +29,7 @@ from evalstats.metrics import Confusion, Mean
 from evalstats.resampling.executors import Reporting
 from evalstats.results.files import replacing
 from evalstats.results.forms import Result
-from evalstats.results.records import BARRING, accepting, barring
+from evalstats.results.records import BARRING, accepting, barring, distinct
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines, system_names
 from evalstats.statistics.segments import SegmentStatistics
@@ -160,6 +161,36 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
     workers = Reporting(None, progress)
     found = evalstats.gate(inputs.tasks, executor=workers, allow_changes=accepted, **asked)
     return found.noting(*notes)
+
+
+def meta(options: argparse.Namespace, progress: Progress) -> Result:
+    """Hold metrics against people, whose scores are those of the first log, or have a name."""
+    paths = options.scores if options.input else options.logs
+    if not paths:
+        raise InputError("people's scores are missing: give them as the first log, or as --scores")
+    # What is asked of a log here is a judge's scores beside people's.
+    name, options.human = options.human, None
+    options.missing = options.missing or "available"
+    wanted, options.metrics = options.metrics, None
+    if name is None:
+        names = distinct(one.key.metric for one in log_at(paths[0], options).rows)
+        if len(names) > 1:
+            raise InputError(f"{paths[0]} has {', '.join(names)}: which are people's? give --human")
+        (name,) = names
+    options.metrics = wanted if options.input or not wanted else [*wanted, name]
+    inputs = read(options, progress)
+    tables = {table.metric.name: table for table in inputs.only()}
+    if name not in tables:
+        raise InputError(f": there is no {name!r}; {meant(name, tables)}", argument="human")
+    asked = {x: value for x in names_of("argument") if (value := getattr(options, x)) is not None}
+    return evalstats.meta(
+        tables.pop(name),
+        tables,
+        groups=inputs.labels["groups"],
+        baseline=options.baseline,
+        executor=Reporting(None, progress),
+        **asked,
+    ).noting(*inputs.notes)
 
 
 def show(options: argparse.Namespace, progress: Progress) -> Result:

@@ -600,7 +600,7 @@ def _of_lines(
             f"{where}: segments of {metric} must be named by the numbers of their lines to go with "
             f"{n:,} lines of texts, from 0 or 1 on, but some are {odd}"
         )
-    if table.n_segments != n and options.missing != "intersect":
+    if table.n_segments != n and options.missing not in ("intersect", "available"):
         raise InputError(
             f"{where} has scores ({metric}) of {table.n_segments:,} segments but the texts have "
             f"{n:,} lines; restrict the texts to these with --missing intersect"

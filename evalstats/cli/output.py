@@ -32,7 +32,7 @@ _CALLS = {
     "to_csv()": "-o all.csv",
     "plot()": "-o figure.png",
 }
-_ARGUMENT = re.compile(r"\b([a-z_]+)=(?:\"|&quot;)([\w^@-]+)(?:\"|&quot;)")
+_ARGUMENT = re.compile(r"\b([a-z_]+)=\"([\w^@-]+)\"")
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 1.0
 
@@ -169,7 +169,7 @@ def rendered(
         # Few results are reports.
         from evalstats.pictures.report import document
 
-        return as_typed(document(result, texts, options.caption, files))
+        return _html_as_typed(document(result, texts, options.caption, files))
     make = getattr(result, f"to_{form}", None)
     if make is None:
         raise InputError(f"{form} is no form of this result; give another -f or -o")
@@ -182,7 +182,17 @@ def rendered(
         how["width"] = width
     # `matrix` is asked for of a comparison alone.
     made = make(**{k: value for k, value in how.items() if value is not None})
-    return as_typed(made) if form in ("text", "markdown", "html") else made
+    if form == "html":
+        return _html_as_typed(made)
+    return as_typed(made) if form in ("text", "markdown") else made
+
+
+def _html_as_typed(page: str) -> str:
+    """Return a page whose text, but none of its tags, has arguments as flags."""
+    parts = re.split(r"(<(?:style|script).*?</(?:style|script)>|<[^>]*>)", page, flags=re.DOTALL)
+    for i in range(0, len(parts), 2):
+        parts[i] = as_typed(parts[i].replace("&quot;", '"')).replace('"', "&quot;")
+    return "".join(parts)
 
 
 def as_typed(text: str) -> str:

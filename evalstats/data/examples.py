@@ -42,6 +42,7 @@ def write(folder: Path) -> None:
         lines.append(f"{i},COMET,{first:.4f},{first + 0.006 + 0.04 * rng.gauss(0, 1):.4f}")
     _text(folder / "comet.csv", "\n".join(lines) + "\n")
     _text(folder / "judge.csv", _judge())
+    _text(folder / "people.csv", _people())
     answers, labels = _graded()
     _text(folder / "answers.csv", answers)
     _text(folder / "labels.csv", labels)
@@ -67,6 +68,19 @@ def participants() -> dict[str, list[str]]:
         pairs = zip(systems["baseline"], systems["clearly-better"], strict=True)
         mixed[name] = [better if rng.random() < share else worse for worse, better in pairs]
     return mixed
+
+
+def _people() -> str:
+    """Return people's scores of two thirds of the participants' outputs."""
+    rng, better = random.Random(5), load_sample().systems["clearly-better"]
+    lines, scores = ["system,segment,ESA"], dict[tuple[int, str], float]()
+    for name, outputs in participants().items():
+        for i, output in enumerate(outputs):
+            drawn = rng.gauss(72 if output == better[i] else 68, 15)
+            score = scores.setdefault((i, output), min(max(round(drawn), 0), 100))
+            if rng.random() < 2 / 3:
+                lines.append(f"{name},{i + 1},{score}")
+    return "\n".join(lines) + "\n"
 
 
 def _answers(name: str, size: int, share: float) -> list[int]:

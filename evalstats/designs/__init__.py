@@ -5,6 +5,7 @@
 - `arenas`: battles, of which only is known who won
 - `unpaired`: systems that each have segments of their own
 - `shards`: a corpus in many places
+- `meta`: metrics in the place of systems, held against people's scores
 - `moments`: sums that a data base makes
 - `plans`: systems that were run on a drawn part of the items
 - `one_sample`: one system against a fixed number

@@ -95,7 +95,9 @@ def document(
         for name, inside in sections.items()
     )
     own, heading = result._title(), title or result._headline()
-    about = [own] if heading != own else []
+    # The heading, or the first table, says it as well.
+    titles = [heading, *(table.title for table in result._tables())]
+    about = [own] if own not in titles else []
     if files:
         about.append(f"files: {first_few(files, ', ', _MOST_FILES)}")
     about.append(f"{date.today():%Y-%m-%d}, evalstats {version()}")

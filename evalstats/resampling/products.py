@@ -121,10 +121,15 @@ def _whole(statistics: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 class ExactProduct:
-    """Multiply rows of weights, none above `largest`, by statistics `(N, K)` on the exact grid."""
+    """Multiply rows of weights, none above `largest`, by statistics on the exact grid.
+
+    Statistics are `(N, K)`, or those of T strata of n units each, `(T, n, K)`.
+    """
 
     def __init__(self, statistics: NDArray[Any], largest: int) -> None:
-        self.n_columns = statistics.shape[1]
+        self.shape = statistics.shape
+        stack = statistics.reshape(-1, *self.shape[-2:])
+        statistics = statistics.reshape(-1, self.shape[-1])
         least = np.min(statistics, axis=0).astype(np.float64)
         greatest = np.max(statistics, axis=0).astype(np.float64)
         single = _whole(statistics) & (greatest < _SINGLE_LIMIT / largest)
@@ -138,29 +143,32 @@ class ExactProduct:
             places = np.flatnonzero(columns)
             for start in range(0, len(places), _CALL_COLUMNS):
                 some = places[start : start + _CALL_COLUMNS]
-                self._parts.append((some, statistics[:, some].astype(dtype, order="C")))
+                self._parts.append((some, stack[..., some].astype(dtype, order="C")))
 
     def __call__(self, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the totals of rows of weights, `(R, N) -> (K, R)`."""
-        totals = np.empty((self.n_columns, len(weights)))
+        """Return the totals of rows of weights, `(R, N) -> (K, R)`, or `(R, T·n) -> (T, K, R)`."""
+        *strata, n, n_columns = self.shape
+        stack = weights.reshape(len(weights), -1, n).swapaxes(0, 1)
+        totals = np.empty((len(stack), n_columns, len(weights)))
         for columns, statistics in self._parts:
             tile = _CALL_SIZE // (ROW_GROUP * len(columns))
-            found = np.zeros((len(weights), len(columns)))
-            for first in range(0, len(statistics), tile):
+            found = np.zeros((len(stack), len(weights), len(columns)))
+            for first in range(0, n, tile):
                 segments = slice(first, first + tile)
-                found += _product(weights[:, segments], statistics[segments])
-            totals[columns] = found.T
-        return totals
+                found += _product(stack[..., segments], statistics[:, segments])
+            totals[:, columns] = found.swapaxes(1, 2)
+        return totals if strata else totals[0]
 
 
 def _product(weights: NDArray[Any], statistics: NDArray[Any]) -> NDArray[Any]:
-    """Multiply some rows by the statistics of some segments, `(R, n) @ (n, K) -> (R, K)`."""
-    n_calls = -(-len(weights) // ROW_GROUP)
-    block = np.empty((n_calls * ROW_GROUP, len(statistics)), dtype=statistics.dtype)
-    block[: len(weights)] = weights
-    block[len(weights) :] = 0
+    """Multiply rows by statistics of some segments, `(T, R, n) @ (T, n, K) -> (T, R, K)`."""
+    n_strata, n_rows, n = weights.shape
+    n_calls = -(-n_rows // ROW_GROUP)
+    block = np.empty((n_strata, n_calls * ROW_GROUP, n), dtype=statistics.dtype)
+    block[:, :n_rows] = weights
+    block[:, n_rows:] = 0
     # A call of BLAS for every few rows.
-    product: NDArray[Any] = block.reshape(n_calls, ROW_GROUP, -1) @ statistics
+    product: NDArray[Any] = block.reshape(n_strata, n_calls, ROW_GROUP, n) @ statistics[:, None]
     if statistics.dtype == np.float32 and np.max(product) >= _SINGLE_LIMIT:
         return _product(weights, statistics.astype(np.float64))
-    return product.reshape(len(block), -1)[: len(weights)]
+    return product.reshape(n_strata, -1, product.shape[-1])[:, :n_rows]

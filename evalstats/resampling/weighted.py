@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,13 +19,17 @@ from evalstats.errors import InputError
 from evalstats.resampling.executors import Workers, as_workers, pieces_of, run_all
 from evalstats.resampling.products import ExactProduct, exact_grid
 from evalstats.resampling.weights import (
+    TOGETHER,
     Bayesian,
     Halves,
     Multinomial,
+    Places,
     Rng,
     Weights,
+    alike,
     as_seed,
     batches,
+    joined,
 )
 
 Floats = NDArray[np.float64]
@@ -218,20 +222,42 @@ def stratum_totals(
     makes `(R, ...)` of the totals of R resamples, `(R, K)` a stratum: the scores of many strata
     take less memory than their totals. Returns `(B, ...)`.
     """
-    products = [
-        (places, ExactProduct(exact_grid(statistics, weights.total), weights.largest))
-        for places, statistics in parts
-    ]
+    products = stacked_products(weights, parts)
     return over_batches(partial(_scored, products, then), weights, n_resamples, executor)
 
 
+#: Strata of one size together: their numbers, the places of their units, one stratum after the
+#: other, and the product with their statistics.
+Stacked: TypeAlias = "list[tuple[list[int], Places, ExactProduct]]"
+
+
+def stacked_products(
+    weights: Weights, parts: Sequence[tuple[NDArray[np.intp], NDArray[Any]]]
+) -> Stacked:
+    """Return products with the statistics of strata, those of one shape in one call."""
+    products, every = [], np.arange(weights.n_segments)
+    # Strata may be tasks, each with columns of its own.
+    of_columns: dict[int, list[int]] = {}
+    for t, (_, statistics) in enumerate(parts):
+        of_columns.setdefault(statistics.shape[1], []).append(t)
+    for numbers in of_columns.values():
+        sizes = [len(parts[t][1]) for t in numbers]
+        for places in alike(sizes, TOGETHER // weights.batch_rows):
+            some = [numbers[i] for i in places]
+            grids = [exact_grid(parts[t][1], weights.total) for t in some]
+            product = ExactProduct(np.stack(grids), weights.largest)
+            products.append((some, joined([every[parts[t][0]] for t in some]), product))
+    return products
+
+
 def _scored(
-    products: Sequence[tuple[NDArray[np.intp], ExactProduct]],
-    then: Callable[[list[Floats]], Floats],
-    rows: NDArray[Any],
+    products: Stacked, then: Callable[[list[Floats]], Floats], rows: NDArray[Any]
 ) -> Floats:
-    totals = (product(rows[:, places]) for places, product in products)
-    return then([np.ascontiguousarray(found.T) for found in totals])
+    totals: dict[int, Floats] = {}
+    for some, places, product in products:
+        found = np.ascontiguousarray(product(rows[:, places]).swapaxes(1, 2))
+        totals.update(zip(some, found, strict=True))
+    return then([totals[t] for t in range(len(totals))])
 
 
 def over_batches(

@@ -9,9 +9,9 @@ executors or machines change a result.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -24,6 +24,9 @@ from evalstats.resampling.streams import generator, multinomial_rows, random_byt
 # A string: NumPy loads its random numbers at the first mention, and importing us should not.
 Rng: TypeAlias = "int | np.random.Generator | None"
 
+#: Which columns of a row: those of neighbours are not copied.
+Places: TypeAlias = "NDArray[np.intp] | slice"
+
 #: The largest seed: more bits than these are nobody's entropy, and signatures and files hold them.
 MOST_SEED = 2**128 - 1
 #: Rows of one BLAS call; a batch has so many, or a multiple of it, so that no call is half empty.
@@ -31,6 +34,10 @@ ROW_GROUP = 24
 #: Batches that are kept for the next product of the same rows, and their segments at most, which
 #: make a megabyte. Four systems take 1.4 times as long where max-T draws them anew.
 _MOST_KEPT, _LARGEST_KEPT = 32, 1 << 15
+#: Weights that strata of one size have together, at most.
+TOGETHER = 1 << 19
+#: Weights in a batch of strata, and of those of one size on average, at least: each size is a call.
+_STRATA_WEIGHTS, _SIZE_WEIGHTS = 1 << 21, 1 << 16
 #: Rows of a batch, at most, so that few resamples of few segments need not draw many.
 _MOST_ROWS = 85 * ROW_GROUP
 
@@ -121,24 +128,62 @@ def places_of(codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     return np.split(order, np.cumsum(np.bincount(codes))[:-1])
 
 
+def alike(sizes: Sequence[int], most: int) -> list[list[int]]:
+    """Return the numbers of strata of one size, of so many units together at most, or one alone.
+
+    >>> alike([3, 5, 3, 3], most=6)
+    [[0, 2], [3], [1]]
+    """
+    of_size: dict[int, list[int]] = {}
+    for t, n in enumerate(sizes):
+        of_size.setdefault(n, []).append(t)
+    found = []
+    for n, some in of_size.items():
+        step = max(1, most // n)
+        found += [some[i : i + step] for i in range(0, len(some), step)]
+    return found
+
+
+def joined(places: Sequence[NDArray[np.intp]]) -> Places:
+    """Return the places of strata one after the other, as a slice where they are neighbours."""
+    found = np.concatenate(places)
+    is_run = found[-1] - found[0] + 1 == len(found) and np.all(np.diff(found) == 1)
+    return slice(int(found[0]), int(found[-1]) + 1) if is_run else found
+
+
 @dataclass(frozen=True, eq=False)
 class Stratified(Weights):
     """The bootstrap within strata (domains, languages): each stratum keeps its own size.
 
     A row is multinomial in each stratum, with as many draws as segments. `codes` `(N,)` are the
-    strata of the segments, from 0 on, none left out. One stratum gives the rows of `Multinomial`.
+    strata of the segments, from 0 on, none left out. Strata of one size are drawn in one call.
     """
 
     codes: NDArray[np.intp]
 
     stream = 0
 
+    @cached_property
+    def batch_rows(self) -> int:
+        """Return the rows of a batch: of many strata enough that a call draws many weights."""
+        n_sizes = len(np.unique(np.bincount(self.codes)))
+        n_weights = max(_STRATA_WEIGHTS, n_sizes * _SIZE_WEIGHTS)
+        return min(ROW_GROUP * max(1, n_weights // (ROW_GROUP * self.n_segments)), _MOST_ROWS)
+
+    @cached_property
+    def together(self) -> list[tuple[int, int, Places]]:
+        """How many strata are drawn in one call, of how many units each, and which these are."""
+        strata = places_of(self.codes)
+        some = alike([len(places) for places in strata], TOGETHER // self.batch_rows)
+        return [(len(of), len(strata[of[0]]), joined([strata[t] for t in of])) for of in some]
+
     def draw(self, rng: np.random.Generator) -> NDArray[np.uint8]:
         """Draw the rows of a batch."""
-        rows = np.empty((self.batch_rows, self.n_segments), dtype=np.uint8)
-        for places in places_of(self.codes):
-            n = len(places)
-            rows[:, places] = multinomial_rows(rng, np.full(len(rows), n), n)
+        n_rows = self.batch_rows
+        rows = np.empty((n_rows, self.n_segments), dtype=np.uint8)
+        for n_strata, n, places in self.together:
+            drawn = multinomial_rows(rng, np.full(n_rows * n_strata, n), n)
+            rows[:, places] = drawn.reshape(n_rows, -1)
         return rows
 
 

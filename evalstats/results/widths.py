@@ -28,6 +28,8 @@ _SHORTEST, _READABLE = 8, 16
 
 def of(text: str) -> int:
     """Return how many terminal cells a text takes: two for wide CJK, none for combining marks."""
+    if text.isascii():
+        return len(text)
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
@@ -116,21 +118,20 @@ def _cut(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
     >>> _cut(["general-a.en-cs", "general-b.en-cs"], [11, 11])
     ['general-a…s', 'general-b…s']
     """
-    width = min(widths, default=1)
-    tried = sorted(range(width), key=lambda n_last: abs(n_last - width // 3))
-    found = [
-        [_ends(text, w - 1 - n_last, n_last) for text, w in zip(texts, widths, strict=True)]
-        for n_last in tried
-    ]
-    for some in found:
-        if len(set(some)) == len(set(texts)):
+    width, n_distinct = min(widths, default=1), len(set(texts))
+    first: list[str] = []
+    for n_last in sorted(range(width), key=lambda n: abs(n - width // 3)):
+        each = zip(texts, widths, strict=True)
+        some = [_ends(text, w - 1 - n_last, n_last) for text, w in each]
+        if len(set(some)) == n_distinct:
             return some
+        first = first or some
     # What tells them apart is in the middle: so their beginning goes, where they share one.
     long = {text for text, w in zip(texts, widths, strict=True) if of(text) > w}
     alike = takewhile(lambda signs: len(set(signs)) == 1, zip(*long, strict=False))
     n_shared = sum(1 for _ in alike)
     if len(long) == 1 or n_shared < 2:
-        return found[0]
+        return first
     return _cut([f"…{text[n_shared:]}" if text in long else text for text in texts], widths)
 
 
@@ -138,7 +139,8 @@ def _ends(text: str, n_first: int, n_last: int) -> str:
     """Return the first and last cells of a text that is wider than both and a dot."""
     if of(text) <= n_first + 1 + n_last:
         return text
-    first, last = text, text
+    # A sign is a cell, or more.
+    first, last = text[:n_first], text[max(len(text) - n_last, 0) :]
     while of(first) > n_first:
         first = first[:-1]
     while of(last) > n_last:

@@ -929,3 +929,13 @@ def test_without_metadata_the_version_says_so(monkeypatch):
     monkeypatch.setattr(metadata, "version", absent)
     assert version.version.__wrapped__() == f"{version.VERSION}+uninstalled"
     assert tokenization.sacrebleu_version.__wrapped__() == known
+
+
+def test_pages_say_flags_in_their_text_and_keep_their_tags(here, typed):
+    """Attributes are written as arguments are, ``lang="en"``, and no flag takes their place."""
+    typed(*shlex.split(f"compare {TEXTS} -m bleu chrf --baseline baseline -o x.html"))
+    page = (here / "x.html").read_text(encoding="utf-8")
+    assert page.startswith('<!DOCTYPE html>\n<html lang="en">')
+    assert "--adjust-over metrics" in page
+    tags = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page)
+    assert not re.search(r"<[^>]* --[a-z]", tags)

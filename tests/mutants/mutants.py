@@ -42,6 +42,9 @@ the tails of t have a fraction of their own
 a quantile is exact
 - while abs(change) > 1e-9:
 + while abs(change) > 1e-5:
+a noncentral t is exact for few degrees of freedom
+- width / 2, 0.08,
++ width / 2, 0.8,
 the density of t at 0 is exact for few and many degrees of freedom
 - if degrees < 50:
 + if degrees < 5:
@@ -170,6 +173,23 @@ what shares both labels counts once
 two labels know as much as the one with fewer
 - Spread(error, 1.0, min(one
 + Spread(error, 1.0, max(one
+@ designs/meta/measures.py: meta
+the p-values of people and of a metric are of the same side
+- people, metric = (ndtr(-z) for z, _ in _sizes(totals))
++ people, metric = (ndtr(-np.abs(z)) for z, _ in _sizes(totals))
+differences of one size become ties together
+- last = np.append(thresholds[1:] > thresholds[:-1], True)
++ last = np.append(thresholds[1:] >= thresholds[:-1], True)
+@ designs/meta/meta.py: meta
+what a metric lacks is missing for all
+- known = np.all(np.isfinite(scores), axis=0)
++ known = np.isfinite(scores[0])
+differences that change places are in units of their own size
+- units = np.where(sizes > 0, sizes, 1.0) * _STEP
++ units = np.ones(sizes.shape) * _STEP
+two metrics that differ by rounding alone are one
+- pairs = np.rint(np.swapaxes(pairs / units, 1, 2)) * _STEP
++ pairs = np.swapaxes(pairs / units, 1, 2) * _STEP
 @ designs/arenas/bradley_terry.py: arenas
 being shown second is no gain
 - missed.sum(axis=1) - missed.sum(axis=0), missed.sum()
@@ -630,7 +650,7 @@ of columns that can go the first goes first
 - left_out = list(spare[:n_spared])
 + left_out = list(spare[len(spare) - n_spared :])
 names are cut where they still differ
-- if len(set(some)) == len(set(texts)):
+- if len(set(some)) == n_distinct:
 + if some:
 @ results/files.py: latex
 what is wider than a column is a float of the page
@@ -735,8 +755,8 @@ two threads are refused where none can start
 + if False:
 @ resampling/weights.py: strata
 each stratum is drawn as often as it has units
-- multinomial_rows(rng, np.full(len(rows), n), n)
-+ multinomial_rows(rng, np.full(len(rows), n + 1), n)
+- np.full(n_rows * n_strata, n)
++ np.full(n_rows * n_strata, n + 1)
 @ resampling/streams.py: rows
 a row of weights sums to the number of draws
 - missing = sums - rows.sum(axis=1, dtype=wide)
@@ -1193,8 +1213,8 @@ a dot in a number parts no name
 - re.compile(r"(?<!\d)\.|\.(?!\d)")
 + re.compile(r"\.")
 a part of each name is left
-- while min(map(len, parts)) > 1 and
-+ while all(parts) and
+- while len(names) > 1 and min(map(len, parts)) > 1 and
++ while len(names) > 1 and all(parts) and
 @ cli/parser.py: cli
 a name may begin with a dash
 - yield f"{_NAME}{word}" if is_name else word

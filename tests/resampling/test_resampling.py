@@ -2,6 +2,7 @@
 
 import json
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,18 @@ from evalstats.resampling.weighted import (
     all_swap_totals,
     bootstrap_totals,
     bootstrap_weights,
+    stratum_totals,
     swap_totals,
 )
-from evalstats.resampling.weights import Bayesian, Halves, Multinomial, as_seed, batches
+from evalstats.resampling.weights import (
+    Bayesian,
+    Halves,
+    Multinomial,
+    Stratified,
+    as_seed,
+    batches,
+    places_of,
+)
 
 KINDS = {
     "multinomial": lambda n: Multinomial(n, 3, n),
@@ -177,6 +187,21 @@ def test_the_first_sum_that_single_precision_has_not(more):
     assert statistics[:-1].sum() == 2**24 - 1
     totals = ExactProduct(statistics, 255)(np.ones((24, 258), dtype=np.uint8))
     assert np.all(totals == 2**24 - 1 + more)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_strata_of_one_size_are_summed_together(shuffled):
+    """Each stratum of three sizes by itself, in double precision where its sums need that."""
+    rng = np.random.default_rng(2)
+    codes = np.repeat(np.arange(9), [3, 40, 3, 7, 40, 3, 3, 7, 3])
+    codes = rng.permutation(codes) if shuffled else codes
+    weights = Stratified(len(codes), 4, codes)
+    parts = [(p, rng.integers(0, 1 << 18, size=(len(p), 2))) for p in places_of(codes)]
+    found = stratum_totals(weights, parts, 500, None, partial(np.stack, axis=1))
+    rows = np.concatenate([rows for _, rows in batches(weights, 500)]).astype(np.int64)
+    for t, (places, statistics) in enumerate(parts):
+        assert np.all(rows[:, places].sum(axis=1) == len(places))
+        np.testing.assert_array_equal(found[:, t], rows[:, places] @ statistics)
 
 
 @pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e13, 1e100])

@@ -14,13 +14,19 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from evalstats.inference.counts import tango_distance
+from evalstats.inference.distributions import (
+    noncentral_t_above,
+    normal_cdf,
+    normal_quantile,
+    t_quantile,
+)
 from evalstats.inference.roots import root
 from evalstats.inference.student import Runs, Spread
 
 #: From so many degrees of freedom the t distributions are normal ones.
 _NORMAL = 1e5
-#: Standard errors: of a difference that is never found on the other side, and of the largest.
-_OUT_OF_REACH, _FAR = 8.0, 1e4
+#: Standard errors of the largest difference.
+_FAR = 1e4
 #: The variance of shares where every segment is gained; more segments than any plan has.
 _LEAST_VARIANCE, _MOST = 1e-6, 10**15
 
@@ -36,20 +42,16 @@ def t_power(
     >>> round(t_power(0.2 * 10, 99, 0.05), 4)    # 100 differences, 0.2 standard deviations
     0.5083
     """
-    from scipy.special import nctdtr, ndtr, ndtri, stdtrit
-
     is_normal, tail = degrees >= _NORMAL, level / sides
-    critical = -stretch * float(ndtri(tail) if is_normal else stdtrit(degrees, tail))
+    critical = -stretch * t_quantile(tail, np.inf if is_normal else degrees)
 
     def beyond(shift: float) -> float:
         if is_normal:
-            return float(ndtr(shift - critical))
-        # By its mirror image, where the distribution function loses no digits. On the other side,
-        # where P(T > 0) is Φ(shift), it is lost, and not a number where it is next to nothing.
-        found = float(nctdtr(degrees, -min(shift, _FAR), -critical))
-        return 0.0 if shift < -_OUT_OF_REACH or np.isnan(found) else found
+            return normal_cdf(shift - critical)
+        return noncentral_t_above(critical, min(shift, _FAR), degrees)
 
-    return beyond(noncentrality) + (beyond(-noncentrality) if sides == 2 else 0.0)
+    # Rounding may leave the scale by a bit.
+    return min(1.0, beyond(noncentrality) + (beyond(-noncentrality) if sides == 2 else 0.0))
 
 
 def of_runs(segments: Spread, runs: Sequence[Runs]) -> tuple[float, float, float]:
@@ -62,14 +64,14 @@ def of_runs(segments: Spread, runs: Sequence[Runs]) -> tuple[float, float, float
     squares are m²(1 + 2/d) on average, so that Satterthwaite's formula finds fewer degrees of
     freedom than it would with the true m.
     """
-    from scipy.special import chdtrc
-
     # Of shares: fourth powers of large or small scores are no numbers.
     scale = segments.error**2 + sum(between for between, _, _ in runs)
     true = expected = segments.error**2 / scale
     parts = [(true, segments.degrees), *((between / scale, n - 1.0) for between, _, n in runs)]
     between, both = (sum(run[i] for run in runs) / scale for i in (0, 1))
     if between > 0:
+        from scipy.special import chdtrc
+
         true += max(between - both, 0.0)
         d = between**2 / sum(m * m / of for m, of in parts[1:])
         least = d * both / between
@@ -132,11 +134,9 @@ def items_within(margin: float, discordant: float, level: float, power: float) -
     >>> round(items_within(0.01, 0.0, 0.05, 0.8), 1)
     267.8
     """
-    from scipy.special import ndtri
-
     # A margin so small that rounding leaves no distance is never shown.
     distance = max(tango_distance(discordant / 2, discordant / 2, 1.0, -margin), 1e-300)
-    root = -float(ndtri(level)) / distance + float(ndtri(power)) * discordant**0.5 / margin
+    root = -normal_quantile(level) / distance + normal_quantile(power) * discordant**0.5 / margin
     return float(root * root)
 
 

@@ -443,13 +443,8 @@ def _beside(drawn: Drawn, asked: Question, correlation: float) -> Design:
 def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> Power:
     """Plan for all pairs under all metrics, as `power` does."""
     for one in drawn:
-        # Of shards, whose segments are elsewhere, the replicates vary.
-        values = one.replicates if one.influence is None else one.influence
-        _check_size(values, one, "a score")
+        _check(one)
     first, units = drawn[0], drawn[0].units
-    refuse_crossed(units, "power")
-    for one in drawn:
-        refuse_fixed(one, "power")
     n, least = asked.n_segments or units.n, 2 * units.n_strata
     pilot_runs = len(first.runs[0][0].scores) if first.runs else None
     if n < least:
@@ -518,13 +513,45 @@ def _left_out(same: Sequence[tuple[Drawn, Pair]]) -> Iterator[str]:
 
 def planned_of(evaluation: Evaluation, of: Sequence[Difference], asked: Question) -> Power:
     """Plan as `power` does, with the systems of a comparison as the pilot."""
+    return planned(_pilot(evaluation, of), evaluation.pairs, asked)
+
+
+def _pilot(evaluation: Evaluation, of: Sequence[Difference]) -> list[Drawn]:
+    """Return the scores behind differences of systems that have one test set."""
     drawn = evaluation.together(of)
     if not drawn[0].of.is_paired:
         raise InputError(
             "power plans one test set for all systems, and each of these has its own; compare "
             "the systems on the same segments"
         )
-    return planned(drawn, evaluation.pairs, asked)
+    return drawn
+
+
+def least_of(evaluation: Evaluation, d: Difference, level: float, target: float) -> float | None:
+    """Return the least difference that the test set of a pair finds, as `planned_of` does.
+
+    It plans nothing else: what stands in every result has to come at once.
+    """
+    (drawn,), options = _pilot(evaluation, [d]), evaluation.options
+    _check(drawn)
+    names, runs = drawn.of.systems, drawn.runs
+    asked = Question(
+        level=level,
+        target=target,
+        confidence_level=options.confidence_level,
+        alternative=options.alternative,
+    )
+    plan = designed(drawn, (names.index(d.baseline), names.index(d.system)), asked)
+    return plan.least(drawn.units.n, len(runs[0][0].scores) if runs else 1)
+
+
+def _check(drawn: Drawn) -> None:
+    """Refuse what cannot be planned for."""
+    # Of shards, whose segments are elsewhere, the replicates vary.
+    values = drawn.replicates if drawn.influence is None else drawn.influence
+    _check_size(values, drawn, "a score")
+    refuse_crossed(drawn.units, "power")
+    refuse_fixed(drawn, "power")
 
 
 def needed_of(evaluation: Evaluation, d: Difference, level: float, target: float) -> int | None:

@@ -1,0 +1,1 @@
+"""Metrics held against people: which of them ranks systems, or outputs, as people do."""

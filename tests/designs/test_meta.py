@@ -1,0 +1,276 @@
+"""Metrics against people: naive versions of every measure, swaps enumerated, files, bad input."""
+
+import csv
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import evalstats as es
+from evalstats.cli import main
+from evalstats.designs.meta import measures
+from tests.conftest import WMT
+
+METRICS = ("CometKiwi-XL", "GEMBA-ESA-CMDA", "MetricX-24-Hybrid-XL", "XCOMET-XL")
+WITHIN = ("acc_eq", "pearson", "kendall")
+
+
+def made(seed=1, n_systems=4, n=60, gone=0.1):
+    """Return people's scores with gaps, and those of two metrics, the first of which is nearer."""
+    rng = np.random.default_rng(seed)
+    names = [f"s{i}" for i in range(n_systems)]
+    quality = 0.3 * np.arange(n_systems)[:, None] + rng.normal(size=(n_systems, n))
+    human = np.round(quality + 0.5 * rng.normal(size=quality.shape))
+    human[rng.random(human.shape) < gone] = np.nan
+    near = np.round(10 * (quality + rng.normal(size=quality.shape)))
+    far = np.round(quality + 4 * rng.normal(size=quality.shape), 1)
+    far[rng.random(far.shape) < gone / 5] = np.nan
+    of = [dict(zip(names, x.tolist(), strict=True)) for x in (human, near, far)]
+    return of[0], {"near": of[1], "far": of[2]}
+
+
+def arrays(human, metrics):
+    """Return scores `(1 + M, S, N)`: what a metric lacks is missing of people too."""
+    of = np.array([list(x.values()) for x in (human, *metrics.values())], dtype=float)
+    of[0, ~np.all(np.isfinite(of), axis=0)] = np.nan
+    return of
+
+
+def scores_of(result):
+    return {e.system: e.score for e in result.estimates}
+
+
+def measured(human, metrics, measure):
+    """Yield people's scores, each metric's, and what is said of them."""
+    people, *others = arrays(human, metrics)
+    result = es.meta(human, metrics, measure, n_resamples=9)
+    for of, e in zip(others, result.estimates, strict=True):
+        yield people, of, e.score, " ".join(result.notes)
+
+
+def pce(human, metric, n_permutations):
+    """Return what mt-metrics-eval's `pce` says: how often swaps reach each pair's difference."""
+    signs = np.random.default_rng(4).choice([-1.0, 1.0], size=(n_permutations, human.shape[1]))
+    a, b = np.triu_indices(len(human), 1)
+    first, second = (
+        np.mean((signs @ x.T)[:, a] - (signs @ x.T)[:, b] >= (x.sum(1)[a] - x.sum(1)[b]), axis=0)
+        for x in (human, metric)
+    )
+    return 1 - np.mean(np.abs(first - second))
+
+
+def test_soft_accuracy_is_that_of_permutations():
+    """Over six pairs `pce` has a standard error below .0015 with so many permutations."""
+    for people, of, score, _ in measured(*made(gone=0, n=300), "spa"):
+        assert score == pytest.approx(pce(people, of, 40_000), abs=0.006)
+
+
+@pytest.mark.parametrize("pair", ["en-ar_EG", "cs-de_DE"])
+def test_soft_accuracy_of_wmt25(pair):
+    """GEMBA stands for people."""
+    path = WMT / "wmt25" / pair / "scores.tsv"
+    if not path.exists():
+        pytest.skip(f"needs {path}")
+    frame = pd.read_csv(path, sep="\t", quoting=csv.QUOTE_NONE)
+    frame["item"] = frame["document"] + "/" + frame["paragraph"].astype(str)
+    wide = frame.pivot(index="item", columns="system", values=["GEMBA-ESA-GPT4.1", *METRICS])
+    wide = wide.dropna()
+    people, metrics = wide["GEMBA-ESA-GPT4.1"], {name: wide[name] for name in METRICS}
+    found = scores_of(es.meta(people, metrics, n_resamples=2))
+    for name, of in metrics.items():
+        exact = pce(people.to_numpy().T, of.to_numpy().T, 2_000)
+        assert found[name] == pytest.approx(exact, abs=0.002), name
+
+
+def pairs_of(people, metric):
+    """Yield segment by segment the pairs of outputs that have all scores."""
+    for h, m in zip(people.T, metric.T, strict=True):
+        there = [(x, y) for x, y in zip(h, m, strict=True) if not np.isnan(x)]
+        yield [(x[0] - y[0], x[1] - y[1]) for x, y in itertools.combinations(there, 2)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_pairwise_accuracy_counts_pairs_in_the_same_order(seed):
+    for people, of, score, _ in measured(*made(seed, gone=0.3), "pa"):
+        pairs = itertools.combinations(np.stack([people, of], axis=1), 2)
+        # Where people's score is missing the sum leaves out the metric's too.
+        sums = [np.sum((a - b)[:, ~np.isnan(a[0] - b[0])], axis=1) for a, b in pairs]
+        assert score == np.mean([np.sign(h) == np.sign(m) for h, m in sums])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ties_are_calibrated_as_by_trying_every_threshold(seed):
+    for people, of, score, notes in measured(*made(seed, n=12), "acc_eq"):
+        every = [pairs for pairs in pairs_of(people, of) if pairs]
+        tried = {0.0, *(abs(m) for pairs in every for _, m in pairs)}
+
+        def right(h, m, tie):
+            return np.sign(h) == (0 if abs(m) <= tie else np.sign(m))
+
+        def accuracy(tie, every=every):
+            return np.mean([np.mean([right(*pair, tie) for pair in of]) for of in every])
+
+        best = max(sorted(tried), key=lambda tie: round(accuracy(tie), 12))
+        assert score == pytest.approx(accuracy(best), abs=1e-9)
+        assert f"{best:.4g} of" in notes
+
+
+@pytest.mark.parametrize("measure, peer", [("pearson", "pearsonr"), ("kendall", "kendalltau")])
+def test_correlations_within_segments_are_scipys(measure, peer):
+    human, metrics = made(n_systems=6)
+    for of in metrics["near"].values():
+        of[-1] = 1.0  # says nothing of the last segment
+    for people, of, score, _ in measured(human, metrics, measure):
+        each = []
+        for h, m in zip(people.T, of.T, strict=True):
+            there = ~np.isnan(h)
+            if np.ptp(h[there]):
+                is_flat = not np.ptp(m[there])
+                each.append(0 if is_flat else getattr(stats, peer)(h[there], m[there])[0])
+        assert score == pytest.approx(np.mean(each), abs=1e-9)
+
+
+@pytest.mark.parametrize("measure", ["spa", "pa"])
+def test_whole_segments_change_places(measure):
+    """Of nine segments every swap is enumerated; here of scores, with the measure computed anew."""
+    human, metrics = made(3, n=9, gone=0)
+    people, *others = arrays(human, metrics)
+    a, b = np.triu_indices(len(people), 1)
+    units = [of / np.sqrt(np.mean((of[a] - of[b]) ** 2)) for of in others]
+
+    def score(metric):
+        z = [(x[a] - x[b]).sum(1) / np.sqrt(((x[a] - x[b]) ** 2).sum(1)) for x in (people, metric)]
+        if measure == "pa":
+            return np.mean(np.sign(z[0]) == np.sign(z[1]))
+        return 1 - np.mean(np.abs(stats.norm.cdf(z[0]) - stats.norm.cdf(z[1])))
+
+    first, second = units
+    observed, reached = score(second) - score(first), 0
+    for swap in itertools.product([False, True], repeat=9):
+        one, other = (np.where(swap, x, y) for x, y in ((second, first), (first, second)))
+        reached += abs(score(other) - score(one)) >= abs(observed) - 1e-9
+    (d,) = es.meta(human, metrics, measure)
+    assert d.difference == pytest.approx(observed)
+    assert d.pvalue == pytest.approx(reached / 2**9)
+
+
+def test_neither_unit_nor_direction_of_a_metric_matters():
+    human, metrics = made()
+    turned = {"near": {x: [-1000 * y + 5 for y in of] for x, of in metrics["near"].items()}}
+    for measure in ("spa", "pa", *WITHIN):
+        plain = es.meta(human, metrics, measure, n_resamples=199)
+        again = es.meta(human, metrics | turned, measure, lower_is_better=["near"], n_resamples=199)
+        for one, other in zip(plain, again, strict=True):
+            assert other.difference == pytest.approx(one.difference), measure
+            assert other.pvalue == one.pvalue
+
+
+def test_gradients():
+    """That of PA, which has none, is of the accuracy where each z is known with an error of 1."""
+
+    class Expected(measures.PairwiseAccuracy):
+        def score(self, totals):
+            d, q, e, r = np.split(np.asarray(totals), 4, axis=-1)
+            x, y = stats.norm.cdf(d / np.sqrt(q)), stats.norm.cdf(e / np.sqrt(r))
+            return np.mean(x * y + (1 - x) * (1 - y), axis=-1)
+
+    (table,) = es.meta(*made(), n_resamples=9).source.parts[0].tables
+    for smooth in (table.metric, Expected(table.metric.columns)):
+        numeric = es.Metric.gradient(smooth, table.totals)
+        assert smooth.gradient(table.totals) == pytest.approx(numeric, abs=1e-8)
+
+
+def test_statistics_stand_for_the_scores_of_their_segments():
+    sample = es.data.load_sample()
+    tables = [es.extract(sample.systems, sample.references, name) for name in ("chrf", "ter")]
+    rng = np.random.default_rng(2)
+    human = {name: rng.normal(size=480).tolist() for name in sample.systems}
+    by_hand = {
+        table.metric.name: dict(zip(table.systems, table.metric.score(table.values), strict=True))
+        for table in tables
+    }
+    asked = {"n_resamples": 99}
+    given = es.meta(human, by_hand, lower_is_better=["TER"], **asked)
+    assert es.meta(human, tables, **asked).differences == given.differences
+
+
+def test_tiers_notes_and_forms():
+    """A metric that differs from another by a constant of each segment is that metric."""
+    human, metrics = made(n=400)
+    near = metrics["near"].items()
+    metrics["again"] = {s: [x + 0.01 * (i % 3) for i, x in enumerate(of)] for s, of in near}
+    result = es.meta(human, metrics, n_resamples=999)
+    tiers = {one.system: one.tier for one in result.ranking()}
+    assert tiers == {"near": "a", "again": "a", "far": "b"}
+    assert result["again", "near"].pvalue == 1
+    assert (result.test, result.adjustment, result.method) == ("ar", "holm", "t")
+    assert "outputs are left out" in result.notes[0]
+    assert "do not decide" in result.notes[1]
+    assert es.Comparison.from_json(result.to_json()).differences == result.differences
+    documents = [i // 5 for i in range(400)]
+    assert es.meta(human, metrics, groups=documents, n_resamples=9).estimates[0].n_segments == 80
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        (
+            {"test": "bootstrap"},
+            r"test must be 'ar' for spa, which is not smooth",
+        ),
+        ({"method": "bca"}, "method must be 't' for spa"),
+        ({"measure": "kappa"}, "measure must be one of spa, pa, acc_eq"),
+        ({"metrics": {"one": made()[0]}}, "metrics must be at least two, got 1"),
+        ({"metrics": [1, 2]}, "metrics must map metrics to scores"),
+        ({"human": [1, 2]}, "human must map systems to scores"),
+        ({"lower_is_better": ["nea"]}, "did you mean 'near'"),
+        ({"human": {"s0": [1.0] * 60}}, "at least 2 systems in common, and have 1"),
+        ({"human": {"s0": [1.0], "s1": [2.0]}}, "near has 60 scores a system and people have 1"),
+        ({"human": {"s0": [1.0], "s1": [2.0, 3.0]}}, "human must have as many scores"),
+        ({"human": {"s0": [1, "x"], "s1": [2, 3]}}, "human, s0 must be numbers"),
+        ({"human": {"s0": [1, None] * 30, "s1": [None, 1] * 30}}, "no segment has all scores"),
+        ({"human": {"s0": [1] * 60, "s1": [1] * 60}, "measure": "kendall"}, "sees no difference"),
+        ({"groups": ["a"]}, "groups"),
+    ],
+)
+def test_what_is_wrong_is_said(given, said):
+    with pytest.raises(es.InputError, match=said):
+        es.meta(**dict(zip(("human", "metrics"), made(), strict=True)) | given)
+
+
+def test_files(tmp_path, monkeypatch, capsys):
+    """Of mt-metrics-eval, two tables, and one table of all."""
+    monkeypatch.chdir(tmp_path)
+    human, metrics = made()
+    metrics = {"COMET": metrics["near"], "BLEURT": metrics["far"]}
+    for name, of in {"people/esa": human, **{f"en-de/{x}": m for x, m in metrics.items()}}.items():
+        lines = [f"{s}\t{'None' if np.isnan(x) else x}" for s, xs in of.items() for x in xs]
+        path = tmp_path / f"{name}.seg.score"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(lines) + "\n")
+    named = {"esa": human, **metrics}
+    keys = pd.MultiIndex.from_product([list(human), range(60)], names=["system", "segment"])
+    columns = {name: np.concatenate(list(of.values())) for name, of in named.items()}
+    frame = pd.DataFrame(columns, keys).reset_index()
+    frame.to_csv("all.csv", index=False)
+    frame[["system", "segment", "esa"]].to_csv("human.csv", index=False)
+    frame.drop(columns="esa").to_csv("metrics.tsv", index=False, sep="\t")
+    expected = scores_of(es.meta(human, metrics, "kendall"))
+    for files in (
+        "people/esa.seg.score en-de",
+        "human.csv metrics.tsv",
+        "all.csv --human esa",
+        "human.csv metrics.tsv -m COMET BLEURT",
+    ):
+        assert main(["meta", *files.split(), "--measure", "kendall", "-f", "json"]) == 0
+        found = es.Comparison.from_json(capsys.readouterr().out)
+        assert scores_of(found) == expected, files
+    for line, said in (
+        ("all.csv", "which are people's? give --human"),
+        ("all.csv --human mqm", "--human: there is no 'mqm'"),
+        ("-i x.txt", "people's scores are missing"),
+    ):
+        assert main(["meta", *line.split()]) == 2
+        assert said in capsys.readouterr().err
