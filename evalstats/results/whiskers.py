@@ -25,8 +25,8 @@ STYLE = """
 .forest .drawn > svg { stroke: var(--open); fill: var(--paper); stroke-width: 1.5; }
 .forest tbody tr > * { vertical-align: middle; }
 .forest tr.tall { height: 2.6rem; }
-.forest th.drawn > svg, .forest tfoot td.drawn > svg { position: static; display: block; width: 100%;
-  height: auto; stroke: none; fill: var(--soft); font-size: 11px; font-weight: 400; }
+.forest th.drawn > svg, .forest tfoot td.drawn > svg { position: static; display: block;
+  width: 100%; height: auto; stroke: none; fill: var(--soft); font-size: 11px; font-weight: 400; }
 .forest tfoot td { border: 0; }
 .forest tfoot line { stroke: var(--soft); stroke-width: 1; }
 .forest .better, .forest .plain { stroke: var(--better); fill: var(--better); }
