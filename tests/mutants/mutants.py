@@ -1396,6 +1396,30 @@ a system that is worse is never shown by a sequence
 where the judge is useless the gradient is that of the labels
 - share[..., 2], share[..., 4] = by_part
 + share[..., 2], share[..., 5] = by_part
+@ designs/plans/plan.py: plans
+an item that was drawn counts 1/π times
+- np.divide(1.0, self.chances) * is_run
++ 1.0 * is_run
+the system that was run on all is a prediction too
+- (1 - weights) * second]
++ 0 * weights * second]
+a plan is refused for other references
+- if len(known) > 1:
++ if False:
+@ designs/plans/planned.py: plans
+items that were run are a sample of their own, and so are the others
+- return np.asarray(statistics[..., 0] > 0)
++ return np.ones(statistics.shape[:-1], np.bool_)
+units are whole ones of what was drawn
+- is_split = bool(drawn) and
++ is_split = False and
+@ designs/plans/drawing.py: plans
+squared residuals of few systems are shrunk
+- kept = max(0.0, 1 - chance / spread)
++ kept = max(1.0, 1 - chance / spread)
+no unit is drawn more than once
+- if not np.any(above := ~sure & (found >= 1)):
++ if not np.any(above := ~sure & (found >= 9)):
 @ questions/ranking/ranks.py: ranking
 Borda's count is a mean of ranks
 - return np.asarray(np.mean(ranks(

@@ -58,7 +58,10 @@ def test_means_over_domains_have_a_finding():
     (d,) = sure
     (found,) = sure._findings()
     assert f"B is better than A by {d.difference:.3f} marks" in found.said
-    assert f"{d.low:+.3f} to {d.high:+.3f}, and {d.predicted_low:+.3f}" in found.lines[0]
+    assert (
+        f"{d.low:+.3f} to {d.high:+.3f}; in another stratum it would be {d.predicted_low:+.3f}"
+        in found.lines[0]
+    )
     errors = {"A": np.arange(60.0) % 7, "B": np.arange(60.0)}
     worse = es.compare(errors, metrics=es.Mean("errors", higher_is_better=False))
     (found,) = worse.over(np.tile(["a", "b", "c", "d"], 15))._findings()
@@ -151,7 +154,7 @@ def test_looks_have_a_finding_and_a_figure():
     waits = test.look(new[:60], old[:60])
     assert waits.verdict == "go on"
     (found,) = test.result._findings()
-    assert "go on, 340 items to go" in found.said
+    assert "go on, 340 items are to come" in found.said
     assert found.kind == "open"
     look = test.look(new[:200], old[:200])
     (found,) = test.result._findings()

@@ -325,7 +325,7 @@ def test_notes_say_when_monte_carlo_error_straddles_the_level(p, adjusted, noted
     result = comparison("abc")
     d = replace(result.differences[0], pvalue=p, pvalue_adjusted=adjusted, pvalue_error=0.005)
     notes = close_calls(replace(result, differences=(d,)).adjusted, (d,))
-    assert any("another seed may turn the verdict" in note for note in notes) == noted
+    assert any("Another seed may turn this verdict" in note for note in notes) == noted
 
 
 # HTML
