@@ -106,6 +106,18 @@ def test_a_label_is_no_file(tmp_path, monkeypatch):
     assert "files: arena.csv; 2" in page
 
 
+def test_a_system_is_no_file_though_a_folder_has_its_name(tmp_path, monkeypatch):
+    """Defect: the report named a folder that was not read."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"{system},{i},{(i + k) % 3}" for k, system in enumerate(("base", "new")) for i in range(9)
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(["system,segment,acc", *rows]) + "\n")
+    (tmp_path / "base").mkdir()
+    page = reported(tmp_path, "compare a.csv --baseline base --higher-is-better acc")
+    assert "files: a.csv; 2" in page
+
+
 def test_both_files_of_cases_are_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, right in (("old", 1), ("new", 0)):
