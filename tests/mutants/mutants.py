@@ -43,8 +43,8 @@ a quantile is exact
 - while abs(change) > 1e-9:
 + while abs(change) > 1e-5:
 a noncentral t is exact for few degrees of freedom
-- width / 2, 0.08,
-+ width / 2, 0.8,
+- 0.4 / steepest)
++ 4.0 / steepest)
 the density of t at 0 is exact for few and many degrees of freedom
 - if degrees < 50:
 + if degrees < 5:
