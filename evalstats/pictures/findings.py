@@ -89,8 +89,15 @@ def comparison_findings(c: Comparison) -> list[Finding]:
     if len(pairs) > _PAIRS:
         return [_against_baseline(c, scores) for scores in _by_place(c.estimates).values()]
     least = _least(c)
-    found = [_of_pair(c, some, least) for some in pairs.values()]
+    found = [_of_pair(c, _as_in_tables(c, some), least) for some in pairs.values()]
     return sorted(found, key=lambda finding: (finding.kind == "open", not finding.lines))
+
+
+def _as_in_tables(c: Comparison, found: Sequence[Difference]) -> list[Difference]:
+    """Return the differences of a pair in the direction that its first, or total, has in tables."""
+    shown = oriented(c, found)
+    first = next((d for d in shown if d.aggregate is not None), shown[0])
+    return [d if d.system == first.system else d.turned() for d in found]
 
 
 def in_words(c: Comparison, d: Difference) -> str:
@@ -108,12 +115,8 @@ def _of_pair(
     of_totals = {d.metric for d in found if d.aggregate is not None}
     main = [d for d in found if d.aggregate is not None or d.metric not in of_totals]
     kinds = {kind_of(c, d) for d in main}
-    # Where the baseline is better and nothing else is known, it is named first.
-    is_turned = "worse" in kinds and "better" not in kinds
     is_asked = c.margin is not None or c.recovery is not None
-    if kinds == {"open"} and len(main) == 1 and not is_asked:
-        # As tables and figures show it.
-        is_turned = oriented(c, main)[0] is not main[0]
+    is_turned = _is_turned(c, main, kinds)
     shown = [d.turned() if is_turned else d for d in main]
     whole = _better(c, main, shown)
     claims = [_claims(c, d) for d in main]
@@ -136,6 +139,16 @@ def _of_pair(
         brief = _over_tasks(c, found)
         lines.append(brief)
     return whole._replace(lines=lines, brief=brief)
+
+
+def _is_turned(c: Comparison, main: Sequence[Difference], kinds: set[str]) -> bool:
+    """Return whether the baseline is named first: it is better and nothing else is known.
+
+    Where nothing is known the direction is that of tables and figures.
+    """
+    if kinds == {"open"} and len(main) == 1:
+        return oriented(c, main)[0] is not main[0]
+    return "worse" in kinds and "better" not in kinds
 
 
 def _better(c: Comparison, main: Sequence[Difference], shown: Sequence[Difference]) -> Finding:
@@ -271,7 +284,8 @@ def _least(c: Comparison) -> dict[Place, float | None]:
     for d in some:
         with suppress(InputError):
             found = least_of(c.source, d, c.significance_level, _FOUND)
-            least.setdefault((d.task, d.metric, d.system, d.baseline), found)
+            for pair in ((d.system, d.baseline), (d.baseline, d.system)):
+                least.setdefault((d.task, d.metric, *pair), found)
     return least
 
 

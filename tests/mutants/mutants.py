@@ -43,8 +43,8 @@ a quantile is exact
 - while abs(change) > 1e-9:
 + while abs(change) > 1e-5:
 a noncentral t is exact for few degrees of freedom
-- width / 2, 0.08,
-+ width / 2, 0.8,
+- 0.4 / steepest)
++ 4.0 / steepest)
 the density of t at 0 is exact for few and many degrees of freedom
 - if degrees < 50:
 + if degrees < 5:
@@ -664,6 +664,32 @@ a file is the same on every terminal
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
 + return (low, inf) if not d.higher_is_better else (-inf, high)
+metrics of one pair are better to the right
+- (1 if higher_is_better else -1) / size
++ 1 / size
+@ results/marks.py: report_kinds
+of all pairs the better system is named first
+- return [d.turned() if one.winner == one.baseline else d for d, one in pairs]
++ return [d for d, one in pairs]
+ranks begin at 1
+- sorted({1.0, *(float(x)
++ sorted({0.0, *(float(x)
+@ results/layout.py: plots
+the density of a difference is that of differences
+- return a.replicates - b.replicates
++ return a.replicates
+@ pictures/tables.py: plots
+a rule stands before totals and nowhere else
+- if 0 < plan.table.n_totals < n:
++ if 0 <= plan.table.n_totals < n:
+@ questions/power/planned.py: power
+a curve of power lies where a plan of any size does
+- np.interp(np.sqrt(fine), np.sqrt(xs), bent)
++ np.interp(fine, xs, bent)
+@ cli/__init__.py: report_kinds
+a system is no file though a folder has its name
+- if path != options.baseline or path in read
++ if path
 @ analysis/comparison.py: result_values
 of a ratio the error is that of new - r·base
 - base = ratio * base_error

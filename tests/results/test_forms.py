@@ -362,7 +362,7 @@ def test_a_notebook_shows_well_formed_inert_html(make):
     }  # fmt: skip
     places = {"aria-hidden", "d", "height", "preserveaspectratio", "r", "text-anchor", "viewbox",
               "width", "x", "x1", "x2", "y", "y1", "y2", "cx", "cy"}  # fmt: skip
-    assert {name for name, _ in markup.attributes} <= {"class", "scope", *places}
+    assert {name for name, _ in markup.attributes} <= {"class", "scope", "tabindex", *places}
     assert not re.search(r"<script|https?:|url\(|@import|javascript", fragment.partition("<div")[0])
     assert any(markup.cells)
     # Every cell is there, and every row of a table is as wide as its header.
