@@ -134,14 +134,16 @@ class Audit(Several[AuditedTest]):
     def _finding(self, row: AuditedTest) -> Finding:
         """Say whether what another tool prints and the calibrated p-value agree."""
         said = {
-            "both": "both find a difference at 0.05",
-            "neither": "neither finds a difference at 0.05",
-            "printed only": "only the printed p-value is at most 0.05",
-            "calibrated only": "only the calibrated p-value is at most 0.05",
+            "both": "Both find a difference.",
+            "neither": "Neither finds a difference.",
+            "printed only": "Only the printed p-value says that there is a difference.",
+            "calibrated only": "Only the calibrated p-value says that there is a difference.",
         }[row.verdict]
-        line = f"{row.test} prints {tabular.pvalue(row.pvalue)}, calibrated it is "
-        line += f"{tabular.pvalue(row.calibrated)}."
-        return Finding(f"{row.system} - {row.baseline}, {row.metric}: {said}", lines=[line])
+        printed, calibrated = tabular.p_is(row.pvalue), tabular.p_is(row.calibrated)
+        pair = f"{row.system} and {row.baseline} in {row.metric}"
+        return Finding(
+            f"{row.test} prints {printed} for {pair}; calibrated {calibrated}", lines=[said]
+        )
 
     def _title(self) -> str:
         return f"Audit of {self.comparison._title()}"

@@ -152,7 +152,9 @@ def test_json_of_earlier_versions_loads(name):
 def holds(whole: Any, part: Any) -> bool:
     """Return whether a value of JSON has all that another has; later versions may add fields."""
     if isinstance(part, dict):
-        return all(key in whole and holds(whole[key], value) for key, value in part.items())
+        # The words of a reason are each version's own.
+        names = [key for key in part if key != "reason"]
+        return all(key in whole and holds(whole[key], part[key]) for key in names)
     if isinstance(part, list):
         return len(whole) == len(part) and all(map(holds, whole, part))
     return bool(whole == part)

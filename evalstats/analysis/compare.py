@@ -353,7 +353,9 @@ def _family(
         claims = claims_of(pair)
         tests.append(Tested(part.name, part.total, fields, claims, adjusted=p))
         family.append(pair.studentised)
-    stepped = adjusted(family, np.array([one.adjusted for one in tests]), adjustment, options)
+    alone = np.array([one.adjusted for one in tests])
+    stepped, within = adjusted(family, alone, adjustment, options)
+    evaluation.within.update(((part.name, one.of.name), own) for one, own in within.items())
     return [one._replace(adjusted=p) for one, p in zip(tests, stepped.tolist(), strict=True)]
 
 

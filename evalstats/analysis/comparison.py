@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, overload
 
-from evalstats.analysis.drawn import Drawn, Pair, maker_of
+from evalstats.analysis.drawn import Drawn, Floats, Pair, maker_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.tasks import Part, Task
 from evalstats.analysis.totals import Total
@@ -59,6 +59,8 @@ class Evaluation:
     #: Of each task, or total, and metric, and what limits what is said of a task.
     signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
     limits: list[Limits] = field(default_factory=list)
+    #: P-values adjusted within the pairs of each system, `(S, S)`.
+    within: dict[tuple[str, str], Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         totals = {part.name for part in self.parts if part.total is not None}

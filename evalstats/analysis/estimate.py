@@ -443,7 +443,7 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
             said = (
                 f"{one.of.metric_name}: {n:,} of {np.sum(sizes):,} scores "
                 f"{'is' if n == 1 else 'are'} missing ({whose}); means "
-                f"are over those that there are."
+                f"are over the others."
             )
             unlike = lacking_unlike(one.of.systems, counts.tolist(), sizes.tolist())
             yield Caution(f"{said[:-1]}, and {unlike}.", "missing") if unlike else said

@@ -130,12 +130,24 @@ def _variances(
 
 def adjusted(
     pairs: Sequence[Studentised], pvalues: Floats, adjustment: str, options: Options
-) -> Floats:
+) -> tuple[Floats, dict[Drawn, Floats]]:
     """Adjust the p-values of a family of pairs, `(P,) -> (P,)`; none is below its own.
 
-    The pairs are those under one metric, or under several with the same resamples.
+    The pairs are those under one metric, or under several with the same resamples. With them come,
+    by metric, p-values that are adjusted within the pairs of each system alone, `(S, S)`, a row a
+    system, which ranks ask for: what resamples say of a pair is drawn once.
     """
-    return adjusted_within([range(len(pairs))], pairs, pvalues, adjustment, options)[0]
+    own: dict[tuple[Drawn, int], list[int]] = {}
+    for i, pair in enumerate(pairs):
+        for system in (pair.a, pair.b):
+            own.setdefault((pair.drawn, system), []).append(i)
+    places = [range(len(pairs)), *own.values()]
+    together, *alone = adjusted_within(places, pairs, pvalues, adjustment, options)
+    by_metric = {pair.drawn: np.ones((len(pair.drawn.scores),) * 2) for pair in pairs}
+    for ((drawn, system), some), stepped in zip(own.items(), alone, strict=True):
+        others = [pairs[i].a + pairs[i].b - system for i in some]
+        by_metric[drawn][system, others] = stepped
+    return together, by_metric
 
 
 def adjusted_within(

@@ -714,7 +714,7 @@ def _of_arena(
         if simple(name) in ASKED and "" not in of and 1 < n_asked < n:
             notes.append(
                 f"{n:,} battles are of {n_asked:,} different {name}: where another test would have "
-                f"others, these are the units; give groups={name!r} (--groups {name})."
+                f'others, these are the units; give groups="{name}".'
             )
             break
     if are_rates:

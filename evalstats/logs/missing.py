@@ -83,7 +83,7 @@ def without_errors(logs: Sequence[Log], notes: list[Note]) -> list[Log]:
     if all(one.key in left for one in rows):
         return list(logs)
     for key, n in left.items():
-        line = f"{key}: left out, since {counted(n, 'score')} of it ended with an error"
+        line = f"{key} is left out, since {counted(n, 'score')} of it ended with an error"
         notes.append(Note("left out", line, caution="errors"))
     return [replace(x, rows=tuple(one for one in x.rows if one.key not in left)) for x in logs]
 
@@ -100,8 +100,8 @@ def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]
     if not shared:
         return []
     lines = [f"{one} and {two} have {n:,} items in common" for (one, two), n in shared.items()]
-    why = "a total takes them for different ones, so that it looks too sure"
-    return [f"{first_few(lines)}: {why}."]
+    why = "A total counts them twice and looks too sure"
+    return [f"{first_few(lines)}. {why}."]
 
 
 def shared_tasks(
@@ -166,7 +166,7 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
             raise InputError(f"{pivot.key}: no item has a score of every system")
     if not np.all(kept):
         n = f"{int(np.sum(~kept)):,} of {len(kept):,}"
-        line = f"{pivot.key}: {n} items are left out, which not all have"
+        line = f"{pivot.key}: {n} items are left out, since not all systems have them"
         is_spared = np.all(kept | ~is_asked)
         notes.append(Note("left out", line, caution="" if is_spared else "left out"))
         lacks = (pivot.is_gone | is_absent)[:, is_asked]
@@ -177,11 +177,11 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     n_answers = [n for part in pivot.parts for n in part.n_answers]
     if max(n_answers) > 1:
         several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
-        how = "averaged, so that the item is the unit (epochs='runs' counts their spread)"
+        how = 'averaged, so that the item is the unit (epochs="runs" counts their spread)'
         if isinstance(pivot.metric, Trials):
             how = "as trials of the item, which is the unit"
         elif pivot.parts[0].n_runs > 1:
-            how = "as runs of the system, whose spread counts (epochs='mean' averages them)"
+            how = 'as runs of the system, whose spread counts (epochs="mean" averages them)'
         n = counted(len(pivot.ids), "item")
         line = f"{pivot.key.part or pivot.key}: {n}, {several} answers each"
         notes.append(Note("answers", line, f", {how}."))
@@ -234,7 +234,7 @@ def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[
     of every system and table, by Bonferroni).
     """
     if why:
-        ending = ", so that how much they vary is no part of the error."
+        ending = "; the intervals do not include how much they vary."
         return [Note("runs", f"Runs of each system are averaged, since {why}", ending, "runs")]
     every = [(epochs_differ(p.rows), pivot.key, p.rows) for pivot in pivots for p in pivot.parts]
     if "mean" not in epochs or not every:
@@ -245,8 +245,8 @@ def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[
     n = counted(len(set(rows.items.epochs.tolist())), "epoch")
     line = (
         f"{key}: means of the {n} of {rows.system} vary more than items explain "
-        f"({p_is(adjusted)}), and are averaged as if they did not; what answers of an epoch share, "
-        f"as a seed or a prompt, is part of the error with epochs='runs'"
+        f"({p_is(adjusted)}), and are averaged as if they did not. What the answers of an epoch "
+        f'share, a seed or a prompt, is part of the error with epochs="runs"'
     )
     return [Note("runs", line, caution="runs")]
 
@@ -332,6 +332,6 @@ def same_items(
         )
     aligned = list(SegmentStatistics.align(*tables, missing="intersect"))
     line = f"{task or 'All metrics'}: {n - aligned[0].n_segments:,} of {n:,} items are left out"
-    ending = f", so that all metrics are of the same items: there are {sizes}."
+    ending = f", so that all metrics have the same items: there are {sizes}."
     notes.insert(0, Note("metrics", line, ending, "left out"))
     return aligned

@@ -114,7 +114,7 @@ def change_notes(pivots: Sequence[Mapping[Key, Pivot]], allowed: Sequence[str]) 
             f"with ",
             Argument("allow_changes", kinds),
         )
-    said = f"Not asked alike, so that more than the systems differs: {first_few(lines)}."
+    said = f"The systems were not asked alike, which may explain a difference: {first_few(lines)}."
     return [Caution(said, "changes")]
 
 

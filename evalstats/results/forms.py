@@ -57,8 +57,9 @@ class Finding(NamedTuple):
 
 def unsaid(notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
     """Return the notes that say more than a finding."""
-    said = [line for finding in findings for line in (finding.said, *finding.lines) if line]
-    return [note for note in notes if not any(line in note for line in said)]
+    every = [line for finding in findings for line in (finding.said, *finding.lines)]
+    said = [line.lower() for line in every if line]
+    return [note for note in notes if not any(line in note.lower() for line in said)]
 
 
 class Result(Record):

@@ -19,6 +19,7 @@ from evalstats.results.records import (
     contrast_of,
     counted,
     distinct,
+    listed,
     plural,
 )
 from evalstats.results.signatures import part_name
@@ -41,17 +42,17 @@ NAMED = 3
 
 #: What few units that hold most of a variance did where it was measured (`docs/method.md`).
 _OF_PAIRS = (
-    "the interval may be too short and the p-value too small (of equal systems in such data up to "
-    "one pair in six differed at 0.05)"
+    "The interval may be too short and the p-value too small: in such data up to one pair of equal "
+    "systems in six differed at 0.05"
 )
 _OF_SCORES = (
-    "its interval may be too short (in such data 95 % intervals held the truth 65 to 93 % of the "
-    "time)"
+    "The interval may be too short: in such data 95 % intervals held the truth 65 to 93 % of the "
+    "time"
 )
 
 _RATIOS = {
-    "ratio": "Ratios are system / baseline; p is of a ratio of 1.",
-    "log-ratio": "Log ratios are ln(system / baseline); p is of a log ratio of 0.",
+    "ratio": "Ratios are system / baseline; p tests whether the ratio is 1.",
+    "log-ratio": "Log ratios are ln(system / baseline); p tests whether the log ratio is 0.",
 }
 #: The total of strata that share groups: these are drawn as they are in all segments together.
 WHOLE = "whole groups"
@@ -110,8 +111,8 @@ class Limits(NamedTuple):
         if not self.sizes or self.worth >= UNEVEN * self.n:
             return ""
         return (
-            f"{self.n} {plural(self.unit)} of {self.sizes[0]} to {self.sizes[1]} segments count as "
-            f"about {self.worth:.3g} of one size"
+            f"{self.n} {plural(self.unit)} of {self.sizes[0]} to {self.sizes[1]} segments tell as "
+            f"much as about {self.worth:.3g} of equal size"
         )
 
 
@@ -137,29 +138,30 @@ def comparison_notes(
     few = f"differ on fewer than {FEW_DIFFERING} {units}"
     differing = [d for d in rows if 0 < d.n_differing < FEW_DIFFERING]
     rough = [d for d in differing if d.test not in COUNTED]
-    rough_notes = _about(rows, rough, f"{few}, so that the interval is rough and the p-value large")
+    rough_notes = _about(rows, rough, f"{few}: the interval is rough and the p-value large")
     yield from (Caution(note, "few") for note in rough_notes)
     changed = [d for d in differing if d.test == "mcnemar"]
-    exact = "where McNemar's p is smaller than that of its exact form"
+    exact = "McNemar's p is smaller than that of its exact form"
     if len(changed) == 1 and changed[0].discordant and units == "segments":
         exact += f" (two-sided {changed[0].discordant.exact_pvalue:.4f})"
-    yield from (Caution(note, "few") for note in _about(rows, changed, f"{few}, {exact}"))
+    yield from (Caution(note, "few") for note in _about(rows, changed, f"{few}: {exact}"))
     yield from close_calls(adjustment, every)
     same = [d for d in rows if d.n_differing == 0]
-    yield from _about(rows, same, f"have identical statistics on every {limits[0].unit}: p = 1")
+    yield from _about(rows, same, f"are the same on every {limits[0].unit}, so p = 1")
     yield from claim_notes(adjustment, margin, recovery)
     if recovery is not None:
         below = [d for d in every if d.n_differing and d.margin_test is None]
-        yield from _about(rows, below, "have a score below 0, of which no share is kept")
+        yield from _about(rows, below, "have a score below 0, so no share of it can be kept")
     if contrast in _RATIOS:
         yield _RATIOS[contrast]
     if not is_paired:
         yield from unpaired_notes(estimates)
     if metrics := sorted({d.metric for d in every if d.test in COUNTED}):
-        test = "McNemar's test, and the intervals of Wilson and Tango"
+        test = "McNemar's test and the intervals of Wilson and Tango"
         if not is_paired:
-            test = "the test and interval of Miettinen and Nurminen (1985), and Wilson's intervals"
-        yield f"{', '.join(metrics)}: 0/1 scores, with {test}."
+            test = "the test and interval of Miettinen and Nurminen (1985) and Wilson's intervals"
+        are = "is a 0/1 score" if len(metrics) == 1 else "are 0/1 scores"
+        yield f"{listed(metrics)} {are}: {test} are used."
     yield from _total_notes(estimates)
     yield from _family_notes(adjustment, plural(part_name(estimates)))
     if len(limits) == 1:
@@ -172,7 +174,7 @@ def unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
     rows = {e.system: e.n_segments for e in estimates if e.aggregate is None}
     if len({e.task for e in estimates}) == 1 and len(rows) <= NAMED:
         own = f" ({', '.join(f'{n:,} of {name}' for name, n in rows.items())})"
-    yield f"Systems are not paired: each has {units} of its own{own}, and is drawn by itself."
+    yield f"Systems are not paired: each has {units} of its own{own} and is resampled by itself."
 
 
 def apart_notes(adjustment: Adjustment, methods: tuple[str, str], contrast: str) -> Iterator[str]:
@@ -186,10 +188,10 @@ def apart_notes(adjustment: Adjustment, methods: tuple[str, str], contrast: str)
     alone = [d for d in apart if d.pvalue > adjustment.level]
     several = max(map(adjustment.n_compared, adjusted), default=1)
     name, (of_intervals, of_pvalues) = adjustment.pvalue_name(), methods
-    speaks = "each interval speaks of its difference alone, and"
+    speaks = "each interval is about one difference alone, and"
     rests = f"intervals ({of_intervals}) and p-values ({of_pvalues}) rest on different methods"
     for few, why in (
-        (adjusted, f"{speaks} {name} allows for {several} comparisons"),
+        (adjusted, f"{speaks} {name} is adjusted for {several} comparisons"),
         (alone, rests),
     ):
         what = f"{len(few)} of {len(every)} intervals leave"
@@ -200,7 +202,7 @@ def apart_notes(adjustment: Adjustment, methods: tuple[str, str], contrast: str)
             on = f" on {d.task}" if d.task else ""
             what = f"The interval of {d.system} - {d.baseline} ({d.metric}){on} leaves"
         if few:
-            yield f'{what} {null:g} out though the verdict is "no evidence": {why}.'
+            yield f'{what} out {null:g}, yet the verdict is "no evidence": {why}.'
 
 
 def _family_notes(adjustment: Adjustment, kinds: str) -> Iterator[str]:
@@ -229,7 +231,7 @@ def _family_notes(adjustment: Adjustment, kinds: str) -> Iterator[str]:
     if adjustment.name == "max-t" and len(alike) > 1:
         yield (
             f"{len(alike)} pairs have p (max-t) = {least:.4f}: fewer than one resample in {ONE_IN} "
-            f"is as large, below which Holm's method decides, and it says more."
+            f"is as large. Below it Holm's method decides, and it gives larger values here."
         )
 
 
@@ -253,21 +255,19 @@ def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
         names = _names(limit.task for limit in small)
         have = "has" if len(small) == 1 else "have"
         yield (
-            f"{names} {have} fewer than {small[0].few} {plural(small[0].unit)}: intervals and "
-            f"p-values are rough; use more."
+            f"{names} {have} fewer than {small[0].few} {plural(small[0].unit)}, so intervals and "
+            f"p-values are rough. Use more."
         )
     elif small:
         (one,) = small
-        what, more = (
-            one.uneven or f"Only {counted(one.n, one.unit)}",
-            f"use more {plural(one.unit)}",
-        )
+        many = one.uneven or f"There are only {counted(one.n, one.unit)}"
+        more = f"Use more {plural(one.unit)}"
         if not one.by_t:
-            yield f"{what}: below {one.few}, intervals and p-values are rough; {more}."
+            yield f"{many}: intervals and p-values are rough below {one.few}. {more}."
         else:
             if one.unit != "segment" and not one.is_crossed:
-                more += "; if they are subjects or domains, give them as strata"
-            yield f"{what}: t decides in place of the bootstrap, and intervals are wide; {more}."
+                more += "; if these are subjects or domains, give them as strata"
+            yield f"{many}: a t test replaces the bootstrap, and intervals are wide. {more}."
     for limit in rows:
         for gap in limit.gaps:
             everywhere = isinstance(gap, Caution) and all(gap in one.gaps for one in rows)
@@ -283,12 +283,13 @@ def _concentration_notes(limits: Sequence[Limits]) -> Iterator[str]:
         worst = max(held, key=lambda few: few.share)
         limit = next(limit for limit in limits if worst in limit.held)
         on = f" on {limit.task}" if len(limits) > 1 else ""
-        more = f", and few hold as much in {len(held) - 1} more of these" if len(held) > 1 else ""
+        more = f"; {len(held) - 1} more {{}} like it" if len(held) > 1 else ""
+        more = more.format("is" if len(held) == 2 else "are")
         may = _OF_SCORES if worst.baseline is None else _OF_PAIRS
         yield (
             f"{metric}: {worst.largest} of {worst.n:,} {plural(limit.unit)} hold"
             f"{'s' if worst.largest == 1 else ''} {100 * worst.share:.0f} % of the variance of "
-            f"{worst.what}{on}{more}: {may}; read these {plural(limit.unit)}, and use more."
+            f"{worst.what}{on}{more}. {may}. Read these {plural(limit.unit)}, and use more."
         )
 
 
@@ -299,10 +300,9 @@ def family_notes(adjustment: Adjustment, limits: Sequence[Limits]) -> Iterator[s
     if few and n_pairs > 1 and adjustment.name != "none":
         units = plural(few[0].unit)
         yield (
-            f"{MARK} {n_pairs} pairs over so few {units}: of such families of 9 to 37 systems "
-            f"(WMT25) one in five had a false claim, at worst two in five, not one in twenty; of 3 "
-            f"systems fewer. "
-            f"Without groups more have one, from one in five to nearly all. Use more {units}."
+            f"{MARK} These verdicts rest on few {units}. In tests on WMT25, with 9 to 37 equal "
+            f"systems, such tables had a false claim in 20 % of trials, at worst in 40 %, not in "
+            f"5 %; with 3 systems in fewer. Without groups it would be in more. Use more {units}."
         )
 
 
@@ -337,23 +337,21 @@ def claim_notes(
 ) -> Iterator[str]:
     """Say what is claimed, and how surely."""
     level = f"at level {adjustment.level:g}"
-    alone = ""
     if (n := max(map(adjustment.n_compared, adjustment.differences))) > 1:
         how = {"max-t": "holm"}.get(adjustment.name, adjustment.name)
         adjusted = f"adjusted for {n} comparisons ({how})"
         level += f", {'each by itself' if how == 'none' else adjusted}"
-        alone = " of each by itself"
     if (size := margin) is not None:
         yield (
-            f"margin {size:g}: equivalent (the difference lies within ±{size:g}), not worse (no "
-            f"loss of {size:g} or more), or not shown, {level}; CSV and JSON have the smallest "
-            f"margins that can be claimed{alone}."
+            f'margin {size:g}: "equivalent" means that the difference is within ±{size:g}, "not '
+            f'worse" that less than {size:g} is lost, "not shown" neither, {level}. CSV and JSON '
+            f"have the smallest margin that can be claimed."
         )
     if (size := recovery) is not None:
         yield (
-            f"recovery {size:g}: not worse (at least {size:g} of the baseline is kept; of errors, "
-            f"at most 1/{size:g} times as many are made), or not shown, {level}; CSV and JSON have "
-            f"the most that can be claimed{alone}."
+            f'recovery {size:g}: "not worse" means that at least {size:g} of the baseline\'s score '
+            f"is kept, or that at most 1/{size:g} times as many errors are made, {level}. CSV and "
+            f"JSON have the largest share that can be claimed."
         )
 
 
@@ -370,14 +368,14 @@ def design_notes(designs: Mapping[str, Iterable[Any]], unit: str) -> Iterator[st
         if effects := known["design_effect"]:
             times = span([e**0.5 for e in effects], ".2f")
             yield (
-                f"{metric}: {plural(unit)} make standard errors {times} times those of "
-                f"independent segments (design effect {span(effects, '.2f')}), as of "
-                f"{span(known['effective_size'], '.0f')} of them."
+                f"{metric}: counting {plural(unit)} in place of segments multiplies standard "
+                f"errors by {times} (design effect {span(effects, '.2f')}). These segments tell as "
+                f"much as {span(known['effective_size'], '.0f')} independent ones."
             )
         if runs := known["run_error"]:
             alone = span(known["segment_error"], ".3g")
             of_runs = span(runs, ".3g")
-            yield f"{metric}: standard errors from segments {alone}, from runs {of_runs}."
+            yield f"{metric}: segments alone give a standard error of {alone}, runs of {of_runs}."
 
 
 def span(values: Sequence[float], form: str) -> str:
@@ -395,15 +393,15 @@ def floor_notes(
     if not opened:
         return
     m = max(adjustment.factor(d) for d in opened)
-    times = f", times {m} comparisons," if m > 1 else ""
+    times = f" of {m} comparisons" if m > 1 else ""
     drawn = [d for d in opened if adjustment.min_pvalue(d) * m <= level]
     if drawn:
         yield (
-            f"With {adjustment.n_resamples} resamples{times} no p-value can reach {level:g} "
-            f"whatever the data: use n_resamples of at least {ceil(m / level - 1e-9) - 1}."
+            f"With {adjustment.n_resamples} resamples no p-value{times} can reach {level:g}, "
+            f"whatever the data. Use at least {ceil(m / level - 1e-9) - 1} resamples."
         )
     few = f"differ on so few {plural(unit)} that no p-value{times} can reach "
-    few += f"{level:g}, whatever the data: use more"
+    few += f"{level:g}, whatever the data. Use more"
     rows = [d for d in adjustment.differences if d.aggregate is None]
     yield from _about(rows, [d for d in opened if d not in drawn], few)
 
@@ -426,15 +424,15 @@ def close_calls(
             close.append((d, error))
     if len(close) > 1:
         yield (
-            f"{the} p-values of {len(close)} pairs are within two Monte-Carlo standard errors of "
-            f"{level:g}: another seed may turn these verdicts; use more resamples."
+            f"{the} p-values of {len(close)} pairs are so near {level:g} that another seed may "
+            f"turn these verdicts. Use more resamples."
         )
     elif close:
         ((d, error),) = close
         pair = f"{d.system} vs {d.baseline} ({d.metric})" + (f" on {d.task}" if d.task else "")
         yield (
-            f"{pair}: p = {d.pvalue_adjusted:.4f} ± {error:.4f} (Monte-Carlo standard error), so "
-            f"that another seed may turn the verdict; use more resamples."
+            f"{pair}: p = {d.pvalue_adjusted:.4f} ± {error:.4f} (Monte-Carlo standard error). "
+            f"Another seed may turn this verdict. Use more resamples."
         )
 
 
@@ -449,9 +447,9 @@ def carried_notes(
     if narrow and 2 * len(narrow) >= len(tests):
         differ, worth = (median(x) for x in zip(*narrow, strict=True))
         yield (
-            f"Of {differ:.0f} {plural(unit)} that differ {compared}some {worth:.0f} hold most of "
-            f"the difference{consequence} (simulated at level 0.05). Look at these outputs, or use "
-            f"more {plural(unit)}."
+            f"Of the {differ:.0f} {plural(unit)} that differ {compared}about {worth:.0f} hold most "
+            f"of the difference{consequence} (simulated at level 0.05). Look at these outputs, or "
+            f"use more {plural(unit)}."
         )
 
 

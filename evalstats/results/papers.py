@@ -158,7 +158,7 @@ def paper_records(
     return lines
 
 
-_BOOTSTRAP = "the bootstrap (expanded percentile interval; Hesterberg, 2015)"
+_BOOTSTRAP = "the bootstrap with expanded percentiles (Hesterberg, 2015)"
 _INTERVALS = {
     "bootstrap": _BOOTSTRAP,
     "percentile": "the percentile bootstrap (Efron, 1979)",
@@ -171,8 +171,8 @@ _INTERVALS = {
     "simultaneous": "simultaneous intervals from the largest bootstrap difference (max-T)",
 }
 _TESTS = {
-    "bootstrap": "the paired bootstrap (resamples as in Koehn, 2004), as the smallest level at "
-    "which its interval leaves the null value out",
+    "bootstrap": "the paired bootstrap (Koehn, 2004), p being the smallest α for which the 1 - α "
+    "interval leaves out the null value",
     "t": "a paired t test on influence values",
     "ar": "approximate randomisation (Noreen, 1989)",
     "mcnemar": "McNemar's test (1947; Tango, 1998)",
@@ -186,8 +186,8 @@ _ADJUSTMENTS = {
 }
 #: What systems share, by the signature, where that is not their segments alone.
 _PAIRED = {
-    "no": "Each system has segments of its own, drawn within it (Welch, 1947).",
-    "runs": "Run 1, 2, ... of all systems share a prompt or seed, and are taken together.",
+    "no": "Each system has segments of its own, which are resampled within it (Welch, 1947).",
+    "runs": "Runs of the same number share a prompt or seed and are taken together.",
 }
 #: Before the weight of a judge, in settings of metrics.
 _JUDGED = "judged:ppi"
@@ -206,7 +206,7 @@ def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) 
     if paired in _PAIRED:
         found.append(_PAIRED[paired])
     side = "Two-sided" if c.alternative == "two-sided" else f"One-sided ({c.alternative})"
-    found.append(f"{side} p-values are from {tests};")
+    found.append(f"{side} p-values come from {tests}.")
     claims = ""
     if c.adjustment in _ADJUSTMENTS and any(c.adjusted.n_compared(d) > 1 for d in c.differences):
         part = part_name(estimates)
@@ -214,13 +214,13 @@ def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) 
         over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
         each = "" if c.adjusted.is_over_metrics else " under each metric"
         how = f"for all comparisons{each} by {_ADJUSTMENTS[c.adjustment]}{over}"
-        found.append(f"they are adjusted {how},")
+        found.append(f"They are adjusted {how};")
         # Max-T is about differences from 0.
         how = "holm" if c.adjustment == "max-t" else c.adjustment
         claims = f", adjusted for all comparisons by {_ADJUSTMENTS[how]}"
     else:
-        found.append("they are not adjusted for several comparisons,")
-    found.append(f"and significant up to {c.significance_level:g}.")
+        found.append("They are not adjusted for multiple comparisons;")
+    found.append(f"p ≤ {c.significance_level:g} is called significant.")
     for name, limit in (("margin", c.margin), ("recovery", c.recovery)):
         if limit is not None:
             said = f"Non-inferiority within a {name} of {limit:g} is tested one-sided (Schuirmann, "
@@ -254,8 +254,8 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
         runs = [x.removeprefix("runs:") for x in analysis.settings if x.startswith("runs:")]
         if first.run_error is not None and runs:
             found.append(
-                f"Scores are means over {runs[0]} runs of each system, whose variance is part of "
-                f"every error."
+                f"Scores are means over {runs[0]} runs of each system, and every standard error "
+                f"includes the variance between runs."
             )
         return [*found, *_judged(rows)]
     units = listed(distinct(plural(e.unit) for e in rows))
@@ -304,4 +304,7 @@ def _drawn(estimates: Sequence[Estimate], c: Comparison | None = None) -> list[s
     ways = {row.method for row in rows} | {d.test for d in (c.differences if c else ())}
     is_drawn = bool(ways & _DRAWN) and {"n", "seed"} <= drawn.keys()
     resamples = f" ({drawn['n']} resamples, seed {drawn['seed']})" if is_drawn else ""
-    return [f"Intervals ({level}) are from {intervals}{resamples};", f"{DISTRIBUTION} {version()}."]
+    return [
+        f"Intervals ({level}) come from {intervals}{resamples}.",
+        f"{DISTRIBUTION} {version()}.",
+    ]

@@ -112,7 +112,7 @@ def lacking_unlike(
     """Say that one system clearly lacks more of its items than another; empty where none does.
 
     `both` are items that the two lack together. Of 62 and 2 of 200 this is "A lacks 62 of 200 items
-    and B 2 of 200, which is no chance (p = 2.3e-16)".
+    and B 2 of 200, which is no accident (p = 2.3e-16)".
     """
     shares = [n / max(size, 1) for n, size in zip(lacking, sizes, strict=True)]
     most, least = shares.index(max(shares)), shares.index(min(shares))
@@ -122,7 +122,7 @@ def lacking_unlike(
         return ""
     counts = [f"{lacking[i]:,} of {sizes[i]:,}" for i in (most, least)]
     said = f"{systems[most]} lacks {counts[0]} items and {systems[least]} {counts[1]}"
-    return f"{said}, which is no chance (p = {pvalue:.2g})"
+    return f"{said}, which is no accident (p = {pvalue:.2g})"
 
 
 CONTRASTS = ("difference", "ratio", "log-ratio")

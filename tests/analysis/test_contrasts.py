@@ -156,7 +156,7 @@ def test_every_form_says_what_is_shown(contrast, column):
     shown = f"{1 / d.value:.4f}" if contrast == "ratio" else f"{-d.value:+.4f}"
     assert shown in str(result)
     null = "1" if contrast == "ratio" else "0"
-    assert any(note.endswith(f"p is of a {column} of {null}.") for note in result.notes)
+    assert any(note.endswith(f"p tests whether the {column} is {null}.") for note in result.notes)
     assert result.ranking().systems[0].score == min(e.score for e in result.estimates)
 
 

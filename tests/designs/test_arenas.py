@@ -216,7 +216,7 @@ def test_systems_without_a_finite_strength_are_named_and_left_out():
     assert scores(result) == pytest.approx(EVALICA, abs=1e-9)
     (note,) = [note for note in result.notes if note.startswith("Left out")]
     assert note.endswith(
-        "finite: worst (lost all of 3), besten (won all of 2), best (won all of 4)."
+        "estimated: worst (lost all of 3), besten (won all of 2), best (won all of 4)."
     )
     assert note in result.ranking().notes
     with pytest.raises(es.InputError, match=r"baseline.*best \(won all of 4\)"):
@@ -240,7 +240,7 @@ def test_resamples_without_finite_strengths_are_counted_and_have_one_step():
     gone = np.any(np.stack([weights[:, :5].sum(1), weights[:, 5:7].sum(1)]) == 0, axis=0)
     gone |= weights[:, 7:].sum(1) == 0
     (note,) = [note for note in result.notes if "Newton step" in note]
-    assert note.startswith(f"In {np.sum(gone)} of 999 resamples a system won, or lost, all")
+    assert note.startswith(f"In {np.sum(gone)} of 999 resamples a system won all, lost")
     assert np.sum(gone) > 10
     replicates = {e.system: e.replicates for e in result.estimates}
     assert max(np.max(np.abs(x)) for x in replicates.values()) < 5
@@ -276,7 +276,7 @@ def test_of_ties_alone_nothing_is_claimed():
         result = es.arena(rows, margin=0.1, scale=scale, **fast)
         assert [d.margin_test for d in result] == [None] * 3
         assert result.to_text().count("identical  not shown") == 3
-        assert any("nothing varies, so that intervals have no length" in x for x in result.notes)
+        assert any("Nothing varies, so intervals have no length" in x for x in result.notes)
     with pytest.raises(
         es.InputError, match=r"^battles have no finite strengths: all are ties.*half"
     ):
@@ -295,7 +295,7 @@ def test_win_rates_of_two_systems():
     assert result["new"].pvalue == pytest.approx(2 * norm.sf(15 / 45**0.5))
     ties = es.wins([*rows, *[("old", "new", "tie (bothbad)")] * 5])
     assert scores(ties)["new"] == 32.5 / 50
-    assert '5 of 50 battles are "both bad", a tie.' in ties.notes
+    assert '5 of all 50 battles are "both bad", which is a tie.' in ties.notes
     with pytest.raises(es.InputError, match="preferences must be of two systems, got 6: m0, m1"):
         es.wins(fixed())
 
@@ -712,15 +712,15 @@ def test_a_note_says_what_the_other_label_makes_of_the_errors(tmp_path, capsys):
         errors = zip(both, result.estimates, strict=True)
         ratios = [x.standard_error / y.standard_error for x, y in errors]
         note = (
-            f"Battles have prompts and voters: where both are drawn, standard errors are "
-            f"{min(ratios):.2f} to {max(ratios):.2f} times as large; give groups=['prompt', 'voter']"
+            f"Battles have prompts and voters. Standard errors are {min(ratios):.2f} to "
+            f"{max(ratios):.2f} times as large where both are drawn: give the groups prompt and voter."
         )
         assert [x[: len(note)] for x in result.notes].count(note) == 1
     assert max(ratios) > 1.2
     frame.to_csv(tmp_path / "arena.csv", index=False)
     assert main(["rank", str(tmp_path / "arena.csv"), "--verbose", "--resamples", "99"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "(--groups prompt voter)" in printed
+    assert "the groups prompt and voter" in printed
     assert "are of 60 different prompt" not in printed
     # Of one label, of few judges, or where both are drawn there is nothing to say.
     few = {**battles, "voter": [i % 3 for i in battles["voter"]]}

@@ -241,8 +241,8 @@ def test_the_error_of_infinitely_many_trials_is_said_of_means(agents):
     chance = sum(rows.var(axis=1, ddof=1).mean() / 5 for rows in (old, new))
     both = [(x / 20) ** 0.5 for x in (moved.var(ddof=1), moved.var(ddof=1) - chance)]
     said = (
-        f"The standard error of a difference is {both[0]:.2g}, and with infinitely many trials of "
-        f"each {both[1]:.2g} (Wang, 2025)."
+        f"The standard error of a difference is {both[0]:.2g}; with infinitely many trials of "
+        f"each item it would be {both[1]:.2g} (Wang, 2025)."
     )
     for metric, is_told in ((es.PassAll(1), True), (es.PassAll(2), False)):
         notes = es.compare(agents, metrics=metric, n_resamples=99).notes
@@ -259,9 +259,9 @@ def test_how_much_is_chance_is_said_below_the_table(agents):
     ]
     pair = 100 * sum(chance) / (new.mean(axis=1) - old.mean(axis=1)).var(ddof=1)
     expected = (
-        f"pass^2: chance in 5 trials of an item makes {min(scores):.0f} to {max(scores):.0f} % of "
-        f"the variance of items' means and {pair:.0f} % of that of their differences, and items"
+        f"pass^2: with 5 trials of an item, chance in the trials makes up {min(scores):.0f} to "
+        f"{max(scores):.0f} % of the variance of items and {pair:.0f} % of the variance of their"
     )
     assert expected in es.compare(agents, metrics=es.PassAll(2), n_resamples=99).to_text()
     alone = es.estimate(agents["old"], metric=es.PassAll(2), n_resamples=99)
-    assert f"makes {scores[0]:.0f} % of the variance of items' means, and" in str(alone)
+    assert f"makes up {scores[0]:.0f} % of the variance of items." in str(alone)

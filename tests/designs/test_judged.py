@@ -186,7 +186,7 @@ def test_labels_that_are_no_random_sample_are_told():
         name: [1.0 if x and i < 400 else None for i, x in enumerate(judge[name])] for name in judge
     }
     result = es.compare(judge, metrics=es.Mean("pass"), human=human, **FEW)
-    assert any("differently from others (p = " in note for note in result.notes)
+    assert any("differently from the others (p = " in note for note in result.notes)
 
 
 @pytest.mark.parametrize(("chosen", "is_told"), [(True, True), (False, False)])
@@ -207,7 +207,7 @@ def test_labels_by_the_difference_are_told_and_a_rare_one_that_labels_miss_is_no
     judge = {"A": first if chosen else level, "B": second}
     human = {name: of_some(values, known) for name, values in judge.items()}
     result = es.compare(judge, human=human, metrics=es.Mean("quality"), method="t", test="t")
-    assert any("differently from others (p = " in note for note in result.notes) == is_told
+    assert any("differently from the others (p = " in note for note in result.notes) == is_told
 
 
 def partial(n=2_000, labelled=50, errors=0.0):

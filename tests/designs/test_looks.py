@@ -228,9 +228,9 @@ def test_verdicts_are_passed_failed_and_go_on(marks):
     assert "the opposite is shown" in last.reason
     never = walked(es.SequentialTest(400, metric=ACC), base[::-1], base[::-1])
     assert never.looks[-1].verdict == "failed"
-    assert never.looks[-1].reason == "all 400 items are in, and what was asked is not shown"
+    assert never.looks[-1].reason == "all 400 items are in, and what was asked for is not shown"
     assert all(look.hopeless for look in never.looks[:-1])
-    assert "Stop: hopeless" in never.looks[0].reason
+    assert "There is little hope" in never.looks[0].reason
     assert never.looks[-1].chance is None
 
 

@@ -179,7 +179,7 @@ def test_estimates_power_and_ranking(table):
     planned = es.power(moments, difference=1.0)
     for a, b in zip(planned, es.power(table, difference=1.0), strict=True):
         assert a.needed == b.needed
-    assert any("since the segments are elsewhere" in note for note in planned.notes)
+    assert any("since the segments are not here" in note for note in planned.notes)
 
 
 def replace_systems(moments, n):

@@ -103,7 +103,10 @@ def test_missing_items_are_refused_or_left_out():
         refused(message, one(HUNDRED), one(part, "B"), missing=missing)
     found = compare(one(HUNDRED), one(part, "B"), missing="intersect")
     assert found.estimates[0].n_segments == 98
-    assert found.notes[0] == "Caution: t: acc: 2 of 100 items are left out, which not all have."
+    assert (
+        found.notes[0]
+        == "Caution: t: acc: 2 of 100 items are left out, since not all systems have them."
+    )
     refused(
         "missing must be one of error, failure, intersect, available", one(HUNDRED), missing="drop"
     )
@@ -141,14 +144,14 @@ def with_gaps(**more):
 def test_gaps_of_a_table():
     found = compare(with_gaps(), missing="available")
     assert [e.score for e in found.estimates] == [2.5 / 3, 1 / 3]
-    note = "acc: 2 of 8 scores are missing (1 of A, 1 of B); means are over those that there are."
+    note = "acc: 2 of 8 scores are missing (1 of A, 1 of B); means are over the others."
     assert found.notes.count(note) == 1
     assert found.ranking().notes.count(note) == 1
     found = compare(with_gaps(), missing="intersect")
     assert [e.score for e in found.estimates] == [0.75, 0.25]
     assert found.notes[:2] == (
         "acc: 2 of 8 scores are missing (1 of A, 1 of B) in /logs/table.",
-        "Caution: acc: 2 of 4 items are left out, which not all have.",
+        "Caution: acc: 2 of 4 items are left out, since not all systems have them.",
     )
     suite = with_gaps(tasks="xy")
     for ask in (es.compare_logs, es.estimate_logs):
@@ -163,7 +166,7 @@ def test_limited_logs_are_compared_on_what_was_asked():
     assert found.estimates[0].n_segments == 30
     assert found.notes[:2] == (
         "t: acc: B was limited to 30 items.",
-        "t: acc: 70 of 100 items are left out, which not all have.",
+        "t: acc: 70 of 100 items are left out, since not all systems have them.",
     )
     more = one({**PART, "item x": 1.0}, "B", is_limited=True)
     refused(r"1 of 31 are not in that of A \('item x'\)", one(HUNDRED), more)
@@ -313,7 +316,7 @@ def test_tasks_with_the_same_items_are_named():
     tasks = [task("mmlu", 0), task("mmlu_flan", 0), task("law", 50)]
     note = (
         "law and mmlu have 10 items in common; mmlu and mmlu_flan have 50 items in common; law and "
-        "mmlu_flan have 10 items in common: a total takes them for different ones"
+        "mmlu_flan have 10 items in common. A total counts them twice"
     )
     assert note in es.estimate_logs(log(*tasks)).notes[0]
 

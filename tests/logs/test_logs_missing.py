@@ -48,7 +48,7 @@ def test_a_gate_over_crashes_fails_and_without_them_it_cannot_pass(tmp_path):
     arguments += ["--missing", "intersect"]
     code, text, xml = gated(arguments, tmp_path)
     one_side = (
-        "resolved: new lacks 60 of 200 items and old 0 of 200, which is no chance (p = 1.7e-18)"
+        "resolved: new lacks 60 of 200 items and old 0 of 200, which is no accident (p = 1.7e-18)"
     )
     assert (code, one_side in text, one_side in xml) == (3, True, True)
     assert "60 of 200 items are left out" in xml
@@ -67,7 +67,7 @@ def test_few_crashes_on_both_sides_bar_no_gate(tmp_path):
     new, old = agents(tmp_path, 4)
     code, text, xml = gated([new, "--baseline", old, "--missing", "intersect"], tmp_path)
     assert code == 0
-    assert "4 of 200 items are left out, which not all have." in text
+    assert "4 of 200 items are left out, since not all systems have them." in text
     assert "4 of 200 items are left out" in xml
     assert "lacks" not in text
 
@@ -104,7 +104,7 @@ def test_items_that_metrics_lack_are_counted_together(tmp_path, capsys):
     found = es.compare_logs(path, **asked, n_resamples=99)
     assert {e.n_segments for e in found.estimates} == {39}
     assert found.notes[0] == (
-        "Caution: All metrics: 11 of 50 items are left out, so that all metrics are of the same "
+        "Caution: All metrics: 11 of 50 items are left out, so that all metrics have the same "
         "items: there are 44 of gpt-judge, 44 of other-judge."
     )
 
@@ -158,10 +158,10 @@ def test_labels_that_are_no_random_sample_stand_first_and_bar_a_gate(tmp_path, c
     path.write_text("\n".join(lines))
     asked = {"metric": "score", "human": "human", "directions": {"score": "higher"}}
     found = es.compare_logs(path, baseline="A", n_resamples=99, **asked)
-    said = "the judge scores labelled segments differently from others (p = "
+    said = "the judge scores them differently from the others (p = "
     for form in (found.to_text(), found.to_markdown(), found.to_latex()):
         assert form.index("Caution") < form.index(said)
-    assert found._below()[0][0].startswith("Caution: score: the judge scores")
+    assert found._below()[0][0].startswith("Caution: score: the labelled segments")
     arguments = ["gate", path, "--baseline", "A", "-m", "score", "--human", "human", "--margin",
                  "0.9", "-o", tmp_path / "x.xml"]  # fmt: skip
     assert main(list(map(str, arguments))) == 3
@@ -181,7 +181,7 @@ def test_deepevals_gate_over_crashes_fails_by_what_has_passed(tmp_path):
     assert code == 1
     for form in (text, xml):
         assert "30 of 60 test cases ended with an error" in form
-        assert "Answer Relevancy: left out, since 30 scores of it ended with an error." in form
+        assert "Answer Relevancy is left out, since 30 scores of it ended with an error." in form
     asked = {"metric": "Answer Relevancy", "n_resamples": 9}
     with pytest.raises(es.InputError, match="30 scores ended with an error"):
         es.compare_logs([tmp_path / "old.json", tmp_path / "new.json"], **asked)

@@ -76,7 +76,7 @@ def test_an_epoch_numbers_answers_before_a_seed_that_it_has():
 def test_epochs_that_vary_more_than_items_explain_are_a_caution(deviation):
     result = es.compare_logs(frame(called="epoch", deviation=deviation), n_resamples=99)
     said = cautions(result)
-    assert [("acc: means of the 3 epochs of " in one, "epochs='runs'" in one) for one in said] == (
+    assert [("acc: means of the 3 epochs of " in one, 'epochs="runs"' in one) for one in said] == (
         [(True, True)] if deviation else []
     )
     assert not cautions(es.compare_logs(frame(called="epoch"), epochs="runs"))
@@ -148,7 +148,7 @@ def test_a_single_run_of_a_system_is_averaged_with_a_caution():
     result = es.compare_logs(rows, n_resamples=199)
     (said,) = cautions(result)
     assert "since there are not as many of each system and task, but 1, 3" in said
-    assert said.endswith("so that how much they vary is no part of the error.")
+    assert said.endswith("; the intervals do not include how much they vary.")
     same = es.compare_logs(rows, epochs="mean", n_resamples=199)
     assert result.differences == same.differences
 

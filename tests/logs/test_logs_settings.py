@@ -33,7 +33,11 @@ def harness(folder, *, shots=0, version=1.0, prompts="", dataset="acme/exams", m
 
 
 def note_of(result):
-    (note,) = [note for note in result.notes if note.startswith("Caution: Not asked alike")]
+    (note,) = [
+        note
+        for note in result.notes
+        if note.startswith("Caution: The systems were not asked alike")
+    ]
     return note.removeprefix("Caution: ")
 
 
@@ -42,7 +46,7 @@ def test_what_was_asked_otherwise_is_named(tmp_path):
     other = harness(tmp_path / "c", shots=5, version=2.0, prompts="5", model="shot")
     assert not any("alike" in note for note in es.compare_logs([base, same], n_resamples=9).notes)
     assert note_of(es.compare_logs([base, other], n_resamples=9)) == (
-        "Not asked alike, so that more than the systems differs: law, math: 0-shot (acme/base) "
+        "The systems were not asked alike, which may explain a difference: law, math: 0-shot (acme/base) "
         "against 5-shot (acme/shot), version 1 against 2, 80 of 80 prompts differ."
     )
     three = es.compare_logs([base, other, same], task="law", n_resamples=9)
@@ -97,7 +101,7 @@ def test_a_gate_refuses_what_it_is_not_told_to_allow(tmp_path, capsys):
     assert cli.main(call) == 2
     assert "accept it with --allow-changes shots prompts\n" in capsys.readouterr().err
     assert cli.main([*call, "--allow-changes", "shots", "prompts"]) == 0
-    assert "Not asked alike" in capsys.readouterr().out
+    assert "The systems were not asked alike" in capsys.readouterr().out
 
 
 def test_inspect_and_helm_say_how_they_asked(tmp_path):

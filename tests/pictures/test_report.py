@@ -175,15 +175,15 @@ def test_a_gate_says_what_was_lost_and_what_was_allowed():
     (d,) = es.compare(table, confidence_level=0.9)
     amount = f"{d.difference:.2f} (90 % interval {d.low:.2f} to {d.high:.2f})"
     for baseline, expected in (
-        ("B", f"m: failed, lost {amount}"),
-        ("A", f"m: passed, gained {amount}"),
+        ("B", f"m: failed. A lost {amount}"),
+        ("A", f"m: passed. B gained {amount}"),
     ):
         gate = gated({"": [table]}, baseline, margin=0.1)
         (found,) = gate._findings()
         assert found.said.startswith(expected)
         assert "0.1 points" in found.said
         page = document(gate)
-        assert page.count(gate.checks[0].reason or "the better") == (baseline == "B")
+        assert page.count(gate.checks[0].reason[1:] or "the better") == (baseline == "B")
         # The limit is drawn, on the side of the loss.
         assert page.count('class="limit"') == 1
         assert ">−0.1 allowed</text>" in page
@@ -278,17 +278,17 @@ def test_ranks_plans_scores_and_audits_have_findings(sample):
     ranking, (first, *_) = result.ranking(), result.ranking().systems
     (found,) = ranking._findings()
     assert found.said == f"C ranks first of 3 in marks: {first.score:.3f}"
-    assert found.lines[0].startswith(f"Better than {ranking.beaten(first)} others; ")
+    assert found.lines[0] == "It is better than all 2 others."
     planned = result.power(0.5)
     for found, pair in zip(planned._findings(), planned, strict=True):
-        assert f"100 segments find a true difference of {pair.minimum:.2f}" in found.said
-        assert f"power {pair.power:.2f}. {pair.needed:,} segments" in found.lines[0]
+        assert f"100 segments find a true difference of {pair.minimum:.2f} four" in found.said
+        assert f"{100 * pair.power:.0f} % of the time. {pair.needed:,} segm" in found.lines[0]
     assert len(result.estimates._findings()) == 3
     e = result.estimates[0]
     assert f"{e.score:.3f} in marks (95 % interval " in e._findings()[0].said
     pair = {name: sample.systems[name][:60] for name in ("baseline", "clearly-better")}
     audit = es.audit(pair, sample.references[:60], n_bootstrap=99, n_randomization=99)
-    assert "calibrated it is" in audit._findings()[0].lines[0]
+    assert "; calibrated p = " in audit._findings()[0].said
     for one in (ranking, planned, result.estimates, audit):
         assert len(check_inert(document(one)).texts["li"]) == len(one._findings())
 

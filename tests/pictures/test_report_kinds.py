@@ -58,7 +58,10 @@ def test_means_over_domains_have_a_finding():
     (d,) = sure
     (found,) = sure._findings()
     assert f"B is better than A by {d.difference:.3f} marks" in found.said
-    assert f"{d.low:+.3f} to {d.high:+.3f}, and {d.predicted_low:+.3f}" in found.lines[0]
+    assert (
+        f"{d.low:+.3f} to {d.high:+.3f}; in another stratum it would be {d.predicted_low:+.3f}"
+        in found.lines[0]
+    )
     errors = {"A": np.arange(60.0) % 7, "B": np.arange(60.0)}
     worse = es.compare(errors, metrics=es.Mean("errors", higher_is_better=False))
     (found,) = worse.over(np.tile(["a", "b", "c", "d"], 15))._findings()
@@ -101,6 +104,18 @@ def test_a_label_is_no_file(tmp_path, monkeypatch):
     (tmp_path / "arena.csv").write_text(examples.arena(), encoding="utf-8")
     page = reported(tmp_path, "rank arena.csv --groups question_id --resamples 99")
     assert "files: arena.csv; 2" in page
+
+
+def test_a_system_is_no_file_though_a_folder_has_its_name(tmp_path, monkeypatch):
+    """Defect: the report named a folder that was not read."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"{system},{i},{(i + k) % 3}" for k, system in enumerate(("base", "new")) for i in range(9)
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(["system,segment,acc", *rows]) + "\n")
+    (tmp_path / "base").mkdir()
+    page = reported(tmp_path, "compare a.csv --baseline base --higher-is-better acc")
+    assert "files: a.csv; 2" in page
 
 
 def test_both_files_of_cases_are_named(tmp_path, monkeypatch):
@@ -151,7 +166,7 @@ def test_looks_have_a_finding_and_a_figure():
     waits = test.look(new[:60], old[:60])
     assert waits.verdict == "go on"
     (found,) = test.result._findings()
-    assert "go on, 340 items to go" in found.said
+    assert "go on, 340 items are to come" in found.said
     assert found.kind == "open"
     look = test.look(new[:200], old[:200])
     (found,) = test.result._findings()

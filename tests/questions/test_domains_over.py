@@ -85,7 +85,7 @@ def test_tasks_are_strata_too():
         own = [result.difference(m.metric, m.system, m.baseline, t) for t in m.strata]
         assert m.differences == tuple(d.difference for d in own)
     assert "f: of one task, and left out." in found.notes
-    assert "Only 2 tasks: t has 1 degree of freedom, and intervals are wide" in str(found)
+    assert "With 2 tasks t has 1 degree of freedom, and intervals are wide" in str(found)
 
 
 def test_the_interval_for_another_stratum_holds_its_difference():
@@ -118,7 +118,7 @@ def test_it_is_shown_in_every_form(tmp_path):
     assert text.startswith("cost ↓ (lower is better), over 3 domains\n")
     assert " [another domain]  same sign\n" in text
     assert " 2 of 3\n" in text
-    assert "Only 3 domains: t has 2 degrees of freedom, and intervals are wide; use more." in text
+    assert "With 3 domains t has 2 degrees of freedom, and intervals are wide. Use more." in text
     assert es.OverStrata.from_json(found.to_json()) == found
     assert json.loads(found.to_json())["means"][0]["n_same_sign"] == 2
     assert '"domain: d0","domain: d1","domain: d2"' in found.to_csv()

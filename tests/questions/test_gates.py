@@ -103,7 +103,7 @@ def test_failing_is_adjusted_for_the_number_of_tasks(lost, verdict):
     assert check.reason == (
         f"the loss is beyond the limit (p = {p:.4f} after Holm's adjustment for 4 checks)"
         if verdict == "failed"
-        else f"the loss is beyond the limit by itself (p = {alone.pvalue_failed:.4f}), but not "
+        else f"taken alone the loss is beyond the limit (p = {alone.pvalue_failed:.4f}), but not "
         f"after Holm's adjustment for 4 checks (p = {p:.4f})"
     )
 
@@ -140,15 +140,13 @@ def test_it_says_how_many_items_would_do():
     sides = zip(("base", "new"), answers(400, 10, 15), strict=True)
     base, new = (run(name, labels=labels, t=own) for name, own in sides)
     found = es.gate(new, base, margin=0.01, groups="passage")
-    assert found.checks[0].reason.startswith("100 passages are too few: a system that has lost")
+    assert found.checks[0].reason.startswith("about ")
     # Defect: the p-value of the test that decides was nowhere to be read.
-    why = (
-        f"not shown to be within the limit (p = {found.checks[0].pvalue_passed:.4f}); 100 passages"
-    )
+    why = f"not shown to be within the limit (p = {found.checks[0].pvalue_passed:.4f}); about "
     assert f"t: acc: undecided, {why}" in str(found)
     assert why in found.to_junit()
     (check,) = gate(100, 2, 2, margin=0.01)
-    assert f"with 80 % power on about {check.needed:,}" in check.reason
+    assert f"about {check.needed:,} items are needed" in check.reason
     # And they do, four times out of five.
     rng = np.random.default_rng(5)
     n = check.needed
@@ -331,7 +329,7 @@ def test_without_a_limit_each_metric_is_asked_on_its_own_side_and_any_may_fail()
     assert [c.pvalue_failed for c in passed] == pytest.approx(expected, abs=0.02)
     least = min(c.pvalue_failed for c in passed)
     assert [c.pvalue_failed_adjusted for c in passed][1] == pytest.approx(2 * least)
-    assert "passed means that no loss is shown" in str(passed)
+    assert "only means that no loss was found" in str(passed)
     # Fails by itself, not among two.
     assert es.assert_not_worse(*sides, significance_level=1.5 * least).verdict == "passed"
     with pytest.raises(AssertionError, match="FAILED: new against old, asked: no significant loss"):

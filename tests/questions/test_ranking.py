@@ -333,10 +333,10 @@ def test_a_composite_says_which_test_and_adjustment_it_has(test):
 @pytest.mark.parametrize(
     ("options", "note"),
     [
-        ({"test": "ar", "n_resamples": 10}, "With 10 resamples, times 10 comparisons, no p-value"),
-        ({"n": 50, "n_resamples": 99}, "Only 50 segments: below 100"),
+        ({"test": "ar", "n_resamples": 10}, "With 10 resamples no p-value of 10 comparisons can"),
+        ({"n": 50, "n_resamples": 99}, "There are only 50 segments: intervals"),
         ({"seed": 7, "n": 110, "n_resamples": 199}, "s3 vs s2 (marks): p = 0.0"),
-        ({"groups": np.arange(200) // 50}, "Only 4 groups: t decides in place of the b"),
+        ({"groups": np.arange(200) // 50}, "There are only 4 groups: a t test replaces the b"),
     ],
 )
 def test_a_ranking_says_what_keeps_its_systems_together(options, note):
@@ -403,11 +403,12 @@ def test_more_than_eight_tiers_are_numbers_in_the_place_of_letters():
     assert "tier" in few._tables()[0].header
 
 
-def test_a_ranking_resamples_each_pair_once_and_some_at_a_time(monkeypatch):
+def test_pairs_are_resampled_once_and_some_at_a_time(monkeypatch):
+    """Those of a ranking in the comparison, of which all systems are families of their own."""
     rng, held, drawn = np.random.default_rng(5), [], max_t._totals
     systems = {f"s{i:02}": rng.normal(size=40) for i in range(30)}
-    comparison = es.compare(systems, metrics=es.Mean("m"), n_resamples=99)
     monkeypatch.setattr(max_t, "_totals", lambda *of: (held.append(len(of[-1])), drawn(*of))[-1])
+    comparison = es.compare(systems, metrics=es.Mean("m"), n_resamples=99)
     spreads, spread = [], Units.spread
     monkeypatch.setattr(Units, "spread", lambda *of: (spreads.append(of), spread(*of))[-1])
     assert comparison.ranking().to_dict()

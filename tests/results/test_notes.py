@@ -1,6 +1,8 @@
 """What limits a verdict is said in a sentence, and is no evidence of anything."""
 
 import pickle
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -39,38 +41,38 @@ GROUPS = np.repeat(np.arange(8), [60, 20, 20, 20, 20, 20, 20, 20])
 
 
 EIGHTHS, FIFTHS = np.arange(200) // 8, np.arange(200) // 5
-FEW_DIFFER, GROUPED = "differ on fewer than 10", "groups make standard errors"
+FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups in place of segments"
 
 
 @pytest.mark.parametrize("scores, options, notes", [
     (marks(), {}, []),
-    (marks(n=30), {}, ["Only 30 segments: below 100"]),
+    (marks(n=30), {}, ["only 30 segments: intervals and p-values are rough below 100"]),
     (marks(), {"groups": FIFTHS}, [GROUPED]),
-    (marks(), {"groups": EIGHTHS}, ["Only 25 groups: below 30", GROUPED]),
+    (marks(), {"groups": EIGHTHS}, ["only 25 groups: intervals and p-values are rough below 30", GROUPED]),
     (marks(), {"groups": np.arange(200) // 40},
      ["s1 and s0 (judge) differ on so few groups that no p-value can reach 0.05",
-      "Only 5 groups: t decides", FEW_DIFFER, GROUPED]),
+      "There are only 5 groups: a t test replaces", FEW_DIFFER, GROUPED]),
     (marks(), {"groups": GROUPS},
-     ["8 groups of 20 to 60 segments count as about 6.25 of one size: below 30", FEW_DIFFER,
+     ["8 groups of 20 to 60 segments tell as much as about 6.25 of equal size: ", FEW_DIFFER,
       GROUPED]),
     (marks(), {"groups": np.repeat(np.arange(12), [189, *[1] * 11])},
-     ["12 groups of 1 to 189 segments count as about 1.12 of one size: t decides", GROUPED]),
+     ["12 groups of 1 to 189 segments tell as much as about 1.12 of equal size: a t test", GROUPED]),
     (differ_on(3), {}, ["so few segments that no p-value can reach 0.05", FEW_DIFFER]),
     (differ_on(9), {}, [FEW_DIFFER]),
     (differ_on(10), {}, []),
-    (differ_on(0), {}, ["new and old (judge) have identical statistics"]),
-    ({s: x > 0 for s, x in marks().items()}, {}, ["judge: 0/1 scores, with McNemar's test"]),
+    (differ_on(0), {}, ["new and old (judge) are the same on every segment"]),
+    ({s: x > 0 for s, x in marks().items()}, {}, ["judge is a 0/1 score: McNemar's test"]),
     (marks(), {"test": "ar", "n_resamples": 9}, ["With 9 resamples no p-value can reach 0.05"]),
     (far(9), {}, ["10 of 200 segments hold 98 % of the variance of new - old"]),
     (far(9), {"strata": np.arange(200) % 2}, ["10 of 200 segments hold 97 % of the variance"]),
-    (far(9, 30), {}, ["Only 30 segments"]),
-    (far(3, 30), {}, ["Only 30 segments", "3 of 30 segments hold 94 % of the variance"]),
+    (far(9, 30), {}, ["There are only 30 segments"]),
+    (far(3, 30), {}, ["There are only 30 segments", "3 of 30 segments hold 94 % of the variance"]),
     (far(3), {"groups": np.arange(200) // 2}, [GROUPED]),
     ({**far(3), "newer": far(3)["new"] + np.arange(200) / 200}, {},
-     ["The interval of newer - old (judge) leaves 0 out",
-      "96 % of the variance of new - old, and few hold as much in 1 more"]),
-    (marks(3), {"groups": EIGHTHS}, ["† 3 pairs over so few groups", "Only 25 groups", GROUPED]),
-    (marks(3), {"groups": EIGHTHS, "adjustment": "none"}, ["Only 25 groups", GROUPED]),
+     ["The interval of newer - old (judge) leaves out 0",
+      "96 % of the variance of new - old; 1 more is like it. The interval may"]),
+    (marks(3), {"groups": EIGHTHS}, ["† These verdicts rest on few groups", "There are only 25 groups", GROUPED]),
+    (marks(3), {"groups": EIGHTHS, "adjustment": "none"}, ["There are only 25 groups", GROUPED]),
     (marks(3), {"groups": FIFTHS}, [GROUPED]),
 ])  # fmt: skip
 def test_each_limit_has_its_sentence(scores, options, notes):
@@ -88,10 +90,10 @@ def test_an_interval_that_leaves_0_out_without_evidence_is_explained_everywhere(
     apart = [d for d in result if not d.low <= 0 <= d.high and d.pvalue_adjusted > 0.05]
     assert len(apart) > 1
     assert [d for d in result if result.adjusted.is_apart(d)] == apart
-    assert result.notes[0].startswith(f"{len(apart)} of 6 intervals leave 0 out though")
-    assert "p (max-t) allows for 6 comparisons" in result.notes[0]
+    assert result.notes[0].startswith(f"{len(apart)} of 6 intervals leave out 0, yet")
+    assert "p (max-t) is adjusted for 6 comparisons" in result.notes[0]
     page = document(result)
-    assert "each interval speaks of its difference alone" in page
+    assert "each interval is about one difference alone" in page
     assert html(result.notes[0]) in page
     # Neither where nothing is adjusted, nor where intervals hold together, nor of one side.
     for options in ({"adjustment": "none"}, {"method": "simultaneous"}, {"alternative": "less"}):
@@ -110,6 +112,30 @@ def test_an_interval_that_leaves_0_out_without_evidence_is_explained_everywhere(
         pytest.fail("no such pair")
 
 
+def test_what_makes_numbers_invalid_stands_first_in_every_form(tmp_path):
+    """Before tables, findings and notes; whatever else is folded away, it is not."""
+    said = "Caution: 20 of 200 items are left out, which B lacks."
+    cautioned = ("one", "two", "three", "four", said)
+    table = es.extract(marks(), metric=JUDGE)
+    compared = es.compare(table, n_resamples=99)
+    gate = es.gate(*marks().values(), metrics=JUDGE, margin=5.0)
+    for result in (compared, compared.estimates, compared.ranking(), compared.power(), gate):
+        noted = replace(result, notes=cautioned)
+        for shown in (str(noted), noted.to_text(findings=True), noted.to_markdown()):
+            assert shown.startswith(said)
+        assert noted.to_latex().split("\n\n")[1] == f"% {said}"
+        for page in (noted.to_html(), noted._repr_html_()):
+            above = page[: page.index("<table")]
+            assert said in above
+            assert "<details" not in above
+        report = document(noted)
+        first = report[report.index('class="verdicts"') :]
+        assert first.index(said) < first.index("</li>") < first.index("<p>")
+        assert type(noted).from_json(noted.to_json()).notes == cautioned
+    case = ElementTree.fromstring(replace(gate, notes=cautioned).to_junit())[0]
+    assert said in case[0].text
+
+
 def test_what_too_few_swaps_leave_is_not_shown_as_evidence():
     values = marks(8, 60, gap=0.5)
     options = {"metrics": JUDGE, "baseline": "s0", "adjustment": "holm", "test": "ar"}
@@ -118,7 +144,7 @@ def test_what_too_few_swaps_leave_is_not_shown_as_evidence():
         assert any(result.significant(d) for d in result) == found
         assert any("can reach" in note for note in result.notes) != found
     (note,) = [note for note in result.notes if "can reach" in note]
-    assert all(part in note for part in ("99 resamples, times 7", "at least 139."))
+    assert all(part in note for part in ("p-value of 7 comparisons", "at least 139 resamples."))
     rows = [line for line in str(result).split("\n") if line.startswith("s")][2:]
     assert all(line.split()[-3:] == ["-", "cannot", "tell"] for line in rows)
 
@@ -161,9 +187,9 @@ def test_few_segments_are_said_of_the_task_that_they_are_in():
     results = suite.estimate(**few), suite.compare(**few)
     for result, what in zip(results, ("new’s score", "new - old"), strict=True):
         (note,) = [note for note in result.notes if "% of the variance" in note]
-        assert f" of the variance of {what} on law: " in note
+        assert f" of the variance of {what} on law. " in note
     gate = gated({"": [law]}, "old", margin=1.0)
-    assert any("% of the variance of new - old: " in note for note in gate.notes)
+    assert any("% of the variance of new - old. " in note for note in gate.notes)
 
 
 @pytest.mark.parametrize("kind", ["normal", "low-resource BLEU"])
@@ -194,7 +220,7 @@ def test_claims_of_families_over_few_documents_are_marked_in_every_form():
     few, many = np.arange(200) // 8, np.arange(200) // 5
     result = es.compare(scores, groups=few, **options)
     assert str(result).count("better †") == 3
-    assert "\n† 3 pairs over so few" in str(result)
+    assert "\n† These verdicts rest on few" in str(result)
     assert result.to_markdown().count("better † |") == 3
     assert result.to_latex(layout="table").count(r"better $\dagger$") == 3
     assert r"at 0.05 $\dagger$" in result.to_latex()
@@ -234,8 +260,8 @@ def test_of_three_answers_no_bootstrap_is_said_to_be_replaced():
     marks = {"A": [0.5, 0.1, 0.2], "B": [0.4, 0.3, 0.9]}
     for scores, metric in ((answers, es.Mean("acc")), (marks, JUDGE)):
         notes = es.compare(scores, metrics=metric, n_resamples=99).notes
-        assert any(note.startswith("Only 3 segments") for note in notes)
-        assert any("t decides" in note for note in notes) == (scores is marks)
+        assert any(note.startswith("There are only 3 segments") for note in notes)
+        assert any("a t test replaces" in note for note in notes) == (scores is marks)
 
 
 def test_cautions_come_first_are_never_folded_and_survive_json_and_pickle() -> None:

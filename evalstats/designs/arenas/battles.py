@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -135,10 +136,9 @@ class BattleTable:
     @property
     def has_both_orders(self) -> bool:
         """Whether some pair is known to have been shown in both orders."""
-        size = len(self.systems)
-        first, second = self.pairs.T
-        codes = np.unique(first * size + second)
-        return self.has_order and bool(np.any(np.isin(codes, codes % size * size + codes // size)))
+        seen = np.zeros((len(self.systems),) * 2, dtype=np.bool_)
+        seen[tuple(self.pairs.T)] = True
+        return self.has_order and bool(np.any(seen & seen.T))
 
     @property
     def tie_notes(self) -> tuple[str, ...]:
@@ -146,15 +146,15 @@ class BattleTable:
         n = int(np.count_nonzero(self.points == 1))
         if not n:
             return ()
-        how = "half a win of each"
+        how = "a tie is half a win for each"
         if self.metric.ties == "davidson":
-            how = "outcomes with a probability of their own (Davidson, 1970)"
+            how = "a tie is an outcome with a probability of its own (Davidson, 1970)"
         if self.has_ties_alone:
             return (
-                f"All {n:,} battles are ties, {how}: nothing varies, so that intervals have no "
-                f"length, and nothing bounds how systems differ in other battles.",
+                f"All {n:,} battles are ties; {how}. Nothing varies, so intervals have no length, "
+                f"and nothing is known of how systems differ in other battles.",
             )
-        return (f"{n:,} of {len(self.points):,} battles are ties, {how}.",)
+        return (f"{n:,} of the {len(self.points):,} battles are ties; {how}.",)
 
     @property
     def has_ties_alone(self) -> bool:
@@ -267,7 +267,9 @@ def as_battles(battles: Any) -> tuple[BattleTable, dict[Any, Sequence[Any]]]:
             argument="battles",
         )
     rows = listed(battles, "battles", "rows (model_a, model_b, winner)")
-    for i, row in enumerate(rows):
+    # Rows are of few types and lengths, which are looked at once each where all is well.
+    is_plain = set(map(type, rows)) <= {tuple, list} and set(map(len, rows)) == {3}
+    for i, row in enumerate([] if is_plain else rows):
         if isinstance(row, str) or not isinstance(row, (Sequence, np.ndarray)) or len(row) != 3:
             raise InputTypeError(
                 f"must be rows (model_a, model_b, winner), got {shown(row)} as row {i}",
@@ -296,11 +298,11 @@ def table_of(
         )
     if not len(first):
         raise InputError("is empty; give at least two rows", argument="battles")
-    names = list(dict.fromkeys(name for both in zip(first, second, strict=True) for name in both))
+    names = list(dict.fromkeys(chain.from_iterable(zip(first, second, strict=True))))
     for name in names:
         label(name, "battles")
     numbers = {name: i for i, name in enumerate(names)}
-    pairs = np.array([[numbers[a] for a in first], [numbers[b] for b in second]], dtype=np.intp).T
+    pairs = np.stack([_looked_up(numbers, names) for names in (first, second)], axis=1)
     itself = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
     if len(itself):
         i = int(itself[0])
@@ -311,7 +313,7 @@ def table_of(
     # Who won is written in few ways, which are looked at once each.
     written = list(map(str, winners))
     ways = {way: i for i, way in enumerate(dict.fromkeys(written))}
-    way_of = np.array([ways[way] for way in written], dtype=np.intp)
+    way_of = _looked_up(ways, written)
     side = np.array([_SIDES.get(simple(way), _UNKNOWN) for way in ways])[way_of]
     named = np.array([numbers.get(way, _UNKNOWN) for way in ways])[way_of]
     by_name = np.where(named == pairs[:, 0], 2, np.where(named == pairs[:, 1], 0, _UNKNOWN))
@@ -331,8 +333,12 @@ def table_of(
     return BattleTable(tuple(names), pairs, points.astype(np.int8), notes=notes)
 
 
+def _looked_up(numbers: Mapping[Any, int], names: Sequence[Any]) -> NDArray[np.intp]:
+    return np.fromiter(map(numbers.__getitem__, names), np.intp, len(names))
+
+
 def both_bad_notes(winners: Sequence[Any]) -> tuple[str, ...]:
     """Say how many answers were bad on both sides, where some were."""
     bad = {written for written in set(map(str, winners)) if simple(written) in _BOTH_BAD}
     n = sum(str(winner) in bad for winner in winners) if bad else 0
-    return (f'{n:,} of {len(winners):,} battles are "both bad", a tie.',) if n else ()
+    return (f'{n:,} of all {len(winners):,} battles are "both bad", which is a tie.',) if n else ()

@@ -386,15 +386,15 @@ class JudgeAgreement(Correction):
         yield f"{self.metric}, {who.removeprefix('the ')} against people: {'; '.join(each)}{rest}."
         if self.unlike <= _UNLIKE:
             yield Caution(
-                f"{self.metric}: {who} scores labelled segments differently from others "
-                f"(p = {self.unlike:.2g}, of scores and their differences), and intervals hold "
-                f"only where labelled segments are a random sample.",
+                f"{self.metric}: the labelled segments do not look like a random sample, and "
+                f"without one the intervals do not hold: {who} scores them differently from the "
+                f"others (p = {self.unlike:.2g}, of scores and their differences).",
                 "labels",
             )
         else:
             yield (
-                f"{self.metric}: labelled segments have to be a random sample of all; {who} "
-                f"scores them like the others (p = {self.unlike:.2g})."
+                f"{self.metric}: labelled segments have to be a random sample of all. Nothing "
+                f"speaks against it: {who} scores them like the others (p = {self.unlike:.2g})."
             )
 
 

@@ -129,15 +129,15 @@ class Look(Record):
         if self.verdict == "failed":
             if self.pvalue_failed is not None and self.pvalue_failed <= self.level:
                 return f"the opposite is shown on {items} ({tabular.p_is(self.pvalue_failed)})"
-            return f"all {items} are in, and what was asked is not shown"
+            return f"all {items} are in, and what was asked for is not shown"
         waits = f": {self.waits}" if self.waits else ""
         if self.left is None or self.chance is None:
             return f"not decided on {items}{waits}; there is no last look"
         said = (
-            f"{counted(self.left, self.unit)} to go{waits}; if it goes on like this, the last look "
-            f"passes with a probability of {self.chance:.2f}"
+            f"{counted(self.left, self.unit)} are to come{waits}. If they are like those so far, "
+            f"the last look passes {100 * self.chance:.0f} % of the time"
         )
-        return f"{said}. Stop: hopeless" if self.hopeless else said
+        return f"{said}. There is little hope" if self.hopeless else said
 
     @property
     def is_early(self) -> bool:
@@ -174,7 +174,7 @@ def rare_notes(look: Look) -> Iterator[str]:
     notes = list(carried_notes(found, look.unit, "", f": {_RARE}"))
     if not notes and look.is_early and look.verdict != "go on" and look.n_units < _SEEN:
         notes.append(
-            f"Decided on {counted(look.n_units, look.unit)}: what happens on one in "
+            f"This was decided on {counted(look.n_units, look.unit)}. What happens on one in "
             f"{look.n_units // 3} or fewer may not be among them yet, and {_RARE} (simulated at "
             f"level 0.05)."
         )
@@ -242,7 +242,7 @@ class Looks(Several[Look]):
             tabular.number(x, places, True) for x in (d.difference, last.low, last.high)
         )
         said = f"{d.system} against {d.baseline}: {last.verdict}, {last.reason}"
-        line = f"{d.metric} {value}: {self.interval} {low} to {high}."
+        line = f"{d.metric}: {value}, {self.interval} {low} to {high}."
         return [Finding(said, KINDS.get(last.verdict, "open"), [line])]
 
     def _forest(self, at: int) -> Forest:

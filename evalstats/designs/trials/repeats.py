@@ -133,14 +133,14 @@ def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
         number = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
         scores = [share for one in same for share in one.of_scores]
         pairs = [share for one in same for share in one.of_differences]
-        parts = [f"{_span(scores)} % of the variance of items' means"] if scores else []
-        parts += [f"{_span(pairs)} % of that of their differences"] if pairs else []
+        parts = [f"{_span(scores)} % of the variance of items"] if scores else []
+        parts += [f"{_span(pairs)} % of the variance of their differences"] if pairs else []
         if parts:
             names = distinct(metrics)
             what = ", ".join(names) if len(names) <= _NAMED else f"{len(names)} metrics"
             yield (
-                f"{what}: chance in {number} trials of an item makes {' and '.join(parts)}, and "
-                f"items the rest."
+                f"{what}: with {number} trials of an item, chance in the trials makes up "
+                f"{' and '.join(parts)}."
                 f"{_limit([one for metric in metrics for one in by_metric[metric]])}"
             )
 
@@ -153,8 +153,8 @@ def _limit(shares: Sequence[TrialShares]) -> str:
     spans = [" to ".join(distinct(f"{x:.2g}" for x in (min(of), max(of)))) for of in (now, endless)]
     what = "a difference" if len(now) == 1 else "differences"
     return (
-        f" The standard error of {what} is {spans[0]}, and with infinitely many trials of "
-        f"each {spans[1]} (Wang, 2025)."
+        f" The standard error of {what} is {spans[0]}; with infinitely many trials of each item "
+        f"it would be {spans[1]} (Wang, 2025)."
     )
 
 

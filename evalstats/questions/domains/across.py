@@ -168,8 +168,8 @@ class OverStrata(Several[MeanDifference]):
         if row.kind == "open":
             said = f"No evidence that {row.system} differs from {row.baseline} in {of}"
         line = (
-            f"Mean difference {value}: {level} {ends[0]} to {ends[1]}, and {ends[2]} to {ends[3]} "
-            f"in another {self.by}."
+            f"Mean difference {value}, {level} {ends[0]} to {ends[1]}; in another {self.by} it "
+            f"would be {ends[2]} to {ends[3]}."
         )
         return Finding(said, row.kind, [line])
 
@@ -215,13 +215,13 @@ class OverStrata(Several[MeanDifference]):
     def _notes(self) -> list[str]:
         units, few = plural(self.by), min(d.n_strata for d in self.means)
         said = [
-            f"The {units} are taken for a sample of {units}: the first interval is of the mean "
-            f"over all such {units}, the second holds the difference in one more. Each pair by "
-            f"itself."
+            f"The {units} are taken for a sample of {units}. The first interval is about the mean "
+            f"over all such {units}, the second about one more. Pairs are not adjusted for each "
+            f"other."
         ]
         if few < _FEW:
             t = f"t has {few - 1} degree{'s' if few > 2 else ''} of freedom"
-            said.append(f"Only {counted(few, self.by)}: {t}, and intervals are wide; use more.")
+            said.append(f"With {counted(few, self.by)} {t}, and intervals are wide. Use more.")
         return [*said, *self.notes]
 
 
@@ -296,8 +296,8 @@ def _squares(
 def _shared(stratum: str) -> tuple[str, ...]:
     """Say what is not known of strata that share groups."""
     said = (
-        f"groups lie in several {plural(stratum)}, whose differences share them: the intervals "
-        f"are about other {plural(stratum)} of these groups, and not about other groups."
+        f"groups lie in several {plural(stratum)}, whose differences share them. The intervals "
+        f"are about other {plural(stratum)} of these groups, not about other groups."
     )
     return (Caution(said, "groups"),)
 

@@ -23,7 +23,8 @@ from evalstats.results.records import COUNTED, Difference, accepting, distinct, 
 
 #: What a gate without a limit says.
 _WITHOUT_LIMIT = (
-    "Without a margin or a recovery, passed means that no loss is shown, and few units show none."
+    'Without a margin or a recovery, "passed" only means that no loss was found, and a small test '
+    "set finds none."
 )
 #: How often what is there to be found should be.
 _POWER = 0.8

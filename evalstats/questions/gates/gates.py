@@ -17,7 +17,6 @@ from evalstats.results.records import (
     Difference,
     Record,
     barring,
-    counted,
     metric_name,
     plural,
 )
@@ -131,7 +130,7 @@ class GateCheck(Record):
         if self.verdict in ("passed", "not asked"):
             return ""
         if self.barred:
-            return f"its numbers would pass, and may be invalid: {self.barred}"
+            return f"the numbers would pass, but they may be invalid: {self.barred}"
         if alone is None or adjusted is None:
             return self.difference.unanswered(self.unit)
         among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
@@ -140,15 +139,15 @@ class GateCheck(Record):
             return f"the loss is {what} ({tabular.p_is(adjusted)}{among})"
         if alone <= self.significance_level:
             return (
-                f"the loss is beyond the limit by itself ({tabular.p_is(alone)}), but not{among} "
+                f"taken alone the loss is beyond the limit ({tabular.p_is(alone)}), but not{among} "
                 f"({tabular.p_is(adjusted)})"
             )
         if self.needed is None or self.needed <= self.n_items:
-            more = f"more {plural(self.unit)}, or a wider limit"
-            return f"the loss is near the limit, on whichever side; {more}"
+            more = f"more {plural(self.unit)} or a wider limit would decide"
+            return f"the loss is too near the limit to say on which side it is; {more}"
         return (
-            f"{counted(self.n_items, self.unit)} are too few: a system that has lost nothing "
-            f"passes with 80 % power on about {self.needed:,}"
+            f"about {self.needed:,} {plural(self.unit)} are needed: on so many, a system that has "
+            f"lost nothing passes four times out of five"
         )
 
     def _title(self) -> str:
@@ -281,15 +280,20 @@ class Gate(Several[GateCheck]):
             limit = f"{self.margin:g} {'point' if self.margin == 1 else 'points'}"
         elif self.recovery is not None:
             limit = f"{100 * (1 - self.recovery):.6g} % of the baseline"
+        # The largest loss that the data leave possible.
+        worst = high if word == "lost" else low.removeprefix("-")
         against = {
-            "passed": f"a loss of {limit} is ruled out",
-            "failed": f"more than the {limit} allowed",
-            "undecided": f"on either side of the {limit} allowed",
+            "passed": f"a loss of {limit} or more is ruled out",
+            "failed": f"more than the {limit} that may be lost",
+            "undecided": f"but a loss of {worst} is possible, and it has to be less than {limit}",
         }
         level = tabular.level(1 - 2 * self.significance_level)
-        said = f"{row.name}: {row.verdict}, {word} {value} ({level} {low} to {high})"
-        said += f", {against[row.verdict]}" if limit and not row.barred else ""
-        return Finding(said, KINDS.get(row.verdict, "open"), [row.reason] if row.reason else [])
+        said = f"{row.name}: {row.verdict}. {d.system} {word} {value} ({level} {low} to {high})"
+        is_tested = limit and not row.barred and d.margin_test is not None
+        said += f", {against[row.verdict]}" if is_tested else ""
+        why = _why(row)
+        lines = [f"{why[:1].upper()}{why[1:]}."] if why else []
+        return Finding(said, KINDS.get(row.verdict, "open"), lines)
 
     def to_junit(self) -> str:
         """Return JUnit's XML, a test case a check.

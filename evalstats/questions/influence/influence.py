@@ -136,20 +136,20 @@ class Influence(Result):
         # Where scores are equal, the direction is that of a greater score.
         winner = self.system if (self.difference >= 0) == self.higher_is_better else self.baseline
         if self.difference == 0:
-            found = f"The scores are equal; what follows asks when {winner} is better."
+            found = f"The scores are equal; the rows say what makes {winner} better."
         elif self.sign_without is None:
-            found = f"No number of {units} that speak for {winner} decides who is better."
+            found = f"{winner} stays better whichever {units} that speak for it are left out."
         else:
             n, share = len(self.sign_without), 100 * len(self.sign_without) / len(self.ids)
             number = f"the {counted(n, unit)} ({share:.2g} %)"
             found = f"Without {number} that speak most for {winner}, the other is better."
-        stay = f" Two {units} of each of {self.n_strata} strata stay." if self.n_strata else ""
+        stay = f" Two {units} of each of the {self.n_strata} strata stay." if self.n_strata else ""
         return [
             found,
-            f"Influence of a {unit}: without it, the difference would be less by about this much."
+            f"Without a {unit}, the difference would be smaller by about its influence."
             + (" Segments are counted from 0." if self.counted_from_0 else ""),
-            f"{units.capitalize()} go in the order of their influence, and the rest is scored "
-            f"again (Broderick, Giordano and Meager, 2020); fewer may do.{stay}",
+            f"{units.capitalize()} are left out in the order of their influence and the rest is "
+            f"scored again (Broderick, Giordano and Meager, 2020); a smaller set may exist.{stay}",
         ]
 
 

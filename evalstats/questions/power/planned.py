@@ -317,13 +317,13 @@ class Power(Several[PairPower]):
         if row.minimum is None:
             return Finding(f"{about}: {n} are too few to find any difference")
         least = tabular.number(row.minimum, tabular.decimals([row.minimum]))
-        said = f"{about}: {n} find a true difference of {least} with power {self.target:g}"
+        said = f"{about}: {n} find a true difference of {least} {_often(self.target)}"
         lines = []
         if self.difference is not None and row.power is not None:
             needs = counted(row.needed, self.unit) if row.needed else f"No number of {self._units}"
             lines = [
-                f"One of {self.difference:g} is found with power {row.power:.2f}. {needs} would "
-                f"find it with power {self.target:g}."
+                f"A difference of {self.difference:g} would be found {100 * row.power:.0f} % of "
+                f"the time. {needs} would find it {_often(self.target)}."
             ]
         return Finding(said, lines=lines)
 
@@ -402,8 +402,8 @@ class Power(Several[PairPower]):
             ("least difference", ">", lambda i: _written(decimals, of.trial_minimums[i])),
         ]
         notes = [
-            f"std. dev. of items {tabular.number(of.item_deviation, decimals)}, of one trial of "
-            f"both {tabular.number(of.trial_deviation, decimals)}"
+            f"Standard deviation between items {tabular.number(of.item_deviation, decimals)}, "
+            f"between trials of both {tabular.number(of.trial_deviation, decimals)}."
         ]
         if size is not None:
             named = f"{self._units} needed for {size:g}"
@@ -426,7 +426,7 @@ class Power(Several[PairPower]):
         if "system" in names and more > 0:
             rows = sorted(rows, key=lambda r: r["minimum"] or np.inf, reverse=True)
             low, high = (_written(decimals, rows[i]["minimum"]) for i in (-1, _MOST_PAIRS))
-            notes = f"and {more:,} pairs with least differences from {low} to {high}"
+            notes = f"{more:,} more pairs have least differences from {low} to {high}."
             rows = rows[:_MOST_PAIRS]
         columns: list[Column] = []
         for name, key in names.items():
@@ -443,6 +443,11 @@ class Power(Several[PairPower]):
                 columns.append((level, ">", partial(_cell, places, (low, f"{key}_high"))))
         spare = ("std. dev.", f"[{tabular.level(self.confidence_level)}]")
         return table_of(title, rows, columns, (notes,) if notes else (), spare=spare)
+
+
+def _often(target: float) -> str:
+    """Return how often a power is, in words for the usual one."""
+    return "four times out of five" if target == 0.8 else f"{100 * target:g} % of the time"
 
 
 def _smooth(
@@ -486,51 +491,51 @@ def assumptions(
 
     Groups of very different sizes are `uneven`; segments of shards are `elsewhere`.
     """
-    units, pilot = plural(result.unit), f"{result.n_pilot:,}"
-    what = units
+    units = plural(result.unit)
+    what, pilot = units, f"{result.n_pilot:,} {units}"
     if result.pilot_runs:
-        what, pilot = f"{what}, and the next runs,", f"{pilot} and {result.pilot_runs} runs"
+        what, pilot = f"{units} and runs", f"{pilot} and {result.pilot_runs} runs"
     level = f"{100 * result.confidence_level:.10g} %"
     by_t = any(p.discordant is None for p in result)
-    held = "; of BLEU, chrF and TER some 90 % hold" if by_t else ""
+    held = "; for BLEU, chrF and TER they hold about 90 % of the time" if by_t else ""
     yield (
-        f"Assumes that differences of the next {what} vary as the pilot's do; how much that is, a "
-        f"pilot of {pilot} knows within the intervals ({level}{held})."
+        f"This assumes that the next {what} vary as much as the pilot's. The {level} intervals "
+        f"show how well {pilot} can tell{held}."
     )
     if uneven:
         yield (
-            f"The {units} are of very different sizes, and of such no prediction is to be trusted: "
-            f"it errs in both directions. On documents 0.54 was predicted where 1.00 of the "
-            f"differences were found, and 0.76 where 0.65 were."
+            f"The {units} are of very different sizes, so this prediction cannot be trusted: for "
+            f"documents it said 54 % where 100 % of the differences were found, and 76 % where 65 "
+            f"% were."
         )
     if elsewhere:
         yield (
-            f"The intervals ({level}) are those of normal data, since the segments are elsewhere: "
-            f"those of BLEU, chrF and TER are too short."
+            f"The {level} intervals are those of normal data, since the segments are not here. For "
+            f"BLEU, chrF and TER they are too short."
         )
     if n_strata:
-        yield f"Each of {n_strata} strata has the share of {units} that it has in the pilot."
+        yield f"Each of the {n_strata} strata keeps its share of {units}."
     if reached := dict.fromkeys(p.metric for p in result if p.of_design.number is not None):
         yield (
-            f"{', '.join(reached)}: 0/1 scores, the score test; the true share is taken to be as "
-            f"far from the number as the difference says, whatever the pilot's is."
+            f"{', '.join(reached)}: the score test of 0/1 scores is planned. The true share is "
+            f"taken to be as far from the number as the difference says, whatever the pilot's is."
         )
     if any(p.baseline.startswith("another, ") for p in result):
         yield (
-            "The second system is not there yet: it is taken to vary as much as this one, with "
-            "scores that have this correlation with these. Compare two systems on a pilot to know "
-            "better."
+            "There is no second system yet. It is taken to vary as much as this one, and its "
+            "scores to have this correlation. A pilot of two systems would tell."
         )
     if counted := dict.fromkeys(p.metric for p in result if p.discordant is not None):
         yield (
-            f"{', '.join(counted)}: 0/1 scores, McNemar's test; assumes that as many segments "
-            f"differ as in the pilot, and the intervals are about that number."
+            f"{', '.join(counted)}: McNemar's test of 0/1 scores is planned. It assumes that as "
+            f"large a share of segments differs as in the pilot; the intervals are about that "
+            f"share."
         )
     if any(p.minimum is None for p in result):
-        yield f"none: so few {units} find no difference with this power."
+        yield f'"none" means that so few {units} find no difference with this power.'
     if result.n_runs and result.difference is not None and any(p.needed is None for p in result):
         yield (
-            f"{units} needed, none: with {result.n_runs} runs of each system no number of {units} "
-            f"finds {result.difference:g} with this power, since runs alone vary too much; 'fewest "
-            f"runs' says with how many some number does."
+            f"{units} needed, none: runs vary so much that with {result.n_runs} of each system no "
+            f"number of {units} finds {result.difference:g} with this power. 'fewest runs' says "
+            f"how many runs would."
         )

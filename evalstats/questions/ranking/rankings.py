@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.drawn import Drawn, Pair, frozen
 from evalstats.analysis.estimate import gap_notes, size_notes
-from evalstats.analysis.max_t import adjusted, adjusted_within
+from evalstats.analysis.max_t import adjusted
 from evalstats.analysis.options import Options, option
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.scores import Scored
@@ -26,7 +26,6 @@ from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.metrics import Mean
 from evalstats.questions.ranking import ranks
-from evalstats.questions.ranking.ranks import Verdicts
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Size, check_bounds, one_of
 from evalstats.results.forms import Finding, Several
@@ -214,11 +213,11 @@ class Ranking(Several[Ranked]):
             ties = f"Tied with the first: {len(self.tied)} ({names})."
         letters = "Systems that share a letter cannot be told apart"
         if not self.has_letters:
-            letters = "Every system of a cluster is better than every one of a later cluster"
+            letters = "Every system of a cluster is better than every system of a later cluster"
         if self.clusters != "simultaneous":
             letters += f"; clusters: {_OF_WMT[self.clusters][2]}"
-        first = "share of the resamples in which a system scores best"
-        letters += f"; first: {first}, which is no probability that it is the best."
+        letters += '. "first" is how often a system scores best in the resamples, which is not the '
+        letters += "probability that it is the best."
         spare = ("first", f"[{level}]", "cluster")
         table = table_of(title, self.systems, columns, (ties, letters), spare=spare)
         marks = [
@@ -235,13 +234,14 @@ class Ranking(Several[Ranked]):
         score = tabular.number(first.score, tabular.decimals([first.standard_error]))
         said = f"{first.system} ranks first of {n} in {self.name}: {score}"
         tied = [name for name in self.tied if name != first.system]
-        ties = "no system ties with it"
-        if tied:
-            ties = f"{listed(tied, _TOLD)} cannot be told from it"
         beaten, level = self.beaten(first), tabular.level(self.confidence_level)
-        line = f"Better than {beaten} others; {ties}. "
-        line += f"Its rank: {level} {first.low} to {first.high}."
-        return [Finding(said, "open" if beaten.startswith("0 ") else "better", [line])]
+        others = f"{beaten} others" if tied else f"all {n - 1} others" if n > 2 else "the other"
+        line = "It is not shown to be better than any" if beaten[:2] == "0 " else ""
+        line = line or f"It is better than {others}"
+        line += f"; {listed(tied, _TOLD)} cannot be told from it" if tied else ""
+        if first.low < first.high:
+            line += f". Its true rank is {first.low} to {first.high} ({level})"
+        return [Finding(said, "open" if beaten[:2] == "0 " else "better", [f"{line}."])]
 
     def _headline(self) -> str:
         return f"Ranks of {len(self.systems)} systems"
@@ -342,15 +342,13 @@ def _by_metric(
     of = first.task, first.metric
     scores = {e.system: e for e in comparison.estimates if (e.task, e.metric) == of}
     number = drawn.of.systems.index
-    pvalues = {
-        (number(d.system), number(d.baseline)): (d.pvalue, d.pvalue_adjusted) for d in differences
-    }
+    pvalues = {(number(d.system), number(d.baseline)): d.pvalue_adjusted for d in differences}
     found = _ranking(
         drawn,
         pvalues,
+        evaluation.within[of],
         evaluation.options,
         scores=[(e.low, e.high, e.n_battles) for e in (scores[x] for x in drawn.of.systems)],
-        adjustment=comparison.adjustment,
         task=first.task,
         signature=str(
             evaluation.signatures[first.task, first.metric].but(
@@ -444,13 +442,13 @@ def _by_composite(
         alone[i] = pair.pvalue()
         family.append(pair.studentised)
     method = options.method if options.method == "percentile" else "bootstrap"
-    both = zip(alone, adjusted(family, alone, "max-t", options), strict=True)
+    together, within = adjusted(family, alone, "max-t", options)
     return _ranking(
         joint,
-        dict(zip(places, both, strict=True)),
+        dict(zip(places, together.tolist(), strict=True)),
+        within[joint],
         options,
         scores=[(*effect.interval(method, options.alpha), None) for effect in joint.effects],
-        adjustment="max-t",
         task=of[0].task,
         signature=f"{name} of {' + '.join(signatures)}",
         notes=(*evaluation.notes, *size_notes(joint), *gap_notes(drawn)),
@@ -510,19 +508,22 @@ def _joint(function: Joint, scores: Floats) -> Floats:
 
 def _ranking(
     drawn: Drawn,
-    pvalues: Mapping[Pair, tuple[float, float]],
+    pvalues: Mapping[Pair, float],
+    within: Floats,
     options: Options,
     *,
     scores: Sequence[tuple[float, float, int | None]],
-    adjustment: str,
     task: str,
     signature: str,
     notes: tuple[str, ...],
 ) -> Ranking:
-    """Rank by the p-values of all pairs, alone and adjusted; `scores` are bounds and battles."""
-    alone, together = np.ones((2, len(drawn.scores), len(drawn.scores)))
-    for (i, j), both in pvalues.items():
-        alone[i, j], together[i, j] = alone[j, i], together[j, i] = both
+    """Rank by the p-values of all pairs, adjusted for all and `within` those of each system.
+
+    `scores` are bounds and battles.
+    """
+    together = np.ones((len(drawn.scores),) * 2)
+    for (i, j), p in pvalues.items():
+        together[i, j] = together[j, i] = p
     level, higher = options.significance_level, drawn.of.higher_is_better
     places = ranks.ranks(drawn.scores, higher)
     order = np.argsort(places, kind="stable")
@@ -531,7 +532,9 @@ def _ranking(
     intervals = ranks.rank_intervals(verdicts)
     tiers, clusters = ranks.letters(verdicts, order), ranks.clusters(verdicts, order)
     first = ranks.probability_first(drawn.replicates.T, higher) if drawn.draws.n else None
-    alone_intervals = _alone(drawn, alone, ahead, options, adjustment)
+    # Of each system alone from the verdicts on its own pairs, which others have no part in.
+    shown = within <= level
+    low, high = 1 + np.sum(shown & ahead.T, axis=1), len(shown) - np.sum(shown & ahead, axis=1)
     return Ranking(
         metric=drawn.of.name,
         task=task,
@@ -542,8 +545,8 @@ def _ranking(
                 score=float(drawn.scores[i]),
                 standard_error=drawn.effects[i].spread.error,
                 rank=float(places[i]),
-                low=alone_intervals[i][0],
-                high=alone_intervals[i][1],
+                low=int(low[i]),
+                high=int(high[i]),
                 simultaneous_low=int(intervals[i, 0]),
                 simultaneous_high=int(intervals[i, 1]),
                 tier=tiers[i],
@@ -563,28 +566,3 @@ def _ranking(
         signature=signature,
         notes=notes,
     )
-
-
-def _alone(
-    drawn: Drawn, pvalues: Floats, ahead: Verdicts, options: Options, adjustment: str
-) -> list[tuple[int, int]]:
-    """Return the interval of the rank of each system alone, from max-T over its own pairs.
-
-    `pvalues` are those of all pairs, `(S, S)`, and `ahead` says whose score is better.
-    """
-    n, how = len(pvalues), "max-t" if adjustment == "max-t" else "holm"
-    every_pair = list(combinations(range(n), 2))
-    studentised = [PairTest(drawn, *pair, options).studentised for pair in every_pair]
-    number = {pair: i for i, pair in enumerate(every_pair)}
-    own = [[number[min(i, j), max(i, j)] for j in range(n) if j != i] for i in range(n)]
-    alone = pvalues[np.triu_indices(n, 1)]
-    intervals = []
-    for i, stepped in enumerate(adjusted_within(own, studentised, alone, how, options)):
-        others = [j for j in range(n) if j != i]
-        is_shown = stepped <= options.significance_level
-        verdicts: Verdicts = np.zeros((n, n), dtype=bool)
-        verdicts[i, others] = is_shown & ahead[i, others]
-        verdicts[others, i] = is_shown & ahead[others, i]
-        low, high = map(int, ranks.rank_intervals(verdicts)[i])
-        intervals.append((low, high))
-    return intervals
