@@ -159,6 +159,6 @@ def test_arguments_that_are_like_anothers_are_said_in_full(conf):
 
 
 def test_ids_of_figures_differ_between_figures(conf):
-    svg = '<g id="a"><use href="#a"/><path clip-path="url(#a)"/><use href="#b"/></g>'
+    svg = '<g id="a"><use href="#a"/><path id="c" clip-path="url(#a)"/><use href="#b"/></g>'
     shown = '<g id="x-a"><use href="#x-a"/><path clip-path="url(#x-a)"/><use href="#b"/></g>'
     assert conf._with_ids_of("x", svg) == shown
