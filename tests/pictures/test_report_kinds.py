@@ -194,6 +194,12 @@ def test_one_orientation_in_the_table_and_the_folds():
     assert "best − worst" in page
     assert "worst − best" not in page
     assert "◂ worst better" in page
+    # Where nothing is shown the sentence has the sign of the table, too.
+    near = {"best": [1.0, 3, 2, 5, 4, 6] * 4, "worst": [1.0, 2, 4, 4, 3, 6] * 4}
+    result = es.compare(near, metrics=es.Mean("m"), n_resamples=99)
+    (found,), (table,) = result._findings(), result._tables()
+    assert "best differs from worst" in found.said
+    assert table.rows[0][3] in found.said + found.lines[0]
 
 
 def test_by_domain_many_pairs_are_one_folded_table_a_metric():
