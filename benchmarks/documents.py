@@ -92,10 +92,10 @@ def speed(results: Results, part: str) -> str:
 
 
 def took(results: Results, what: str, peer: str) -> str:
-    """Return what a row of `speed` took here and there, as words: "0.09 s against 4.9 s, ..."."""
+    """Return what a row of `speed` took here and there, as words: "0.09 s, and 4.9 s"."""
     (row,) = (row for row in results["speed"]["rows"] if row["what"] == what)
     ours, theirs = row["seconds"][OURS], row["seconds"][peer]
-    return f"{ours:.1g} s against {theirs:.2g} s, {theirs / ours:.0f} times"
+    return f"{ours:.1g} s, and {theirs:.2g} s"
 
 
 def programs(results: Results) -> str:

@@ -324,6 +324,9 @@ def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     tied = [
         d.baseline if d.system == best.system else d.system for d in own if kind_of(c, d) == "open"
     ]
+    if not any(d.n_differing for d in c.differences if (d.task, d.metric) == (task, metric)):
+        where = f" in {metric}{_space(_where(c, own[0]))}"
+        return Finding(f"All {len(scores)} systems are the same on every {best.unit}{where}")
     said = f"{best.system} scores best in {metric}{_space(_where(c, own[0]))}: "
     said += tabular.number(best.score, decimals_of(scores)[metric])
     n_beaten = len(own) - len(tied)

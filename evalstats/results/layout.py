@@ -94,7 +94,9 @@ def _score_forest(rows: Sequence[Sequence[Estimate]], at: int) -> Forest:
                 e.low,
                 e.high,
                 is_total=e.aggregate is not None,
-                replicates=(lambda e=e: e.replicates) if is_dense else None,  # type: ignore[misc]
+                replicates=(lambda e=e: e.replicates)  # type: ignore[misc]
+                if is_dense and e.method != "t"
+                else None,
             )
             for e in row
         )
@@ -321,7 +323,9 @@ class _Differences:
                 kind_of(c, d),
                 is_total=d.aggregate is not None,
                 limits=limit.bounds(d),
-                replicates=replicates if len(rows) <= _DENSE and d.n_differing else None,
+                replicates=replicates
+                if len(rows) <= _DENSE and d.n_differing and d.method != "t"
+                else None,
             )
             better = d.higher_is_better
             marks.append((mark.on_own_scale(self.contrast.null, better) if is_free else mark,))

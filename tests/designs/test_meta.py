@@ -11,6 +11,7 @@ from scipy import stats
 import evalstats as es
 from evalstats.cli import main
 from evalstats.designs.meta import measures
+from evalstats.results.marks import drawing
 from tests.conftest import WMT
 
 PEOPLE = "GEMBA-ESA-GPT4.1"
@@ -216,6 +217,7 @@ def test_tiers_notes_and_forms():
         ({"human": {"s0": [1, "x"], "s1": [2, 3]}}, "human, s0 must be numbers"),
         ({"human": {"s0": [1, None] * 30, "s1": [None, 1] * 30}}, "no segment has all scores"),
         ({"human": {"s0": [1] * 60, "s1": [1] * 60}, "measure": "kendall"}, "sees no difference"),
+        ({"human": {"s0": [1] * 60, "s1": [1] * 60}}, "sees no difference"),
         ({"groups": ["a"]}, "groups"),
     ],
 )
@@ -254,3 +256,18 @@ def test_files(tmp_path, monkeypatch, capsys):
     ):
         assert main(["meta", *line.split()]) == 2
         assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("measure", ["spa", "pa"])
+def test_what_is_not_smooth_has_no_power(measure):
+    result = es.meta(*made(), measure, n_resamples=9)
+    with pytest.raises(es.InputError, match="it is not smooth"):
+        result.power(difference=0.1)
+    assert "four times out of five" not in result.to_html()
+
+
+def test_no_density_stands_beside_an_interval_of_t():
+    """The bootstrap of a score that is not smooth is biased."""
+    result = es.meta(*made(), test="ar", n_resamples=99)
+    rows = [mark for one in drawing(result._tables()) for row in one.forest.marks for mark in row]
+    assert rows and all(mark.density is None for mark in rows)

@@ -398,6 +398,8 @@ def test_results_of_every_kind_have_a_report(tmp_path):
         assert expected in page
         with pytest.raises(es.InputError, match=r"texts|Shard"):
             document(made, {"source": ["x"] * 7})
+    same = es.compare({name: [0.5, 1.0] * 20 for name in "abc"}, metrics=es.Mean("acc"))
+    assert "All 3 systems are the same on every segment in acc" in document(same)
 
 
 def test_what_does_not_fit_is_refused(tmp_path):

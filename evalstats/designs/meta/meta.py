@@ -162,6 +162,9 @@ def meta(
     kept = np.any(both, axis=0)
     scores = np.where(known, scores, 0.0)
     pairs = np.where(both, scores[:, a] - scores[:, b], 0.0)
+    # Where no pair has all scores that is said below.
+    if np.any(both) and not np.any(pairs[0]):
+        raise InputError("sees no difference between two systems on any segment", argument="human")
     metric: Metric
     if kind in _PAIRWISE:
         between = [f"{systems[i]} - {systems[j]}" for i, j in zip(a, b, strict=True)]

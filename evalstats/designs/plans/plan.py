@@ -180,7 +180,10 @@ class Plan(Several[LeftOut]):
                 if {*map(len, one.sums)} != {len(metric.columns)}:
                     raise InputError(f"sums of {metric.name} must have {len(metric.columns)} each")
         except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise InputError(f"cannot load a plan from {str(path)!r}: {error}") from None
+            raise InputError(
+                f"cannot load {str(path)!r}, which must be a plan of 'evalstats plan -o plan.json' "
+                f"or Plan.save: {error}"
+            ) from None
         return plan
 
     def data(self, systems: Any, references: Any = None) -> list[SegmentStatistics]:

@@ -181,6 +181,15 @@ def _left_out(
         yield LeftOut(metric.name, table.systems[0], None, None)
         return
     added = np.stack([influence(metric, of, of) for of in values])
+    # What rounding leaves of no variance.
+    nothing = (1e-12 * float(np.max(np.abs(metric.score(np.sum(values, axis=1)))))) ** 2
+    if not np.any(np.sum((added - added[0]) ** 2, axis=1) > nothing):
+        alike = "have the same score on every item, or are identical"
+        raise InputError(
+            f"{alike}, under {metric.name}: what does not vary says nothing of what a plan is "
+            f"worth; give systems that differ",
+            argument="earlier",
+        )
     for i, system in enumerate(table.systems):
         others: Sequence[int] = [j for j in range(len(values)) if j != i]
         if how == "active" and len(others) > 2:
