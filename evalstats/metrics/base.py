@@ -47,6 +47,7 @@ def signature_of(**parts: object) -> str:
 class Correction:
     """What people's labels are worth that correct the scores of a judge under a metric."""
 
+    is_by_people: ClassVar[bool] = True
     metric: str
     n_labelled: int  # segments, the mean of the systems
 
@@ -127,6 +128,7 @@ class Metric(Configured, ABC):
     entry_depth: int = 0
     bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     counts: ClassVar[bool] = False
+    is_smooth: ClassVar[bool] = True
     doubt: ClassVar[str] = ""
     #: What errors say of a score that is no number; it may name {n} {units}, and {more} of them.
     undefined: ClassVar[str] = (

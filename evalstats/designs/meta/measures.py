@@ -41,6 +41,7 @@ class PairwiseAccuracy(Metric):
     columns: tuple[str, ...]
 
     name = "PA"
+    is_smooth: ClassVar[bool] = False
     uses_references: ClassVar[bool] = False
     reads_text: ClassVar[bool] = False
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)

@@ -18,9 +18,7 @@ from evalstats.analysis.options import SEED, Alternative, Options
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, integer, real, share
-from evalstats.designs.judges.judged import JudgeAgreement
 from evalstats.designs.looks.spending import inflation
-from evalstats.designs.meta.measures import PairwiseAccuracy
 from evalstats.designs.one_sample.against import PAIR, OneSample, ShareAgainst, as_bound
 from evalstats.designs.trials.repeats import (
     TrialSpread,
@@ -555,7 +553,7 @@ def _check(drawn: Drawn) -> None:
     refuse_crossed(drawn.units, "power")
     refuse_fixed(drawn, "power")
     blocks = drawn.segments.blocks if drawn.has_segments else ()
-    if any(isinstance(block.metric, PairwiseAccuracy) for block in blocks):
+    if not all(block.metric.is_smooth for block in blocks):
         raise InputError(
             f"power plans tests by t, which {drawn.of.name} has not, since it is not smooth; take "
             f"a measure that is a mean over segments, as 'acc_eq'"
@@ -765,7 +763,7 @@ def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
 def _labels(drawn: Drawn, pair: Pair, asked: Question) -> Iterator[str]:
     """Say how many labels of people find the difference, where they correct a judge's scores."""
     size = asked.difference
-    if size is None or not any(isinstance(x, JudgeAgreement) for x in drawn.of.corrections):
+    if size is None or not any(x.is_by_people for x in drawn.of.corrections):
         return
     influence = drawn.difference(*pair).influence
     if influence is None or not drawn.has_segments or len(drawn.segments.blocks) > 1:
