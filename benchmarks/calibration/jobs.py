@@ -14,13 +14,22 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import evalstats as es
-from benchmarks.calibration import metrics, peers, questions, sequential, simulated, training
+from benchmarks.calibration import (
+    metrics,
+    peers,
+    plans,
+    questions,
+    sequential,
+    simulated,
+    training,
+)
 from benchmarks.calibration.populations import Real
 from benchmarks.calibration.samples import Happened, Rng, Sample
 from benchmarks.calibration.simulated import Made
 from benchmarks.corpora import available
 
 DE, ZH, ES, AR, SAMPLE = "wmt22/en-de", "wmt22/en-zh", "wmt24/en-es", "wmt25/en-ar_EG", "sample"
+CS = "wmt22/cs-en"
 #: Three metrics of one call; Chinese has characters in place of words.
 THREE, CHINESE = ("bleu", "chrf", "ter"), ("bleu", "chrf", "cer")
 BLEU, KIWI = ("bleu",), ("CometKiwi-XL",)
@@ -66,7 +75,8 @@ class Job(NamedTuple):
 
     kind: str
     row: str
-    source: Real | Made | Apart | metrics.Metrics  # `corpus` is the test set that it needs, or ""
+    #: `corpus` is the test set that it needs, or "".
+    source: Real | Made | Apart | metrics.Metrics | plans.Part
     n: Any
     question: Callable[..., Happened] = questions.tests
     trials: int = 600
@@ -95,6 +105,7 @@ def jobs(subset: bool = False, every: bool = False) -> list[Job]:
         *_looks(),
         *_predictions(),
         *_metrics(),
+        *_plans(),
         *_limits(),
     ]
     return [x for x in listed if (every or available(x.source.corpus)) and (x.subset or not subset)]
@@ -403,6 +414,24 @@ def _metrics() -> Iterator[Job]:
         source, n = metrics.Metrics(corpus, swapped), 300 if corpus else 100
         row, small = f"{swapped} change places, N = {n}", source == metrics.Metrics("", "scores")
         yield Job("metrics", row, source, n, metrics.tests, 600 if corpus else 1000, small)
+
+
+def _plans() -> Iterator[Job]:
+    both, seven = ("bleu", "chrf"), ("first 7",)
+    for how, (source, n, share) in product(
+        ("equal", "active"),
+        (
+            *((Real(ZH, both, seven, null), 1000, 0.2) for null in ("exchangeable", "real")),
+            *((Real(CS, both, seven, null), 400, 0.25) for null in ("exchangeable", "real")),
+            (Real(ES, BLEU, NINE, "exchangeable", "documents"), 80, 0.5),
+            *((Made(plans.agents, (sd,), f"spread {sd}"), 500, 0.25) for sd in (1.0, 2.5, 5.0)),
+            (Made(plans.agents, (2.5, 5), "groups of 5"), 160, 0.25),
+        ),
+    ):
+        row = f"{share:.0%} of {n}, {how}"
+        row += ", real" if isinstance(source, Real) and source.null == "real" else ""
+        part, small = plans.Part(source, share, how), n == 500 and source.arguments == (2.5,)
+        yield Job("plans", row, part, n, plans.tests, 600, small)
 
 
 def _limits() -> Iterator[Job]:

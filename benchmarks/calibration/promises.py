@@ -73,6 +73,12 @@ PROMISES: dict[str, Bounds] = {
     # A judge's errors that few labels show make intervals longer than they need to be.
     "judged": {"p ≤ .05": (0.01, 0.07), "difference": (0.93, 1.0), "score": (0.93, 1.0)},
     "metrics": {"p ≤ .05": (0.03, 0.07), "p ≤ .01": (0.0, 0.02)},
+    "plans": {
+        "p ≤ .05": (0.03, 0.07),
+        "difference": (0.935, 1.0),
+        "score": (0.935, 1.0),
+        **dict.fromkeys(("worth of a difference", "worth of a score"), (0.8, 1.2)),
+    },
     "brackets": {"held": (0.7, 1.0)},
     "prediction": {"prediction": (0.92, 1.0)},
     "corrected": {"p ≤ .05": (0.01, 0.07), **_covered(0.93, 1.0)},
@@ -117,7 +123,7 @@ class Held(NamedTuple):
     @property
     def is_length(self) -> bool:
         """Whether it is no share of trials."""
-        return self.rate.endswith(" length")
+        return self.rate.endswith(" length") or self.rate.startswith("worth")
 
     @property
     def promised(self) -> str:

@@ -52,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if result is None:
                 return 0
             texts = texts_of(options) if "html" in dict(outputs).values() else None
+            # A baseline that was read is an input by now; else it is a name, even of a folder.
+            read = [*(options.logs or ()), *(options.input or ())]
+            inputs = [path for path in inputs if path != options.baseline or path in read]
             # Nothing is written before everything can be.
             contents = [output.rendered(result, to, options, texts, inputs) for to in outputs]
             for write, content in zip(writes, contents, strict=True):

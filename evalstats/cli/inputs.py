@@ -186,10 +186,13 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
 
     plan, path = Plan.load(options.plan), options.plan
     if options.logs:
-        _refuse(options, ("input", "names", "human", "missing"), f"says nothing of --plan {path}")
+        unknown = ("input", "names", "human", "missing", "unpaired")
+        _refuse(options, unknown, f"says nothing of --plan {path}")
         logs = {path: log_at(path, options) for path in options.logs}
         known = {metric.name for metric in plan.metrics}
-        tables = [t for log in logs.values() for t in log.tables.values() if t.metric.name in known]
+        tables = [
+            log.tables[key] for log in logs.values() for key in log.tables if key.metric in known
+        ]
         single = {path: log.systems[0] for path, log in logs.items() if len(log.systems) == 1}
         found = Input({}, {name: getattr(options, name) for name in _LABELS}, paths=single)
     else:

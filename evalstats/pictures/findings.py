@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from evalstats.errors import InputError
 from evalstats.results import tabular
 from evalstats.results.forms import Finding
+from evalstats.results.marks import oriented
 from evalstats.results.notes import WHOLE
 from evalstats.results.records import (
     Difference,
@@ -88,8 +89,15 @@ def comparison_findings(c: Comparison) -> list[Finding]:
     if len(pairs) > _PAIRS:
         return [_against_baseline(c, scores) for scores in _by_place(c.estimates).values()]
     least = _least(c)
-    found = [_of_pair(c, some, least) for some in pairs.values()]
+    found = [_of_pair(c, _as_in_tables(c, some), least) for some in pairs.values()]
     return sorted(found, key=lambda finding: (finding.kind == "open", not finding.lines))
+
+
+def _as_in_tables(c: Comparison, found: Sequence[Difference]) -> list[Difference]:
+    """Return the differences of a pair in the direction that its first, or total, has in tables."""
+    shown = oriented(c, found)
+    first = next((d for d in shown if d.aggregate is not None), shown[0])
+    return [d if d.system == first.system else d.turned() for d in found]
 
 
 def in_words(c: Comparison, d: Difference) -> str:
@@ -262,7 +270,8 @@ def _least(c: Comparison) -> dict[Place, float | None]:
     for d in some:
         with suppress(InputError):
             found = least_of(c.source, d, c.significance_level, _FOUND)
-            least.setdefault((d.task, d.metric, d.system, d.baseline), found)
+            for pair in ((d.system, d.baseline), (d.baseline, d.system)):
+                least.setdefault((d.task, d.metric, *pair), found)
     return least
 
 

@@ -95,7 +95,9 @@ def document(
         for name, inside in sections.items()
     )
     own, heading = result._title(), title or result._headline()
-    about = [own] if heading != own else []
+    # The heading, or the first table, says it as well.
+    titles = [heading, *(table.title for table in result._tables())]
+    about = [own] if own not in titles else []
     if files:
         about.append(f"files: {first_few(files, ', ', _MOST_FILES)}")
     about.append(f"{date.today():%Y-%m-%d}, evalstats {version()}")
@@ -162,19 +164,19 @@ def curve(shown: Curve) -> str:
 def _folded(folds: Mapping[str, Sequence[Table]]) -> str:
     """Fold tables away under their names."""
     return "".join(
-        f"<details><summary>{html(name)}</summary>{_tables(tables)}</details>"
+        f"<details><summary>{html(name)}</summary>{_tables(tables, name)}</details>"
         for name, tables in folds.items()
     )
 
 
-def _tables(tables: Sequence[Table]) -> str:
-    """Return tables that scroll by themselves, also with keys."""
+def _tables(tables: Sequence[Table], fold: str = "") -> str:
+    """Return tables that scroll by themselves, also with keys; of a fold after its name."""
     found: list[str] = []
     titles = [table.title for table in tables]
     for i, table in enumerate(tables):
         # Of tables of one title each has its number, by which they can be told apart unseen.
         n = titles[: i + 1].count(table.title)
-        said = html(table.title) + (f", {n}" if n > 1 else "")
+        said = html(fold or table.title) + (f", {n}" if n > 1 else "")
         found.append(
             f'<div class="scroll" tabindex="0" role="region" aria-label="{said}">'
             f"{html_table(table)}</div>"

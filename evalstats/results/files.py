@@ -47,7 +47,8 @@ _STYLE = """<style>
 _COLOURS = """.evalstats { --better: #2a84c0; --worse: #d0661a; --open: #808080; --soft: #808080;
   --ink: currentColor; --fill: rgba(42, 132, 192, 0.3); --band: rgba(127, 127, 127, 0.15);
   --paper: var(--jp-layout-color0, var(--vscode-editor-background, Canvas)); }
-.evalstats table .drawn { padding: 0; }"""
+.evalstats table .drawn { padding: 0; }
+.evalstats .forest .said-better, .evalstats .forest .said-worse { color: inherit; }"""
 #: Marks as LaTeX writes them above the line.
 _LATEX = {"*": "*", "°": r"\circ"}
 #: Points of a column of A4's two, and of its whole page; how type is set, its size, blanks between.
@@ -234,7 +235,8 @@ def fragment(page: Page) -> str:
         from evalstats.results.whiskers import STYLE
 
         style = style.replace("</style>", f"{_COLOURS}{STYLE}</style>")
-    return f'{style}\n<div class="evalstats">\n{body}\n</div>'
+    # What scrolls can be reached with keys.
+    return f'{style}\n<div class="evalstats" tabindex="0">\n{body}\n</div>'
 
 
 def as_html(page: Page, title: str) -> str:

@@ -11,7 +11,7 @@ from evalstats.results.tabular import printable
 _SHAPES = ("", "M-4-4H4V4H-4Z", "M0-5L5 4H-5Z", "M-5 0L0 5L5 0L0-5Z", "M-5-2H5V2H-5Z")
 _DIAMOND, _SIGNS = _SHAPES[3], "●■▲◆▬"
 #: Characters of what lies on both sides that a narrow axis has room for.
-_SIDES = 20
+_SIDES = 14
 _ANCHORS = {"left": "start", "center": "middle", "right": "end"}
 
 #: Of pages that have the colours `--better`, `--worse`, `--open`, `--fill`, `--band`, `--ink`,
@@ -25,8 +25,8 @@ STYLE = """
 .forest .drawn > svg { stroke: var(--open); fill: var(--paper); stroke-width: 1.5; }
 .forest tbody tr > * { vertical-align: middle; }
 .forest tr.tall { height: 2.6rem; }
-.forest th svg, .forest tfoot td.drawn > svg { position: static; display: block; width: 100%;
-  height: auto; stroke: none; fill: var(--soft); font-size: 11px; font-weight: 400; }
+.forest th.drawn > svg, .forest tfoot td.drawn > svg { position: static; display: block;
+  width: 100%; height: auto; stroke: none; fill: var(--soft); font-size: 11px; font-weight: 400; }
 .forest tfoot td { border: 0; }
 .forest tfoot line { stroke: var(--soft); stroke-width: 1; }
 .forest .better, .forest .plain { stroke: var(--better); fill: var(--better); }
@@ -45,6 +45,7 @@ STYLE = """
 .forest .density { fill-opacity: 0.25; stroke: none; }
 .forest .open .density { fill: var(--open); }
 .forest th { overflow-wrap: normal; }
+.forest :has(+ .drawn) { padding-right: 1.5rem; }
 .forest th.drawn { white-space: normal; }
 .forest .said-better { color: var(--better); font-weight: 600; }
 .forest .said-worse { color: var(--worse); font-weight: 600; }

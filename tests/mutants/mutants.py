@@ -43,8 +43,8 @@ a quantile is exact
 - while abs(change) > 1e-9:
 + while abs(change) > 1e-5:
 a noncentral t is exact for few degrees of freedom
-- width / 2, 0.08,
-+ width / 2, 0.8,
+- 0.4 / steepest)
++ 4.0 / steepest)
 the density of t at 0 is exact for few and many degrees of freedom
 - if degrees < 50:
 + if degrees < 5:
@@ -664,6 +664,32 @@ a file is the same on every terminal
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
 + return (low, inf) if not d.higher_is_better else (-inf, high)
+metrics of one pair are better to the right
+- (1 if higher_is_better else -1) / size
++ 1 / size
+@ results/marks.py: report_kinds
+of all pairs the better system is named first
+- return [d.turned() if one.winner == one.baseline else d for d, one in pairs]
++ return [d for d, one in pairs]
+ranks begin at 1
+- sorted({1.0, *(float(x)
++ sorted({0.0, *(float(x)
+@ results/layout.py: plots
+the density of a difference is that of differences
+- return a.replicates - b.replicates
++ return a.replicates
+@ pictures/tables.py: plots
+a rule stands before totals and nowhere else
+- if 0 < plan.table.n_totals < n:
++ if 0 <= plan.table.n_totals < n:
+@ questions/power/planned.py: power
+a curve of power lies where a plan of any size does
+- np.interp(np.sqrt(fine), np.sqrt(xs), bent)
++ np.interp(fine, xs, bent)
+@ cli/__init__.py: report_kinds
+a system is no file though a folder has its name
+- if path != options.baseline or path in read
++ if path
 @ analysis/comparison.py: result_values
 of a ratio the error is that of new - r·base
 - base = ratio * base_error
@@ -1396,6 +1422,30 @@ a system that is worse is never shown by a sequence
 where the judge is useless the gradient is that of the labels
 - share[..., 2], share[..., 4] = by_part
 + share[..., 2], share[..., 5] = by_part
+@ designs/plans/plan.py: plans
+an item that was drawn counts 1/π times
+- np.divide(1.0, self.chances) * is_run
++ 1.0 * is_run
+the system that was run on all is a prediction too
+- (1 - weights) * second]
++ 0 * weights * second]
+a plan is refused for other references
+- if len(known) > 1:
++ if False:
+@ designs/plans/planned.py: plans
+items that were run are a sample of their own, and so are the others
+- return np.asarray(statistics[..., 0] > 0)
++ return np.ones(statistics.shape[:-1], np.bool_)
+units are whole ones of what was drawn
+- is_split = bool(drawn) and
++ is_split = False and
+@ designs/plans/drawing.py: plans
+squared residuals of few systems are shrunk
+- kept = max(0.0, 1 - chance / spread)
++ kept = max(1.0, 1 - chance / spread)
+no unit is drawn more than once
+- if not np.any(above := ~sure & (found >= 1)):
++ if not np.any(above := ~sure & (found >= 9)):
 @ questions/ranking/ranks.py: ranking
 Borda's count is a mean of ranks
 - return np.asarray(np.mean(ranks(

@@ -106,6 +106,18 @@ def test_a_label_is_no_file(tmp_path, monkeypatch):
     assert "files: arena.csv; 2" in page
 
 
+def test_a_system_is_no_file_though_a_folder_has_its_name(tmp_path, monkeypatch):
+    """Defect: the report named a folder that was not read."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"{system},{i},{(i + k) % 3}" for k, system in enumerate(("base", "new")) for i in range(9)
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(["system,segment,acc", *rows]) + "\n")
+    (tmp_path / "base").mkdir()
+    page = reported(tmp_path, "compare a.csv --baseline base --higher-is-better acc")
+    assert "files: a.csv; 2" in page
+
+
 def test_both_files_of_cases_are_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, right in (("old", 1), ("new", 0)):
@@ -182,6 +194,12 @@ def test_one_orientation_in_the_table_and_the_folds():
     assert "best − worst" in page
     assert "worst − best" not in page
     assert "◂ worst better" in page
+    # Where nothing is shown the sentence has the sign of the table, too.
+    near = {"best": [1.0, 3, 2, 5, 4, 6] * 4, "worst": [1.0, 2, 4, 4, 3, 6] * 4}
+    result = es.compare(near, metrics=es.Mean("m"), n_resamples=99)
+    (found,), (table,) = result._findings(), result._tables()
+    assert "best differs from worst" in found.said
+    assert table.rows[0][3] in found.said + found.lines[0]
 
 
 def test_by_domain_many_pairs_are_one_folded_table_a_metric():

@@ -172,10 +172,13 @@ class Plan(Several[LeftOut]):
         """
         try:
             plan = cls.from_json(Path(path).read_text(encoding="utf-8"))
-            stated = [json.loads(one.metric) for one in plan.expected]
             plan = replace(plan, own_metrics=tuple(metrics) or plan.metrics)
-            if [{**x, **identity(m)} for x, m in zip(stated, plan.metrics, strict=True)] != stated:
-                raise InputError("must be those of the plan, in its order", argument="metrics")
+            for one, metric in zip(plan.expected, plan.metrics, strict=True):
+                stated = json.loads(one.metric)
+                if {**stated, **identity(metric)} != stated:
+                    raise InputError("must be those of the plan, in its order", argument="metrics")
+                if {*map(len, one.sums)} != {len(metric.columns)}:
+                    raise InputError(f"sums of {metric.name} must have {len(metric.columns)} each")
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise InputError(f"cannot load a plan from {str(path)!r}: {error}") from None
         return plan

@@ -6,7 +6,8 @@ Wretman, 1992), which Zrnic and Candès (2024) call active inference:
 .. math:: \lambda f_i + \frac{\xi_i}{\pi_i} (h_i - \lambda f_i)
 
 with h the statistics of the system, f those that earlier systems let expect, π the probability that
-the item is drawn and ξ whether it was. Its sum over the items is unbiased whatever f and λ are.
+the item is drawn and ξ whether it was. Its sum over the items is unbiased whatever f and λ are. The
+systems that were run on all items, as the one that a new one revises, are a second f with its λ.
 """
 
 from __future__ import annotations
@@ -32,14 +33,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Planned(Metric):
-    """A metric of rows ``(ξ/π, ξ/π·h, (1 - ξ/π)·f)``; `Plan.data` makes them.
+    """A metric of rows ``(ξ/π, ξ/π·h, (1 - ξ/π)·f, (1 - ξ/π)·g)``; `Plan.data` makes them.
+
+    f are the means of earlier systems, and g those of the systems that were run on all items.
 
     Parameters
     ----------
     metric : Metric
         What is scored: any metric of sums.
-    weight : float, optional
-        λ. By default that of the smallest standard error, where systems are scored.
+    weight : tuple of float, optional
+        λ of f and of g. By default those of the smallest standard error, where systems are scored.
     groups, strata : str
         What the plan drew whole, and within what it drew; "" where that is items, and nothing.
     """
@@ -80,18 +83,18 @@ class Planned(Metric):
         raise InputError(f"{self.name} of a part of the items needs their plan; use Plan.data")
 
     def totals(self, sums: ArrayLike) -> Floats:
-        """Return the estimated totals of the metric, `(..., 1 + 2k) -> (..., k)`."""
+        """Return the estimated totals of the metric, `(..., 1 + 3k) -> (..., k)`."""
         run, *each = np.split(np.asarray(sums, np.float64)[..., 1:], 3, axis=-1)
         total = run + sum(w * x for w, x in zip(self._weights, each, strict=True))
         # Counts that were estimated to be negative are none.
         return np.maximum(total, 0.0) if self.metric.counts else total
 
     def score(self, totals: ArrayLike) -> Floats:
-        """Return the score of the estimated totals, `(..., 1 + 2k) -> (...)`."""
+        """Return the score of the estimated totals, `(..., 1 + 3k) -> (...)`."""
         return self.metric.score(self.totals(totals))
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient of the score, `(..., 1 + 2k)` of the same."""
+        """Return the gradient of the score, `(..., 1 + 3k)` of the same."""
         slopes = self.metric.gradient(self.totals(totals))
         parts = [weight * slopes for weight in (1.0, *self._weights)]
         return np.concatenate([0 * slopes[..., :1], *parts], axis=-1)
@@ -107,7 +110,7 @@ class Planned(Metric):
         return replace(self, weight=(first, second))
 
     def labelled(self, statistics: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return on which items systems were run, `(..., 1 + 2k) -> (...)`."""
+        """Return on which items systems were run, `(..., 1 + 3k) -> (...)`."""
         return np.asarray(statistics[..., 0] > 0)
 
     def tuned(
