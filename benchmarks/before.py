@@ -105,9 +105,8 @@ JOBS = (
     ),
     _job(
         "arena of 200,000 battles, t",
-        "a, b = np.random.default_rng(0).integers(1, 50, (2, 200_000))\n"
-        'names, won = [f"m{i}" for i in range(99)], np.where(a < 30, "a", "b").tolist()\n'
-        "rows = list(zip([names[i] for i in a], [names[i + 49] for i in b], won))",
+        "a, b, won = np.random.default_rng(0).integers(50, size=(3, 200_000)).tolist()\n"
+        'rows = [(f"m{i}", f"m{i + j % 49 + 1}", "ab"[k % 2]) for i, j, k in zip(a, b, won)]',
         'es.arena(rows, method="t", test="t")',
     ),
     *(
