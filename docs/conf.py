@@ -93,10 +93,12 @@ def inline_figures(app: Any, tree: nodes.document, docname: str) -> None:
 
 
 def _with_ids_of(name: str, svg: str) -> str:
-    """Put a figure's name before its ids, which all figures of a page would share otherwise."""
-    drawn = set(re.findall(r'\bid="([^"]+)"', svg))
-    pattern = r'(\bid="|href="#|url\(#)([^")]+)'
-    return re.sub(pattern, lambda x: x[1] + (f"{name}-{x[2]}" if x[2] in drawn else x[2]), svg)
+    """Put a figure's name before its ids, which figures of a page share, and drop unused ones."""
+    refers = r'(href="#|url\(#|aria-labelledby=")([^")]+)'
+    used = {found for _, found in re.findall(refers, svg)}
+    drawn = used & set(re.findall(r'\bid="([^"]+)"', svg))
+    svg = re.sub(r' id="([^"]+)"', lambda x: f' id="{name}-{x[1]}"' if x[1] in drawn else "", svg)
+    return re.sub(refers, lambda x: x[1] + (f"{name}-{x[2]}" if x[2] in drawn else x[2]), svg)
 
 
 def mathml(latex: str, display: str = "inline") -> str:

@@ -145,6 +145,9 @@ class Audit(Several[AuditedTest]):
             f"{row.test} prints {printed} for {pair}; calibrated {calibrated}", lines=[said]
         )
 
+    def _method(self) -> str:
+        return f"The calibrated p-values: {self.comparison.describe()}"
+
     def _title(self) -> str:
         return f"Audit of {self.comparison._title()}"
 

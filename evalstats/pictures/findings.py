@@ -115,10 +115,10 @@ def _of_pair(
     of_totals = {d.metric for d in found if d.aggregate is not None}
     main = [d for d in found if d.aggregate is not None or d.metric not in of_totals]
     kinds = {kind_of(c, d) for d in main}
-    # Where the baseline is better and nothing else is known, it is named first.
-    is_turned = "worse" in kinds and "better" not in kinds
+    is_asked = c.margin is not None or c.recovery is not None
+    is_turned = _is_turned(c, main, kinds)
     shown = [d.turned() if is_turned else d for d in main]
-    whole, is_asked = _better(c, main, shown), c.margin is not None or c.recovery is not None
+    whole = _better(c, main, shown)
     claims = [_claims(c, d) for d in main]
     if len(main) > 1 or is_asked:
         few = zip(shown, claims, strict=True) if len(main) <= _LINES else ()
@@ -132,13 +132,23 @@ def _of_pair(
         whole = _claimed(c, main, whole.kind)
     elif len(main) > 1 and kinds == {"open"}:
         brief = _all_least(c, main, least)
-    elif len({d.metric for d in main}) > 1 and not c.adjusted.is_over_metrics:
+    elif "open" in kinds and len({d.metric for d in main}) > 1 and not c.adjusted.is_over_metrics:
         brief = 'p-values are per metric; adjust_over="metrics" makes all metrics one family.'
         lines.append(brief)
     if main != list(found):
         brief = _over_tasks(c, found)
         lines.append(brief)
     return whole._replace(lines=lines, brief=brief)
+
+
+def _is_turned(c: Comparison, main: Sequence[Difference], kinds: set[str]) -> bool:
+    """Return whether the baseline is named first: it is better and nothing else is known.
+
+    Where nothing is known the direction is that of tables and figures.
+    """
+    if kinds == {"open"} and len(main) == 1:
+        return oriented(c, main)[0] is not main[0]
+    return "worse" in kinds and "better" not in kinds
 
 
 def _better(c: Comparison, main: Sequence[Difference], shown: Sequence[Difference]) -> Finding:
@@ -236,7 +246,11 @@ def _line(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
 
 def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str:
     """Say why there is no evidence, and which difference would have been found."""
-    said, found = "", least.get((d.task, d.metric, d.system, d.baseline))
+    pairs = (d.system, d.baseline), (d.baseline, d.system)
+    said, found = (
+        "",
+        next((x for a, b in pairs if (x := least.get((d.task, d.metric, a, b)))), None),
+    )
     if c.adjusted.is_apart(d) and d.pvalue <= c.significance_level:
         said += " The interval speaks of this difference alone, and p allows for all of them."
     if c.adjusted.cannot_reject(d):
@@ -286,7 +300,9 @@ def _over_tasks(c: Comparison, found: Sequence[Difference]) -> str:
     kind, (first, *_) = part_name(c.estimates), found
     what = plural(kind) if len(names) == 1 else f"differences by {kind} and metric"
     if not tasks["better"] and not tasks["worse"]:
-        return f"None of the {len(rows)} {what} shows a difference by itself."
+        n = len({d.task for d in rows})
+        where = "by itself" if len(names) == 1 else "in any metric"
+        return f"None of the {n} {plural(kind)} shows a difference {where}."
     shown = [(tasks["better"], "better"), (tasks["worse"], "worse")]
     said = [
         f"{len(own)} of {len(rows)} {what} {'shows' if len(own) == 1 else 'show'} that "

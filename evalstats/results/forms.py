@@ -171,7 +171,7 @@ class Result(Record):
 
     def _method(self) -> str:
         """Return the sentences for a paper's section on methods, where there are some."""
-        return ""
+        return " ".join(distinct(said for part in self._parts() if (said := part._method())))
 
     def noting(self: T, *notes: str) -> T:
         """Return the result with notes before its own."""

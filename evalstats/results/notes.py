@@ -460,7 +460,10 @@ def _about(rows: Sequence[Difference], few: Sequence[Difference], what: str) -> 
     elif len(few) > NAMED:
         yield f"{len(few)} pairs {what}."
     elif few:
-        yield f"{'; '.join(f'{d.system} and {d.baseline} ({d.metric})' for d in few)} {what}."
+        pairs: dict[str, list[str]] = {}
+        for d in few:
+            pairs.setdefault(f"{d.system} and {d.baseline}", []).append(d.metric)
+        yield f"{'; '.join(f'{pair} ({listed(of)})' for pair, of in pairs.items())} {what}."
 
 
 def _names(tasks: Iterable[str]) -> str:

@@ -1463,6 +1463,18 @@ two clusters have an interval
 - if n_units < 2:
 + if n_units < 3:
 @ pictures/findings.py: report
+a headline says in which metrics nothing was found
+- said += f"; no evidence in {listed(by['open'], _SAID, 'or')}" if by["open"] else ""
++ said += ""
+@ results/forms.py: notes
+a caution stands above the tables
+- above = [note for note in notes if note.startswith(CAUTION)]
++ above = [note for note in notes if note.startswith("†")]
+@ results/records.py: result_values
+both p-values of a difference are printed
+- also = f" ({adjusted} adjusted for all comparisons)" if adjusted != p else ""
++ also = ""
+@ pictures/findings.py: report
 a mark of few groups stands beside a claim alone
 - sure += mark_of(c, scores[0].unit) if n_beaten else ""
 + sure += mark_of(c, scores[0].unit) if own else ""

@@ -290,6 +290,7 @@ def test_ranks_plans_scores_and_audits_have_findings(sample):
     audit = es.audit(pair, sample.references[:60], n_bootstrap=99, n_randomization=99)
     assert "; calibrated p = " in audit._findings()[0].said
     for one in (ranking, planned, result.estimates, audit):
+        assert one._method() in Markup(document(one)).texts["p"]
         assert len(check_inert(document(one)).texts["li"]) == len(one._findings())
 
 

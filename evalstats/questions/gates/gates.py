@@ -295,6 +295,15 @@ class Gate(Several[GateCheck]):
         lines = [f"{why[:1].upper()}{why[1:]}."] if why else []
         return Finding(said, KINDS.get(row.verdict, "open"), lines)
 
+    def _method(self) -> str:
+        if self.margin is None and self.recovery is None:
+            return ""
+        return (
+            f"A check passes where a one-sided test at level {self.significance_level:g} shows "
+            f"that less is lost than the limit (Schuirmann, 1987), and fails where one shows that "
+            f"more is, adjusted for all checks (Holm, 1979)."
+        )
+
     def to_junit(self) -> str:
         """Return JUnit's XML, a test case a check.
 

@@ -349,6 +349,12 @@ class Power(Several[PairPower]):
             title += f": {next(iter(lines))}"
         return Curve(lines, title, unit, up, n, None if least else self.target)
 
+    def _method(self) -> str:
+        return (
+            "Power is that of a t test (noncentral t; Cohen, 1988) or, of 0/1 scores, of the score "
+            "test (Miettinen, 1968; Connor, 1987), with the variance of the pilot."
+        )
+
     @property
     def _units(self) -> str:
         return plural(self.unit)

@@ -228,6 +228,12 @@ class Ranking(Several[Ranked]):
         at = table.header.index(f"rank [{percent} %]")
         return [replace(table, forest=Forest(tuple(marks), at, label, is_whole=True))]
 
+    def _method(self) -> str:
+        return (
+            "Every pair of systems is tested, adjusted for all pairs; the interval of a rank "
+            "leaves out the systems that are significantly better, and worse."
+        )
+
     def _findings(self) -> list[Finding]:
         """Say who is first, how sure that is, and who ties."""
         first, n = self.systems[0], len(self.systems)
