@@ -127,7 +127,7 @@ def test_a_headline_says_of_each_metric_what_was_found():
     assert re.fullmatch(
         r"B is better than A in first \(\+0\.\d+\); no evidence in other", found.said
     )
-    assert found.lines[-1].startswith("p-values are per metric; adjust_over=")
+    assert found.lines[-1].startswith("Each metric is judged by itself; adjust_over=")
     over = es.compare(tables, baseline="A", n_resamples=199, adjust_over="metrics")
     assert "per metric" not in over._findings()[0].lines[-1]
     many = es.compare(marks(60, "ABCDEF"), metrics=es.Mean("m"), baseline="A", n_resamples=199)

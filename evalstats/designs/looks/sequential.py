@@ -231,8 +231,8 @@ class SequentialTest:
             self._notes = (
                 f"The test was decided at look {last.number}, on "
                 f"{counted(last.n_units, last.unit)}: {last.verdict}. {counted(more, 'item')} that "
-                f"came later change nothing; begin with a new SequentialTest, and another state, "
-                f"for another question.",
+                f"came later are not counted. Another question needs a new test, with a state of "
+                f"its own.",
             )
             return last
         (segments,) = task.segments()

@@ -503,7 +503,7 @@ def assumptions(
         what, pilot = f"{units} and runs", f"{pilot} and {result.pilot_runs} runs"
     level = f"{100 * result.confidence_level:.10g} %"
     by_t = any(p.discordant is None for p in result)
-    held = "; for BLEU, chrF and TER they hold about 90 % of the time" if by_t else ""
+    held = " (of BLEU, chrF and TER rather 90 %)" if by_t else ""
     yield (
         f"This assumes that the next {what} vary as much as the pilot's. The {level} intervals "
         f"show how well {pilot} can tell{held}."
