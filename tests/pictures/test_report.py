@@ -285,7 +285,7 @@ def test_ranks_plans_scores_and_audits_have_findings(sample):
         assert f"{100 * pair.power:.0f} % of the time. {pair.needed:,} segm" in found.lines[0]
     assert len(result.estimates._findings()) == 3
     e = result.estimates[0]
-    assert f"{e.score:.3f} in marks (95 % interval " in e._findings()[0].said
+    assert f"marks {e.score:.3f} (95 % interval " in e._findings()[0].said
     pair = {name: sample.systems[name][:60] for name in ("baseline", "clearly-better")}
     audit = es.audit(pair, sample.references[:60], n_bootstrap=99, n_randomization=99)
     assert "; calibrated p = " in audit._findings()[0].said

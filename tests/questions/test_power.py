@@ -510,6 +510,8 @@ def test_pass_k_is_planned_by_trials():
         ({"width": 0}, "width must be above 0"),
         ({"at_least": 0.5, "hypotheses": {"A": [1, 0, 1], "B": [1, 1, 0]}}, "got A, B; choose one"),
         ({"hypotheses": [1, 1, 1]}, "says nothing of power"),
+        ({"at_least": 0.9, "difference": 0.2}, "difference leads from 0.9 to 1.1, and acc lies"),
+        ({"at_least": 0.9, "trials": 4}, "trials is about the trials of two systems"),
     ],
 )
 def test_plans_that_cannot_be_are_refused(options, message):
