@@ -11,6 +11,7 @@ axis. `took` is one row of `speed`, in a sentence. The marks of calibration are 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -112,7 +113,7 @@ def programs(results: Results) -> str:
 
 def before(results: Results) -> str:
     """Return processor time and memory of jobs, of an earlier commit and of peers as well."""
-    rows = results["before"]["rows"]
+    rows = [row for row in results["before"]["rows"] if "grows" not in row]
     names = list(dict.fromkeys([OURS, *(name for row in rows for name in row["seconds"])]))
     lines = []
     for row in rows:
@@ -124,6 +125,19 @@ def before(results: Results) -> str:
         }
         lines.append([row["what"], *(cells.get(name, "") for name in names)])
     return tables.markdown(["processor time, peak memory", *names], lines)
+
+
+def linear(results: Results) -> str:
+    """Return how processor time grows with what there is, and the exponent of that."""
+    rows = [row for row in results["before"]["rows"] if "grows" in row]
+    lines = []
+    for few, many in zip(rows[::2], rows[1::2], strict=True):
+        times = few["seconds"][OURS], many["seconds"][OURS]
+        exponent = math.log(times[1] / times[0]) / math.log(many["size"] / few["size"])
+        sizes = f"{few['size']:,} to {many['size']:,} {few['grows']}"
+        peak = f"{_digits(many['megabytes'][OURS])} MB"
+        lines.append([sizes, *(f"{_digits(s)} s" for s in times), f"{exponent:.2f}", peak])
+    return tables.markdown(["", "few", "many", "exponent", "peak"], lines)
 
 
 def growth(results: Results, *metrics: str) -> str:
@@ -175,6 +189,7 @@ KINDS: dict[str, Callable[..., str]] = {
     "took": took,
     "programs": programs,
     "before": before,
+    "linear": linear,
     "growth": growth,
     "cost": cost,
     "patience": patience,

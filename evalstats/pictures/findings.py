@@ -65,7 +65,7 @@ def _score(e: Estimate) -> Finding:
     score, low, high = (tabular.number(x, places) for x in (e.score, e.low, e.high))
     on = f" on {e.task}" if e.task else ""
     level = tabular.level(e.confidence_level)
-    return Finding(f"{e.system} scores {score} in {e.metric}{on} ({level} {low} to {high})")
+    return Finding(f"{e.system}: {e.metric} {score}{on} ({level} {low} to {high})")
 
 
 def _by_place(estimates: Sequence[Estimate]) -> dict[tuple[str, str], list[Estimate]]:
@@ -133,7 +133,7 @@ def _of_pair(
     elif len(main) > 1 and kinds == {"open"}:
         brief = _all_least(c, main, least)
     elif "open" in kinds and len({d.metric for d in main}) > 1 and not c.adjusted.is_over_metrics:
-        brief = 'p-values are per metric; adjust_over="metrics" makes all metrics one family.'
+        brief = 'Each metric is judged by itself; adjust_over="metrics" judges them together.'
         lines.append(brief)
     if main != list(found):
         brief = _over_tasks(c, found)
@@ -302,7 +302,7 @@ def _over_tasks(c: Comparison, found: Sequence[Difference]) -> str:
     if not tasks["better"] and not tasks["worse"]:
         n = len({d.task for d in rows})
         where = "by itself" if len(names) == 1 else "in any metric"
-        return f"None of the {n} {plural(kind)} shows a difference {where}."
+        return f"No difference is shown on any of the {n} {plural(kind)} {where}."
     shown = [(tasks["better"], "better"), (tasks["worse"], "worse")]
     said = [
         f"{len(own)} of {len(rows)} {what} {'shows' if len(own) == 1 else 'show'} that "

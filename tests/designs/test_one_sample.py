@@ -173,11 +173,12 @@ def test_means_that_are_the_number_pass_seldom(n):
         ({"at_least": 0.9, "base": [1, 0, 1]}, "and base is about two"),
         ({"at_least": "0.9"}, "at_least must be a number"),
         ({}, "or without a baseline at_least"),
+        ({"at_least": 0.4, "metrics": SCORE, "hypotheses": [0.5] * 4}, "is the same on all 4 segm"),
     ],
 )
 def test_what_has_no_answer_is_refused(options, message):
     with pytest.raises(es.InputError, match=message):
-        es.gate([1, 0, 1], metrics=ACC, **options)
+        es.gate(**{"hypotheses": [1, 0, 1], "metrics": ACC, **options})
 
 
 def test_two_systems_and_a_number_are_refused():
@@ -187,6 +188,8 @@ def test_two_systems_and_a_number_are_refused():
     test = es.SequentialTest(metric=ACC, at_least=0.5)
     with pytest.raises(es.InputError, match="base must be given"):
         test.look([1, 0, 1], [1, 1, 1])
+    with pytest.raises(es.InputError, match="same on all 20 segments, which says nothing of oth"):
+        es.SequentialTest(metric=SCORE, at_least=0.4).look([0.5] * 20)
 
 
 def test_the_command_line_needs_no_baseline(tmp_path, capsys):

@@ -4,6 +4,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
+import scipy
 from scipy import special
 
 from evalstats.inference.distributions import (
@@ -16,8 +17,10 @@ from evalstats.inference.distributions import (
 
 DEGREES = [1, 1.5, 2, 5, 7.3, 30, 49.9, 50, 99, 300, 2036, 1e4, 1e6, 1e8, inf]
 X = [-0.0, 0.01, 0.3, 1, 1.7, 2, 2.449, 2.45, 3, 4.5, 7, 12, 20, 30]
-#: As a share of the number: SciPy's own error is 1e-13 where there are many degrees of freedom.
-CLOSE = 3e-13
+#: As a share of the number: SciPy's own error is 1e-13 where there are many degrees of freedom, and
+#: 1e-8 before version 1.17.
+IS_OLD = tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 17)
+CLOSE = 2e-8 if IS_OLD else 3e-13
 P = [1e-100, 1e-30, 1e-9, 1e-4, 0.0005, 0.005, 0.025, 0.1, 0.25, 0.4, 0.49, 0.5]
 
 
@@ -56,12 +59,12 @@ def test_the_ends_are_certain_and_what_is_no_number_is_none(degrees):
 
 @pytest.mark.parametrize("degrees", [1.7, 3, 10, 49, 199.5, 2036])
 def test_a_noncentral_t_is_that_of_scipy(degrees):
-    """To 2e-8: SciPy 1.13's is 5e-9 off."""
+    """To 2e-8: SciPy 1.17 is 5e-9 off, and before it where it is near 1 1e-5."""
     for level in (0.05, 0.001):
         critical = -t_quantile(level, degrees)
         for shift in (-3.0, -0.5, 0.0, 1.0, 2.5, 6.0, critical):
             expected = special.nctdtr(degrees, -shift, -critical)
             found = noncentral_t_above(critical, shift, degrees)
-            assert found == pytest.approx(expected, abs=2e-8)
+            assert found == pytest.approx(expected, abs=2e-5 if IS_OLD else 2e-8)
         central = noncentral_t_above(critical, 0.0, degrees)
         assert central == pytest.approx(level, rel=1e-10)

@@ -127,7 +127,7 @@ def test_a_headline_says_of_each_metric_what_was_found():
     assert re.fullmatch(
         r"B is better than A in first \(\+0\.\d+\); no evidence in other", found.said
     )
-    assert found.lines[-1].startswith("p-values are per metric; adjust_over=")
+    assert found.lines[-1].startswith("Each metric is judged by itself; adjust_over=")
     over = es.compare(tables, baseline="A", n_resamples=199, adjust_over="metrics")
     assert "per metric" not in over._findings()[0].lines[-1]
     many = es.compare(marks(60, "ABCDEF"), metrics=es.Mean("m"), baseline="A", n_resamples=199)
@@ -267,7 +267,10 @@ def test_a_report_has_a_title_files_and_a_date(tmp_path, monkeypatch):
 def test_only_a_claim_over_few_groups_has_their_mark():
     rng = np.random.default_rng(3)
     marks = {name: rng.normal(size=60) for name in "ABCDE"}
-    for gap, said in ((0, "It is not shown to be"), (9, "It is better than all 4 others †.")):
+    for gap, said in (
+        (0, "It is not shown to be better than any; no"),
+        (9, "It is better than all 4 others †."),
+    ):
         given = marks | {"A": marks["A"] + gap}
         found = es.compare(given, metrics=es.Mean("m"), groups=np.arange(60) // 6, n_resamples=99)
         assert found._findings()[0].lines[0].startswith(said)
@@ -285,7 +288,7 @@ def test_ranks_plans_scores_and_audits_have_findings(sample):
         assert f"{100 * pair.power:.0f} % of the time. {pair.needed:,} segm" in found.lines[0]
     assert len(result.estimates._findings()) == 3
     e = result.estimates[0]
-    assert f"{e.score:.3f} in marks (95 % interval " in e._findings()[0].said
+    assert f"marks {e.score:.3f} (95 % interval " in e._findings()[0].said
     pair = {name: sample.systems[name][:60] for name in ("baseline", "clearly-better")}
     audit = es.audit(pair, sample.references[:60], n_bootstrap=99, n_randomization=99)
     assert "; calibrated p = " in audit._findings()[0].said

@@ -328,7 +328,7 @@ def test_notes_say_what_is_not_to_be_trusted():
     assert "those of normal data" in str(es.power(shard))
     assert "normal data" not in str(alike)
     # What is measured is said of t, and of 0/1 scores it is not.
-    assert "for BLEU, chrF and TER they hold about 90 % of the time." in str(alike)
+    assert "(of BLEU, chrF and TER rather 90 %)." in str(alike)
     assert "how well 500 segments can tell." in str(
         es.power(counted(30, 20, 500), metrics=ACCURACY)
     )
@@ -510,6 +510,8 @@ def test_pass_k_is_planned_by_trials():
         ({"width": 0}, "width must be above 0"),
         ({"at_least": 0.5, "hypotheses": {"A": [1, 0, 1], "B": [1, 1, 0]}}, "got A, B; choose one"),
         ({"hypotheses": [1, 1, 1]}, "says nothing of power"),
+        ({"at_least": 0.9, "difference": 0.2}, "difference leads from 0.9 to 1.1, and acc lies"),
+        ({"at_least": 0.9, "trials": 4}, "trials is about the trials of two systems"),
     ],
 )
 def test_plans_that_cannot_be_are_refused(options, message):

@@ -134,8 +134,9 @@ class Look(Record):
         if self.left is None or self.chance is None:
             return f"not decided on {items}{waits}; there is no last look"
         said = (
-            f"{counted(self.left, self.unit)} are to come{waits}. If they are like those so far, "
-            f"the last look passes {100 * self.chance:.0f} % of the time"
+            f"nothing is decided yet: {counted(self.left, self.unit)} are to come{waits}. If they "
+            f"are like those so far, the last look passes in {min(100 * self.chance, 99):.0f} of "
+            f"100 evaluations"
         )
         return f"{said}. There is little hope" if self.hopeless else said
 

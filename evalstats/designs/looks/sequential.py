@@ -33,7 +33,7 @@ from evalstats.designs.looks.spending import (
     sequence_pvalue,
     spent,
 )
-from evalstats.designs.one_sample.against import PAIR, OneSample, as_bound
+from evalstats.designs.one_sample.against import PAIR, OneSample, as_bound, refuse_constant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics import Metric, as_metric
@@ -231,8 +231,8 @@ class SequentialTest:
             self._notes = (
                 f"The test was decided at look {last.number}, on "
                 f"{counted(last.n_units, last.unit)}: {last.verdict}. {counted(more, 'item')} that "
-                f"came later change nothing; begin with a new SequentialTest, and another state, "
-                f"for another question.",
+                f"came later are not counted. Another question needs a new test, with a state of "
+                f"its own.",
             )
             return last
         (segments,) = task.segments()
@@ -252,7 +252,10 @@ class SequentialTest:
         options = one_sided(asked, level)
         (drawn,) = part.drawn(options)
         refuse_fixed(drawn, "a look")
-        look = self._look_of(PairTest(drawn, *pair, options), level, continuing, table.n_segments)
+        of_pair = PairTest(drawn, *pair, options)
+        if self.bound is not None:
+            refuse_constant(of_pair)
+        look = self._look_of(of_pair, level, continuing, table.n_segments)
         corrections = [note for one in drawn.of.corrections for note in one.notes()]
         order_said = order_notes(table, order, arrivals, drawn, pair[0])
         self._notes = (*drawn.of.cautions, *order_said, *corrections)

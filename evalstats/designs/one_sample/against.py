@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.drawn import Drawn, from_segments
 from evalstats.analysis.options import Options
+from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.scores import Resampled, Segments
 from evalstats.analysis.shares import Counts, Share
 from evalstats.analysis.tasks import Task
@@ -24,6 +25,7 @@ from evalstats.analysis.totals import Total
 from evalstats.checks import real
 from evalstats.errors import Argument, InputError
 from evalstats.inference import counts, student
+from evalstats.results.records import counted
 
 Floats = NDArray[np.float64]
 #: Places of the number, and of the system, among what is compared.
@@ -161,12 +163,24 @@ def against(of: Segments, bound: Bound) -> Against:
         units=of.units,
         unseen=None if unseen is None else np.concatenate([np.zeros_like(unseen), unseen]),
         corrections=of.corrections,
+        bounds=(low, high),
         undefined=of.undefined,
         cautions=of.cautions,
         blocks=of.blocks,
         of=of,
         number=bound.number,
     )
+
+
+def refuse_constant(pair: PairTest) -> None:
+    """Refuse scores that are the same on every unit, which bound nothing on others."""
+    effect = pair.difference
+    if pair.counts is None and not effect.spread.error > 1e-12 * abs(effect.value):
+        of = pair.drawn.of
+        raise InputError(
+            f"{of.metric_name} of {of.systems[PAIR[1]]!r} is the same on all "
+            f"{counted(of.units.n, of.units.unit)}, which says nothing of others"
+        )
 
 
 @dataclass(frozen=True, eq=False)

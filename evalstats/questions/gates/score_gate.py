@@ -15,7 +15,7 @@ from evalstats.analysis.suite import Groups, Suite, Tables
 from evalstats.analysis.tasks import Task, as_decided
 from evalstats.analysis.totals import Total
 from evalstats.checks import choice, share
-from evalstats.designs.one_sample.against import PAIR, Bound, OneSample
+from evalstats.designs.one_sample.against import PAIR, Bound, OneSample, refuse_constant
 from evalstats.errors import Argument, InputError
 from evalstats.inference.families import holm
 from evalstats.questions.gates.gate import decided, one_sided
@@ -159,7 +159,13 @@ class ScoreGate(Gate):
         level = tabular.level(1 - 2 * self.significance_level)
         said = f"{row.name}: {row.verdict}. The score is {score} ({level} {low} to {high})"
         said += "." if row.barred else f", {_WORDS[row.verdict]} {row.asked}."
-        return Finding(said, KINDS.get(row.verdict, "open"), [row.reason] if row.reason else [])
+        lines = [] if row.verdict != "undecided" else [f"{row.reason[0].upper()}{row.reason[1:]}."]
+        return Finding(said, KINDS.get(row.verdict, "open"), lines)
+
+    def _headline(self) -> str:
+        """Return what is asked, and the answer."""
+        system = self.checks[0].difference.system
+        return f"Is the score of {system} {self._limit()}? {self.verdict.capitalize()}"
 
     def _junit_text(self, check: Any) -> str:
         """Return what a test case of JUnit's XML says of a check."""
@@ -177,7 +183,7 @@ class ScoreGate(Gate):
             (units.pop() if len(units) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
             ("score", ">", lambda c: _shown(c, digits)[0]),
             (f"[{level}]", ">", lambda c: _shown(c, digits)[1]),
-            ("p", ">", lambda c: tabular.pvalue(c.pvalue_passed)),
+            ("p to pass", ">", lambda c: tabular.pvalue(c.pvalue_passed)),
             ("verdict", "<", lambda c: c.verdict),
         ]
         if any(check.task for check in self.checks):
@@ -244,6 +250,8 @@ def score_gated(
         said += limit_notes([limits_of(own, part=part)])
         rows += [(part, one) for one in OneSample(part, bound).drawn(options)]
     pairs = [PairTest(one, *PAIR, options) for _, one in rows]
+    for pair in pairs:
+        refuse_constant(pair)
     passed, beyond = ([pair.pvalue(0.0, side) for pair in pairs] for side in bound.sides)
     is_asked = [part.total is not None or not is_of_totals for part, _ in rows]
     adjusted = iter(holm([p for p, of in zip(beyond, is_asked, strict=True) if of]).tolist())

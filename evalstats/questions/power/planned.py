@@ -325,6 +325,12 @@ class Power(Several[PairPower]):
                 f"A difference of {self.difference:g} would be found {100 * row.power:.0f} % of "
                 f"the time. {needs} would find it {_often(self.target)}."
             ]
+            if row.of_design.largest:
+                lines[0] += (
+                    f" With {self.n_looks} looks that is at most {row.of_design.largest:,}, and "
+                    f"{row.of_design.expected:,} on average if there is that difference (levels "
+                    f"after O'Brien and Fleming, 1979)."
+                )
         return Finding(said, lines=lines)
 
     def _curves(self) -> list[Curve]:
@@ -502,12 +508,13 @@ def assumptions(
     if result.pilot_runs:
         what, pilot = f"{units} and runs", f"{pilot} and {result.pilot_runs} runs"
     level = f"{100 * result.confidence_level:.10g} %"
-    by_t = any(p.discordant is None for p in result)
-    held = "; for BLEU, chrF and TER they hold about 90 % of the time" if by_t else ""
-    yield (
-        f"This assumes that the next {what} vary as much as the pilot's. The {level} intervals "
-        f"show how well {pilot} can tell{held}."
-    )
+    tests = {p.test for p in result}
+    held = " (of BLEU, chrF and TER rather 90 %)" if "t" in tests else ""
+    if tests != {"score"}:
+        yield (
+            f"This assumes that the next {what} vary as much as the pilot's. The {level} intervals "
+            f"show how well {pilot} can tell{held}."
+        )
     if uneven:
         yield (
             f"The {units} are of very different sizes, so this prediction cannot be trusted: for "

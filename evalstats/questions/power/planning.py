@@ -19,7 +19,7 @@ from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, integer, real, share
 from evalstats.designs.looks.spending import inflation
-from evalstats.designs.one_sample.against import PAIR, OneSample, ShareAgainst, as_bound
+from evalstats.designs.one_sample.against import PAIR, Bound, OneSample, ShareAgainst, as_bound
 from evalstats.designs.trials.repeats import (
     TrialSpread,
     cheapest_of,
@@ -203,7 +203,28 @@ def power(
         progress=progress,
     )
     part = task if bound is None else OneSample(task, bound)
-    return planned(part.drawn(options), pairs, asked)
+    drawn = part.drawn(options)
+    if bound is not None:
+        _check_reach(drawn, bound, asked)
+    return planned(drawn, pairs, asked)
+
+
+def _check_reach(drawn: Sequence[Drawn], bound: Bound, asked: Question) -> None:
+    """Refuse true scores beyond the bounds of a metric, and plans of trials, against a number."""
+    if asked.trials is not None or asked.price is not None:
+        raise InputError(
+            "is about the trials of two systems, and a number has none; leave it out",
+            argument="trials" if asked.price is None else "price",
+        )
+    for one in drawn if asked.difference is not None else ():
+        reached = bound.number + (asked.difference or 0.0) * (1 if bound.is_least else -1)
+        low, high = one.of.bounds
+        if not low <= reached <= high:
+            raise InputError(
+                f"leads from {bound.number:g} to {reached:g}, and {one.of.metric_name} lies "
+                f"between {low:g} and {high:g}; give a smaller one",
+                argument="difference",
+            )
 
 
 def _as_systems(hypotheses: Any) -> Any:
@@ -471,6 +492,7 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
             rows += [_alone(one, correlation, asked, n, runs) for correlation in _CORRELATIONS]
         test = {"test": rows[-1].test, "alt": asked.alternative, "level": f"{asked.level:.10g}"}
         test |= {"trials": str(trials)} if trials else {}
+        test |= {"looks": f"{asked.looks}-obrien-fleming"} if asked.looks else {}
         signatures.append(str(one.signature({"power": f"{asked.target:.10g}", **test})))
     result = Power(
         pairs=tuple(rows),
