@@ -14,6 +14,8 @@ import numpy as np
 #: What is smaller than this share of a sum does not change it.
 _NOTHING = 2.0**-54
 _ROOT_HALF = sqrt(0.5)
+#: Smaller probabilities have fewer digits than others.
+_LEAST = 1e-290
 
 
 def normal_cdf(x: float) -> float:
@@ -31,6 +33,11 @@ def normal_quantile(p: float) -> float:
         return -normal_quantile(1 - p)
     if p <= 0:
         return -inf
+    if p < _LEAST:
+        # exp(x²/2) may be no number.
+        from scipy.special import ndtri
+
+        return float(ndtri(p))
     # Within 4.5e-4 (Abramowitz and Stegun, 1964, 26.2.23), made exact by two of Halley's steps.
     r = sqrt(-2 * log(p))
     x = (2.515517 + r * (0.802853 + r * 0.010328)) / (
@@ -112,6 +119,14 @@ def t_quantile(p: float, degrees: float) -> float:
     x = normal_quantile(p)
     if isinf(degrees) or isinf(x):
         return x
+    # The tail's first term is all there is of it where x² is beyond 10^16 times the degrees.
+    size = log(_highest(degrees)) + (degrees - 1) / 2 * log(degrees) - log(p)
+    if size / degrees > 20 + log(degrees):
+        return -exp(size / degrees) if size / degrees < 709 else -inf
+    if p < _LEAST:
+        # With so few digits of a probability no step is the last: the quantile is not known, and
+        # that of the least which has all its digits is the nearest.
+        return t_quantile(_LEAST, degrees)
     change = 1.0
     while abs(change) > 1e-9:
         reached = t_cdf(x, degrees)
@@ -129,6 +144,8 @@ def noncentral_t_above(critical: float, shift: float, degrees: float) -> float:
     >>> round(noncentral_t_above(2.0, 2.0, 10.0), 4), round(noncentral_t_above(1.8125, 0, 10), 4)
     (0.519, 0.05)
     """
+    if isinf(degrees):
+        return normal_cdf(shift - critical)
     if shift > 9 * (critical + 1):  # neither number is beyond 9 in 10^18 cases
         return 1.0
     # Half a step from 0 to 1 of Φ, at most.

@@ -96,6 +96,8 @@ class Metric(Configured, ABC):
     counts : bool
         Whether the statistics are counts: negative ones are then refused. Override
         `check_statistics` to say more of what cannot be.
+    is_smooth : bool
+        Whether the score changes little with its sums: others have no test by t, and no power.
 
     Examples
     --------

@@ -57,6 +57,31 @@ def test_the_ends_are_certain_and_what_is_no_number_is_none(degrees):
     assert np.isnan(t_cdf(nan, degrees))
 
 
+@pytest.mark.parametrize("degrees", [0.1, 0.3, 0.5, 1, 1.5, 2, 3, 5, 30, 300, 1e6])
+def test_quantiles_of_the_least_probabilities_are_numbers_or_limits(degrees):
+    """SciPy's quantiles are wrong there: its probabilities are not."""
+    for p in (1e-290, 1e-200, 1e-100, 1e-50, 1e-16):
+        x = t_quantile(p, degrees)
+        if x < -1e150:  # SciPy squares it
+            known = special.gamma((degrees + 1) / 2) / special.gamma(degrees / 2) / np.sqrt(np.pi)
+            size = (np.log(known) + (degrees / 2 - 1) * np.log(degrees) - np.log(p)) / degrees
+            assert x == pytest.approx(-np.exp(size) if size < 709 else -inf, rel=1e-10)
+        else:
+            assert special.stdtr(degrees, x) == pytest.approx(p, rel=1e-10, abs=1e-300)
+    # Of the very least, no nearer to 0 than those of greater ones.
+    assert t_quantile(5e-324, degrees) <= t_quantile(1e-300, degrees) <= t_quantile(1e-290, degrees)
+
+
+@pytest.mark.parametrize("p", [5e-324, 1e-310, 1e-300])
+def test_the_least_normal_quantiles_are_those_of_scipy(p):
+    assert normal_quantile(p) == special.ndtri(p)
+
+
+def test_a_noncentral_t_of_infinite_degrees_is_normal():
+    for shift in (-3.0, 0.0, 2.5, 50.0):
+        assert noncentral_t_above(1.96, shift, inf) == normal_cdf(shift - 1.96)
+
+
 @pytest.mark.parametrize("degrees", [1.7, 3, 10, 49, 199.5, 2036])
 def test_a_noncentral_t_is_that_of_scipy(degrees):
     """To 2e-8: SciPy 1.17 is 5e-9 off, and before it where it is near 1 1e-5."""
