@@ -45,9 +45,9 @@ def claims_of(pair: PairTest) -> dict[str, float]:
 
 
 def _is_unbounded(pair: PairTest) -> bool:
-    """Return whether scores of few values are all equal: others may differ where these do not."""
+    """Return whether scores of few values all differ alike, or not: others may differ otherwise."""
     drawn = pair.drawn
-    if pair.n_differing or pair.counts is not None:
+    if pair.counts is not None or pair.spread.error > 0:
         return False
     if not drawn.has_segments:
         return drawn.of.has_few_values

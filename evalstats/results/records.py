@@ -482,10 +482,10 @@ class Difference(Record):
 
     def unanswered(self, unit: str) -> str:
         """Return why there is no `margin_test`, where a margin or a recovery was asked for."""
-        if self.n_differing == 0:
+        if self.standard_error == 0:
+            how = "differ alike" if self.n_differing else "are equal"
             return (
-                f"all {plural(unit)} are equal, and nothing bounds the loss on others; "
-                "more are needed"
+                f"all {plural(unit)} {how}, and nothing bounds the loss on others; more are needed"
             )
         score, who = min((self.baseline_score, self.baseline), (self.system_score, self.system))
         return (

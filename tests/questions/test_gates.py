@@ -545,3 +545,9 @@ def test_a_system_of_the_table_goes_before_a_folder_of_its_name(tmp_path, monkey
     for table, baseline in (("answers.csv", "./base"), ("new.csv", "base")):
         assert main(["gate", table, "--baseline", baseline, "--margin", "0.1"]) == 2
         assert baseline in capsys.readouterr().err
+
+
+def test_items_that_all_differ_alike_bound_no_loss_on_others():
+    found = es.gate([0.5] * 20, [0.4] * 20, metrics=es.Mean("marks"), margin=0.01)
+    assert found.verdict == "undecided"
+    assert "all items differ alike, and nothing bounds the loss on others" in found.reasons[0]
