@@ -86,7 +86,7 @@ def test_items_may_be_grouped_by_what_samples_say_of_themselves(folder):
 
 #: Two runs of the same task and model, whose epochs are reduced in every way that Inspect has.
 REDUCING = """
-import sys
+import sys, time
 from inspect_ai import Epochs, Task, eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
@@ -108,6 +108,7 @@ for shift in (0, 1):
         log_dir=folder, log_format=form, display="none", max_samples=1,
     )
     assert log.status == "success", log.error
+    time.sleep(1.1)  # logs are dated by the second
 """
 
 
