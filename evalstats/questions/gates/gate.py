@@ -55,10 +55,7 @@ def gated(
     Without a limit it fails where a loss is significant, and passes otherwise. Cautions of the
     kinds that are `accepted` bar nothing.
     """
-    level = share(significance_level, "significance_level", 0.5)
-    is_of_totals = choice(on, ASKED, "on") == "total" and len(tasks) > 1
-    if undecided is not None:
-        choice(undecided, UNDECIDED, "undecided")
+    level, is_of_totals = asked_of(tasks, significance_level, on, undecided)
     systems = distinct(name for table in next(iter(tasks.values())) for name in table.systems)
     if len(systems) != 2:
         raise InputError(f"a gate compares one system with one baseline, got {systems}")
@@ -96,11 +93,7 @@ def gated(
         results.append(compared(evaluation, baseline))
         limits += evaluation.limits
     if is_of_totals and not any(result.totals for result in results):
-        raise InputError(
-            Argument("on", "total"),
-            f" needs a total, and there is none over {', '.join(tasks)}; give ",
-            Argument("aggregate", "macro"),
-        )
+        raise without_total(tasks)
     checks = _checks(results, level, is_limited, is_of_totals)
     rows = [check for check in checks if check.difference.aggregate is None]
     totals = [check for check in checks if check.difference.aggregate is not None]
@@ -111,6 +104,25 @@ def gated(
     if not is_limited and made.verdict != "failed":
         said.insert(0, _WITHOUT_LIMIT)
     return made.noting(*accepting(dict.fromkeys(said), accepted))
+
+
+def asked_of(
+    tasks: Tables, significance_level: float, on: str, undecided: str | None
+) -> tuple[float, bool]:
+    """Return the level of a gate, and whether totals alone decide, checked."""
+    if undecided is not None:
+        choice(undecided, UNDECIDED, "undecided")
+    level = share(significance_level, "significance_level", 0.5)
+    return level, choice(on, ASKED, "on") == "total" and len(tasks) > 1
+
+
+def without_total(tasks: Tables) -> InputError:
+    """Return the error of a gate on a total that there is not."""
+    return InputError(
+        Argument("on", "total"),
+        f" needs a total, and there is none over {', '.join(tasks)}; give ",
+        Argument("aggregate", "macro"),
+    )
 
 
 def one_sided(options: Options, level: float) -> Options:

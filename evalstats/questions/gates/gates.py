@@ -134,20 +134,29 @@ class GateCheck(Record):
         if alone is None or adjusted is None:
             return self.difference.unanswered(self.unit)
         among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
+        beyond, near, able = self._words()
         if self.verdict == "failed":
-            what = "significant" if self.difference.margin_test is None else "beyond the limit"
-            return f"the loss is {what} ({tabular.p_is(adjusted)}{among})"
+            return f"{beyond} ({tabular.p_is(adjusted)}{among})"
         if alone <= self.significance_level:
             return (
-                f"taken alone the loss is beyond the limit ({tabular.p_is(alone)}), but not{among} "
+                f"taken alone {beyond} ({tabular.p_is(alone)}), but not{among} "
                 f"({tabular.p_is(adjusted)})"
             )
         if self.needed is None or self.needed <= self.n_items:
-            more = f"more {plural(self.unit)} or a wider limit would decide"
-            return f"the loss is too near the limit to say on which side it is; {more}"
+            return near
         return (
-            f"about {self.needed:,} {plural(self.unit)} are needed: on so many, a system that has "
-            f"lost nothing passes four times out of five"
+            f"about {self.needed:,} {plural(self.unit)} are needed: on so many, {able} passes four "
+            f"times out of five"
+        )
+
+    def _words(self) -> tuple[str, str, str]:
+        """Return what fails, what is near the limit, and what passes on many items."""
+        what = "significant" if self.difference.margin_test is None else "beyond the limit"
+        more = f"more {plural(self.unit)} or a wider limit would decide"
+        return (
+            f"the loss is {what}",
+            f"the loss is too near the limit to say on which side it is; {more}",
+            "a system that has lost nothing",
         )
 
     def _title(self) -> str:

@@ -14,12 +14,11 @@ from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.suite import Groups, Suite, Tables
 from evalstats.analysis.tasks import Task, as_decided
 from evalstats.analysis.totals import Total
-from evalstats.checks import choice, share
 from evalstats.designs.one_sample.against import PAIR, Bound, OneSample, refuse_constant
-from evalstats.errors import Argument, InputError
+from evalstats.errors import InputError
 from evalstats.inference.families import holm
-from evalstats.questions.gates.gate import decided, one_sided
-from evalstats.questions.gates.gates import ASKED, UNDECIDED, Gate, GateCheck
+from evalstats.questions.gates.gate import asked_of, decided, one_sided, without_total
+from evalstats.questions.gates.gates import Gate, GateCheck
 from evalstats.questions.power.planning import needed_above
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng, as_seed
@@ -32,7 +31,6 @@ from evalstats.results.records import (
     Difference,
     MarginTest,
     accepting,
-    counted,
     metric_name,
     plural,
 )
@@ -85,29 +83,11 @@ class ScoreCheck(GateCheck):
         d = self.difference
         return Bound(d.baseline_score, d.higher_is_better).asked
 
-    @property
-    def reason(self) -> str:
-        """Why it has not passed, in a sentence; empty where it has."""
-        alone, adjusted = self.pvalue_failed, self.pvalue_failed_adjusted
-        if self.verdict in ("passed", "not asked"):
-            return ""
-        if self.barred:
-            return f"its numbers would pass, and may be invalid: {self.barred}"
-        assert alone is not None
-        assert adjusted is not None
-        among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
-        if self.verdict == "failed":
-            return f"the score is not {self.asked} ({tabular.p_is(adjusted)}{among})"
-        if alone <= self.significance_level:
-            return (
-                f"the score by itself is not {self.asked} ({tabular.p_is(alone)}), but that is not "
-                f"sure{among} ({tabular.p_is(adjusted)})"
-            )
-        if self.needed is None or self.needed <= self.n_items:
-            return f"the score is near the number; more {plural(self.unit)} would decide"
+    def _words(self) -> tuple[str, str, str]:
         return (
-            f"{counted(self.n_items, self.unit)} are too few: a score as good as this one passes "
-            f"four times out of five on about {self.needed:,}"
+            f"the score is not {self.asked}",
+            f"the score is near the number; more {plural(self.unit)} would decide",
+            "a score as good as this one",
         )
 
 
@@ -221,10 +201,7 @@ def score_gated(
     accepted: Sequence[str] = (),
 ) -> ScoreGate:
     """Do what `evalstats.gate` does with tables of one system and a number."""
-    level = share(significance_level, "significance_level", 0.5)
-    is_of_totals = choice(on, ASKED, "on") == "total" and len(tasks) > 1
-    if undecided is not None:
-        choice(undecided, UNDECIDED, "undecided")
+    level, is_of_totals = asked_of(tasks, significance_level, on, undecided)
     asked = Options(n_resamples=n_resamples, seed=as_seed(rng), executor=executor)
     options = one_sided(asked, level)
     for tables in tasks.values():
@@ -237,11 +214,7 @@ def score_gated(
         )
     parts = [part for part in suite.parts if isinstance(part, (Task, Total))]
     if is_of_totals and all(part.total is None for part in parts):
-        raise InputError(
-            Argument("on", "total"),
-            f" needs a total, and there is none over {', '.join(tasks)}; give ",
-            Argument("aggregate", "macro"),
-        )
+        raise without_total(tasks)
     said, rows = list(notes), []
     for part in parts:
         own = part.drawn(Options(method="t", test="t"))

@@ -38,7 +38,10 @@ _OF_PAIRS = {
     "{0._units} for a width of {0.width:g}": "for_width",
 }
 #: Columns that are there only where a plan has this.
-_WHERE = {"largest": "n_looks", "expected": "n_looks", "for_width": "width"}
+_WHERE = {
+    **dict.fromkeys(("power", "needed", "runs_needed", "fewest_runs"), "difference"),
+    **{"largest": "n_looks", "expected": "n_looks", "for_width": "width"},
+}
 _OF_RUNS = {
     **_NAMES,
     "std. dev. of runs": "run_deviation",
@@ -46,7 +49,6 @@ _OF_RUNS = {
     "runs needed": "runs_needed",
     "fewest runs": "fewest_runs",
 }
-_ASKED = ("power", "needed", "runs_needed", "fewest_runs")
 #: Points of a curve, and how far from 0 and 1 a power is taken to be.
 _POINTS, _LEAST = 100, 1e-9
 #: The two curves: their units, and their fields in a record.
@@ -442,8 +444,6 @@ class Power(Several[PairPower]):
             rows = rows[:_MOST_PAIRS]
         columns: list[Column] = []
         for name, key in names.items():
-            if self.difference is None and key in _ASKED:
-                continue
             if key in _WHERE and getattr(self, _WHERE[key]) is None:
                 continue
             side, places = "<" if key in _NAMES else ">", 2 if key == "power" else decimals

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from math import ceil
@@ -16,7 +16,7 @@ from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair, refuse_fixed
 from evalstats.analysis.estimate import size_notes
 from evalstats.analysis.options import SEED, Alternative, Options
 from evalstats.analysis.pairs import PairTest
-from evalstats.analysis.tasks import as_decided, as_pairs, as_task, systems_of
+from evalstats.analysis.tasks import as_decided, as_pairs, as_task, is_extracted, systems_of
 from evalstats.checks import also_called, integer, real, share
 from evalstats.designs.looks.spending import inflation
 from evalstats.designs.one_sample.against import PAIR, Bound, OneSample, ShareAgainst, as_bound
@@ -45,6 +45,7 @@ from evalstats.resampling.executors import Workers
 from evalstats.results.notes import UNEVEN
 from evalstats.results.records import Difference, distinct, plural
 from evalstats.statistics.extraction import Metrics, Progress
+from evalstats.text.references import columns_of
 
 #: So many units, or runs, that more of them find nothing more.
 ENDLESS = 10**12
@@ -167,7 +168,9 @@ def power(
         confidence_level, method="t", test="t", alternative=alternative, executor=executor
     )
     bound = as_bound(at_least, at_most)
-    hypotheses = _as_systems(hypotheses)
+    is_named = isinstance(hypotheses, Mapping) or is_extracted(hypotheses)
+    if not is_named and columns_of(hypotheses) is None:
+        hypotheses = {"system": hypotheses}
     systems = systems_of(hypotheses)
     if bound is not None and len(systems) > 1:
         raise InputError(
@@ -225,14 +228,6 @@ def _check_reach(drawn: Sequence[Drawn], bound: Bound, asked: Question) -> None:
                 f"between {low:g} and {high:g}; give a smaller one",
                 argument="difference",
             )
-
-
-def _as_systems(hypotheses: Any) -> Any:
-    """Return the outputs or scores of one system under its name; all else as it is."""
-    is_list = isinstance(hypotheses, (list, tuple, np.ndarray)) and len(hypotheses) > 0
-    if is_list and isinstance(hypotheses[0], (str, int, float, np.generic)):
-        return {"system": hypotheses}
-    return hypotheses
 
 
 @dataclass(frozen=True)
