@@ -92,7 +92,8 @@ def zipped(members, compression=zipfile.ZIP_DEFLATED):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", compression) as archive:
         for name, data in members:
-            archive.writestr(name, data)
+            # Members of one date: a member of a plain name would have that of the clock.
+            archive.writestr(zipfile.ZipInfo(name), data, compression)
     return file.getvalue()
 
 

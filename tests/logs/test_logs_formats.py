@@ -325,6 +325,7 @@ def is_format(value):
         ("scores.jsonl", b'{"system": "A", "segment": "1", "score": 0.5}'),
         ("log.eval", log_files.as_eval(log_files.inspect_log(["C", "I"]))),
     ],
+    ids=["csv", "jsonl", "eval"],
 )
 def test_of_a_file_only_the_formats_of_its_kind_are_asked(tmp_path, monkeypatch, name, content):
     asked = []
