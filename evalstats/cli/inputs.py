@@ -22,7 +22,7 @@ from evalstats.cli.flags import flag_of, names_of
 from evalstats.cli.output import STANDARD
 from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
 from evalstats.errors import InputError
-from evalstats.logs.words import matches
+from evalstats.logs.rows import matches
 from evalstats.metrics import Metric
 from evalstats.metrics.identity import MetricSignature
 from evalstats.results.forms import Result

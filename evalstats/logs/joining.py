@@ -34,11 +34,13 @@ from evalstats.designs.arenas.battles import (
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import InputError
 from evalstats.logs.formats import arenas
-from evalstats.logs.formats.columns import as_columns
+from evalstats.logs.formats.tables import as_columns
 from evalstats.logs.log import Average, Log, Patterns, Wanted, as_patterns
 from evalstats.logs.missing import (
     MISSING,
     Note,
+    allowed_changes,
+    change_notes,
     common_item_notes,
     complete,
     notes_on,
@@ -59,10 +61,8 @@ from evalstats.logs.reading import (
     read_several,
     told_apart,
 )
-from evalstats.logs.rows import Key, Rows, natural
-from evalstats.logs.settings import allowed_changes, change_notes
+from evalstats.logs.rows import Key, Rows, as_directions, matches, natural
 from evalstats.logs.sources import without_suffix
-from evalstats.logs.words import as_directions, matches
 from evalstats.metrics import Mean, Ratio
 from evalstats.results.estimates import Estimates
 from evalstats.results.records import counted, distinct, first_few

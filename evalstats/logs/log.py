@@ -13,9 +13,8 @@ import numpy as np
 from evalstats.checks import label, listed, meant
 from evalstats.errors import InputError
 from evalstats.logs.pivot import ItemScores, item_scores, pivoted, shared_labels
-from evalstats.logs.rows import Key, Rows, natural
+from evalstats.logs.rows import Key, Rows, matches, natural
 from evalstats.logs.sources import without_suffix
-from evalstats.logs.words import matches
 from evalstats.metrics import Mean, Metric, Ratio
 from evalstats.results.forms import Result
 from evalstats.results.records import first_few

@@ -12,12 +12,11 @@ from typing import Any
 from evalstats.checks import also_called, label, listed, meant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.formats import FORMATS, arenas, tables
-from evalstats.logs.formats.columns import as_columns
+from evalstats.logs.formats.tables import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.pivot import as_epochs
-from evalstats.logs.rows import Key
+from evalstats.logs.rows import Key, as_directions, matches
 from evalstats.logs.sources import Source, differing, readable, without_suffix
-from evalstats.logs.words import as_directions, matches
 from evalstats.results.records import first_few
 from evalstats.statistics.files import apart
 from evalstats.text.references import table_columns

@@ -608,7 +608,7 @@ an undecided gate that counts as passed is no error in JUnit's XML
 every reason is printed
 - return [*self.reasons, *notes], signatures
 + return [*self.reasons[:3], *notes], signatures
-@ logs/gating.py: gates
+@ testing.py: gates
 a name of the baseline is no path where there are names of systems
 - is_name = isinstance(hypotheses, Mapping) or is_extracted(hypotheses) or baseline in columns
 + is_name = isinstance(hypotheses, Mapping) or is_statistics(hypotheses)
@@ -990,7 +990,7 @@ classes of different kinds are different metrics
 metrics of different items are refused or intersected
 - if len({table.segment_ids for table in tables}) < 2:
 + if len({table.segment_ids for table in tables}) < 2 or missing == "available":
-@ logs/settings.py: logs_settings
+@ logs/missing.py: logs_settings
 a gate refuses tasks that were not asked alike
 - refused = [kind for kind in kinds if kind not in allowed]
 + refused = []
@@ -1022,7 +1022,7 @@ of a file only the formats of its kind are asked
 of several runs the newest is read, wherever it was made
 - return log.header.get("status") == "success", created, str(log.path)
 + return log.header.get("status") == "success", str(created), str(log.path)
-@ logs/formats/applications.py: logs_agents
+@ logs/formats/agents.py: logs_agents
 an error of promptfoo is no test without an assertion
 -     if is_error:
 +     if False:
@@ -1073,7 +1073,7 @@ ties that older versions of AlpacaEval wrote as 0 are ties
 names of digits are in the order of all names
 - order.sort(key=digits.__getitem__)
 + pass
-@ logs/formats/columns.py: logs_columns
+@ logs/formats/tables.py: logs_columns
 a column that is named is looked at under no other name
 - simple = {name: plain(name) for name in names if name not in named}
 + simple = {name: plain(name) for name in names}

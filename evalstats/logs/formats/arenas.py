@@ -29,7 +29,16 @@ from numpy.typing import NDArray
 
 from evalstats.designs.arenas.battles import ASKED, VOTERS, columns_of_battles, simple, table_of
 from evalstats.errors import Argument, InputError
-from evalstats.logs.formats.columns import (
+from evalstats.logs.formats.format import (
+    Format,
+    Reading,
+    arguments_of,
+    fewer,
+    first_of,
+    has,
+    rows_of,
+)
+from evalstats.logs.formats.tables import (
     OF_BATTLES,
     Columns,
     as_names,
@@ -39,10 +48,8 @@ from evalstats.logs.formats.columns import (
     of_frame,
     of_json,
 )
-from evalstats.logs.formats.format import Format, Reading, fewer, first_of, has, rows_of
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, mean_rows
-from evalstats.logs.settings import arguments_of
 from evalstats.logs.sources import (
     Source,
     as_label,

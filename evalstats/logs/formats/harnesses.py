@@ -30,15 +30,16 @@ from evalstats.errors import InputError
 from evalstats.logs.formats.format import (
     Format,
     Reading,
+    arguments_of,
     beside,
     ended,
     fewer,
     first_of,
     has,
     rows_of,
+    settings_of,
 )
-from evalstats.logs.rows import Answers, Key, Rows, number
-from evalstats.logs.settings import arguments_of, settings_of
+from evalstats.logs.rows import Answers, Key, Rows, direction, number
 from evalstats.logs.sources import (
     Source,
     as_label,
@@ -48,7 +49,6 @@ from evalstats.logs.sources import (
     require,
     require_text,
 )
-from evalstats.logs.words import direction
 
 _HELM_FILE = "per_instance_stats.json"
 #: What HELM counts beside the scores; read where a metric is asked for by name.

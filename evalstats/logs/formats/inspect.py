@@ -20,9 +20,17 @@ from numpy.typing import NDArray
 
 from evalstats.checks import is_missing, shown
 from evalstats.errors import InputError
-from evalstats.logs.formats.format import Format, Reading, rows_of
-from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, is_finite, mean_rows
-from evalstats.logs.settings import arguments_of, settings_of
+from evalstats.logs.formats.format import Format, Reading, arguments_of, rows_of, settings_of
+from evalstats.logs.rows import (
+    Answers,
+    Items,
+    Key,
+    Rows,
+    as_scores,
+    direction,
+    is_finite,
+    mean_rows,
+)
 from evalstats.logs.sources import (
     Source,
     fingerprint,
@@ -33,7 +41,6 @@ from evalstats.logs.sources import (
     require_text,
     zip_json,
 )
-from evalstats.logs.words import direction
 from evalstats.metrics import pass_at_k
 
 #: How a log in JSON begins.

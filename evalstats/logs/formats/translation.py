@@ -24,9 +24,9 @@ import numpy as np
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
-from evalstats.logs.formats.columns import as_floats
 from evalstats.logs.formats.format import Format, Reading, beside, first_of, has, rows_of
-from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, number, numbered
+from evalstats.logs.formats.tables import as_floats
+from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, direction, number, numbered
 from evalstats.logs.sources import (
     Source,
     as_label,
@@ -38,7 +38,6 @@ from evalstats.logs.sources import (
     text_blocks,
     without_suffix,
 )
-from evalstats.logs.words import direction
 from evalstats.metrics import Mean, Ratio
 
 _WMT_KEYS = ("language_pair", "document_id", "metric_scores")
