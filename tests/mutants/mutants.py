@@ -909,21 +909,18 @@ the interval holds what neither t nor Hall's t rejects
 what was spent before an improvement stays spent
 - boundary = Boundary(rules.spent(len(self.checks)))
 + boundary = Boundary()
-@ training/selection.py: monitor
+@ training/history.py: monitor
 the first of equal checkpoints wins
 - won = sign * in_bag > sign * self.winners_in_bag
 + won = sign * in_bag >= sign * self.winners_in_bag
 optimism is never negative
 - return max(0.0, sign * float(
 + return (sign * float(
-@ training/history.py: monitor
-a state has checks that can have followed one another
-- "improved": check.pvalue <= check.level,
-+ "improved": check.improved,
-the winner of each resample is a step that was checked
-- if not np.all(np.isin(arrays["winners"], [check.step for check in checks])):
+@ training/monitor.py: monitor
+a state that has changed is refused
+- if _digest(told) != state["digest"]:
 + if False:
-@ training/check_records.py: monitor
+@ training/monitor.py: monitor
 each real improvement is marked
 - "+" if c.improved else ""
 + ""

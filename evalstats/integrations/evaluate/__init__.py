@@ -18,7 +18,7 @@ from evalstats.analysis.estimate import estimate
 from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.metrics import NAMED, Metric, as_metric, written
-from evalstats.training.check_records import log_name
+from evalstats.training.history import log_name
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
