@@ -86,7 +86,7 @@ def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator
         chance = answers.of_means
         with np.errstate(invalid="ignore"):
             means = answers.sums / answers.counts
-        of_scores = [(means[s], chance[s]) for s in range(len(means))]
+
         of_pairs = [(means[b] - means[a], chance[a] + chance[b]) for a, b in pairs]
         counts = answers.counts[answers.counts > 0]
         errors: list[tuple[float, float]] = []
@@ -99,7 +99,7 @@ def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator
             metric=one.of.name,
             fewest=int(np.min(counts)),
             most=int(np.max(counts)),
-            of_scores=_shares(of_scores),
+            of_scores=_shares(zip(means, chance, strict=True)),
             of_differences=_shares(of_pairs),
             errors=tuple(errors),
         )
