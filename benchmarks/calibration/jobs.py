@@ -225,10 +225,8 @@ def _numbers() -> Iterator[Job]:
         made = Made(simulated.judged, (labelled, f"partial {part}"))
         yield Job("judged", f"partial on {part}, {labelled} labelled", made, 2000, trials=1000)
     for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0), (3, 0.0), (3, 0.3), (5, 0.3)):
-        made, row = (
-            Made(simulated.several_runs, (n_runs, spread)),
-            f"{n_runs} runs, spread {spread}",
-        )
+        made = Made(simulated.several_runs, (n_runs, spread))
+        row = f"{n_runs} runs, spread {spread}"
         yield Job("runs", row, made, 100, trials=1000, subset=n_runs == 3)
     for n_runs, own in ((2, 0.0), (3, 0.0), (5, 0.0), (5, 0.3)):
         row, made = f"{n_runs} prompts, own {own}", Made(simulated.prompts, (n_runs, own))
