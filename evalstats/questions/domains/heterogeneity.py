@@ -13,8 +13,7 @@ from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Codes, Labels, label_codes, refuse_crossed, unit_name
 from evalstats.analysis.drawn import Drawn, refuse_fixed
-from evalstats.analysis.tasks import Task, labels_of
-from evalstats.analysis.totals import Total, as_totals
+from evalstats.analysis.tasks import Task, Total, as_totals, labels_of
 from evalstats.checks import label
 from evalstats.errors import InputError
 from evalstats.inference import student
