@@ -20,15 +20,14 @@ from evalstats.errors import InputError
 from evalstats.inference import counts, student
 from evalstats.inference.student import Spread
 from evalstats.metrics import Mean, Metric, scores_of
-from evalstats.metrics.base import Correction
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import Correction, MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
-from evalstats.resampling.products import on_grid
+from evalstats.resampling.weighted import on_grid
 from evalstats.resampling.weights import places_of
 from evalstats.results.records import Caution, distinct, plural
+from evalstats.statistics.names import missing_scores
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.statistics.values import missing_scores
-from evalstats.text.guards import target_language
+from evalstats.text.tokenization import target_language
 
 Floats = NDArray[np.float64]
 #: Items, or groups, with the pooled share that are added to each stratum, and answers that whole

@@ -33,7 +33,7 @@ from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.scores import Block, Segments, distinct_names, joined, segments_of
 from evalstats.checks import is_missing, listed, shown
 from evalstats.errors import Argument, InputError, InputTypeError
-from evalstats.metrics.identity import MetricSignature, merged
+from evalstats.metrics.base import MetricSignature, merged
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
@@ -45,10 +45,10 @@ from evalstats.statistics.extraction import (
     as_systems,
     check_same_rows,
     extract_all,
+    extract_all_runs,
     has_runs,
 )
 from evalstats.statistics.names import group_codes
-from evalstats.statistics.runs import extract_all_runs
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
 from evalstats.text.references import columns_of
 

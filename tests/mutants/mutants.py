@@ -527,7 +527,7 @@ the analysis is read from the end as far as its keys are in order
 a change of one option leaves the others
 - found = {**dict(self.analysis), **changes}
 + found = dict(changes)
-@ metrics/identity.py: signatures interchange
+@ metrics/base.py: signatures interchange
 each version of sacreBLEU is named once
 - for version in signature.versions}
 + for version in [",".join(signature.versions)]}
@@ -736,7 +736,7 @@ a p-value at the level is significant
 a derived truth value is no number
 - or isinstance(found, bool) != isinstance(made, bool)
 + or False
-@ resampling/products.py: resampling executors
+@ resampling/weighted.py: resampling executors
 float32 counts to 2^24 only
 - _SINGLE_LIMIT = float(2**24)
 + _SINGLE_LIMIT = float(2**40)
@@ -769,7 +769,7 @@ swaps are of another stream than the bootstrap
 batches of resamples are independent
 - words = np.random.SeedSequence(seed, spawn_key=(*key, number))
 + words = np.random.SeedSequence(seed, spawn_key=(*key, 0))
-@ resampling/products.py: careless_input
+@ resampling/weighted.py: careless_input
 numbers whose spread is lost in their size are refused
 - _MOST_MOVED = 0.01
 + _MOST_MOVED = 1e9
@@ -1095,7 +1095,7 @@ NLTK's functions have NLTK's module path
 sacreBLEU's TER may be given an option without an effect
 - if options.get("asian_support") is True and not (
 + if False and not (
-@ text/guards.py: guards
+@ text/tokenization.py: guards
 words that are set apart need no tokeniser
 - is_apart = found in UNSPACED
 + is_apart = False
@@ -1105,7 +1105,7 @@ the target language is the last
 a hundred tokenised outputs are enough
 - min(100, max(5, n / 20))
 + max(5, n / 20)
-@ statistics/guards.py: guards
+@ statistics/extraction.py: guards
 where references are empty outputs may be
 - n_empty - n_absent
 + n_empty
@@ -1269,7 +1269,7 @@ edits against nothing are 100
 classes that never occur count as 0, or not at all
 - (average != "balanced" and not omit)
 + (average != "balanced")
-@ metrics/calibration.py: number_metrics
+@ metrics/probabilities.py: number_metrics
 a bin holds its upper edge
 - np.searchsorted(edges, pairs[:, 0])
 + np.searchsorted(edges, pairs[:, 0], side="right")

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import integer, is_missing, listed, real, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
-from evalstats.metrics.base import Correction, Floats, Metric, keep
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import Correction, Floats, Metric, MetricSignature, keep
 from evalstats.results.notes import FEW, FEW_GROUPS
 from evalstats.results.records import Caution, counted, plural
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import flag, is_missing, listed, shown
 from evalstats.errors import InputError
 from evalstats.metrics.base import Floats, Metric, keep
-from evalstats.metrics.labels import checked_pair
+from evalstats.metrics.confusion import checked_pair
 from evalstats.metrics.ratios import ratio, ratio_gradient
 
 #: Sensitivity and specificity of less together, less 1, hardly tell yes from no.

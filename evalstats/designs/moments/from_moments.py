@@ -28,7 +28,7 @@ from evalstats.analysis.scores import Scored, distinct_names
 from evalstats.designs.moments.moments import Moments
 from evalstats.errors import InputError
 from evalstats.metrics import Mean, scores_of
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 from evalstats.results.records import plural
 
 Floats = NDArray[np.float64]

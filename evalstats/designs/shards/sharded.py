@@ -18,7 +18,7 @@ from evalstats.analysis.scores import Scored, distinct_names
 from evalstats.designs.shards.shard import Shard
 from evalstats.errors import InputError
 from evalstats.metrics import Metric, scores_of
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
 
 Floats = NDArray[np.float64]

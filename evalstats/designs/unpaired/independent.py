@@ -23,7 +23,7 @@ from evalstats.analysis.scores import Counts, Resampled, Segments, Share
 from evalstats.analysis.tasks import Task, Total, as_task, is_statistics
 from evalstats.errors import InputError
 from evalstats.inference import counts, student
-from evalstats.metrics.identity import merged
+from evalstats.metrics.base import merged
 from evalstats.resampling.executors import Workers
 from evalstats.results.records import distinct
 from evalstats.statistics.extraction import Metrics, as_systems

@@ -33,7 +33,7 @@ from evalstats.results.records import (
     plural,
 )
 from evalstats.results.tabular import Column, Table, table_of
-from evalstats.statistics.values import summed_within
+from evalstats.statistics.names import summed_within
 
 if TYPE_CHECKING:
     from evalstats.pictures.figures import Panels
