@@ -667,17 +667,18 @@ a gate's limit is on the side of the loss
 metrics of one pair are better to the right
 - (1 if higher_is_better else -1) / size
 + 1 / size
-@ results/marks.py: report_kinds
+@ results/records.py: report_kinds
 of all pairs the better system is named first
 - return [d.turned() if one.winner == one.baseline else d for d, one in pairs]
 + return [d for d, one in pairs]
+@ results/marks.py: report_kinds
 ranks begin at 1
 - sorted({1.0, *(float(x)
 + sorted({0.0, *(float(x)
 @ results/layout.py: plots
 the density of a difference is that of differences
-- return a.replicates - b.replicates
-+ return a.replicates
+- return a - b
++ return a
 @ pictures/tables.py: plots
 a rule stands before totals and nowhere else
 - if 0 < plan.table.n_totals < n:

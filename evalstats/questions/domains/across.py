@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -203,14 +203,26 @@ class OverStrata(Several[MeanDifference]):
         ]
         first = some[0]
         title = f"{first.metric} {tabular.which_is_better(first.higher_is_better)}, "
-        table = table_of(title + f"over {counted(first.n_strata, self.by)}", some, columns)
-        marks = [
-            (Mark(d.difference, d.low, d.high, d.kind, wider=(d.predicted_low, d.predicted_high)),)
-            for d in some
-        ]
-        sides = ("worse", "better") if first.higher_is_better else ("better", "worse")
-        label = f"mean difference, {level}; thin: another {self.by}"
-        return replace(table, forest=Forest(tuple(marks), 2, label, null=0.0, sides=sides))
+        title += f"over {counted(first.n_strata, self.by)}"
+
+        def draw() -> Forest:
+            marks = [
+                (
+                    Mark(
+                        d.difference,
+                        d.low,
+                        d.high,
+                        d.kind,
+                        wider=(d.predicted_low, d.predicted_high),
+                    ),
+                )
+                for d in some
+            ]
+            sides = ("worse", "better") if first.higher_is_better else ("better", "worse")
+            label = f"mean difference, {level}; thin: another {self.by}"
+            return Forest(tuple(marks), 2, label, null=0.0, sides=sides)
+
+        return table_of(title, some, columns, draw=draw)
 
     def _notes(self) -> list[str]:
         units, few = plural(self.by), min(d.n_strata for d in self.means)
