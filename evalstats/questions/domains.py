@@ -6,7 +6,7 @@ Over strata, these are a sample of strata, and t is that of their differences.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
