@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import evalstats as es
 from benchmarks.calibration.samples import Floats, Rng, Sample
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry
-from evalstats.designs.judges.judged import joined_rows
+from evalstats.designs.judges import joined_rows
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,7 @@ class Suite:
         notes: Sequence[str],
     ) -> Suite:
         """Return the suites of each system alone, side by side."""
-        from evalstats.designs.unpaired.independent import Unpaired, of_systems, tables_by_system
+        from evalstats.designs.unpaired import Unpaired, of_systems, tables_by_system
 
         by_task = {name: tables_by_system(tables) for name, tables in tasks.items()}
         suite = cls.__new__(cls)

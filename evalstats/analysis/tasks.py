@@ -53,7 +53,7 @@ from evalstats.statistics.segments import SegmentStatistics, check_same_segments
 from evalstats.text.references import columns_of
 
 if TYPE_CHECKING:
-    from evalstats.designs.unpaired.independent import Unpaired
+    from evalstats.designs.unpaired import Unpaired
 
 Statistics = SegmentStatistics | Sequence[SegmentStatistics]
 #: What is scored, of systems with the same segments or not.
@@ -187,7 +187,7 @@ def as_task(
     metrics = "bleu" if metrics is None else metrics
     outputs, texts = _texts(hypotheses, references)
     if human is not None:
-        from evalstats.designs.judges.human import with_people
+        from evalstats.designs.judges import with_people
 
         hypotheses, references, metrics = with_people(hypotheses, references, metrics, human)
     extract = extract_all_runs if has_runs(hypotheses, metrics) else extract_all

@@ -35,7 +35,7 @@ from evalstats.metrics.rouge import ROUGE
 from evalstats.metrics.sentence_bleu import SentenceBLEU
 
 if TYPE_CHECKING:
-    from evalstats.designs.judges.rogan_gladen import RoganGladen
+    from evalstats.designs.judges import RoganGladen
     from evalstats.designs.trials.metrics import ICC, FlipRate, PassAll, PassAny, Trials, pass_at_k
 
 #: The metrics of this room. Files can rebuild them, and those that read text have their fields as
@@ -48,7 +48,7 @@ BUILT_IN: tuple[type[Metric], ...] = (
 #: Those of designs, and where they lie: they are loaded when they are asked for.
 OF_DESIGNS = {
     **dict.fromkeys(("PassAll", "PassAny", "FlipRate", "ICC"), "evalstats.designs.trials.metrics"),
-    "RoganGladen": "evalstats.designs.judges.rogan_gladen",
+    "RoganGladen": "evalstats.designs.judges",
 }
 #: What else this room is asked for, and designs have.
 _ELSEWHERE = {

@@ -230,7 +230,7 @@ def fragment(page: Page) -> str:
     above = [f"<p><b>{html_number(line)}</b></p>" for line in page.above]
     body = "\n".join([*above, *map(html_table, page.tables), *below, *codes])
     style = _STYLE
-    if any(table.forest for table in page.tables):
+    if any(table.draw for table in page.tables):
         # Only tables that are drawn need it.
         from evalstats.results.whiskers import STYLE
 

@@ -39,7 +39,7 @@ _SCALARS = (bool, int, float, str, NoneType)
 _OWN = {
     **{kind.__name__: kind.__module__ for kind in BUILT_IN},
     **OF_DESIGNS,
-    "Judged": "evalstats.designs.judges.judged",
+    "Judged": "evalstats.designs.judges",
 }
 
 

@@ -81,7 +81,7 @@ an item that stands among others of its kind cannot be named alone
 the trials of two systems have nothing in common
 - np.diag(np.sqrt(chances * (n - 1) / n))
 + np.sqrt(chances * (n - 1) / n)[:, None]
-@ designs/trials/beta_binomial.py: trials
+@ designs/trials/metrics.py: trials
 the chance in trials is what a rate leaves
 - max(square - squared, 0.0)
 + square
@@ -91,7 +91,7 @@ the likelihood is that of right answers of the trials of an item
 an interval has as much on either side
 - [alpha / 2, 1 - alpha / 2]
 + [alpha, 1 - alpha / 2]
-@ designs/judges/judged.py: judged
+@ designs/judges.py: judged
 the judge's difference is held against that of other segments
 - each += [b - a for a, b in combinations(each, 2)]
 + pass
@@ -133,7 +133,7 @@ the variance of two shares is unbiased (Miettinen and Nurminen, 1985)
 of no difference the pooled share is the most likely one
 - return succeed / n
 + return base
-@ designs/unpaired/independent.py: unpaired
+@ designs/unpaired.py: unpaired
 shares in groups have Welch's degrees of freedom
 - return 1 / below if below > 0 else np.inf
 + return np.inf
@@ -332,7 +332,7 @@ what counts or t decide draws nothing
 a signature says what was drawn
 - n = drawn.draws.n if drawn.draws.are_made else 0
 + n = drawn.draws.n
-@ designs/moments/from_moments.py: moments
+@ designs/moments.py: moments
 a covariance is centred
 - covariance = moments.products[0] - np.outer(sums, sums) / n
 + covariance = moments.products[0]
@@ -345,14 +345,14 @@ a variance that rounding hides is refused
 groups of different sizes that differ are worth fewer
 - return units, worth, ()
 + return units, None, ()
-@ designs/moments/query.py: moments
+@ designs/moments.py: moments
 a name does not end its own quotes
 - return quote + name.replace(quote, 2 * quote) + quote
 + return quote + name + quote
 labels that are null are counted
 - [*labels, *dict.fromkeys(of_systems)]
 + [*dict.fromkeys(of_systems)]
-@ designs/moments/query.py: moments
+@ designs/moments.py: moments
 a group in two strata is refused
 - if known[name]:
 + if known[name] and name != "n_split":
@@ -364,7 +364,7 @@ files with other names have other ids
 several summaries are of one maker
 - return maker if all(isinstance(one, maker.kind) for one in several) else None
 + return maker if isinstance(value, maker.kind) else None
-@ designs/shards/sharded.py: shards
+@ designs/shards/shard.py: shards
 a shard says what is missing
 - n_missing=shard.missing[i] if shard.missing else None,
 + n_missing=None,
@@ -372,7 +372,7 @@ a shard says what is missing
 labels that print alike are refused
 - if other is not label:
 + if other != other:
-@ questions/influence/joint.py: influence
+@ questions/joint.py: influence
 identical systems are not better
 - 1.0 if d.n_differing == 0 else
 + 1.0 if d.n_differing < 0 else
@@ -535,7 +535,7 @@ each version of sacreBLEU is named once
 the totals of two metrics are two parts
 - return task if aggregate is None else f"{task} {metric}"
 + return task
-@ questions/domains/across.py: domains_over
+@ questions/domains.py: domains_over
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
@@ -667,17 +667,18 @@ a gate's limit is on the side of the loss
 metrics of one pair are better to the right
 - (1 if higher_is_better else -1) / size
 + 1 / size
-@ results/marks.py: report_kinds
+@ results/records.py: report_kinds
 of all pairs the better system is named first
 - return [d.turned() if one.winner == one.baseline else d for d, one in pairs]
 + return [d for d, one in pairs]
+@ results/marks.py: report_kinds
 ranks begin at 1
 - sorted({1.0, *(float(x)
 + sorted({0.0, *(float(x)
 @ results/layout.py: plots
 the density of a difference is that of differences
-- return a.replicates - b.replicates
-+ return a.replicates
+- return a - b
++ return a
 @ pictures/tables.py: plots
 a rule stands before totals and nowhere else
 - if 0 < plan.table.n_totals < n:
@@ -702,7 +703,7 @@ a metric is found by the name that was asked for
 without a baseline what ties with the best is emphasised too
 - if kind_of(comparison, d) == "open"}
 + if kind_of(comparison, d) != "open"}
-@ questions/domains/heterogeneity.py: report_kinds
+@ questions/domains.py: report_kinds
 a segment of a domain keeps its name
 - segment_ids=_at(ids, places),
 + segment_ids=(),
@@ -718,7 +719,7 @@ a label is no file that was read
 no task is called as a total over all
 - if part.total is None and part.name in totals:
 + if False:
-@ questions/domains/heterogeneity.py: domains_by
+@ questions/domains.py: domains_by
 groups that lie in several strata are drawn whole in the total
 - if units.are_split(codes):
 + if False:
@@ -791,7 +792,7 @@ shards of different seeds are not added
 a segment in two shards is refused
 - shared = np.flatnonzero(first[1:] <= last[:-1])
 + shared = np.flatnonzero(first[1:] < last[:-1])
-@ designs/shards/keyed.py: philox
+@ designs/shards/resample.py: philox
 all 64 bits of an id count
 - counter = (low[:, None], high[:, None], groups, _BYTES)
 + counter = (low[:, None], low[:, None], groups, _BYTES)
@@ -885,7 +886,7 @@ a state goes on where it stopped
 of errors fewer are better
 - sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")
 + sides = ("greater", "less")
-@ designs/looks/arrival.py: looks
+@ designs/looks/sequential.py: looks
 scores of an item stay
 - if not np.array_equal(values[:, :known], self.values):
 + if False:
@@ -1362,7 +1363,7 @@ a rating without another says nothing of agreement
 ranks count half of the ratings at both ends
 - middle = up_to - counts / 2
 + middle = up_to
-@ designs/judges/rogan_gladen.py: raters
+@ designs/judges.py: raters
 a rate is clipped
 - np.clip(ratio(top, bottom, 0.0), 0.0, 1.0)
 + ratio(top, bottom, 0.0)
@@ -1418,7 +1419,7 @@ two spellings of one argument are refused
 a system that is worse is never shown by a sequence
 - if z <= 0:
 + if False:
-@ designs/judges/rogan_gladen.py: raters
+@ designs/judges.py: raters
 where the judge is useless the gradient is that of the labels
 - share[..., 2], share[..., 4] = by_part
 + share[..., 2], share[..., 5] = by_part

@@ -9,7 +9,7 @@ import pytest
 
 import evalstats as es
 from evalstats.data.examples import arena, participants
-from evalstats.results import files, widths
+from evalstats.results import files, marks, widths
 
 
 def named(n, task=""):
@@ -70,6 +70,20 @@ def test_latex_of_a_comparison_is_the_table_of_papers_if_not_asked_for_another(r
             assert result.to_latex(layout="table") != result.to_latex()
             assert result.to_text() == result.to_text(layout="table")
     assert "interval" in results["scores"].to_latex()
+
+
+def test_marks_are_made_for_html_alone(results, monkeypatch):
+    def refuse(*args, **given):
+        raise AssertionError("a mark was made")
+
+    monkeypatch.setattr(marks.Mark, "__init__", refuse)
+    for name, result in results.items():
+        drawn = [table for table in result._tables() if table.draw]
+        assert len(result.to_text() + result.to_markdown() + result.to_latex()) > 300
+        assert bool(drawn) == (name not in ("power", "an audit"))
+        if drawn:
+            with pytest.raises(AssertionError, match="a mark was made"):
+                result.to_html()
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ from evalstats.checks import also_called, listed, meant
 from evalstats.designs.arenas import bradley_terry
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, Groups, as_battles
 from evalstats.designs.arenas.bradley_terry import Fit
-from evalstats.designs.moments.from_moments import coordinates
+from evalstats.designs.moments import coordinates
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.metrics import Mean

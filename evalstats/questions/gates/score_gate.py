@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from evalstats.analysis.design import Aggregated, Labels
@@ -173,8 +174,8 @@ class ScoreGate(Gate):
             f"{self._verdict_shown}: {self.checks[0].difference.system}, asked{of_total}: "
             f"{self._limit()}, level {self.significance_level:g}"
         )
-        table = table_of(title, self.checks, columns, n_totals=n_totals)
-        return [replace(table, forest=self._forest(table.header.index("score")))]
+        draw = partial(self._forest, [name for name, *_ in columns].index("score"))
+        return [table_of(title, self.checks, columns, n_totals=n_totals, draw=draw)]
 
 
 def _shown(check: ScoreCheck, digits: int | None = None) -> tuple[str, str]:
