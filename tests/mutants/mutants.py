@@ -654,8 +654,11 @@ names are cut where they still differ
 + if some:
 @ results/files.py: latex
 what is wider than a column is a float of the page
-- is_wide = max(points) > _COLUMN
-+ is_wide = max(points) > _PAGE
+- kind = "table*" if max(points) > _COLUMN else "table"
++ kind = "table*" if max(points) > _PAGE else "table"
+what stands in the text fits a column
+- if points > _COLUMN and not is_float:
++ if points > _PAGE and not is_float:
 @ cli/output.py: widths
 a file is the same on every terminal
 - width = width if path == STANDARD else None
