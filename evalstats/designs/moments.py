@@ -32,7 +32,7 @@ from evalstats.checks import also_called, as_floats, choice, label, listed
 from evalstats.designs.shards.shard import UNITS
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric, as_metric, scores_of
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import counted, plural
 from evalstats.statistics.interchange import is_same_metric

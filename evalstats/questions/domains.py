@@ -18,8 +18,7 @@ from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Codes, Labels, label_codes, refuse_crossed, unit_name
 from evalstats.analysis.drawn import Drawn, refuse_fixed
 from evalstats.analysis.scores import Segments, is_score_sum, run_by_run
-from evalstats.analysis.tasks import Task, labels_of
-from evalstats.analysis.totals import Total, as_totals
+from evalstats.analysis.tasks import Task, Total, as_totals, labels_of
 from evalstats.checks import label
 from evalstats.errors import InputError
 from evalstats.inference import student
@@ -45,8 +44,8 @@ from evalstats.results.records import (
 )
 from evalstats.results.signatures import part_name
 from evalstats.results.tabular import Column, Table, table_of
+from evalstats.statistics.names import summed_within
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.statistics.values import summed_within
 
 if TYPE_CHECKING:
     from evalstats.pictures.figures import Panels
@@ -217,14 +216,26 @@ class OverStrata(Several[MeanDifference]):
         ]
         first = some[0]
         title = f"{first.metric} {tabular.which_is_better(first.higher_is_better)}, "
-        table = table_of(title + f"over {counted(first.n_strata, self.by)}", some, columns)
-        marks = [
-            (Mark(d.difference, d.low, d.high, d.kind, wider=(d.predicted_low, d.predicted_high)),)
-            for d in some
-        ]
-        sides = ("worse", "better") if first.higher_is_better else ("better", "worse")
-        label = f"mean difference, {level}; thin: another {self.by}"
-        return replace(table, forest=Forest(tuple(marks), 2, label, null=0.0, sides=sides))
+        title += f"over {counted(first.n_strata, self.by)}"
+
+        def draw() -> Forest:
+            marks = [
+                (
+                    Mark(
+                        d.difference,
+                        d.low,
+                        d.high,
+                        d.kind,
+                        wider=(d.predicted_low, d.predicted_high),
+                    ),
+                )
+                for d in some
+            ]
+            sides = ("worse", "better") if first.higher_is_better else ("better", "worse")
+            label = f"mean difference, {level}; thin: another {self.by}"
+            return Forest(tuple(marks), 2, label, null=0.0, sides=sides)
+
+        return table_of(title, some, columns, draw=draw)
 
     def _notes(self) -> list[str]:
         units, few = plural(self.by), min(d.n_strata for d in self.means)

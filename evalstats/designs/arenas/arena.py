@@ -47,7 +47,7 @@ from evalstats.designs.moments import coordinates
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.metrics import Mean
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 from evalstats.resampling.executors import Reporting, Workers
 from evalstats.resampling.weighted import over_batches
 from evalstats.resampling.weights import Rng

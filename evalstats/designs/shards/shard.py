@@ -22,7 +22,7 @@ from evalstats.analysis.scores import Scored, distinct_names
 from evalstats.checks import also_called, choice, integer, label, listed, real, refuse_masked, shown
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric, scores_of
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import MOST_SEED
