@@ -32,15 +32,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregate, Units
-from evalstats.analysis.shares import Outcomes, as_outcomes
+from evalstats.analysis.scores import Outcomes, as_outcomes
 from evalstats.checks import integer, share
 from evalstats.designs.looks.spending import LEAST_LEVEL, spent, steady
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.inference.student import Spread
 from evalstats.metrics import Metric, written
-from evalstats.resampling.products import ExactProduct, exact_grid
-from evalstats.resampling.weighted import recipe
+from evalstats.resampling.weighted import ExactProduct, exact_grid, recipe
 from evalstats.resampling.weights import batches
 from evalstats.results import tabular
 from evalstats.results.convert import Share, record_of
