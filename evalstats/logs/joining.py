@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,27 +75,37 @@ if TYPE_CHECKING:
 _RENAMED = (Mean, Ratio, Trials)
 
 
+class LogOptions(TypedDict, total=False):
+    """What of logs is analysed, and how they are read."""
+
+    task: Patterns
+    metric: Patterns
+    filter: Patterns
+    system: Patterns
+    groups: Labels
+    strata: Labels
+    aggregate: Aggregated | None
+    missing: Literal["error", "failure", "intersect", "available"] | None
+    epochs: str | Sequence[str] | None
+    directions: Mapping[str, str] | None
+    columns: Mapping[str, str | None] | None
+    human: OneLog | None
+
+
+class EstimatedLogs(LogOptions, ScoreOptions, total=False):
+    """Options of `estimate_logs`."""
+
+
+class ComparedLogs(LogOptions, PairOptions, total=False):
+    """Options of `compare_logs`."""
+
+    by: Labels
+    paired: bool
+
+
 @also_called(systems="logs", metrics="metric", seed="rng")
-@taking(PairOptions)
-def compare_logs(
-    logs: Logs,
-    *,
-    task: Patterns = None,
-    metric: Patterns = None,
-    filter: Patterns = None,
-    system: Patterns = None,
-    groups: Labels = None,
-    strata: Labels = None,
-    by: Labels = None,
-    aggregate: Aggregated | None = None,
-    missing: Literal["error", "failure", "intersect", "available"] | None = None,
-    epochs: str | Sequence[str] | None = None,
-    directions: Mapping[str, str] | None = None,
-    columns: Mapping[str, str | None] | None = None,
-    human: OneLog | None = None,
-    paired: bool = True,
-    **options: Unpack[PairOptions],
-) -> Comparison:
+@taking(ComparedLogs)
+def compare_logs(logs: Logs, **options: Unpack[ComparedLogs]) -> Comparison:
     """Compare systems by their logs, joined by the ids of their items.
 
     Parameters
@@ -162,53 +172,14 @@ def compare_logs(
     >>> print(f"{d.system} - {d.baseline}: {d.difference:.2f}")
     B - A: 1.00
     """
-    together = joined(
-        logs,
-        task=task,
-        metric=metric,
-        filter=filter,
-        systems=system,
-        missing=missing,
-        labels={"groups": groups, "strata": strata, "by": by},
-        epochs=epochs,
-        directions=directions,
-        columns=columns,
-        human=human,
-        paired=paired,
-    ).several()
-    whole = together.totals if aggregate is None else aggregate
-    suite = Suite.of(
-        together.tasks,
-        whole,
-        together.labels.get("groups"),
-        together.labels.get("strata"),
-        together.notes,
-        texts=together.texts,
-        paired=paired,
-    )
-    found = suite.compare(**options)
-    return found if by is None else found.by(together.labels["by"])
+    suite, by, asked = _suite_of(logs, options, 2)
+    found = suite.compare(**asked)
+    return found if by is None else found.by(by)
 
 
 @also_called(systems="logs", metrics="metric", seed="rng")
-@taking(ScoreOptions)
-def estimate_logs(
-    logs: Logs,
-    *,
-    task: Patterns = None,
-    metric: Patterns = None,
-    filter: Patterns = None,
-    system: Patterns = None,
-    groups: Labels = None,
-    strata: Labels = None,
-    aggregate: Aggregated | None = None,
-    missing: Literal["error", "failure", "intersect", "available"] | None = None,
-    epochs: str | Sequence[str] | None = None,
-    directions: Mapping[str, str] | None = None,
-    columns: Mapping[str, str | None] | None = None,
-    human: OneLog | None = None,
-    **options: Unpack[ScoreOptions],
-) -> Estimates:
+@taking(EstimatedLogs)
+def estimate_logs(logs: Logs, **options: Unpack[EstimatedLogs]) -> Estimates:
     """Score one system, or several, on one task or several, and say how sure the scores are.
 
     Parameters are those of `compare_logs`; options those of `Suite.estimate`.
@@ -222,23 +193,32 @@ def estimate_logs(
     >>> [f"{e.system} {e.score:.2f}" for e in estimate_logs(path)]
     ['A 3.50', 'B 4.50']
     """
-    together = joined(
-        logs,
-        task=task,
-        metric=metric,
-        filter=filter,
-        systems=system,
-        missing=missing,
-        labels={"groups": groups, "strata": strata},
-        epochs=epochs,
-        directions=directions,
-        columns=columns,
-        human=human,
+    suite, _, asked = _suite_of(logs, options)
+    return suite.estimate(**asked)
+
+
+def _suite_of(
+    logs: Logs, options: Mapping[str, Any], least: int = 1
+) -> tuple[Suite, Any, dict[str, Any]]:
+    """Return the tasks of logs of at least so many systems, the labels `by`, and other options."""
+    asked = dict(options)
+    known = asked.keys() & {*LogOptions.__annotations__, "by", "paired"}
+    of_logs = {name: asked.pop(name) for name in known}
+    labels = {name: of_logs.pop(name, None) for name in ("groups", "strata", "by")}
+    aggregate, systems = of_logs.pop("aggregate", None), of_logs.pop("system", None)
+    found = joined(logs, systems=systems, labels=labels, **of_logs)
+    if least > 1:
+        found.several()
+    suite = Suite.of(
+        found.tasks,
+        found.totals if aggregate is None else aggregate,
+        found.labels.get("groups"),
+        found.labels.get("strata"),
+        found.notes,
+        found.texts,
+        of_logs.get("paired", True),
     )
-    whole = together.totals if aggregate is None else aggregate
-    names = together.labels.get("groups"), together.labels.get("strata")
-    suite = Suite.of(together.tasks, whole, *names, together.notes, together.texts)
-    return suite.estimate(**options)
+    return suite, found.labels.get("by"), asked
 
 
 class Joined(NamedTuple):
@@ -599,43 +579,43 @@ def _corrected(
     for task, tables in tasks.items():
         named = people.get(task, people.get(""))
         if named is None:
-            raise InputError(
-                f"has no scores of task {task!r}; it has {', '.join(map(shown, people))}",
-                argument="human",
-            )
+            what = f"has no scores of task {task!r}; it has {', '.join(map(shown, people))}"
+            raise InputError(what, argument="human")
         # Systems that are not paired have a table each.
         metrics = distinct(table.metric.name for table in tables)
         fitting = [table for table in named if table.metric.name in metrics] or named
-        if len(fitting) > 1:
-            raise InputError(
-                f"must be people's scores under one metric; they are of "
-                f"{', '.join(table.metric.name for table in named)}, and the judge's of "
-                f"{', '.join(metrics)}; give one metric",
-                argument="human",
-            )
-        if len({table.metric.higher_is_better for table in tables}) > 1:
-            raise InputError(
-                f"is of judges whose scores have one direction, and those of {', '.join(metrics)} "
-                f"differ; give one metric",
-                argument="human",
-            )
+        for wrong in _unlike_people(tables, fitting, metrics):
+            raise InputError(wrong, argument="human")
         (labels,) = fitting
-        for wrong in (one for one in (*tables, labels) if not isinstance(one.metric, Mean)):
-            raise InputError(
-                f"is of scores whose mean is taken, and {wrong.metric.name} is none",
-                argument="human",
-            )
-        for system in (name for one in tables for name in one.systems):
-            if system not in labels.systems:
-                raise InputError(
-                    f"has no scores of {system!r}; it has {', '.join(labels.systems)}",
-                    argument="human",
-                )
         several: dict[tuple[str, ...], list[SegmentStatistics]] = {}
         for table in tables:
             several.setdefault(table.systems, []).append(table)
         judged[task] = [_judged(judges, labels, notes) for judges in several.values()]
     return judged
+
+
+def _unlike_people(
+    tables: Sequence[SegmentStatistics], people: Sequence[SegmentStatistics], metrics: Sequence[str]
+) -> Iterator[str]:
+    """Yield why people's scores cannot correct those of judges, under these metrics."""
+    if len(people) > 1:
+        theirs = ", ".join(table.metric.name for table in people)
+        yield (
+            f"must be people's scores under one metric; they are of {theirs}, and the judge's of "
+            f"{', '.join(metrics)}; give one metric"
+        )
+    if len({table.metric.higher_is_better for table in tables}) > 1:
+        yield (
+            f"is of judges whose scores have one direction, and those of {', '.join(metrics)} "
+            f"differ; give one metric"
+        )
+    for one in (*tables, *people):
+        if not isinstance(one.metric, Mean):
+            yield f"is of scores whose mean is taken, and {one.metric.name} is none"
+    known = people[0].systems
+    for system in (name for one in tables for name in one.systems):
+        if system not in known:
+            yield f"has no scores of {system!r}; it has {', '.join(known)}"
 
 
 def _judged(
