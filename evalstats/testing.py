@@ -301,8 +301,7 @@ def _judged(
     if progress is not None:
         asked["executor"] = workers = Reporting(workers, progress)
     inputs = GateInput(hypotheses, references, metrics, **labels, paired=paired, executor=workers)
-    tables = system_tables(inputs, of_logs) if bound else gate_tables(inputs, base, name, of_logs)
-    arguments = tables._asdict()
+    arguments = _gate_tables(inputs, base, name, of_logs, bound is not None)._asdict()
     totals = arguments.pop("totals")
     if asked.get("aggregate") is None and totals:
         asked["aggregate"] = totals
@@ -348,15 +347,16 @@ class GateTables(NamedTuple):
     totals: tuple[NamedTotal, ...] = ()
 
 
-def gate_tables(
-    given: GateInput, base: object, name: object, of_logs: Mapping[str, Any]
+def _gate_tables(
+    given: GateInput, base: object, name: object, of_logs: Mapping[str, Any], is_alone: bool
 ) -> GateTables:
     """Return the tables of a system and its baseline, one argument for both or for each.
 
-    The baseline is what `base` is, or is called by a name; `of_logs` are arguments of `joined`.
+    The baseline is what `base` is, or is called by a `name`; a system that `is_alone` has none.
+    `of_logs` are arguments of `joined`.
     """
     baseline = base if name is None else name
-    _check_baseline(given.hypotheses, baseline, "base" if name is None else "baseline")
+    _check_sides(given.hypotheses, baseline, "base" if name is None else "baseline", is_alone)
     hypotheses, references = _opened(given.hypotheses), _opened(given.references)
     given = given._replace(hypotheses=hypotheses, references=references)
     is_name = False
@@ -372,49 +372,36 @@ def gate_tables(
             argument="baseline",
         )
     if not is_name:
-        baseline = _opened(baseline)
-        are_logs = [
-            isinstance(side, (Log, str, os.PathLike)) or table_columns(side) is not None
-            for side in (hypotheses, baseline)
-        ]
-        if all(are_logs):
-            return _of_logs(given, [baseline, hypotheses], of_logs)
-        if any(are_logs):
-            raise InputTypeError(
-                "hypotheses and baseline must both be a Log, a path or a frame, or neither; a name "
-                "as the baseline goes with hypotheses that are a mapping, or statistics, of both"
-            )
-    _refuse_of_logs(of_logs)
-    if is_name:
-        return GateTables(_by_task(given), str(baseline), given.groups, given.strata)
-    tables = _of_two_sides(given, baseline)
-    return GateTables({"": tables}, tables[0].systems[0], given.groups, given.strata)
-
-
-def system_tables(given: GateInput, of_logs: Mapping[str, Any]) -> GateTables:
-    """Return the tables of one system: outputs or statistics, a log, or tables by task."""
-    maker = maker_of(given.hypotheses)
-    if maker is not None and maker.total is None:
-        raise InputTypeError(
-            f"a gate needs the statistics of every segment, and {maker.why}", argument="hypotheses"
-        )
-    hypotheses = _opened(given.hypotheses)
-    given = given._replace(hypotheses=hypotheses, references=_opened(given.references))
-    if isinstance(hypotheses, (Log, str, os.PathLike)) or table_columns(hypotheses) is not None:
-        return _of_logs(given, [hypotheses], of_logs)
-    _refuse_of_logs(of_logs)
-    if not isinstance(hypotheses, Mapping) and not is_extracted(hypotheses):
-        given = given._replace(hypotheses={"system": hypotheses})
-    return GateTables(_by_task(given), "", given.groups, given.strata)
-
-
-def _refuse_of_logs(of_logs: Mapping[str, Any]) -> None:
-    for name, value in of_logs.items():
+        sides = [hypotheses] if is_alone else [_opened(baseline), hypotheses]
+        if _are_logs(sides):
+            return _of_logs(given, sides, of_logs)
+    for argument, value in of_logs.items():
         if value is not None:
-            raise InputError(f"{name} is for logs, and these are texts or statistics; leave it out")
+            raise InputError(
+                f"{argument} is for logs, and these are texts or statistics; leave it out"
+            )
+    if is_alone and not isinstance(hypotheses, Mapping) and not is_extracted(hypotheses):
+        given = given._replace(hypotheses={"system": hypotheses})
+    tasks: Tables = _by_task(given) if is_alone or is_name else {"": _of_two_sides(given, sides[0])}
+    named = "" if is_alone else str(baseline) if is_name else tasks[""][0].systems[0]
+    return GateTables(tasks, named, given.groups, given.strata)
 
 
-def _check_baseline(hypotheses: Any, baseline: object, argument: str) -> None:
+def _are_logs(sides: Sequence[Any]) -> bool:
+    """Return whether sides are logs, or frames, which all have to be."""
+    are_logs = [
+        isinstance(side, (Log, str, os.PathLike)) or table_columns(side) is not None
+        for side in sides
+    ]
+    if any(are_logs) and not all(are_logs):
+        raise InputTypeError(
+            "hypotheses and baseline must both be a Log, a path or a frame, or neither; a name as "
+            "the baseline goes with hypotheses that are a mapping, or statistics, of both"
+        )
+    return all(are_logs)
+
+
+def _check_sides(hypotheses: Any, baseline: object, argument: str, is_alone: bool) -> None:
     """Raise for a baseline that is a number, and for sums that say too little of segments."""
     if isinstance(baseline, (int, float)):
         raise InputTypeError(
@@ -424,11 +411,10 @@ def _check_baseline(hypotheses: Any, baseline: object, argument: str) -> None:
         )
     maker = maker_of(hypotheses) or maker_of(baseline)
     if maker is not None and maker.total is None:
-        raise InputTypeError(
-            f"a gate needs the statistics of every segment, and {maker.why}; give compare the "
-            f"{maker.kind.__name__}, with margin or recovery"
-        )
-    if maker is not None and not isinstance(baseline, str):
+        kind = maker.kind.__name__
+        more = "" if is_alone else f"; give compare the {kind}, with margin or recovery"
+        raise InputTypeError(f"a gate needs the statistics of every segment, and {maker.why}{more}")
+    if maker is not None and not is_alone and not isinstance(baseline, str):
         raise InputTypeError(
             f"baseline must be the name of a system where {maker.name} is given, which has both: "
             f"apart they say nothing of how systems vary together"

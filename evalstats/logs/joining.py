@@ -240,14 +240,15 @@ class Joined(NamedTuple):
     labels: Mapping[str, Any] = MappingProxyType({})
 
     def several(self) -> Joined:
-        """Return the same, or say what is in the way of two systems where a log was not read."""
+        """Return the same, or say why logs have one system: one was not read, or they share it."""
         tables = next(iter(self.tasks.values()))
         systems = distinct(name for table in tables for name in table.systems)
-        if len(systems) < 2 and self.unread:
-            raise InputError(
-                f"at least 2 systems are needed, got {systems[0]!r} alone; left out: "
-                f"{first_few(self.unread)}"
-            )
+        why = f"; left out: {first_few(self.unread)}" if self.unread else ""
+        if len(self.paths) > 1:
+            paths = first_few(self.paths, " and ")
+            why += f"; {paths} are of it: where they are two systems, give them names"
+        if len(systems) < 2 and why:
+            raise InputError(f"at least 2 systems are needed, got {systems[0]!r} alone{why}")
         return self
 
 
@@ -286,22 +287,27 @@ def joined(
     wanted = wanted._replace(labels=asked, columns=as_columns(columns))
     read, unread = read_several(logs, wanted)
     if read and all(log.format == arenas.NAME for log in read):
-        _refuse_for_battles({"human": human, "epochs": epochs}, labels)
+        _refuse_for_battles({"human": human, "epochs": epochs, **labels})
         places = places_of(read, as_patterns(systems, "system"))
         found = _of_arena(read, places, asked, unread, strengths)
         return found._replace(labels=_labelled([], labels)[1])
     is_higher, column = as_directions(directions), _human_column(human)
     metrics = [one.key.metric for log in read for one in log.rows]
     check_patterns(is_higher, metrics, "directions", "metric ")
-    people = {} if human is None else _people_of(logs, human, column, task, systems, columns)
+    people: dict[str, list[SegmentStatistics]] = {}
+    if human is not None:
+        # Which scores are better is the judge's to say.
+        how: dict[str, Any] = {"directions": {"*": "higher"}, "missing": "available"}
+        if column is not None:
+            how |= {"task": task, "metric": column, "systems": systems}
+        source = human if column is None else logs
+        people = joined(source, columns=columns, epochs="mean", **how).tasks
     every = distinguished(_without(read, column))
     every = told_apart(every) if called_apart else every
     every = [log.directed(is_higher).counting(missing) for log in every]
     ways = epochs_of(every[0].epochs if epochs is None else epochs)
     places = places_of(every, as_patterns(systems, "system"))
-    chosen = [
-        replace(log, rows=tuple(one for one in log.rows if one.system in places)) for log in every
-    ]
+    chosen = _of_systems(every, places)
     notes = notes_on(chosen)
     if missing is None and not wanted.metric:
         chosen = without_errors(chosen, notes)
@@ -542,28 +548,10 @@ def _without(logs: Sequence[Log], column: str | None) -> list[Log]:
     return [replace(log, rows=of) for log, of in zip(logs, kept, strict=True) if of]
 
 
-def _people_of(
-    logs: Logs,
-    human: OneLog,
-    column: str | None,
-    task: Patterns,
-    systems: Patterns,
-    columns: Mapping[str, str | None] | None,
-) -> dict[str, list[SegmentStatistics]]:
-    """Return people's scores by task, of a log, or of a column of the logs."""
-    selected: dict[str, Any] = {}
-    if column is not None:
-        selected = {"task": task, "metric": column, "systems": systems}
-    people = joined(
-        human if column is None else logs,
-        missing="available",
-        epochs="mean",
-        # Which scores are better is the judge's to say.
-        directions={"*": "higher"},
-        columns=columns,
-        **selected,
-    )
-    return people.tasks
+def _of_systems(logs: Sequence[Log], systems: Mapping[str, int]) -> list[Log]:
+    """Return logs with the rows of these systems alone."""
+    kept = [tuple(one for one in log.rows if one.system in systems) for log in logs]
+    return [replace(log, rows=of) for log, of in zip(logs, kept, strict=True)]
 
 
 def _corrected(
@@ -663,14 +651,12 @@ def _judged(
     return replace(table, values=values, metric=metric, metric_signature="")
 
 
-def _refuse_for_battles(of_items: Mapping[str, object], labels: Mapping[str, Labels]) -> None:
+def _refuse_for_battles(given: Mapping[str, Any]) -> None:
     """Raise for what only scores of items have, such as labels that are no names."""
-    by_place = {name: of for name, of in labels.items() if not _names_in(of)}
-    for name, value in {**of_items, **by_place}.items():
-        if value is not None:
-            raise InputError(
-                "is for scores of items, and these are battles; leave it out", argument=name
-            )
+    for name, value in given.items():
+        if value is not None and not (name in ("groups", "strata", "by") and _names_in(value)):
+            what = "is for scores of items, and these are battles; leave it out"
+            raise InputError(what, argument=name)
 
 
 def _of_arena(

@@ -289,10 +289,7 @@ class Log(Result):
     ) -> Log:
         """Return the rows whose task, metric and filter match, as shells match file names.
 
-        Raises
-        ------
-        InputError
-            When nothing matches; the message says what there is.
+        Where nothing matches an `InputError` says what there is.
         """
         wanted = Wanted.of(task, metric, filter)
         selected = self.part(wanted)
@@ -383,13 +380,8 @@ class Log(Result):
             for record in (*told["tables"], *told["group_scores"])
         ]
         # What says nothing of any row is no column.
-        empty = {
-            "filter": ["", "none"],
-            "answers": ["", "1"],
-            "system": [],
-            "items": [],
-            "score": [],
-        }
+        empty = {"filter": ["", "none"], "answers": ["", "1"], "system": [], "items": []}
+        empty["score"] = []
         used = [k for k in rows[0] if any(row[k] not in empty.get(k, [""]) for row in rows)]
         sides = "".join(">" if k in (*shown, "answers") else "<" for k in used)
         lines = tuple(tuple(row[k] for k in used) for row in rows)

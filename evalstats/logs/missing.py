@@ -143,8 +143,10 @@ def shared_tasks(
         )
     if missing != "intersect":
         raise InputError(
-            f"all systems must have the same tasks and metrics, but {first_few(lines)}; choose "
-            f"with task, metric or systems, or compare what all have with ",
+            f"all systems must have the same tasks and metrics, but {first_few(lines)}; "
+            "choose with ",
+            *(Argument("task"), ", ", Argument("metric"), " or ", Argument("systems")),
+            ", or compare what all have with ",
             Argument("missing", "intersect"),
         )
     notes += [Note("unshared", f"Left out, since {line}") for line in lines]

@@ -321,13 +321,8 @@ class Boundary:
     """Which draws under the null hypothesis have crossed no level since the last improvement.
 
     A new boundary starts after each real improvement, since later looks compare with another step.
-
-    Attributes
-    ----------
-    before : float
-        The level that was spent before the first look of this boundary.
-    surviving : ndarray of bool, shape (R,)
-        Whether each draw has crossed none.
+    `before` is the level that was spent before its first look, and `surviving` `(R,)` says whether
+    each draw has crossed none.
     """
 
     before: float = 0.0
@@ -340,16 +335,9 @@ class Boundary:
 
         As many of the surviving draws cross as the spent level allows, those with the largest
         values. The level of the look is the share of all draws that are as large, and 2^-40 where
-        less than one draw may cross.
-
-        Parameters
-        ----------
-        influence : ndarray, shape (N,)
-            Of each segment on the improvement: positive where the new step is better.
-        spent : float
-            What the looks of the run may spend together up to this one, `Rules.spent`.
-        seed : int
-            Of the flips, the same for all looks of a run.
+        less than one draw may cross. `influence` `(N,)` is that of each segment on the improvement,
+        positive where the new step is better; `spent` is what the looks of the run may spend
+        together up to this one, `Rules.spent`; `seed` is the same for all looks.
         """
         draws = _flipped(influence, seed)
         n_surviving = int(np.count_nonzero(self.surviving))
@@ -389,13 +377,9 @@ def _flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
 
 
 class OutOfBag:
-    """Bootstrap resamples with the segments that each left out.
+    """Bootstrap resamples with the segments that each left out: rows of `bootstrap_weights`.
 
-    Parameters
-    ----------
-    n_segments, n_resamples, seed : int
-        The resamples are the rows of `bootstrap_weights`. Those that left no segment out are
-        dropped; they occur for two or three segments.
+    Those that left no segment out are dropped; they occur for two or three segments.
     """
 
     def __init__(self, n_segments: int, n_resamples: int, seed: int) -> None:
@@ -428,18 +412,9 @@ class OutOfBag:
 class BestSoFar:
     """The best candidate so far, on all segments and in each of B resamples.
 
-    Attributes
-    ----------
-    step : int
-        The winner on all segments.
-    score : float
-        Its score there.
-    out_of_bag : ndarray, shape (B,)
-        Its scores on the segments that each resample left out.
-    winners : ndarray of int, shape (B,)
-        The winner in each resample; the earlier one where two are equal.
-    winners_in_bag, winners_out_of_bag : ndarray, shape (B,)
-        The scores of these winners.
+    `step` and `score` are those of the winner on all segments, and `out_of_bag` `(B,)` its scores
+    on those that each resample left out. `winners` `(B,)` has the winner in each resample, the
+    earlier one where two are equal, and the other two the scores of these.
     """
 
     step: int

@@ -182,10 +182,7 @@ class Monitor:
             N outputs, one a segment; or an `Accumulator` with ids, or a `SegmentStatistics` of one
             system, under the same metric.
 
-        Raises
-        ------
-        InputError
-            For bad input; the monitor stays as it was.
+        Bad input raises an `InputError`, and the monitor stays as it was.
         """
         step = integer(step, "step", 0, 2**53)
         if self.last is not None and step <= self.last.step:
@@ -250,10 +247,9 @@ class Monitor:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the run so far, into `ax` if given.
 
-        Raises
-        ------
-        InputError
-            Before the first check, or without matplotlib (``evalstats-text[plot]``).
+        Filled markers are real improvements; the others are open, and left out beyond 60 checks. Up
+        to 25 checks have a bar each, more a band. Before the first check, or without matplotlib
+        (``evalstats-text[plot]``), it is an `InputError`.
         """
         best = self._history.best
         if best is None:
@@ -302,11 +298,8 @@ class Monitor:
             From a monitor with the same references, metric and options; `patience` and
             `confidence_level` may differ.
 
-        Raises
-        ------
-        InputError
-            For a state of another monitor, or something that is no state at all; this monitor
-            stays as it was.
+        A state of another monitor, or one that is damaged, raises an `InputError`, and this monitor
+        stays as it was.
         """
         try:
             if state["version"] != _VERSION:
@@ -459,11 +452,7 @@ def _curve(
     unit: str,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the scores of at least one check with their intervals, and the corrected one.
-
-    Filled markers are real improvements; the others are open, and left out beyond 60 checks. Up to
-    25 checks have a bar each, more a band.
-    """
+    """Draw the scores of at least one check with their intervals, and the corrected one."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, ScalarFormatter, StrMethodFormatter
 
     axes, blue = figures.own_axes(ax, 2.5), figures.BLUE

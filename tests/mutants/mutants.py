@@ -1068,8 +1068,8 @@ a sample of OpenAI evals that was asked and has no score is missing
 + places = [*run.values]
 @ logs/formats/arenas.py: logs_agents
 ties that older versions of AlpacaEval wrote as 0 are ties
--     preferences[preferences == 0] = 1.5
-+     preferences[preferences == 0] = 1.0
+- score = number(preference, where) or 1.5
++ score = number(preference, where) or 1.0
 @ logs/rows.py: logs_joining
 names of digits are in the order of all names
 - order.sort(key=digits.__getitem__)

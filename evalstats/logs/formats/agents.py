@@ -231,21 +231,21 @@ TAU_BENCH = Format(
     ".json",
     lambda source: has(first_of(source.json), "task_id", "reward", "info", "trial"),
     _tau_bench,
-    lambda path: begins(path, _TRIALS),
+    partial(begins, beginning=_TRIALS),
 )
 TAU2_BENCH = Format(
     "tau2-bench",
     ".json",
     lambda source: all(get(source.json, "info", of) is not None for of in _TAU2_INFO),
     _tau2_bench,
-    lambda path: begins(path, _RESULTS),
+    partial(begins, beginning=_RESULTS),
 )
 SWE_BENCH = Format(
     "SWE-bench",
     ".json",
     lambda source: has(source.json, "resolved_ids", "total_instances"),
     _swe_bench,
-    lambda path: begins(path, _REPORT),
+    partial(begins, beginning=_REPORT),
 )
 
 
@@ -593,5 +593,5 @@ def _mean_stated(run: Any, metric: str) -> float | None:
 
 
 DEEPEVAL = Format(
-    "DeepEval", ".json", _is_deepeval, _deepeval, lambda path: begins(path, _TEST_RUN)
+    "DeepEval", ".json", _is_deepeval, _deepeval, partial(begins, beginning=_TEST_RUN)
 )

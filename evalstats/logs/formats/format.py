@@ -61,12 +61,13 @@ class Format:
     suffixes: str
     fits: Callable[[Source], bool]
     rows: Callable[[Reading], Iterable[Rows]]
-    listed: Callable[[Path], bool] | None = None
+    listed: Callable[[Source], bool] | None = None
 
     def files(self, source: Source) -> Iterator[Path]:
         """Yield the files of a folder that are of this format, or the file that is."""
         if source.path.is_dir():
-            yield from filter(self.listed, source.files) if self.listed is not None else ()
+            if self.listed is not None:
+                yield from (part.path for part in source.parts if self.listed(part))
         elif source.suffix in self.suffixes.split() and self.fits(source):
             yield source.path
 
@@ -88,9 +89,8 @@ class Format:
         )
 
 
-def begins(path: Path, beginning: re.Pattern[bytes]) -> bool:
+def begins(source: Source, beginning: re.Pattern[bytes]) -> bool:
     """Return whether a file is JSON whose first bytes match a pattern; no more of it is read."""
-    source = Source(path)
     return source.suffix == ".json" and beginning.match(source.head) is not None
 
 

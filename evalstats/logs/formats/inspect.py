@@ -60,11 +60,11 @@ _COUNTING = re.compile(r"(at_least|pass_at|pass_k)_([1-9]\d*)")
 _Reducer = Callable[[list[float]], float]
 
 
-def _is_log(path: Path) -> bool:
+def _is_log(source: Source) -> bool:
     """Return whether a file is a log, by its name or its first bytes; it is not read."""
-    if path.suffix != ".json":
-        return path.suffix == ".eval"
-    return bool(_LOG.match(Source(path).head))
+    if source.path.suffix != ".json":
+        return source.path.suffix == ".eval"
+    return bool(_LOG.match(source.head))
 
 
 class _Stored(NamedTuple):

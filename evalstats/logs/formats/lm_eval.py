@@ -362,8 +362,9 @@ def _with_samples(path: Path, run: _Run, skipped: Sequence[str]) -> _Run:
     return run
 
 
-def _is_of_run(path: Path) -> bool:
+def _is_of_run(source: Source) -> bool:
     """Return whether a file of a folder has samples or results, by its name."""
+    path = source.path
     is_named = path.name.startswith("results_") and _stamp_of(path) != ""
     return is_named or _SAMPLES.fullmatch(path.name) is not None
 
