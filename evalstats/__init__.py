@@ -24,8 +24,7 @@ _MODULES = {
     "metrics.error_rates": "token_edits",
     "metrics.ratios": "MeanOfRuns",
     "designs.judges": "RoganGladen Judged",
-    "statistics.extraction": "extract",
-    "statistics.runs": "extract_runs",
+    "statistics.extraction": "extract extract_runs",
     "statistics.segments": "SegmentStatistics concatenate",
     "resampling.weighted": "bootstrap_weights bootstrap_totals",
     "designs.shards.resample": "resample_shard",
@@ -161,8 +160,8 @@ if TYPE_CHECKING:
     from evalstats.results.records import MarginTest as MarginTest
     from evalstats.results.records import UnitCounts as UnitCounts
     from evalstats.statistics.extraction import extract as extract
+    from evalstats.statistics.extraction import extract_runs as extract_runs
     from evalstats.statistics.files import read_lines as read_lines
-    from evalstats.statistics.runs import extract_runs as extract_runs
     from evalstats.statistics.segments import SegmentStatistics as SegmentStatistics
     from evalstats.statistics.segments import concatenate as concatenate
     from evalstats.testing import assert_not_worse as assert_not_worse

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from evalstats.analysis.drawn import Drawn, Floats, Pair, maker_of
 from evalstats.analysis.options import Options
-from evalstats.analysis.tasks import Part, Task
-from evalstats.analysis.totals import Total
+from evalstats.analysis.tasks import Part, Task, Total
 from evalstats.errors import InputError
 from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimates

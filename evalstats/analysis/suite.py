@@ -25,8 +25,15 @@ from evalstats.analysis.options import (
     Test,
     option,
 )
-from evalstats.analysis.tasks import Part, Task, as_decided, as_pairs, is_statistics, tables_of
-from evalstats.analysis.totals import as_totals
+from evalstats.analysis.tasks import (
+    Part,
+    Task,
+    as_decided,
+    as_pairs,
+    as_totals,
+    is_statistics,
+    tables_of,
+)
 from evalstats.checks import also_called, label, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.executors import Workers

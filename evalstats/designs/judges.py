@@ -18,9 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import flag, integer, is_missing, listed, real, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
-from evalstats.metrics.base import Correction, Floats, Metric, keep
-from evalstats.metrics.identity import MetricSignature
-from evalstats.metrics.labels import checked_pair
+from evalstats.metrics.base import Correction, Floats, Metric, MetricSignature, keep
+from evalstats.metrics.confusion import checked_pair
 from evalstats.metrics.ratios import ratio, ratio_gradient
 from evalstats.results.notes import FEW, FEW_GROUPS
 from evalstats.results.records import Caution, counted, plural

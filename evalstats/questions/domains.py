@@ -18,8 +18,7 @@ from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Codes, Labels, label_codes, refuse_crossed, unit_name
 from evalstats.analysis.drawn import Drawn, refuse_fixed
 from evalstats.analysis.scores import Segments, is_score_sum, run_by_run
-from evalstats.analysis.tasks import Task, labels_of
-from evalstats.analysis.totals import Total, as_totals
+from evalstats.analysis.tasks import Task, Total, as_totals, labels_of
 from evalstats.checks import label
 from evalstats.errors import InputError
 from evalstats.inference import student
@@ -45,8 +44,8 @@ from evalstats.results.records import (
 )
 from evalstats.results.signatures import part_name
 from evalstats.results.tabular import Column, Table, table_of
+from evalstats.statistics.names import summed_within
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.statistics.values import summed_within
 
 if TYPE_CHECKING:
     from evalstats.pictures.figures import Panels

@@ -162,7 +162,7 @@ labels by place go by the numbers of lines
 labels by place are refused where names are in another order
 - np.any(np.diff(part.rows.items.order) < 0)
 + False
-@ analysis/shares.py: crossed
+@ analysis/scores.py: crossed
 answers with two labels are counted in groups of the label that has more
 - max(self.units.sides, key=lambda side
 + min(self.units.sides, key=lambda side
@@ -439,14 +439,14 @@ the last task does not decide for all
 the last task does not decide which test it is
 - test = "t" if all(undrawn) else options.test
 + test = "t" if undrawn[-1] else options.test
-@ analysis/totals.py: suites
+@ analysis/tasks.py: suites
 names of tasks change no total
 - return sorted(self.tables, key=identities.__getitem__)
 + return sorted(self.tables)
 nor do they name it
 - names = sorted({table.metric.name for table in self.tables.values()})
 + names = distinct(table.metric.name for table in self.tables.values())
-@ analysis/shares.py: counts suites
+@ analysis/scores.py: counts suites
 the failures of few items may be unseen
 - return np.asarray(np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
 + return np.asarray(0 * np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
@@ -480,7 +480,7 @@ a recovery of 1 has the floor of no difference
 answers that are counted have the degrees of freedom of all units
 - return self.drawn.of.counted(self.a, self.b, influence)
 + return replace(self.drawn.of.counted(self.a, self.b, influence), degrees=self.spread.degrees)
-@ analysis/margins.py: fieller counts
+@ analysis/pairs.py: fieller counts
 claims follow the test and not the interval that is shown
 - method = "t" if pair.options.test == "t" else "bootstrap"
 + method = pair.options.method
@@ -501,11 +501,11 @@ scores that are equal but for rounding have a ratio of 1
 what units add to runs grows with a factor
 - replace(self, scores=factor * self.scores, influence=factor * self.influence)
 + replace(self, scores=factor * self.scores)
-@ analysis/margins.py: gates margins
+@ analysis/pairs.py: gates margins
 of a score below 0 no share is kept
 - min(base, new) < 0
 + min(base, new) < -1e300
-@ analysis/margins.py: arenas
+@ analysis/pairs.py: arenas
 of an arena of ties alone nothing is claimed
 - return drawn.of.has_few_values
 + return False
@@ -527,7 +527,7 @@ the analysis is read from the end as far as its keys are in order
 a change of one option leaves the others
 - found = {**dict(self.analysis), **changes}
 + found = dict(changes)
-@ metrics/identity.py: signatures interchange
+@ metrics/base.py: signatures interchange
 each version of sacreBLEU is named once
 - for version in signature.versions}
 + for version in [",".join(signature.versions)]}
@@ -570,14 +570,14 @@ strata of one unit are drawn together
 units are drawn within their strata
 - return recipe(units.n, seed) if units.codes is None else Stratified(units.n, seed, units.codes)
 + return recipe(units.n, seed)
-@ analysis/swaps.py: randomisation
+@ analysis/pairs.py: randomisation
 all swaps are enumerated where B allows
 - 2 ** drawn.differ(*pair)[0] <= options.n_resamples
 + 2 ** drawn.differ(*pair)[0] < 0
 as many swaps as resamples are enumerated
 - 2 ** drawn.differ(*pair)[0] <= options.n_resamples
 + 2 ** drawn.differ(*pair)[0] < options.n_resamples
-@ analysis/shares.py: counts
+@ analysis/scores.py: counts
 where nothing varies items count as their weights leave them (Kish)
 - segments = student.kish(self.weights)
 + segments = float(self.success.shape[1])
@@ -740,7 +740,7 @@ a p-value at the level is significant
 a derived truth value is no number
 - or isinstance(found, bool) != isinstance(made, bool)
 + or False
-@ resampling/products.py: resampling executors
+@ resampling/weighted.py: resampling executors
 float32 counts to 2^24 only
 - _SINGLE_LIMIT = float(2**24)
 + _SINGLE_LIMIT = float(2**40)
@@ -773,7 +773,7 @@ swaps are of another stream than the bootstrap
 batches of resamples are independent
 - words = np.random.SeedSequence(seed, spawn_key=(*key, number))
 + words = np.random.SeedSequence(seed, spawn_key=(*key, 0))
-@ resampling/products.py: careless_input
+@ resampling/weighted.py: careless_input
 numbers whose spread is lost in their size are refused
 - _MOST_MOVED = 0.01
 + _MOST_MOVED = 1e9
@@ -1099,7 +1099,7 @@ NLTK's functions have NLTK's module path
 sacreBLEU's TER may be given an option without an effect
 - if options.get("asian_support") is True and not (
 + if False and not (
-@ text/guards.py: guards
+@ text/tokenization.py: guards
 words that are set apart need no tokeniser
 - is_apart = found in UNSPACED
 + is_apart = False
@@ -1109,7 +1109,7 @@ the target language is the last
 a hundred tokenised outputs are enough
 - min(100, max(5, n / 20))
 + max(5, n / 20)
-@ statistics/guards.py: guards
+@ statistics/extraction.py: guards
 where references are empty outputs may be
 - n_empty - n_absent
 + n_empty
@@ -1273,7 +1273,7 @@ edits against nothing are 100
 classes that never occur count as 0, or not at all
 - (average != "balanced" and not omit)
 + (average != "balanced")
-@ metrics/calibration.py: number_metrics
+@ metrics/probabilities.py: number_metrics
 a bin holds its upper edge
 - np.searchsorted(edges, pairs[:, 0])
 + np.searchsorted(edges, pairs[:, 0], side="right")

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
 from evalstats.analysis.drawn import Drawn, maker_of, refuse_fixed
 from evalstats.analysis.estimate import result_signature
-from evalstats.analysis.margins import claims_of
 from evalstats.analysis.max_t import CLAIMS
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
-from evalstats.analysis.pairs import PairTest
+from evalstats.analysis.pairs import PairTest, claims_of
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share, shown
 from evalstats.designs.judges import by_role, with_pairs

@@ -13,8 +13,7 @@ from evalstats.analysis.estimate import limits_of, result_signature
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.suite import Groups, Suite, Tables
-from evalstats.analysis.tasks import Task, as_decided
-from evalstats.analysis.totals import Total
+from evalstats.analysis.tasks import Task, Total, as_decided
 from evalstats.designs.one_sample.against import PAIR, Bound, OneSample, refuse_constant
 from evalstats.errors import InputError
 from evalstats.inference.families import holm
