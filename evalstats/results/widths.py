@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, takewhile
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 from unicodedata import combining, east_asian_width
 
 #: No terminal is taken to be narrower.
@@ -33,9 +33,10 @@ def of(text: str) -> int:
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def of_terminal() -> int | None:
-    """Return the columns of the terminal that is printed on; None where there is none."""
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+def of_terminal(stream: TextIO | None = None) -> int | None:
+    """Return the columns of the terminal that a stream is, standard output by default, or None."""
+    stream = stream or sys.stdout
+    is_terminal = stream is not None and stream.isatty()
     return shutil.get_terminal_size().columns if is_terminal else None
 
 
