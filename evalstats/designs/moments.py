@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations, combinations_with_replacement
 from operator import add
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,7 @@ from evalstats.analysis.design import (
     as_aggregate,
     without_singles,
 )
-from evalstats.analysis.drawn import Drawn, Maker, frozen
+from evalstats.analysis.drawn import Drawn, Maker, frozen, refuse_options
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Scored, distinct_names
 from evalstats.checks import also_called, as_floats, choice, label, listed
@@ -197,19 +197,35 @@ class Moments:
         metric: Metric | str,
     ) -> Moments:
         """Return the moments in all rows of `moments_query`, one a stratum, as `from_row`."""
-        known = as_metric(metric)
-        read = as_rows(rows, len(as_names(systems)), len(known.columns))
-        names = [row.stratum for row in read]
+        known, n_systems = as_metric(metric), len(as_names(systems))
+        width = len(known.columns)
+        read = [_as_row(row, n_systems, width) for row in rows]
+        if not read:
+            raise InputError("is empty: the query found no segments", argument="rows")
+        units, names, numbers = zip(*read, strict=True)
+        if len(read) > 1 and (None in names or len(set(map(str, names))) < len(names)):
+            raise InputError("must be one a stratum, each with its name", argument="rows")
+        # What comes before the sums has two columns that are no numbers.
+        first, side = len(FIRST) - 2, n_systems * width
+        values, above = np.stack(numbers), np.triu_indices(side)
+        n, sizes = values[:, 0], values[:, first - 2 : first]
+        ends = first + side, first + side + len(above[0])
+        _, sums, products, differing = np.split(values, [first, *ends], axis=1)
+        squares = np.zeros((len(read), side, side))
+        squares[:, above[0], above[1]] = squares[:, above[1], above[0]] = products
+        counts = np.zeros((3, n_systems, n_systems), dtype=np.int64)
+        pairs = np.triu_indices(n_systems, 1)
+        counts[:, pairs[0], pairs[1]] = np.sum(differing, axis=0).reshape(-1, 3).T
         return cls(
             systems=tuple(systems),
             metric=known,
-            n=np.array([row.n for row in read]),
-            sums=np.stack([row.sums for row in read]),
-            products=np.stack([row.products for row in read]),
-            differing=np.sum([row.differing for row in read], axis=0),
-            strata=() if names == [None] else tuple(map(str, names)),
-            unit=read[0].unit,
-            sizes=np.stack([row.sizes for row in read]),
+            n=n,
+            sums=sums.reshape(-1, n_systems, width),
+            products=squares,
+            differing=counts + np.swapaxes(counts, 1, 2),
+            strata=() if names == (None,) else tuple(map(str, names)),
+            unit=str(units[0]),
+            sizes=sizes,
         )
 
     def __repr__(self) -> str:
@@ -458,18 +474,6 @@ def _quoted(name: object, quote: str, argument: str) -> str:
     return quote + name.replace(quote, 2 * quote) + quote
 
 
-class Row(NamedTuple):
-    """What one row of the answer says, of K = S·k columns."""
-
-    unit: str
-    stratum: Any  # None where there are no strata
-    n: int
-    sizes: NDArray[np.int64]  # (2,)
-    sums: NDArray[np.float64]  # (S, k)
-    products: NDArray[np.float64]  # (K, K)
-    differing: NDArray[np.int64]  # (3, S, S)
-
-
 def columns_of(n_systems: int, width: int) -> list[str]:
     """Return the names of the columns of the query, in order.
 
@@ -486,20 +490,10 @@ def columns_of(n_systems: int, width: int) -> list[str]:
     ]
 
 
-def as_rows(
-    rows: Iterable[Mapping[str, Any] | Sequence[Any]], n_systems: int, width: int
-) -> list[Row]:
-    """Return what all rows of an answer say, or what is wrong with them."""
-    read = [_row(row, n_systems, width) for row in rows]
-    if not read:
-        raise InputError("is empty: the query found no segments", argument="rows")
-    names = [row.stratum for row in read]
-    if len(read) > 1 and (None in names or len(set(map(str, names))) < len(names)):
-        raise InputError("must be one a stratum, each with its name", argument="rows")
-    return read
-
-
-def _row(row: Mapping[str, Any] | Sequence[Any], n_systems: int, width: int) -> Row:
+def _as_row(
+    row: Mapping[str, Any] | Sequence[Any], n_systems: int, width: int
+) -> tuple[Any, Any, Floats]:
+    """Return unit, stratum (or `None`) and numbers of a row of the answer, or what is wrong."""
     names = columns_of(n_systems, width)
     # What BigQuery and Spark return has its columns by name, and by number.
     values: list[Any] = []
@@ -524,23 +518,7 @@ def _row(row: Mapping[str, Any] | Sequence[Any], n_systems: int, width: int) -> 
         numbers = np.array([float(known[name]) for name in names[2:]])
     except (TypeError, ValueError) as error:
         raise InputTypeError(f"must hold numbers: {error}", argument="row") from None
-    side = n_systems * width
-    n_products = side * (side + 1) // 2
-    sums, products, counts = np.split(numbers[len(FIRST) - 2 :], [side, side + n_products])
-    square = np.zeros((side, side))
-    square[np.triu_indices(side)] = products
-    differing = np.zeros((3, n_systems, n_systems), dtype=np.int64)
-    first, second = np.triu_indices(n_systems, 1)
-    differing[:, first, second] = counts.reshape(-1, 3).T
-    return Row(
-        unit=str(known["unit"]),
-        stratum=known["stratum"],
-        n=int(known["n"]),
-        sizes=numbers[3:5].astype(np.int64),
-        sums=sums.reshape(n_systems, width),
-        products=square + np.triu(square, 1).T,
-        differing=differing + np.swapaxes(differing, 1, 2),
-    )
+    return known["unit"], known["stratum"], numbers
 
 
 def from_moments(
@@ -576,13 +554,9 @@ def of_tasks(tasks: Mapping[str, Moments], aggregate: Aggregate) -> Drawn:
 
 def decide(moments: Moments, options: Options, asked: Mapping[str, int]) -> Options:
     """Return the options with t for all that would be drawn."""
-    for name, unknown in (("method", ("percentile", "bca")), ("test", ("ar",))):
-        if getattr(options, name) in unknown:
-            raise InputError(
-                f"{getattr(options, name)!r} needs resamples, and {MAKER.why}; leave it out, and t "
-                f"decides",
-                argument=name,
-            )
+    refused = {"method": ("percentile", "bca"), "test": ("ar",)}
+    why = f"needs resamples, and {MAKER.why}; leave it out, and t decides"
+    refuse_options(options, refused, why)
     for name in asked:
         raise InputError(
             "must be left out when a Moments is given: nothing is drawn of it, and t decides",

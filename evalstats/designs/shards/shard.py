@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Units
-from evalstats.analysis.drawn import Drawn, Maker, frozen
+from evalstats.analysis.drawn import NO_SEGMENTS, Drawn, Maker, frozen, refuse_options
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Scored, distinct_names
 from evalstats.checks import also_called, choice, integer, label, listed, real, refuse_masked, shown
@@ -586,12 +586,8 @@ def from_shards(shards: Sequence[Shard], aggregate: Aggregated, options: Options
 
 def decide(shard: Shard, options: Options, asked: Mapping[str, int]) -> Options:
     """Return the options with the resamples and the seed of a shard."""
-    for name, unknown in (("method", "bca"), ("test", "ar")):
-        if getattr(options, name) == unknown:
-            raise InputError(
-                f"{unknown!r} needs the statistics of every segment, and {MAKER.why}; leave it out",
-                argument=name,
-            )
+    why = f"needs the statistics of every segment, and {MAKER.why}; leave it out"
+    refuse_options(options, NO_SEGMENTS, why)
     for name, decided in (("n_resamples", shard.n_resamples), ("rng", shard.seed)):
         if name in asked and asked[name] != decided:
             raise InputError(
