@@ -166,7 +166,7 @@ labels by place are refused where names are in another order
 answers with two labels are counted in groups of the label that has more
 - max(self.units.sides, key=lambda side
 + min(self.units.sides, key=lambda side
-@ analysis/design.py: crossed
+@ designs/crossed.py: crossed
 what shares both labels counts once
 - max(first + second - both, both)
 + max(first + second, both)
