@@ -7,6 +7,7 @@ where changes a bit.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
@@ -36,6 +37,8 @@ Floats = NDArray[np.float64]
 
 #: More resamples than this settle nothing that fewer would not.
 MOST_RESAMPLES = 10_000_000
+#: So many totals are scored together: 32 megabytes.
+_MOST_TOTALS = 1 << 22
 KINDS = ("multinomial", "bayesian")
 
 
@@ -253,11 +256,14 @@ def stacked_products(
 def _scored(
     products: Stacked, then: Callable[[list[Floats]], Floats], rows: NDArray[Any]
 ) -> Floats:
-    totals: dict[int, Floats] = {}
-    for some, places, product in products:
-        found = np.ascontiguousarray(product(rows[:, places]).swapaxes(1, 2))
-        totals.update(zip(some, found, strict=True))
-    return then([totals[t] for t in range(len(totals))])
+    n_columns, scored = sum(math.prod(product.shape[::2]) for *_, product in products), []
+    for some_rows in np.array_split(rows, -(-len(rows) * n_columns // _MOST_TOTALS)):
+        totals: dict[int, Floats] = {}
+        for some, places, product in products:
+            found = np.ascontiguousarray(product(some_rows[:, places]).swapaxes(1, 2))
+            totals.update(zip(some, found, strict=True))
+        scored.append(then([totals[t] for t in range(len(totals))]))
+    return np.concatenate(scored)
 
 
 def over_batches(
