@@ -485,13 +485,21 @@ def check_fits(segments: Sequence[Resampled], options: Options) -> None:
 def refuse_resampling(options: Options, what: str) -> None:
     """Refuse methods and tests that say nothing of this, of which t is to decide."""
     for name in ("method", "test"):
-        if getattr(options, name) in ("percentile", "bca", "ar"):
-            raise InputError(
-                f"{getattr(options, name)!r} says nothing of {what} leave ",
-                Argument(name),
-                " out, and t decides",
-                argument=name,
-            )
+        said = f"says nothing of {what} leave ", Argument(name), " out, and t decides"
+        refuse_options(options, {name: ("percentile", "bca", "ar")}, *said)
+
+
+def refuse_options(
+    options: Options, refused: Mapping[str, Sequence[str]], *why: str | Argument
+) -> None:
+    """Refuse the values of options that are named here, and say why."""
+    for name, values in refused.items():
+        if (value := getattr(options, name)) in values:
+            raise InputError(f"{value!r} ", *why, argument=name)
+
+
+#: What knows no single segment.
+NO_SEGMENTS = {"method": ("bca",), "test": ("ar",)}
 
 
 class Named(Protocol):

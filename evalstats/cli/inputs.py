@@ -24,10 +24,10 @@ from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.metrics import Metric
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 from evalstats.results.forms import Result
 from evalstats.results.records import distinct
-from evalstats.statistics.extraction import Progress, extract_files
+from evalstats.statistics.extraction import Progress, as_runs, extract_files
 from evalstats.statistics.files import (
     MARK_NOTE,
     Lines,
@@ -37,7 +37,6 @@ from evalstats.statistics.files import (
     test_set_files,
 )
 from evalstats.statistics.names import as_names, group_codes
-from evalstats.statistics.runs import as_runs
 from evalstats.statistics.segments import SegmentStatistics, concatenate
 
 if TYPE_CHECKING:
@@ -383,7 +382,7 @@ def _chosen(
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)
     if options.unpaired:
-        from evalstats.designs.unpaired.independent import tables_by_system
+        from evalstats.designs.unpaired import tables_by_system
 
         apart = tables_by_system(tables)
         return [table for name in chosen for table in apart[name]]

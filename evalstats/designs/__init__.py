@@ -1,4 +1,4 @@
-"""How data come about: a folder a design, with its statistics, formulas, records and sentences.
+"""How data come about: a file or a folder each, with all that belongs to it.
 
 - `trials`: several answers to each item
 - `judges`: a judge's scores of all segments, people's of some

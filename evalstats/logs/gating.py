@@ -11,7 +11,7 @@ from evalstats.analysis.design import Labels, NamedTotal
 from evalstats.analysis.drawn import maker_of
 from evalstats.analysis.suite import Groups, Tables
 from evalstats.analysis.tasks import Task, as_task, is_extracted, is_statistics, tables_of
-from evalstats.designs.unpaired.independent import as_unpaired
+from evalstats.designs.unpaired import as_unpaired
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
 from evalstats.logs.log import Log

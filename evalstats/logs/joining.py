@@ -674,7 +674,7 @@ def _judged(
                 argument="human",
             )
     # Few logs have people's scores, or battles.
-    from evalstats.designs.judges.judged import Judged, joined_rows
+    from evalstats.designs.judges import Judged, joined_rows
 
     values = joined_rows(labelled, rows, *(one.values.astype(np.float64) for one in tables))
     names = " + ".join(one.metric.name for one in tables)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
     from evalstats.designs.looks.looks import Looks
     from evalstats.pictures.figures import Axes, Panels
-    from evalstats.questions.influence.influence import Influence
+    from evalstats.questions.influence import Influence
     from evalstats.results.estimates import Estimate
 
 _ANNOTATED = 9

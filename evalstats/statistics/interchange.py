@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from evalstats.checks import shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import BUILT_IN, OF_DESIGNS, Metric, as_metric
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 from evalstats.results.version import version
 
 _FORMAT, _VERSION, _ARRAY = "evalstats segment statistics", 1, "statistics"
@@ -39,7 +39,7 @@ _SCALARS = (bool, int, float, str, NoneType)
 _OWN = {
     **{kind.__name__: kind.__module__ for kind in BUILT_IN},
     **OF_DESIGNS,
-    "Judged": "evalstats.designs.judges.judged",
+    "Judged": "evalstats.designs.judges",
 }
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from evalstats.checks import MOST_NAME, label, listed, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric, scores_of
-from evalstats.metrics.identity import MetricSignature, merged
+from evalstats.metrics.base import MetricSignature, merged
 from evalstats.results import files, tabular
 from evalstats.statistics import interchange
 from evalstats.statistics.names import (
@@ -23,13 +23,15 @@ from evalstats.statistics.names import (
     as_labels,
     as_names,
     as_places,
+    as_repeats,
     as_segment_ids,
+    as_values,
     group_codes,
     labels_at,
     labels_of_groups,
     shared_places,
+    summed_within,
 )
-from evalstats.statistics.values import as_repeats, as_values, summed_within
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from evalstats.analysis.options import EstimateOptions
 from evalstats.checks import also_called, check_same_index, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
-from evalstats.resampling.products import exact_grid
+from evalstats.resampling.weighted import exact_grid
 from evalstats.results.estimates import Estimate
 from evalstats.statistics.extraction import rows_of
 from evalstats.statistics.interchange import is_same_metric, narrowest

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregate, Units
-from evalstats.analysis.shares import Outcomes, as_outcomes
+from evalstats.analysis.scores import Outcomes, as_outcomes
 from evalstats.checks import integer, share, shown
 from evalstats.designs.looks.spending import LEAST_LEVEL, spent, steady
 from evalstats.errors import InputError

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from evalstats.checks import also_called, check_same_index, integer, listed, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import files, tabular, widths
 from evalstats.results.records import counted

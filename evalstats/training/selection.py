@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
-from evalstats.resampling.products import ExactProduct, exact_grid
-from evalstats.resampling.weighted import recipe
+from evalstats.resampling.weighted import ExactProduct, exact_grid, recipe
 from evalstats.resampling.weights import batches
 
 Floats = NDArray[np.float64]

@@ -9,7 +9,7 @@ import evalstats as es
 from evalstats.analysis.design import as_units
 from evalstats.cli import main
 from evalstats.data import examples
-from evalstats.designs.judges.judged import joined_rows
+from evalstats.designs.judges import joined_rows
 from evalstats.statistics.interchange import made_by, rebuilt
 
 #: Resamples, where no number depends on how many there are.

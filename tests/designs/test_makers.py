@@ -9,7 +9,7 @@ import evalstats as es
 from evalstats.analysis.design import Units
 from evalstats.analysis.drawn import Drawn, Maker, frozen
 from evalstats.analysis.scores import Scored
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 
 # What a contributor writes: the type of what is kept, a function to `Drawn`, one of options.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evalstats.designs.shards.keyed import poisson_weights, seed_key
+from evalstats.designs.shards.resample import poisson_weights, seed_key
 from evalstats.resampling.streams import LEFT_OVER, byte_table
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden_shards.json").read_text(encoding="utf-8"))

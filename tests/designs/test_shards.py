@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from scipy import stats
 
 import evalstats as es
-from evalstats.designs.shards.keyed import poisson_weights
-from evalstats.designs.shards.resample import shard_batches, shard_draws
+from evalstats.designs.shards.resample import poisson_weights, shard_batches, shard_draws
 from evalstats.statistics.archives import archive_bytes
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden_shards.json").read_text(encoding="utf-8"))

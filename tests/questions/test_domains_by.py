@@ -9,7 +9,7 @@ from scipy import stats
 
 import evalstats as es
 from evalstats.cli import main
-from evalstats.questions.domains.heterogeneity import welch
+from evalstats.questions.domains import welch
 
 MEAN = es.Mean("m")
 BY_T = {"method": "t", "test": "t"}

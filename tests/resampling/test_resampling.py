@@ -10,11 +10,12 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats.resampling.products import ExactProduct, exact_grid
 from evalstats.resampling.weighted import (
+    ExactProduct,
     all_swap_totals,
     bootstrap_totals,
     bootstrap_weights,
+    exact_grid,
     stratum_totals,
     swap_totals,
 )

@@ -21,7 +21,7 @@ from evalstats.errors import InputError
 from evalstats.inference import bootstrap, randomisation, student
 from evalstats.inference.student import Spread
 from evalstats.resampling import weighted
-from evalstats.resampling.products import on_grid
+from evalstats.resampling.weighted import on_grid
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.records import Record
 

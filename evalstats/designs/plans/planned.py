@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
-from evalstats.metrics.base import Correction, Floats, Metric, keep
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import Correction, Floats, Metric, MetricSignature, keep
 from evalstats.results.notes import FEW, FEW_GROUPS
 from evalstats.results.records import counted, first_few
 

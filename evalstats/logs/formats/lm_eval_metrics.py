@@ -29,7 +29,7 @@ from evalstats.metrics import (
     Perplexity,
     Ratio,
 )
-from evalstats.metrics.perplexity import UNITS
+from evalstats.metrics.probabilities import UNITS
 
 #: Labels are few; beyond it pairs are texts.
 _MOST_LABELS = 200

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from evalstats.analysis.design import Aggregated, Labels
@@ -12,8 +13,7 @@ from evalstats.analysis.estimate import limits_of, result_signature
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.suite import Groups, Suite, Tables
-from evalstats.analysis.tasks import Task, as_decided
-from evalstats.analysis.totals import Total
+from evalstats.analysis.tasks import Task, Total, as_decided
 from evalstats.designs.one_sample.against import PAIR, Bound, OneSample, refuse_constant
 from evalstats.errors import InputError
 from evalstats.inference.families import holm
@@ -181,8 +181,8 @@ class ScoreGate(Gate):
             f"{self._verdict_shown}: {self.checks[0].difference.system}, asked{of_total}: "
             f"{self._limit()}, level {self.significance_level:g}"
         )
-        table = table_of(title, self.checks, columns, n_totals=n_totals)
-        return [replace(table, forest=self._forest(table.header.index("score")))]
+        draw = partial(self._forest, [name for name, *_ in columns].index("score"))
+        return [table_of(title, self.checks, columns, n_totals=n_totals, draw=draw)]
 
 
 def _shown(check: ScoreCheck, digits: int | None = None) -> tuple[str, str]:

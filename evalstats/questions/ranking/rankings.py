@@ -219,14 +219,17 @@ class Ranking(Several[Ranked]):
         letters += '. "first" is how often a system scores best in the resamples, which is not the '
         letters += "probability that it is the best."
         spare = ("first", f"[{level}]", "cluster")
-        table = table_of(title, self.systems, columns, (ties, letters), spare=spare)
-        marks = [
-            (Mark(r.rank, r.low, r.high, wider=(r.simultaneous_low, r.simultaneous_high)),)
-            for r in self.systems
-        ]
-        label = f"rank, {level}; thin: all at once"
-        at = table.header.index(f"rank [{percent} %]")
-        return [replace(table, forest=Forest(tuple(marks), at, label, is_whole=True))]
+        at = [name for name, *_ in columns].index(f"rank [{percent} %]")
+
+        def draw() -> Forest:
+            marks = [
+                (Mark(r.rank, r.low, r.high, wider=(r.simultaneous_low, r.simultaneous_high)),)
+                for r in self.systems
+            ]
+            return Forest(tuple(marks), at, f"rank, {level}; thin: all at once", is_whole=True)
+
+        notes = (ties, letters)
+        return [table_of(title, self.systems, columns, notes, spare=spare, draw=draw)]
 
     def _method(self) -> str:
         return (

@@ -17,15 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels, Units, refuse_crossed
-from evalstats.analysis.drawn import Drawn, from_segments, maker_of
+from evalstats.analysis.drawn import NO_SEGMENTS, Drawn, from_segments, maker_of, refuse_options
 from evalstats.analysis.options import Options
-from evalstats.analysis.scores import Resampled, Segments
-from evalstats.analysis.shares import Counts, Share
-from evalstats.analysis.tasks import Task, as_task, is_statistics
-from evalstats.analysis.totals import Total
+from evalstats.analysis.scores import Counts, Resampled, Segments, Share
+from evalstats.analysis.tasks import Task, Total, as_task, is_statistics
 from evalstats.errors import InputError
 from evalstats.inference import counts, student
-from evalstats.metrics.identity import merged
+from evalstats.metrics.base import merged
 from evalstats.resampling.executors import Workers
 from evalstats.results.records import distinct
 from evalstats.statistics.extraction import Metrics, as_systems
@@ -125,13 +123,8 @@ class Independent(Resampled):
 
     def check_fits(self, options: Options) -> None:
         """Refuse options that need systems with the same segments."""
-        for name, needed in (("test", "ar"), ("method", "bca")):
-            if getattr(options, name) == needed:
-                raise InputError(
-                    f"{needed!r} needs systems with the same segments, and these are unpaired; "
-                    f"leave it out",
-                    argument=name,
-                )
+        why = "needs systems with the same segments, and these are unpaired; leave it out"
+        refuse_options(options, NO_SEGMENTS, why)
         if options.paired_runs:
             raise InputError(
                 "is for several runs of systems with the same segments, and these are unpaired",
