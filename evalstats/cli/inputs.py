@@ -199,7 +199,10 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
                 for of in values:
                     of[at, others] = 0
                 tables = [replace(t, values=of) for t, of in zip(tables, values, strict=True)]
-    found = replace(found, tasks={"": _chosen(plan.data(tables), options)})
+    tables, drawn = plan.data(tables), {"groups": plan.unit, "strata": plan.stratum}
+    drawn = {name: of for name, of in drawn.items() if of in tables[0].labels}
+    labels = {name: asked or drawn.get(name) for name, asked in found.labels.items()}
+    found = replace(found, tasks={"": _chosen(tables, options)}, labels=labels)
     if least > 1:
         _check_enough(options, found.systems, found.paths)
     return found

@@ -12,6 +12,7 @@ partial sum of nonnegative integers exceeds the final one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
@@ -40,6 +41,8 @@ Floats = NDArray[np.float64]
 
 #: More resamples than this settle nothing that fewer would not.
 MOST_RESAMPLES = 10_000_000
+#: So many totals are scored together: 32 megabytes.
+_MOST_TOTALS = 1 << 22
 KINDS = ("multinomial", "bayesian")
 #: Sums of integers are exact in a float of p bits while all of them stay below 2**p.
 _SINGLE_LIMIT = float(2**24)
@@ -260,11 +263,14 @@ def stacked_products(
 def _scored(
     products: Stacked, then: Callable[[list[Floats]], Floats], rows: NDArray[Any]
 ) -> Floats:
-    totals: dict[int, Floats] = {}
-    for some, places, product in products:
-        found = np.ascontiguousarray(product(rows[:, places]).swapaxes(1, 2))
-        totals.update(zip(some, found, strict=True))
-    return then([totals[t] for t in range(len(totals))])
+    n_columns, scored = sum(math.prod(product.shape[::2]) for *_, product in products), []
+    for some_rows in np.array_split(rows, -(-len(rows) * n_columns // _MOST_TOTALS)):
+        totals: dict[int, Floats] = {}
+        for some, places, product in products:
+            found = np.ascontiguousarray(product(some_rows[:, places]).swapaxes(1, 2))
+            totals.update(zip(some, found, strict=True))
+        scored.append(then([totals[t] for t in range(len(totals))]))
+    return np.concatenate(scored)
 
 
 def over_batches(
