@@ -343,11 +343,7 @@ class Comparison(Listed[Difference]):
     ) -> Ranking: ...
     @overload
     def ranking(
-        self,
-        *,
-        composite: Composite,
-        higher_is_better: bool = True,
-        task: str | None = None,
+        self, *, composite: Composite, higher_is_better: bool = True, task: str | None = None
     ) -> Ranking: ...
     @overload
     def ranking(

@@ -415,11 +415,7 @@ def rows_of(units: Units, seed: int) -> Weights:
 
 
 def totals_scored(
-    segments: Sequence[Resampled],
-    weights: Weights,
-    n_resamples: int,
-    options: Options,
-    then: Then,
+    segments: Sequence[Resampled], weights: Weights, n_resamples: int, options: Options, then: Then
 ) -> Floats:
     """Return what `then` makes of the totals of resamples, those of all metrics side by side."""
     parts = []

@@ -20,7 +20,7 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Suite
 from evalstats.checks import meant
 from evalstats.cli.flags import COMMANDS, flag_of, names_of
-from evalstats.cli.inputs import Input, Logs, log_at, read
+from evalstats.cli.inputs import Input, Logs, log_at, read, system_names
 from evalstats.cli.output import to_stdout
 from evalstats.cli.parser import Percent, metrics_of
 from evalstats.errors import Argument, InputError
@@ -31,7 +31,7 @@ from evalstats.results.files import replacing
 from evalstats.results.forms import Result
 from evalstats.results.records import BARRING, accepting, barring, distinct
 from evalstats.statistics.extraction import Progress
-from evalstats.statistics.files import read_lines, system_names
+from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:

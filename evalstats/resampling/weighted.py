@@ -27,7 +27,6 @@ from evalstats.resampling.weights import (
     ROW_GROUP,
     TOGETHER,
     Bayesian,
-    Halves,
     Multinomial,
     Places,
     Rng,
@@ -195,15 +194,6 @@ def bootstrap_totals(
     n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
     weights = recipe(len(table), as_seed(rng), kind, n_draws)
     return weighted_totals(weights, table, n_resamples, executor)
-
-
-def swap_totals(statistics: NDArray[Any], n_resamples: int, seed: int) -> Floats:
-    """Sum statistics over B random halves of the segments, `(N, k) -> (B, k)`.
-
-    With systems A and B stacked in the columns, `total_A - half_A + half_B` is the total of A after
-    the segments of that half were swapped.
-    """
-    return weighted_totals(Halves(len(statistics), seed), statistics, n_resamples)
 
 
 def all_swap_totals(statistics: NDArray[Any]) -> Floats:
