@@ -18,7 +18,6 @@ from evalstats.analysis.options import SEED, Alternative, Options
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, is_extracted, systems_of
 from evalstats.checks import also_called, integer, real, share
-from evalstats.designs.judges import label_spread
 from evalstats.designs.looks.spending import inflation
 from evalstats.designs.one_sample.against import PAIR, Bound, OneSample, ShareAgainst, as_bound
 from evalstats.designs.trials.repeats import (
@@ -666,7 +665,7 @@ def _pair(
         spread = spread_of(drawn, pair, plan.segment)
         plan, of_trials = plan_of_trials(plan, spread, trials, n)
     found = _record(drawn, plan, n, runs)
-    if of_labels := _of_labels(plan, drawn, pair, n):
+    if drawn.of.corrections and (of_labels := _of_labels(plan, drawn, pair, n)):
         found = replace(found, of_design=replace(found.of_design, of_labels=of_labels))
     base, new = (drawn.of.systems[i] for i in pair)
     observed = float(drawn.scores[pair[1]] - drawn.scores[pair[0]])
@@ -782,8 +781,10 @@ def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
 
 def _of_labels(plan: Design, drawn: Drawn, pair: Pair, n: int) -> LabelPower | None:
     """Return what numbers of people's labels of n units find, where they correct a judge's."""
-    spread = label_spread(drawn, *pair)
-    if spread is None:
+    # Few pilots have labels.
+    from evalstats.designs.judges import label_spread
+
+    if (spread := label_spread(drawn, *pair)) is None:
         return None
     size, pilot = plan.asked.difference, spread.variance(spread.labelled, plan.n) * plan.n
 
