@@ -216,7 +216,6 @@ class Planned(Metric):
 class PlanWorth(Correction):
     """What systems that were run on a part of the items know of all, under one metric."""
 
-    is_by_people: ClassVar[bool] = False
     systems: tuple[str, ...]  # that were run on a part
     n_items: int
     weights: tuple[float, float]
