@@ -126,7 +126,7 @@ judges are worth what the mean correlation of their errors leaves
 groups of labelled and other segments are drawn as they are
 - if np.any(codes != codes[first][self.members]):
 + if False:
-@ inference/counts.py: unpaired
+@ designs/unpaired.py: unpaired
 the variance of two shares is unbiased (Miettinen and Nurminen, 1985)
 - max(variance, 0.0) * n / (n - 1)
 + max(variance, 0.0)
@@ -166,7 +166,7 @@ labels by place are refused where names are in another order
 answers with two labels are counted in groups of the label that has more
 - max(self.units.sides, key=lambda side
 + min(self.units.sides, key=lambda side
-@ analysis/design.py: crossed
+@ designs/crossed.py: crossed
 what shares both labels counts once
 - max(first + second - both, both)
 + max(first + second, both)
@@ -265,7 +265,7 @@ step-down p-values do not fall
 - stepped = np.maximum.accumulate(pvalues[order])
 + stepped = pvalues[order]
 ties with the observed largest count
-- observed[j] - _TIE * abs(observed[j])
+- observed[j] - TIE * abs(observed[j])
 + np.nextafter(observed[j], np.inf)
 equal values have one p-value
 - ties - observed, "right") - 1
@@ -908,7 +908,7 @@ the p-value is the larger of t's and Hall's
 - pvalue = max(pvalue, student.pvalue(corrected, 1.0, spread.degrees, side))
 + pvalue = student.pvalue(corrected, 1.0, spread.degrees, side)
 the interval holds what neither t nor Hall's t rejects
-- below = max(t, student.hall_inverse(t, skewness)) * spread.error
+- below = max(t, hall_inverse(t, skewness)) * spread.error
 + below = t * spread.error
 what was spent before an improvement stays spent
 - boundary = Boundary(rules.spent(len(self.checks)))
@@ -1278,7 +1278,7 @@ a bin holds its upper edge
 spread that squares cannot show is refused
 - _LEAST_SPREAD = 1e-8
 + _LEAST_SPREAD = 0.0
-@ designs/trials/metrics.py: number_metrics
+@ designs/trials/metrics.py: trials
 answers are drawn without replacement
 - np.maximum(some - drawn, 0)
 + some
@@ -1292,7 +1292,7 @@ flips of all trials want the same number of every item
 an item with too few trials is refused
 - for i in np.flatnonzero(n < self.fewest)[:1]:
 + for i in np.flatnonzero(n < 0)[:1]:
-@ inference/families.py: cases
+@ designs/trials/cases.py: cases
 tests that cannot be as small do not count, and others do
 - factors = np.sum(np.triu(able), axis=1)
 + factors = np.ones(len(p))
@@ -1363,14 +1363,14 @@ a rating without another says nothing of agreement
 ranks count half of the ratings at both ends
 - middle = up_to - counts / 2
 + middle = up_to
-@ designs/judges.py: raters
+@ designs/judges.py: rogan_gladen
 a rate is clipped
 - np.clip(ratio(top, bottom, 0.0), 0.0, 1.0)
 + ratio(top, bottom, 0.0)
 without yes or no among labels these are the rate
 - defined = (items > 0) & (people > 0) & (nobody > 0) & (np.abs(bottom) > 1e-12)
 + defined = np.abs(bottom) > 1e-12
-@ analysis/estimate.py: raters
+@ analysis/estimate.py: rogan_gladen
 a judge who hardly tells yes from no is a note
 - if doubtful]
 + if not doubtful]
@@ -1419,7 +1419,7 @@ two spellings of one argument are refused
 a system that is worse is never shown by a sequence
 - if z <= 0:
 + if False:
-@ designs/judges.py: raters
+@ designs/judges.py: rogan_gladen
 where the judge is useless the gradient is that of the labels
 - share[..., 2], share[..., 4] = by_part
 + share[..., 2], share[..., 5] = by_part

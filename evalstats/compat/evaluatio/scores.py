@@ -26,7 +26,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import (
     also_called,
-    as_paired_scores,
     as_scores,
     check_same_index,
     check_same_length,
@@ -546,7 +545,7 @@ def cohens_d_paired(x1: ArrayLike, x2: ArrayLike) -> float:
     >>> cohens_d_paired([1, 2, 3, 4], [0, 3, 4, 5])
     -0.5
     """
-    pairs = as_paired_scores(x1, x2)
+    pairs = paired.as_paired_scores(x1, x2)
     if len(pairs) < 2:
         raise InputError("x1 has 1 score; a standard deviation needs at least two")
     differences = pairs[:, 0] - pairs[:, 1]
