@@ -336,7 +336,7 @@ def of_rankings() -> Cases:
     yield (
         "one difference",
         lambda: [
-            str(es.compare(numbers, n_resamples=B, baseline="A")["grade", "B"].probability(100)),
+            str(es.compare(numbers, n_resamples=B, baseline="A")["grade", "B"].probability(100))
         ],
     )
     result = partial(es.compare, both, n_resamples=B, baseline="A", margin=0.3)

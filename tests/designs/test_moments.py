@@ -223,9 +223,7 @@ def test_parts_add_up():
         (moments_of(table), "strata both or neither"),
         (moments_of(extracted("ter"), strata=STRATA), "metric"),
     ):
-        with pytest.raises(
-            es.InputError, match=f"moments must have the same .*{message}|{message}"
-        ):
+        with pytest.raises(es.InputError, match=message):
             halves[0] + other
 
 
@@ -233,9 +231,7 @@ def test_what_moments_do_not_know_is_said():
     table = extracted("bleu")
     moments = moments_of(table)
     for options in ({"method": "bca"}, {"method": "percentile"}, {"test": "ar"}):
-        with pytest.raises(
-            es.InputError, match="needs resamples, and a Moments keeps sums and pro"
-        ):
+        with pytest.raises(es.InputError, match="needs resamples, and a Moments keeps sums"):
             es.compare(moments, **options)
     for options in ({"n_resamples": 99}, {"rng": 3}):
         with pytest.raises(es.InputError, match=r"must be left out when .*nothing is drawn of it"):
@@ -396,9 +392,7 @@ def test_what_a_query_finds_wrong(database):
         asked(groups="document")
     asked(strata="domain")
     connection.execute(f'UPDATE {known[0]} SET "baseline sys_len" = NULL WHERE rowid = 9')
-    with pytest.raises(
-        es.InputError, match="says of stratum 'x' that 1 rows of the table have a null"
-    ):
+    with pytest.raises(es.InputError, match=r"says of stratum 'x' that 1 rows of the tab.* null"):
         asked(strata="domain")
     connection.execute(f"DELETE FROM {known[0]}")
     with pytest.raises(es.InputError, match="found no segments"):

@@ -795,7 +795,7 @@ shards of different seeds are not added
 a segment in two shards is refused
 - shared = np.flatnonzero(first[1:] <= last[:-1])
 + shared = np.flatnonzero(first[1:] < last[:-1])
-@ designs/shards/resample.py: philox
+@ designs/shards/resample.py: shards
 all 64 bits of an id count
 - counter = (low[:, None], high[:, None], groups, _BYTES)
 + counter = (low[:, None], low[:, None], groups, _BYTES)
@@ -1307,7 +1307,7 @@ an exact p-value is two-sided
 the test is chosen by numbers of items and trials
 - test = "boschloo" if max(smallest) * len(smallest) <= level else "fisher"
 + test = "boschloo"
-@ designs/trials/repeats.py: items_or_trials
+@ designs/trials/repeats.py: trials
 chance in the pilot's trials is taken off
 - TrialSpread(max(variance - chance, 0.0), trial, ceil(_BEYOND * pilot))
 + TrialSpread(max(variance, 0.0), trial, ceil(_BEYOND * pilot))
@@ -1454,7 +1454,7 @@ no unit is drawn more than once
 Borda's count is a mean of ranks
 - return np.asarray(np.mean(ranks(
 + return np.asarray(np.median(ranks(
-@ designs/trials/repeats.py: items_or_trials
+@ designs/trials/repeats.py: trials
 a plan has the trials of items with an answer
 - trials = trials or round(float(np.mean(answers.counts[answers.counts > 0])))
 + trials = trials or round(float(np.mean(answers.counts[answers.counts >= 0])))

@@ -148,24 +148,8 @@ def test_a_stratum_where_all_change_alike_is_not_left_out_silently():
     # Nothing says how a difference of 0 everywhere, or of one number, differs.
     for other in (base, base + 0.5, base + 0.1, base + 1):
         found = es.compare({"base": base, "new": other}, metrics=MEAN).by(domain)
-        with pytest.raises(
-            es.InputError, match="differ on at least 2 tasks, not by the same on al"
-        ):
+        with pytest.raises(es.InputError, match="at least 2 tasks, not by the same on all"):
             found.heterogeneity()
-
-
-def test_the_level_is_held():
-    """400 samples of equal differences and unlike errors: 20 rejections expected, sd 4.4.
-
-    More than 37 have a probability of 1e-4.
-    """
-    rng, n_rejected = np.random.default_rng(12), 0
-    sizes, spreads = np.array([15, 40, 25, 60]), (1.0, 2.0, 0.5, 1.5)
-    for _ in range(400):
-        parts = [rng.normal(0, s, n) for s, n in zip(spreads, sizes, strict=True)]
-        errors = np.array([np.std(x, ddof=1) / len(x) ** 0.5 for x in parts])
-        n_rejected += welch(np.array([x.mean() for x in parts]), errors, sizes - 1.0).pvalue <= 0.05
-    assert 5 <= n_rejected <= 37
 
 
 def test_what_cannot_be_taken_apart_is_refused():
