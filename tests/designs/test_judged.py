@@ -94,22 +94,19 @@ def biased(seed, n=600, labelled=120):
     return dict(zip("AB", judge, strict=True)), human
 
 
-@pytest.mark.parametrize(
-    ("n", "most"), [(40, 6), pytest.param(100, 12, marks=pytest.mark.thorough)]
-)
-def test_the_bias_of_a_judge_cancels(n, most):
-    """Of n pairs of equal systems the judge finds most different, and both together some 5 %.
+def test_the_bias_of_a_judge_cancels():
+    """Of 40 pairs of equal systems the judge finds most different, and both together some 5 %.
 
-    That 7 of 40, or 13 of 100, or more are found at a rate of 7 % has probability .025.
+    That 7 of 40 or more are found at a rate of 7 % has probability .025.
     """
     by_judge = by_both = 0
     options = {"metrics": es.Mean("pass"), "method": "t", "test": "t", "executor": 1}
-    for seed in range(n):
+    for seed in range(40):
         judge, human = biased(seed, n=300, labelled=60)
         by_judge += es.compare(judge, **options)["B"].pvalue <= 0.05
         by_both += es.compare(judge, human=human, **options)["B"].pvalue <= 0.05
-    assert by_judge >= n / 2
-    assert by_both <= most
+    assert by_judge >= 20
+    assert by_both <= 6
 
 
 def test_few_labels_are_told_and_one_is_refused():

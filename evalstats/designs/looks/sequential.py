@@ -551,11 +551,8 @@ class Arrivals:
     values: NDArray[Any]  # (2, n, k) of baseline and system, or (1, n, k) of the system alone
     counts: tuple[int, ...] = ()  # how many there were at each look
 
-    def _order_of(self, ids: tuple[str, ...] | None, n: int) -> NDArray[np.intp] | None:
-        """Return the place of each item in the new data, known ones first; `None` as they are.
-
-        Refuses data that lacks a known item.
-        """
+    def _order_of(self, ids: tuple[str, ...] | None, n: int) -> NDArray[np.intp]:
+        """Return the place of each item in the new data, known ones first; all have to be there."""
         known = self.values.shape[1]
         if (ids is None) is not (self.ids is None):
             raise InputError(
@@ -568,7 +565,7 @@ class Arrivals:
                     f"so far",
                     argument="new",
                 )
-            return None
+            return np.arange(n)
         places = {name: i for i, name in enumerate(ids)}
         gone = [name for name in self.ids if name not in places]
         if gone:
@@ -583,16 +580,15 @@ class Arrivals:
 
     def after(
         self, ids: tuple[str, ...] | None, values: NDArray[Any]
-    ) -> tuple[Arrivals, NDArray[np.intp] | None]:
+    ) -> tuple[Arrivals, NDArray[np.intp]]:
         """Return the items with those of another look, `(S, n, k)`, and the place of each there.
 
-        Known scores stay. The places are `None` where items come in the same order.
+        Known scores stay.
         """
         n = values.shape[1]
         order = self._order_of(ids, n)
-        if order is not None:
-            values = values[:, order]
-            ids = None if ids is None else tuple(ids[i] for i in order.tolist())
+        values = values[:, order]
+        ids = None if ids is None else tuple(ids[i] for i in order.tolist())
         known = self.values.shape[1]
         if not np.array_equal(values[:, :known], self.values):
             differ = np.any(values[:, :known] != self.values, axis=2)
@@ -608,21 +604,19 @@ class Arrivals:
 
 def order_notes(
     table: SegmentStatistics,
-    order: NDArray[np.intp] | None,
+    order: NDArray[np.intp],
     arrivals: Arrivals,
     drawn: Drawn,
     baseline: int,
 ) -> list[str]:
     """Return what speaks against the order in which the items of a table came.
 
-    `order` has the place of each item in the table, in the order in which they came, or is `None`
-    where that is the same; `baseline` is the place of that system.
+    `order` has the place of each item in the table, in the order in which they came; `baseline` is
+    the place of that system.
     """
     counts, units = arrivals.counts, drawn.units
     # At which look each item came, in the order of the table.
-    looks = np.repeat(np.arange(len(counts)), np.diff(counts, prepend=0))
-    if order is not None:
-        looks = looks[np.argsort(order)]
+    looks = np.repeat(np.arange(len(counts)), np.diff(counts, prepend=0))[np.argsort(order)]
     of_units = looks
     if units.members is not None:
         of_units = np.full(units.n, len(counts), dtype=np.intp)
