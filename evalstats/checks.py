@@ -303,18 +303,6 @@ def as_scores(values: object, name: str) -> NDArray[np.float64]:
     return as_numbers(array, name, None)
 
 
-def as_paired_scores(x1: object, x2: object) -> NDArray[np.float64]:
-    """Return two systems' scores of the same segments, `(N, 2)`."""
-    check_same_index({"x1": x1, "x2": x2})
-    first, second = as_scores(x1, "x1"), as_scores(x2, "x2")
-    if len(first) != len(second):
-        raise InputError(
-            f"x1 and x2 must be the same length, one score a segment, got {len(first)} "
-            f"and {len(second)}"
-        )
-    return np.stack([first, second], axis=1)
-
-
 def check_same_length(**lists: Sized) -> None:
     """Refuse lists of different lengths, with all of these in the message."""
     lengths = [len(entries) for entries in lists.values()]

@@ -305,8 +305,10 @@ class Comparison(Listed[Difference]):
         significance_level: float | None = None,
         runs: int | None = None,
         *,
-        trials: int | None = None,
+        trials: int | Sequence[int] | None = None,
         price: tuple[float, float] | None = None,
+        looks: int | None = None,
+        width: float | None = None,
         metric: str | None = None,
         task: str | None = None,
     ) -> Power:
@@ -330,6 +332,8 @@ class Comparison(Listed[Difference]):
             alternative=source.options.alternative,
             trials=trials,
             price=price,
+            looks=looks,
+            width=width,
         )
         return planned_of(source, of, asked)
 
@@ -339,11 +343,7 @@ class Comparison(Listed[Difference]):
     ) -> Ranking: ...
     @overload
     def ranking(
-        self,
-        *,
-        composite: Composite,
-        higher_is_better: bool = True,
-        task: str | None = None,
+        self, *, composite: Composite, higher_is_better: bool = True, task: str | None = None
     ) -> Ranking: ...
     @overload
     def ranking(

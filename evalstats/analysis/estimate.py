@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.design import Aggregated, CrossedUnits, Labels
+from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn, Effect, Pair, maker_of
 from evalstats.analysis.options import (
     SCORE_METHODS,
@@ -431,7 +431,7 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
     """Say how scores came about, how many are missing, what judges are worth, what is doubtful."""
     for one in drawn:
         yield from (*one.of.cautions, *one.origin)
-        if isinstance(one.units, CrossedUnits) and one.influence is not None:
+        if one.influence is not None:
             yield from one.units.notes(one.of.name, one.influence)
         for correction in one.of.corrections:
             yield from correction.notes()

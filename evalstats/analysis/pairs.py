@@ -27,11 +27,7 @@ from evalstats.analysis.scores import Counts, Segments
 from evalstats.errors import Argument, InputError
 from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds
-from evalstats.inference.randomisation import (
-    monte_carlo_error,
-    randomization_pvalue,
-    tie_tolerance,
-)
+from evalstats.inference.randomisation import monte_carlo_error, randomization_pvalue, tie_tolerance
 from evalstats.inference.student import Spread
 from evalstats.resampling.weighted import all_swap_totals
 from evalstats.resampling.weights import Halves

@@ -369,8 +369,7 @@ def _same_systems(tasks: dict[str, list[SegmentStatistics]]) -> tuple[str, ...]:
 
 
 def _as_groups(
-    groups: Mapping[str, Iterable[Any]] | str | None,
-    tasks: Mapping[str, list[SegmentStatistics]],
+    groups: Mapping[str, Iterable[Any]] | str | None, tasks: Mapping[str, list[SegmentStatistics]]
 ) -> dict[str, Labels]:
     if groups is None:
         return {}

@@ -21,21 +21,14 @@ from evalstats.checks import integer, meant
 from evalstats.cli.flags import flag_of, names_of
 from evalstats.cli.output import STANDARD
 from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.logs.words import matches
 from evalstats.metrics import Metric
 from evalstats.metrics.base import MetricSignature
 from evalstats.results.forms import Result
 from evalstats.results.records import distinct
 from evalstats.statistics.extraction import Progress, as_runs, extract_files
-from evalstats.statistics.files import (
-    MARK_NOTE,
-    Lines,
-    read_lines,
-    stem_of,
-    system_names,
-    test_set_files,
-)
+from evalstats.statistics.files import MARK_NOTE, Lines, apart, read_lines, stem_of
 from evalstats.statistics.names import as_names, group_codes
 from evalstats.statistics.segments import SegmentStatistics, concatenate
 
@@ -206,7 +199,10 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
                 for of in values:
                     of[at, others] = 0
                 tables = [replace(t, values=of) for t, of in zip(tables, values, strict=True)]
-    found = replace(found, tasks={"": _chosen(plan.data(tables), options)})
+    tables, drawn = plan.data(tables), {"groups": plan.unit, "strata": plan.stratum}
+    drawn = {name: of for name, of in drawn.items() if of in tables[0].labels}
+    labels = {name: asked or drawn.get(name) for name, asked in found.labels.items()}
+    found = replace(found, tasks={"": _chosen(tables, options)}, labels=labels)
     if least > 1:
         _check_enough(options, found.systems, found.paths)
     return found
@@ -644,3 +640,56 @@ def _on_shared_lines(
         f"segments are lines counted from 1, or from 0 where one is called 0."
     )
     return list(SegmentStatistics.align(*tables, missing="intersect")), chosen, (note,)
+
+
+def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]:
+    """Return the names given, or what tells the names of files apart.
+
+    These are without their last suffix, and without the parts between dots, but for those in
+    numbers, with which all of them begin or end, unless a single sign were left of one.
+    """
+    if names is not None and len(names) != len(paths):
+        raise InputError(
+            f"needs one name for each of the {len(paths)} inputs, got {len(names)}",
+            argument="names",
+        )
+    chosen = list(names or map(stem_of, paths))
+    for i, name in enumerate(chosen):
+        if name in chosen[:i]:
+            raise InputError(
+                f"system name {name!r} comes from both {paths[chosen.index(name)]} and {paths[i]}; "
+                f"give different ",
+                Argument("names"),
+            )
+    return chosen if names else apart(chosen)
+
+
+def test_set_files(test_set: str, langpair: str) -> list[str]:
+    """Return the reference files of one of sacreBLEU's test sets; downloads what is not cached."""
+    from sacrebleu import utils
+    from sacrebleu.dataset import DATASETS
+
+    if test_set not in DATASETS:
+        raise InputError(
+            f"test set {test_set!r} is not one of sacreBLEU's; `sacrebleu --list` prints them"
+        )
+    pairs = sorted(DATASETS[test_set].langpairs)
+    if langpair not in pairs:
+        raise InputError(
+            f"language pair {langpair!r} is not in {test_set}; it has {', '.join(pairs)}"
+        )
+    try:
+        files: list[str] = utils.get_reference_files(test_set, langpair)
+    # sacreBLEU ends the process when a download fails its checks.
+    except (OSError, SystemExit) as error:
+        # Without a network the texts may still be there, though not what they were made from.
+        cache = Path(utils.SACREBLEU_DIR, test_set)
+        pattern = f"{test_set.replace('/', '_')}.{langpair}.ref*"
+        files = sorted(str(path) for path in cache.glob(pattern))
+        if not files:
+            raise InputError(
+                f"test set {test_set}/{langpair} is not cached and could not be downloaded: {error}"
+            ) from error
+    if not files:
+        raise InputError(f"test set {test_set}/{langpair} has no references")
+    return files

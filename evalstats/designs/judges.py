@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,7 @@ from evalstats.text.references import columns_of
 
 if TYPE_CHECKING:
     from evalstats.analysis.design import Units
+    from evalstats.analysis.drawn import Drawn
     from evalstats.statistics.segments import SegmentStatistics
 
 #: A judge that scores labelled segments so differently from others has a note.
@@ -335,6 +336,50 @@ def joined_rows(labelled: Floats, people: Floats, *judges: Floats) -> Floats:
         there = labelled * judge
         rows += [there, judge - there]
     return np.concatenate(rows, axis=-1)
+
+
+class LabelSpread(NamedTuple):
+    """Variances behind the difference of two systems on a unit: of people's scores and a judge's.
+
+    On n labels of N units it is (V_h - 2λC + λ²V_f·N/(N - n))/n, with the λ that suits them.
+    """
+
+    people: float  # V_h
+    judge: float  # V_f
+    both: float  # their covariance, C
+    labelled: int  # units of the pilot
+
+    def variance(self, n_labelled: int, n_units: int) -> float:
+        """Return the variance of the difference on so many labels of so many units."""
+        left = max(1 - n_labelled / n_units, 1e-12)
+        weight = min(max(self.both * left / self.judge, 0.0), 1.0) if self.judge > 0 else 0.0
+        judged = weight**2 * self.judge / left - 2 * weight * self.both
+        return (self.people + judged) / n_labelled
+
+
+def label_spread(drawn: Drawn, a: int, b: int) -> LabelSpread | None:
+    """Return the variances behind the difference of two systems, where people correct a judge.
+
+    `None` where they do not, and where units are labelled in part, or not the same of both systems.
+    """
+    if not drawn.has_segments or len(drawn.segments.blocks) > 1:
+        return None
+    (block,), units = drawn.segments.blocks, drawn.units
+    if not isinstance(metric := block.metric, Judged):
+        return None
+    parts, marks = metric.parts(block.plain[[a, b]]), metric.labelled(block.plain[[a, b]])
+    if np.any(marks[0] != marks[1]) or np.any(marks[..., None] & (parts[:, :, 2] != 0)):
+        return None
+    people, *judges = (
+        np.diff(student.influence_values(metric.metric, parts[:, :, i]), axis=0)[0]
+        for i in (0, *range(1, parts.shape[2], 2))
+    )
+    weights = metric._weights if sum(metric._weights) > 0 else (1.0,) * metric.judges
+    judge = np.average(judges, axis=0, weights=weights)
+    h, f = student.unbiased(np.stack([people, judge]), units.sizes, units.codes)[:, marks[0]]
+    people_squares, judge_squares, products = (float(x @ y) for x, y in ((h, h), (f, f), (h, f)))
+    n = len(h)
+    return LabelSpread(n * people_squares, n * judge_squares, n * products, n)
 
 
 @dataclass(frozen=True)

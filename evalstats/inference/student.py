@@ -158,9 +158,7 @@ def variance_degrees(influence: Floats, codes: NDArray[np.intp] | None = None) -
 
 
 def unbiased(
-    influence: Floats,
-    sizes: NDArray[np.int64] | None = None,
-    codes: NDArray[np.intp] | None = None,
+    influence: Floats, sizes: NDArray[np.int64] | None = None, codes: NDArray[np.intp] | None = None
 ) -> Floats:
     """Return influence values whose sum of squares is the squared error, `(S, N) -> (S, N)`."""
     strata, numbers = _strata(influence.shape[-1], sizes, codes)

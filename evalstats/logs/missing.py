@@ -14,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import Argument, InputError
 from evalstats.logs.formats.format import BY_PLACE
 from evalstats.logs.log import Log, by_key, incompleteness
 from evalstats.logs.pivot import Pivot, epochs_differ
 from evalstats.logs.rows import Key, Rows, natural
-from evalstats.metrics import Mean, Trials
+from evalstats.metrics import Mean
 from evalstats.results.records import Caution, counted, first_few, lacking_unlike
 from evalstats.results.tabular import p_is
 from evalstats.statistics.segments import SegmentStatistics

@@ -18,8 +18,7 @@ May import `text`, `checks` and `errors`.
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evalstats.checks import required, shown
 from evalstats.errors import InputError, InputTypeError
@@ -34,10 +33,6 @@ from evalstats.metrics.ratios import Mean, Ratio
 from evalstats.metrics.rouge import ROUGE
 from evalstats.metrics.sentence_bleu import SentenceBLEU
 
-if TYPE_CHECKING:
-    from evalstats.designs.judges import RoganGladen
-    from evalstats.designs.trials.metrics import ICC, FlipRate, PassAll, PassAny, Trials, pass_at_k
-
 #: The metrics of this room. Files can rebuild them, and those that read text have their fields as
 #: options on the command line.
 BUILT_IN: tuple[type[Metric], ...] = (
@@ -50,13 +45,6 @@ OF_DESIGNS = {
     **dict.fromkeys(("PassAll", "PassAny", "FlipRate", "ICC"), "evalstats.designs.trials.metrics"),
     "RoganGladen": "evalstats.designs.judges",
 }
-#: What else this room is asked for, and designs have.
-_ELSEWHERE = {
-    **OF_DESIGNS,
-    "Trials": "evalstats.designs.trials.metrics",
-    "pass_at_k": "evalstats.designs.trials.metrics",
-}
-
 #: Metrics that can be given by name, with the options that the name sets; case does not matter.
 NAMED: dict[str, partial[Any]] = {
     "bleu": partial(BLEU),
@@ -74,12 +62,6 @@ _SPELLED = {
     **{f"rouge-{v}": f"rouge{v}" for v in ("1", "2")},
     **{"rouge-l": "rougeL", "rouge-lsum": "rougeLsum", "chrf2": "chrf", "chrf2++": "chrf++"},
 }
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _ELSEWHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_ELSEWHERE[name]), name)
 
 
 def is_built_in(metric: Metric) -> bool:
@@ -125,7 +107,6 @@ __all__ = [
     "CER",
     "CHRF",
     "ECE",
-    "ICC",
     "NAMED",
     "OF_DESIGNS",
     "RMSE",
@@ -137,19 +118,13 @@ __all__ = [
     "Brier",
     "Confusion",
     "Correlation",
-    "FlipRate",
     "Mean",
     "Metric",
-    "PassAll",
-    "PassAny",
     "Perplexity",
     "Ratio",
-    "RoganGladen",
     "SentenceBLEU",
-    "Trials",
     "as_metric",
     "is_built_in",
-    "pass_at_k",
     "ratings_by_item",
     "scores_of",
     "written",

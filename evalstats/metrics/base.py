@@ -46,9 +46,8 @@ def signature_of(**parts: object) -> str:
 
 @dataclass(frozen=True)
 class Correction:
-    """What people's labels are worth that correct the scores of a judge under a metric."""
+    """What labels, or items that were run, are worth that correct a prediction of all."""
 
-    is_by_people: ClassVar[bool] = True
     metric: str
     n_labelled: int  # segments, the mean of the systems
 

@@ -12,6 +12,7 @@ partial sum of nonnegative integers exceeds the final one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
@@ -26,7 +27,6 @@ from evalstats.resampling.weights import (
     ROW_GROUP,
     TOGETHER,
     Bayesian,
-    Halves,
     Multinomial,
     Places,
     Rng,
@@ -41,6 +41,8 @@ Floats = NDArray[np.float64]
 
 #: More resamples than this settle nothing that fewer would not.
 MOST_RESAMPLES = 10_000_000
+#: So many totals are scored together: 32 megabytes.
+_MOST_TOTALS = 1 << 22
 KINDS = ("multinomial", "bayesian")
 #: Sums of integers are exact in a float of p bits while all of them stay below 2**p.
 _SINGLE_LIMIT = float(2**24)
@@ -194,15 +196,6 @@ def bootstrap_totals(
     return weighted_totals(weights, table, n_resamples, executor)
 
 
-def swap_totals(statistics: NDArray[Any], n_resamples: int, seed: int) -> Floats:
-    """Sum statistics over B random halves of the segments, `(N, k) -> (B, k)`.
-
-    With systems A and B stacked in the columns, `total_A - half_A + half_B` is the total of A after
-    the segments of that half were swapped.
-    """
-    return weighted_totals(Halves(len(statistics), seed), statistics, n_resamples)
-
-
 def all_swap_totals(statistics: NDArray[Any]) -> Floats:
     """Sum statistics over all 2^n subsets of n segments, `(n, k) -> (2^n, k)`."""
     totals = np.zeros((1, statistics.shape[1]))
@@ -270,11 +263,14 @@ def stacked_products(
 def _scored(
     products: Stacked, then: Callable[[list[Floats]], Floats], rows: NDArray[Any]
 ) -> Floats:
-    totals: dict[int, Floats] = {}
-    for some, places, product in products:
-        found = np.ascontiguousarray(product(rows[:, places]).swapaxes(1, 2))
-        totals.update(zip(some, found, strict=True))
-    return then([totals[t] for t in range(len(totals))])
+    n_columns, scored = sum(math.prod(product.shape[::2]) for *_, product in products), []
+    for some_rows in np.array_split(rows, -(-len(rows) * n_columns // _MOST_TOTALS)):
+        totals: dict[int, Floats] = {}
+        for some, places, product in products:
+            found = np.ascontiguousarray(product(some_rows[:, places]).swapaxes(1, 2))
+            totals.update(zip(some, found, strict=True))
+        scored.append(then([totals[t] for t in range(len(totals))]))
+    return np.concatenate(scored)
 
 
 def over_batches(

@@ -328,9 +328,7 @@ def is_list(value: object) -> bool:
 
 
 def cautions_of(
-    metrics: Sequence[Metric],
-    outputs: Mapping[str, Texts],
-    references: Texts,
+    metrics: Sequence[Metric], outputs: Mapping[str, Texts], references: Texts
 ) -> list[Cautions]:
     """Return for each metric what texts, and one reference of each segment, may make invalid."""
     language, (are_tokenised, n_absent) = language_of(references), n_marked(references)

@@ -52,11 +52,7 @@ def write(path: str | os.PathLike[str], table: Any) -> None:
         "format": _FORMAT,
         "version": _VERSION,
         "evalstats": version(),
-        "metric": {
-            **identity(metric),
-            "signature": table.metric_signature,
-            **made_by(metric),
-        },
+        "metric": {**identity(metric), "signature": table.metric_signature, **made_by(metric)},
         **{name: getattr(table, name) for name in _PLAIN},
         **{name: dict(given) for name in _RARE if (given := getattr(table, name))},
     }

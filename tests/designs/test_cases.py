@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats.designs.trials.cases import boschloo, fisher
-from evalstats.inference.families import holm, tarone_holm
+from evalstats.designs.trials.cases import boschloo, fisher, tarone_holm
+from evalstats.inference.families import holm
 from tests.designs.test_trials import log
 
 

@@ -126,7 +126,7 @@ judges are worth what the mean correlation of their errors leaves
 groups of labelled and other segments are drawn as they are
 - if np.any(codes != codes[first][self.members]):
 + if False:
-@ inference/counts.py: unpaired
+@ designs/unpaired.py: unpaired
 the variance of two shares is unbiased (Miettinen and Nurminen, 1985)
 - max(variance, 0.0) * n / (n - 1)
 + max(variance, 0.0)
@@ -166,7 +166,7 @@ labels by place are refused where names are in another order
 answers with two labels are counted in groups of the label that has more
 - max(self.units.sides, key=lambda side
 + min(self.units.sides, key=lambda side
-@ analysis/design.py: crossed
+@ designs/crossed.py: crossed
 what shares both labels counts once
 - max(first + second - both, both)
 + max(first + second, both)
@@ -265,7 +265,7 @@ step-down p-values do not fall
 - stepped = np.maximum.accumulate(pvalues[order])
 + stepped = pvalues[order]
 ties with the observed largest count
-- observed[j] - _TIE * abs(observed[j])
+- observed[j] - TIE * abs(observed[j])
 + np.nextafter(observed[j], np.inf)
 equal values have one p-value
 - ties - observed, "right") - 1
@@ -1295,7 +1295,7 @@ flips of all trials want the same number of every item
 an item with too few trials is refused
 - for i in np.flatnonzero(n < self.fewest)[:1]:
 + for i in np.flatnonzero(n < 0)[:1]:
-@ inference/families.py: cases
+@ designs/trials/cases.py: cases
 tests that cannot be as small do not count, and others do
 - factors = np.sum(np.triu(able), axis=1)
 + factors = np.ones(len(p))

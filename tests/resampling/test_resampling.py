@@ -17,7 +17,7 @@ from evalstats.resampling.weighted import (
     bootstrap_weights,
     exact_grid,
     stratum_totals,
-    swap_totals,
+    weighted_totals,
 )
 from evalstats.resampling.weights import (
     Bayesian,
@@ -36,6 +36,10 @@ KINDS = {
     "bayesian": lambda n: Bayesian(n, 3),
 }
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden_resampling.json").read_text())
+
+
+def swap_totals(statistics, n_resamples, seed):
+    return weighted_totals(Halves(len(statistics), seed), statistics, n_resamples)
 
 
 def drawn_rows(weights, n_rows):

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import as_paired_scores, as_scores, share
+from evalstats.checks import as_scores, share
+from evalstats.compat.evaluatio.paired import as_paired_scores
 from evalstats.errors import InputError
 from evalstats.inference.families import holm
 

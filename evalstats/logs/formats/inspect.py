@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import is_missing, shown
+from evalstats.designs.trials.metrics import pass_at_k
 from evalstats.errors import InputError
 from evalstats.logs.formats.format import Format, Reading, rows_of
 from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, is_finite, mean_rows
@@ -34,7 +35,6 @@ from evalstats.logs.sources import (
     zip_json,
 )
 from evalstats.logs.words import direction
-from evalstats.metrics import pass_at_k
 
 #: How a log in JSON begins.
 _LOG = re.compile(rb'\s*\{.*?"eval"\s*:\s*\{', re.DOTALL)

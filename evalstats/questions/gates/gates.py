@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
@@ -200,7 +200,7 @@ class Gate(Several[GateCheck]):
     notes: tuple[str, ...] = ()
     undecided: Annotated[str, one_of(UNDECIDED)] | None = None
 
-    derived = ("verdict",)
+    derived: ClassVar[tuple[str, ...]] = ("verdict",)
 
     @property
     def verdict(self) -> str:

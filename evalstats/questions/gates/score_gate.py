@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn, refuse_fixed
@@ -117,6 +117,13 @@ class ScoreGate(Gate):
 
     checks: tuple[ScoreCheck, ...]
 
+    derived: ClassVar[tuple[str, ...]] = ("verdict", "asked")
+
+    @property
+    def asked(self) -> str:
+        """What is asked of every score: "at least 0.9"."""
+        return self.checks[0].asked
+
     def _forest(self, at: int) -> Forest:
         """Return the score of each check, and the number."""
         first = self.checks[0].difference
@@ -127,7 +134,7 @@ class ScoreGate(Gate):
             kind, is_total = KINDS.get(c.verdict, "open"), c.difference.aggregate is not None
             marks.append((Mark(c.score, c.low, c.high, kind, is_total, limits),))
         label = f"score, {tabular.level(1 - 2 * self.significance_level)}"
-        limit = Limit(asked=self.checks[0].asked)
+        limit = Limit(asked=self.asked)
         return Forest(tuple(marks), at, label, null=number, limit=limit)
 
     def _finding(self, row: Any) -> Finding | None:
@@ -153,7 +160,7 @@ class ScoreGate(Gate):
         return f"{check.difference.system} {score} {bounds}, asked: {self._limit()}"
 
     def _limit(self) -> str:
-        return self.checks[0].asked
+        return self.asked
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         units = {plural(check.unit) for check in self.checks}
