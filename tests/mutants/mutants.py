@@ -535,7 +535,7 @@ each version of sacreBLEU is named once
 the totals of two metrics are two parts
 - return task if aggregate is None else f"{task} {metric}"
 + return task
-@ questions/domains.py: domains_over
+@ questions/domains.py: domains
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
@@ -718,11 +718,11 @@ a percentage is of scores that are all from 0 to 1
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
 + elif path and path not in files:
-@ analysis/comparison.py: domains_by
+@ analysis/comparison.py: domains
 no task is called as a total over all
 - if part.total is None and part.name in totals:
 + if False:
-@ questions/domains.py: domains_by
+@ questions/domains.py: domains
 groups that lie in several strata are drawn whole in the total
 - if units.are_split(codes):
 + if False:
