@@ -338,6 +338,14 @@ def test_what_is_about_other_items_is_refused(few_items, asked, message):
         asked(table)
 
 
+def test_pass_at_k_is_the_share_of_subsets_with_a_right_answer():
+    for n in range(1, 7):
+        for k in range(1, n + 1):
+            subsets = list(combinations(range(n), k))
+            expected = [np.mean([min(subset) < c for subset in subsets]) for c in range(n + 1)]
+            np.testing.assert_allclose(es.pass_at_k(n, range(n + 1), k), expected, atol=1e-12)
+
+
 # Plans of items and trials: against brute force, and against simulated pilots
 
 

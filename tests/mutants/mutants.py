@@ -608,7 +608,7 @@ an undecided gate that counts as passed is no error in JUnit's XML
 every reason is printed
 - return [*self.reasons, *notes], signatures
 + return [*self.reasons[:3], *notes], signatures
-@ logs/gating.py: gates
+@ testing.py: gates
 a name of the baseline is no path where there are names of systems
 - is_name = isinstance(hypotheses, Mapping) or is_extracted(hypotheses) or baseline in columns
 + is_name = isinstance(hypotheses, Mapping) or is_statistics(hypotheses)
@@ -908,26 +908,23 @@ the p-value is the larger of t's and Hall's
 - pvalue = max(pvalue, student.pvalue(corrected, 1.0, spread.degrees, side))
 + pvalue = student.pvalue(corrected, 1.0, spread.degrees, side)
 the interval holds what neither t nor Hall's t rejects
-- below = max(t, student.hall_inverse(t, skewness)) * spread.error
+- below = max(t, hall_inverse(t, skewness)) * spread.error
 + below = t * spread.error
 what was spent before an improvement stays spent
 - boundary = Boundary(rules.spent(len(self.checks)))
 + boundary = Boundary()
-@ training/selection.py: monitor
+@ training/history.py: monitor
 the first of equal checkpoints wins
 - won = sign * in_bag > sign * self.winners_in_bag
 + won = sign * in_bag >= sign * self.winners_in_bag
 optimism is never negative
 - return max(0.0, sign * float(
 + return (sign * float(
-@ training/history.py: monitor
-a state has checks that can have followed one another
-- "improved": check.pvalue <= check.level,
-+ "improved": check.improved,
-the winner of each resample is a step that was checked
-- if not np.all(np.isin(arrays["winners"], [check.step for check in checks])):
+@ training/monitor.py: monitor
+a state that has changed is refused
+- if _digest(told) != state["digest"]:
 + if False:
-@ training/check_records.py: monitor
+@ training/monitor.py: monitor
 each real improvement is marked
 - "+" if c.improved else ""
 + ""
@@ -994,7 +991,7 @@ classes of different kinds are different metrics
 metrics of different items are refused or intersected
 - if len({table.segment_ids for table in tables}) < 2:
 + if len({table.segment_ids for table in tables}) < 2 or missing == "available":
-@ logs/settings.py: logs_settings
+@ logs/missing.py: logs_settings
 a gate refuses tasks that were not asked alike
 - refused = [kind for kind in kinds if kind not in allowed]
 + refused = []
@@ -1026,7 +1023,7 @@ of a file only the formats of its kind are asked
 of several runs the newest is read, wherever it was made
 - return log.header.get("status") == "success", created, str(log.path)
 + return log.header.get("status") == "success", str(created), str(log.path)
-@ logs/formats/applications.py: logs_agents
+@ logs/formats/agents.py: logs_agents
 an error of promptfoo is no test without an assertion
 -     if is_error:
 +     if False:
@@ -1071,13 +1068,13 @@ a sample of OpenAI evals that was asked and has no score is missing
 + places = [*run.values]
 @ logs/formats/arenas.py: logs_agents
 ties that older versions of AlpacaEval wrote as 0 are ties
--     preferences[preferences == 0] = 1.5
-+     preferences[preferences == 0] = 1.0
+- score = number(preference, where) or 1.5
++ score = number(preference, where) or 1.0
 @ logs/rows.py: logs_joining
 names of digits are in the order of all names
 - order.sort(key=digits.__getitem__)
 + pass
-@ logs/formats/columns.py: logs_columns
+@ logs/formats/tables.py: logs_columns
 a column that is named is looked at under no other name
 - simple = {name: plain(name) for name in names if name not in named}
 + simple = {name: plain(name) for name in names}
@@ -1281,7 +1278,7 @@ a bin holds its upper edge
 spread that squares cannot show is refused
 - _LEAST_SPREAD = 1e-8
 + _LEAST_SPREAD = 0.0
-@ designs/trials/metrics.py: number_metrics
+@ designs/trials/metrics.py: trials
 answers are drawn without replacement
 - np.maximum(some - drawn, 0)
 + some
@@ -1366,14 +1363,14 @@ a rating without another says nothing of agreement
 ranks count half of the ratings at both ends
 - middle = up_to - counts / 2
 + middle = up_to
-@ designs/judges.py: raters
+@ designs/judges.py: rogan_gladen
 a rate is clipped
 - np.clip(ratio(top, bottom, 0.0), 0.0, 1.0)
 + ratio(top, bottom, 0.0)
 without yes or no among labels these are the rate
 - defined = (items > 0) & (people > 0) & (nobody > 0) & (np.abs(bottom) > 1e-12)
 + defined = np.abs(bottom) > 1e-12
-@ analysis/estimate.py: raters
+@ analysis/estimate.py: rogan_gladen
 a judge who hardly tells yes from no is a note
 - if doubtful]
 + if not doubtful]
@@ -1422,7 +1419,7 @@ two spellings of one argument are refused
 a system that is worse is never shown by a sequence
 - if z <= 0:
 + if False:
-@ designs/judges.py: raters
+@ designs/judges.py: rogan_gladen
 where the judge is useless the gradient is that of the labels
 - share[..., 2], share[..., 4] = by_part
 + share[..., 2], share[..., 5] = by_part
