@@ -451,13 +451,7 @@ def _same_number(counts: Mapping[str, int]) -> int:
 
 
 def as_runs(table: SegmentStatistics, names: Sequence[str]) -> SegmentStatistics:
-    """Return statistics whose rows are runs, of systems with these names, as `extract_runs` does.
-
-    Raises
-    ------
-    InputError
-        Where systems have different numbers of runs.
-    """
+    """Return statistics whose rows are runs, of systems with these names, as `extract_runs` does."""
     counts = Counter(names)
     n_runs = _same_number(counts)
     places = np.array([[i for i, own in enumerate(names) if own == name] for name in counts])
