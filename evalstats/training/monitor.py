@@ -25,8 +25,7 @@ from evalstats.results import files, tabular, widths
 from evalstats.results.records import counted
 from evalstats.results.signatures import Signature
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
-from evalstats.statistics.names import group_codes
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, group_codes
 from evalstats.text.references import References
 from evalstats.training.accumulator import Accumulator, checksums
 from evalstats.training.check_records import Checkpoint, Selected, as_table, curve, run_notes
