@@ -36,7 +36,7 @@ from evalstats.metrics.base import MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import counted, plural
 from evalstats.statistics.interchange import is_same_metric
-from evalstats.statistics.names import as_names
+from evalstats.statistics.segments import as_names
 
 Floats = NDArray[np.float64]
 #: What rounding may take from sums of squares, as a share of them.

@@ -54,8 +54,7 @@ from evalstats.resampling.weights import Rng
 from evalstats.results.notes import span
 from evalstats.results.records import first_few
 from evalstats.statistics.extraction import Progress
-from evalstats.statistics.names import group_codes
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, group_codes
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
