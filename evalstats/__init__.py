@@ -59,7 +59,7 @@ _MODULES = {
     "compat.evaluatio.scores": "bleu_ci bleu_bootstrap_test ConfidenceInterval",
     "training.accumulator": "Accumulator",
     "training.monitor": "Monitor",
-    "training.check_records": "Checkpoint Selected",
+    "training.history": "Checkpoint Selected",
     "errors": "InputError InputTypeError MissingExtraError",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -169,8 +169,8 @@ if TYPE_CHECKING:
     from evalstats.text.references import References as References
     from evalstats.text.references import from_streams as from_streams
     from evalstats.training.accumulator import Accumulator as Accumulator
-    from evalstats.training.check_records import Checkpoint as Checkpoint
-    from evalstats.training.check_records import Selected as Selected
+    from evalstats.training.history import Checkpoint as Checkpoint
+    from evalstats.training.history import Selected as Selected
     from evalstats.training.monitor import Monitor as Monitor
 
     __version__: str

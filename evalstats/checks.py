@@ -180,7 +180,8 @@ def meant(name: str, known: Iterable[str]) -> str:
     folded = {one.casefold(): one for one in known}
     close = get_close_matches(name.casefold(), folded, 1, 0.5)
     guess = f"; did you mean {folded[close[0]]!r}?" if close else ""
-    return f"there are {', '.join(known[:12])}{more}{guess}"
+    there = "there is only" if len(known) == 1 else "there are"
+    return f"{there} {', '.join(known[:12])}{more}{guess}"
 
 
 def integer(value: object, name: str, minimum: int, maximum: int | None = None) -> int:

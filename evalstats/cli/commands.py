@@ -24,7 +24,7 @@ from evalstats.cli.inputs import Input, Logs, log_at, read, system_names
 from evalstats.cli.output import to_stdout
 from evalstats.cli.parser import Percent, metrics_of
 from evalstats.errors import Argument, InputError
-from evalstats.logs.words import matches
+from evalstats.logs.rows import matches
 from evalstats.metrics import Confusion, Mean
 from evalstats.resampling.executors import Reporting
 from evalstats.results.files import replacing
@@ -151,7 +151,7 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
     else:
         inputs, asked, notes = _against_baseline(options, progress, "a gate is")
     # Few commands ask for settings of logs.
-    from evalstats.logs.settings import allowed_changes
+    from evalstats.logs.missing import allowed_changes
 
     allowed = allowed_changes(options.allow_changes)
     notes = (*notes, *accepting(inputs.notes, allowed))

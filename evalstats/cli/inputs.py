@@ -22,15 +22,14 @@ from evalstats.cli.flags import flag_of, names_of
 from evalstats.cli.output import STANDARD
 from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
 from evalstats.errors import Argument, InputError
-from evalstats.logs.words import matches
+from evalstats.logs.rows import matches
 from evalstats.metrics import Metric
 from evalstats.metrics.base import MetricSignature
 from evalstats.results.forms import Result
 from evalstats.results.records import distinct
 from evalstats.statistics.extraction import Progress, as_runs, extract_files
 from evalstats.statistics.files import MARK_NOTE, Lines, apart, read_lines, stem_of
-from evalstats.statistics.names import as_names, group_codes
-from evalstats.statistics.segments import SegmentStatistics, concatenate
+from evalstats.statistics.segments import SegmentStatistics, as_names, concatenate, group_codes
 
 if TYPE_CHECKING:
     from evalstats.logs.joining import Joined
@@ -549,36 +548,31 @@ class Logs(Result):
 def _scores_beside(
     options: argparse.Namespace, of_texts: SegmentStatistics
 ) -> list[SegmentStatistics]:
-    """Return scores of the same systems and lines as texts, one table a metric."""
+    """Return scores of the same systems and lines as texts, one table a metric.
+
+    Segments are named by the numbers of lines; a system may be called after its file.
+    """
     from evalstats.logs.joining import joined
 
     wanted = {name: value for name, value in _selection(options).items() if name != "metric"}
     # Standard input cannot be read again.
     references = [] if STANDARD in (options.references or []) else _references(options)
-    where = ", ".join(options.scores)
     names = dict(zip(of_texts.systems, map(stem_of, options.input), strict=True))
-    return [
-        _of_lines(table, names, of_texts.n_segments, where, references, options)
-        for tables in joined(options.scores, **wanted).tasks.values()
-        for table in tables
-    ]
+    tables = chain.from_iterable(joined(options.scores, **wanted).tasks.values())
+    return [_of_lines(table, names, of_texts.n_segments, references, options) for table in tables]
 
 
 def _of_lines(
     table: SegmentStatistics,
     names: Mapping[str, str],
     n: int,
-    where: str,
     references: list[Lines],
     options: argparse.Namespace,
 ) -> SegmentStatistics:
-    """Return the rows of some systems, whose segments are named by the numbers of n lines.
-
-    Of each system the name is given, and that of its file, by which the table may call it.
-    """
+    """Return scores of the systems that have these names, or are called after these files."""
     from evalstats.logs.sources import fingerprint, without_suffix
 
-    metric = table.metric.name
+    metric, where = table.metric.name, ", ".join(options.scores)
     known_as = {without_suffix(name): i for i, name in enumerate(table.systems)}
     known_as |= {name: i for i, name in enumerate(table.systems)}
     for name, of_file in names.items():
@@ -592,11 +586,10 @@ def _of_lines(
     own = table.segment_ids or ("nothing",)
     first = 0 if "0" in own else 1
     lines = {str(i + first): i for i in range(n)}
-    if not lines.keys() >= set(own):
-        odd = ", ".join(map(repr, [x for x in own if x not in lines][:3]))
+    if odd := [x for x in own if x not in lines]:
         raise InputError(
             f"{where}: segments of {metric} must be named by the numbers of their lines to go with "
-            f"{n:,} lines of texts, from 0 or 1 on, but some are {odd}"
+            f"{n:,} lines of texts, from 0 or 1 on, but some are {', '.join(map(repr, odd[:3]))}"
         )
     if table.n_segments != n and options.missing not in ("intersect", "available"):
         raise InputError(
@@ -608,12 +601,13 @@ def _of_lines(
     if hashes and references:
         texts = list(zip(*(lines.texts(0, n) for lines in references), strict=True))
         known = [{fingerprint(text.strip()) for text in texts[i]} for i in places]
-        same = [asked in own for asked, own in zip(hashes, known, strict=True)]
-        if not all(same):
-            line = places[same.index(False)] + 1
+        others = [
+            i for i, asked, own in zip(places, hashes, known, strict=True) if asked not in own
+        ]
+        if others:
             raise InputError(
                 f"{where} has scores ({metric}) of other references than the texts: "
-                f"{same.count(False):,} of {len(same):,} differ, that of line {line} first"
+                f"{len(others):,} of {len(places):,} differ, that of line {others[0] + 1} first"
             )
     values = table.values[[known_as[name] for name in names]]
     ids = tuple(str(i + 1) for i in places)

@@ -535,7 +535,7 @@ each version of sacreBLEU is named once
 the totals of two metrics are two parts
 - return task if aggregate is None else f"{task} {metric}"
 + return task
-@ questions/domains.py: domains_over
+@ questions/domains.py: domains
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
@@ -608,7 +608,7 @@ an undecided gate that counts as passed is no error in JUnit's XML
 every reason is printed
 - return [*self.reasons, *notes], signatures
 + return [*self.reasons[:3], *notes], signatures
-@ logs/gating.py: gates
+@ testing.py: gates
 a name of the baseline is no path where there are names of systems
 - is_name = isinstance(hypotheses, Mapping) or is_extracted(hypotheses) or baseline in columns
 + is_name = isinstance(hypotheses, Mapping) or is_statistics(hypotheses)
@@ -718,11 +718,11 @@ a percentage is of scores that are all from 0 to 1
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
 + elif path and path not in files:
-@ analysis/comparison.py: domains_by
+@ analysis/comparison.py: domains
 no task is called as a total over all
 - if part.total is None and part.name in totals:
 + if False:
-@ questions/domains.py: domains_by
+@ questions/domains.py: domains
 groups that lie in several strata are drawn whole in the total
 - if units.are_split(codes):
 + if False:
@@ -795,7 +795,7 @@ shards of different seeds are not added
 a segment in two shards is refused
 - shared = np.flatnonzero(first[1:] <= last[:-1])
 + shared = np.flatnonzero(first[1:] < last[:-1])
-@ designs/shards/resample.py: philox
+@ designs/shards/resample.py: shards
 all 64 bits of an id count
 - counter = (low[:, None], high[:, None], groups, _BYTES)
 + counter = (low[:, None], low[:, None], groups, _BYTES)
@@ -913,21 +913,18 @@ the interval holds what neither t nor Hall's t rejects
 what was spent before an improvement stays spent
 - boundary = Boundary(rules.spent(len(self.checks)))
 + boundary = Boundary()
-@ training/selection.py: monitor
+@ training/history.py: monitor
 the first of equal checkpoints wins
 - won = sign * in_bag > sign * self.winners_in_bag
 + won = sign * in_bag >= sign * self.winners_in_bag
 optimism is never negative
 - return max(0.0, sign * float(
 + return (sign * float(
-@ training/history.py: monitor
-a state has checks that can have followed one another
-- "improved": check.pvalue <= check.level,
-+ "improved": check.improved,
-the winner of each resample is a step that was checked
-- if not np.all(np.isin(arrays["winners"], [check.step for check in checks])):
+@ training/monitor.py: monitor
+a state that has changed is refused
+- if _digest(told) != state["digest"]:
 + if False:
-@ training/check_records.py: monitor
+@ training/monitor.py: monitor
 each real improvement is marked
 - "+" if c.improved else ""
 + ""
@@ -994,7 +991,7 @@ classes of different kinds are different metrics
 metrics of different items are refused or intersected
 - if len({table.segment_ids for table in tables}) < 2:
 + if len({table.segment_ids for table in tables}) < 2 or missing == "available":
-@ logs/settings.py: logs_settings
+@ logs/missing.py: logs_settings
 a gate refuses tasks that were not asked alike
 - refused = [kind for kind in kinds if kind not in allowed]
 + refused = []
@@ -1026,7 +1023,7 @@ of a file only the formats of its kind are asked
 of several runs the newest is read, wherever it was made
 - return log.header.get("status") == "success", created, str(log.path)
 + return log.header.get("status") == "success", str(created), str(log.path)
-@ logs/formats/applications.py: logs_agents
+@ logs/formats/agents.py: logs_agents
 an error of promptfoo is no test without an assertion
 -     if is_error:
 +     if False:
@@ -1071,13 +1068,13 @@ a sample of OpenAI evals that was asked and has no score is missing
 + places = [*run.values]
 @ logs/formats/arenas.py: logs_agents
 ties that older versions of AlpacaEval wrote as 0 are ties
--     preferences[preferences == 0] = 1.5
-+     preferences[preferences == 0] = 1.0
+- score = number(preference, where) or 1.5
++ score = number(preference, where) or 1.0
 @ logs/rows.py: logs_joining
 names of digits are in the order of all names
 - order.sort(key=digits.__getitem__)
 + pass
-@ logs/formats/columns.py: logs_columns
+@ logs/formats/tables.py: logs_columns
 a column that is named is looked at under no other name
 - simple = {name: plain(name) for name in names if name not in named}
 + simple = {name: plain(name) for name in names}
@@ -1307,7 +1304,7 @@ an exact p-value is two-sided
 the test is chosen by numbers of items and trials
 - test = "boschloo" if max(smallest) * len(smallest) <= level else "fisher"
 + test = "boschloo"
-@ designs/trials/repeats.py: items_or_trials
+@ designs/trials/repeats.py: trials
 chance in the pilot's trials is taken off
 - TrialSpread(max(variance - chance, 0.0), trial, ceil(_BEYOND * pilot))
 + TrialSpread(max(variance, 0.0), trial, ceil(_BEYOND * pilot))
@@ -1454,7 +1451,7 @@ no unit is drawn more than once
 Borda's count is a mean of ranks
 - return np.asarray(np.mean(ranks(
 + return np.asarray(np.median(ranks(
-@ designs/trials/repeats.py: items_or_trials
+@ designs/trials/repeats.py: trials
 a plan has the trials of items with an answer
 - trials = trials or round(float(np.mean(answers.counts[answers.counts > 0])))
 + trials = trials or round(float(np.mean(answers.counts[answers.counts >= 0])))

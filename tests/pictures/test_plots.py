@@ -302,7 +302,8 @@ def test_a_curve_is_its_checks_and_its_label_lies_on_nothing(make):
         assert list(line.get_ydata()) == [c.score for c in checks]
     drawn = {True: {}, False: {}}
     for m in marks(axes):
-        drawn[m.get_markerfacecolor() != "white"][m.get_xdata()[0]] = m.get_ydata()[0]
+        places = zip(*m.get_data(), strict=True)
+        drawn[m.get_markerfacecolor() != "white"].update(places)
     for improved, found in drawn.items():
         shown = improved or len(checks) <= 60
         assert found == {c.step: c.score for c in checks if shown and c.improved == improved}
