@@ -15,7 +15,7 @@ from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.inference.student import Spread, unit_of
 from evalstats.results.records import plural
-from evalstats.statistics.names import group_codes
+from evalstats.statistics.segments import group_codes
 
 Labels: TypeAlias = "Iterable[Hashable] | str | None"
 Codes: TypeAlias = "NDArray[np.intp]"

@@ -25,8 +25,7 @@ from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.weighted import on_grid
 from evalstats.resampling.weights import places_of
 from evalstats.results.records import Caution, distinct, plural
-from evalstats.statistics.names import missing_scores
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, missing_scores
 from evalstats.text.tokenization import target_language
 
 Floats = NDArray[np.float64]

@@ -48,8 +48,12 @@ from evalstats.statistics.extraction import (
     extract_all_runs,
     has_runs,
 )
-from evalstats.statistics.names import group_codes
-from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
+from evalstats.statistics.segments import (
+    SegmentStatistics,
+    check_same_segments,
+    group_codes,
+    joined_by_metric,
+)
 from evalstats.text.references import columns_of
 
 if TYPE_CHECKING:

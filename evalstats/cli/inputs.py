@@ -29,8 +29,7 @@ from evalstats.results.forms import Result
 from evalstats.results.records import distinct
 from evalstats.statistics.extraction import Progress, as_runs, extract_files
 from evalstats.statistics.files import MARK_NOTE, Lines, apart, read_lines, stem_of
-from evalstats.statistics.names import as_names, group_codes
-from evalstats.statistics.segments import SegmentStatistics, concatenate
+from evalstats.statistics.segments import SegmentStatistics, as_names, concatenate, group_codes
 
 if TYPE_CHECKING:
     from evalstats.logs.joining import Joined

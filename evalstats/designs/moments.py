@@ -36,7 +36,7 @@ from evalstats.metrics.base import MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import counted, plural
 from evalstats.statistics.interchange import is_same_metric
-from evalstats.statistics.names import as_names
+from evalstats.statistics.segments import as_names
 
 Floats = NDArray[np.float64]
 #: What rounding may take from sums of squares, as a share of them.
@@ -167,10 +167,7 @@ class Moments:
 
     @classmethod
     def from_row(
-        cls,
-        row: Mapping[str, Any] | Sequence[Any],
-        systems: Sequence[str],
-        metric: Metric | str,
+        cls, row: Mapping[str, Any] | Sequence[Any], systems: Sequence[str], metric: Metric | str
     ) -> Moments:
         """Return the moments in a row of `moments_query`; of several strata add those of all rows.
 

@@ -44,8 +44,7 @@ from evalstats.results.records import (
 )
 from evalstats.results.signatures import part_name
 from evalstats.results.tabular import Column, Table, table_of
-from evalstats.statistics.names import summed_within
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, summed_within
 
 if TYPE_CHECKING:
     from evalstats.pictures.figures import Panels

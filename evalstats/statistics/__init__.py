@@ -1,7 +1,6 @@
 """The waist of the hourglass: statistics of S systems on N segments, `(S, N, k)`.
 
-- `segments`: `SegmentStatistics`
-- `names`: its numbers, names of systems and segments, labels of groups
+- `segments`: `SegmentStatistics`, its numbers, names of systems and segments, labels of groups
 - `extraction`: texts to statistics, of several runs of each system, side by side; what is said of
   texts that a metric is not made for
 - `interchange`, `archives`: statistics as files

@@ -23,8 +23,7 @@ from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.executors import Reporting, Workers, as_workers, run_all, usable_cores
 from evalstats.statistics.files import Lines
 from evalstats.statistics.interchange import narrowest
-from evalstats.statistics.names import as_names, as_segment_ids
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, as_names, as_segment_ids
 from evalstats.text.ragged import blocks
 from evalstats.text.references import (
     Encoded,
@@ -451,13 +450,7 @@ def _same_number(counts: Mapping[str, int]) -> int:
 
 
 def as_runs(table: SegmentStatistics, names: Sequence[str]) -> SegmentStatistics:
-    """Return statistics whose rows are runs, of systems with these names, as `extract_runs` does.
-
-    Raises
-    ------
-    InputError
-        Where systems have different numbers of runs.
-    """
+    """Return statistics whose rows are runs, of systems with these names."""
     counts = Counter(names)
     n_runs = _same_number(counts)
     places = np.array([[i for i, own in enumerate(names) if own == name] for name in counts])

@@ -58,24 +58,7 @@ PATIENCE = 10.0
 
 
 class Lines:
-    r"""The lines of a UTF-8 text file, kept as its bytes: strings take twice the memory and more.
-
-    Lines end at "\n" only: other Unicode line separators occur inside segments. Empty lines are
-    segments. Of a line, trailing whitespace is dropped. A byte order mark is part of the first
-    token, as it is to sacreBLEU, unless the lines are labels.
-
-    Parameters
-    ----------
-    path : str
-        Of a file, `.gz` included, or `-` for standard input.
-    labels : bool
-        Whether the lines are labels or ids, not texts.
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be read, is empty or is not UTF-8.
-    """
+    """What `read_lines` reads, kept as its bytes: strings take twice the memory and more."""
 
     def __init__(self, path: str, labels: bool = False) -> None:
         self.path = path

@@ -27,8 +27,7 @@ from evalstats.results.notes import carried_notes
 from evalstats.results.records import counted
 from evalstats.results.signatures import Signature
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
-from evalstats.statistics.names import group_codes
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, group_codes
 from evalstats.text.references import References
 from evalstats.training.accumulator import Accumulator, checksums
 from evalstats.training.history import Checkpoint, History, OutOfBag, Outputs, Rules, Selected

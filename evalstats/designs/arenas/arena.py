@@ -54,8 +54,7 @@ from evalstats.resampling.weights import Rng
 from evalstats.results.notes import span
 from evalstats.results.records import first_few
 from evalstats.statistics.extraction import Progress
-from evalstats.statistics.names import group_codes
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, group_codes
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -468,12 +467,7 @@ def _labels(table: BattleTable, given: Iterable[Hashable], argument: str) -> lis
 
 
 MAKER = Maker(
-    BattleTable,
-    "who won",
-    from_battles,
-    decide,
-    design=design,
-    pair_table=BattleTable.pair_table,
+    BattleTable, "who won", from_battles, decide, design=design, pair_table=BattleTable.pair_table
 )
 
 
@@ -614,8 +608,7 @@ def linked(table: BattleTable) -> BattleTable:
         left = [i for i, is_kept in zip(left, bounded, strict=True) if is_kept]
     if not len(table.points):
         raise InputError(
-            f"have none between two of these systems: {_few(table.systems)}",
-            argument="battles",
+            f"have none between two of these systems: {_few(table.systems)}", argument="battles"
         )
     if len(left) < 2:
         raise InputError(

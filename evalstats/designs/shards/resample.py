@@ -41,8 +41,7 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.streams import LEFT_OVER, byte_table, generator, multinomial_rows
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import MOST_SEED
-from evalstats.statistics.names import missing_scores
-from evalstats.statistics.segments import SegmentStatistics, check_same_segments
+from evalstats.statistics.segments import SegmentStatistics, check_same_segments, missing_scores
 
 #: The first of some segments, which resamples, and weights `(b, n)`.
 Block: TypeAlias = tuple[int, slice, NDArray[np.uint8]]

@@ -28,7 +28,7 @@ from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import MOST_SEED
 from evalstats.results.records import plural
 from evalstats.statistics.interchange import is_same_metric, made_by, rebuilt
-from evalstats.statistics.names import as_names
+from evalstats.statistics.segments import as_names
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
