@@ -25,7 +25,8 @@ from evalstats.text.references import table_columns
 #: A log, or where to read one; a frame (pandas, polars, pyarrow) is a table of scores.
 OneLog = Log | str | os.PathLike[str] | Any
 Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog]
-_OF_TABLES = (".csv", ".tsv", ".jsonl")
+#: So many files of a folder are looked at, for the message to say what they are.
+_LOOKED_AT = 20
 
 
 @also_called(metrics="metric")
@@ -153,10 +154,17 @@ def _read(log: Any, wanted: Wanted) -> Log:
                 file.read(1)
         if not source.files:
             raise InputError(f"{log} is a folder without files")
-        if tables_there := [one for one in source.files if Source(one).suffix in _OF_TABLES]:
-            raise InputError(
-                f"{log} holds no log, but tables, which are given as files: {tables_there[0]}"
-            )
+        for part in source.parts[:_LOOKED_AT] if source.path.is_dir() else ():
+            # Some formats have single files only: a folder does not say what its files are to it.
+            if inner := next((one for one in FORMATS if one.is_ours(part)), None):
+                what = (
+                    "each is a system, unless columns 'system' and 'task' say whose scores it has"
+                )
+                more = f"; {what}" if inner == tables.TABLE else ""
+                raise InputError(
+                    f"{log} is a folder, of which the files are read by themselves: give "
+                    f"{part.path} ({inner.name}) and others{more}"
+                )
         formats = ", ".join(one.name for one in FORMATS)
         raise InputError(f"{log} is none of the formats that can be read: {formats}")
     if wanted.columns and kind not in (tables.TABLE, arenas.ARENA):
