@@ -157,13 +157,14 @@ def _read(log: Any, wanted: Wanted) -> Log:
         for part in source.parts[:_LOOKED_AT] if source.path.is_dir() else ():
             # Some formats have single files only: a folder does not say what its files are to it.
             if inner := next((one for one in FORMATS if one.is_ours(part)), None):
-                what = (
+                is_table = inner == tables.TABLE
+                what = "tables" if is_table else f"logs of {inner.name}"
+                whose = (
                     "each is a system, unless columns 'system' and 'task' say whose scores it has"
                 )
-                more = f"; {what}" if inner == tables.TABLE else ""
+                more = f"; {whose}" if is_table else ""
                 raise InputError(
-                    f"{log} is a folder, of which the files are read by themselves: give "
-                    f"{part.path} ({inner.name}) and others{more}"
+                    f"{log} is a folder, and {what} are given as files, such as {part.path}{more}"
                 )
         formats = ", ".join(one.name for one in FORMATS)
         raise InputError(f"{log} is none of the formats that can be read: {formats}")
