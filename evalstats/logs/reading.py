@@ -148,26 +148,7 @@ def _read(log: Any, wanted: Wanted) -> Log:
     if kind in (None, tables.TABLE) and arenas.are_named(wanted.columns):
         kind = arenas.ARENA
     if kind is None:
-        if source.path.is_file():
-            # Such as a file that is compressed otherwise than by gzip.
-            with readable(source.path) as file:
-                file.read(1)
-        if not source.files:
-            raise InputError(f"{log} is a folder without files")
-        for part in source.parts[:_LOOKED_AT] if source.path.is_dir() else ():
-            # Some formats have single files only: a folder does not say what its files are to it.
-            if inner := next((one for one in FORMATS if one.is_ours(part)), None):
-                is_table = inner == tables.TABLE
-                what = "tables" if is_table else f"logs of {inner.name}"
-                whose = (
-                    "each is a system, unless columns 'system' and 'task' say whose scores it has"
-                )
-                more = f"; {whose}" if is_table else ""
-                raise InputError(
-                    f"{log} is a folder, and {what} are given as files, such as {part.path}{more}"
-                )
-        formats = ", ".join(one.name for one in FORMATS)
-        raise InputError(f"{log} is none of the formats that can be read: {formats}")
+        raise _unknown(path, source)
     if wanted.columns and kind not in (tables.TABLE, arenas.ARENA):
         raise InputError(
             f"is for tables of scores, but {path} is a log of {kind.name}", argument="columns"
@@ -188,6 +169,28 @@ def _read(log: Any, wanted: Wanted) -> Log:
         why = first_few(found.skipped) or "no item has a score"
         raise InputError(f"{path} holds no scores that can be read as {kind.name}: {why}")
     return found
+
+
+def _unknown(path: str, source: Source) -> InputError:
+    """Return the error about a file or folder of no format."""
+    if source.path.is_file():
+        # Such as a file that is compressed otherwise than by gzip.
+        with readable(source.path) as file:
+            file.read(1)
+    elif not source.files:
+        return InputError(f"{path} is a folder without files")
+    for part in source.parts[:_LOOKED_AT] if source.path.is_dir() else ():
+        # Some formats have single files only: a folder does not say what its files are to it.
+        if inner := next((one for one in FORMATS if one.is_ours(part)), None):
+            is_table = inner == tables.TABLE
+            what = "tables" if is_table else f"logs of {inner.name}"
+            whose = "each is a system, unless columns 'system' and 'task' say whose scores it has"
+            return InputError(
+                f"{path} is a folder, and {what} are given as files, such as {part.path}"
+                f"{f'; {whose}' if is_table else ''}"
+            )
+    formats = ", ".join(one.name for one in FORMATS)
+    return InputError(f"{path} is none of the formats that can be read: {formats}")
 
 
 def _named(log: Log, name: str) -> Log:
