@@ -55,13 +55,12 @@ from evalstats.logs.pivot import Pivot, epochs_of, pivots_of, usual_epochs
 from evalstats.logs.reading import (
     Logs,
     OneLog,
-    check_patterns,
     distinguished,
     places_of,
     read_several,
     told_apart,
 )
-from evalstats.logs.rows import Key, Rows, as_directions, matches, natural
+from evalstats.logs.rows import Key, Rows, as_directions, check_patterns, matches, natural
 from evalstats.logs.sources import without_suffix
 from evalstats.metrics import Mean, Ratio
 from evalstats.results.estimates import Estimates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from evalstats.logs.formats import FORMATS, arenas, tables
 from evalstats.logs.formats.tables import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.pivot import as_trials
-from evalstats.logs.rows import Key, as_directions, matches
+from evalstats.logs.rows import Key, as_directions, check_patterns, matches
 from evalstats.logs.sources import Source, differing, readable, without_suffix
 from evalstats.results.records import first_few
 from evalstats.statistics.files import apart
@@ -179,7 +179,7 @@ def _unknown(path: str, source: Source) -> InputError:
             file.read(1)
     elif not source.files:
         return InputError(f"{path} is a folder without files")
-    for part in source.parts[:_LOOKED_AT] if source.path.is_dir() else ():
+    for part in map(Source, source.files[:_LOOKED_AT] if source.path.is_dir() else ()):
         # Some formats have single files only: a folder does not say what its files are to it.
         if inner := next((one for one in FORMATS if one.is_ours(part)), None):
             is_table = inner == tables.TABLE
@@ -266,15 +266,3 @@ def places_of(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
     check_patterns(patterns, names, "system")
     chosen = [name for pattern in patterns for name in names if matches(name, [pattern])]
     return {name: i for i, name in enumerate(dict.fromkeys(chosen if patterns else names))}
-
-
-def check_patterns(
-    patterns: Iterable[str], names: Iterable[str], argument: str, kind: str = ""
-) -> None:
-    """Raise where a pattern of an argument matches no name; messages call names `kind`."""
-    names = dict.fromkeys(names)
-    for pattern in patterns:
-        if not any(matches(name, [pattern]) for name in names):
-            raise InputError(
-                f": there is no {kind}{pattern!r}; {meant(pattern, names)}", argument=argument
-            )

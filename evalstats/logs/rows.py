@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import check_names, choice, is_missing, label, shown
+from evalstats.checks import check_names, choice, is_missing, label, meant, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric
 from evalstats.results.records import counted
@@ -433,3 +433,15 @@ def as_directions(directions: object) -> dict[str, bool]:
 def matches(value: str, patterns: Iterable[str]) -> bool:
     """Return whether a name is one of the patterns, or matches it as file names do in a shell."""
     return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)
+
+
+def check_patterns(
+    patterns: Iterable[str], names: Iterable[str], argument: str, kind: str = ""
+) -> None:
+    """Raise where a pattern of an argument matches no name; messages call names `kind`."""
+    names = dict.fromkeys(names)
+    for pattern in patterns:
+        if not any(matches(name, [pattern]) for name in names):
+            raise InputError(
+                f": there is no {kind}{pattern!r}; {meant(pattern, names)}", argument=argument
+            )
