@@ -23,13 +23,12 @@ from evalstats.analysis.design import (
 )
 from evalstats.analysis.options import Options, PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
-from evalstats.checks import also_called, choice, flag, listed, shown, taking
+from evalstats.checks import also_called, choice, flag, listed, plain, shown, taking
 from evalstats.designs.arenas.battles import (
     ASKED,
     BattleTable,
     BradleyTerry,
     both_bad_notes,
-    simple,
 )
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import InputError
@@ -670,7 +669,7 @@ def _of_arena(
     for name, of in () if is_told else table.labels.items():
         n_asked = len(set(of))
         # Several battles may share a prompt.
-        if simple(name) in ASKED and "" not in of and 1 < n_asked < n:
+        if plain(name) in ASKED and "" not in of and 1 < n_asked < n:
             notes.append(
                 f"{n:,} battles are of {n_asked:,} different {name}: where another test would have "
                 f'others, these are the units; give groups="{name}".'

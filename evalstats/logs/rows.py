@@ -376,11 +376,6 @@ _NEVER = words(
 _TURNED = ("metricx", "mqm")
 
 
-def plain(name: str) -> str:
-    """Return a name without case, blanks and punctuation: "Segment ID" is "segmentid"."""
-    return "".join(c for c in name.casefold() if c.isalnum())
-
-
 def direction(name: str, largest: float | None = None) -> bool | None:
     """Return whether more is better under a metric of this name; None where that is not known.
 

@@ -1222,7 +1222,7 @@ a name may begin with a dash
 + yield word
 @ cli/inputs.py: cli
 names are checked before anything is counted
-- _check_patterns(options, systems_named)
+- check_patterns(options.systems or (), systems_named, "systems")
 + pass
 a baseline that is not there is the first thing said
 - if options.command == "gate" and _known(name, systems, paths) is None:
