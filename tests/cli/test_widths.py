@@ -28,6 +28,8 @@ PRINTED = [
     "compare -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt systems/D.txt systems/E.txt "
     "systems/F.txt --matrix --resamples 99",
     f"compare {OLD_NEW} --names {'long-' * 12}1-of-them {'long-' * 12}2-of-them -m bleu ter",
+    "compare -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt --resamples 99 --names "
+    + " ".join(f"{'long-' * 12}{i}-of-them" for i in "123"),
     "compare logs/ --verbose",
     "compare logs/ --baseline acme/base --recovery 0.9",
     "compare arena.csv --matrix --verbose --resamples 99",
