@@ -642,8 +642,7 @@ def by_role(human: object, names: Mapping[str, str]) -> object:
     if set(labels) != set(names):
         got = ", ".join(map(str, labels))
         raise InputError(
-            f"must have people's scores of {' and '.join(names)}, got {got}",
-            argument="human",
+            f"must have people's scores of {' and '.join(names)}, got {got}", argument="human"
         )
     return {names[role]: scores for role, scores in labels.items()}
 
@@ -757,7 +756,7 @@ class RoganGladen(Metric):
         labels = _marks(labelled, names[1], True)
         if not np.any(labels >= 0):
             raise InputError(
-                f"{names[1]} has no label; give people's 0 or 1 for a random sample of the items",
+                f"{names[1]} has no label; give people's 0 or 1 for a random sample of the items"
             )
         people, nobody = labels == 1, labels == 0
         parts = (np.ones_like(yes), yes, people, people & yes, nobody, nobody & ~yes)

@@ -167,10 +167,7 @@ class Moments:
 
     @classmethod
     def from_row(
-        cls,
-        row: Mapping[str, Any] | Sequence[Any],
-        systems: Sequence[str],
-        metric: Metric | str,
+        cls, row: Mapping[str, Any] | Sequence[Any], systems: Sequence[str], metric: Metric | str
     ) -> Moments:
         """Return the moments in a row of `moments_query`; of several strata add those of all rows.
 

@@ -295,11 +295,6 @@ class Unpaired:
         """The name of the metric, or metrics, of a total."""
         return self.each[0].metric
 
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """Names of the systems."""
-        return tuple(part.systems[0] for part in self.each)
-
     def drawn(self, options: Options) -> list[Drawn]:
         """Return what is drawn, one a metric; errors name the system.
 

@@ -77,11 +77,7 @@ def test_the_gradient_is_the_derivative():
     assert metric.gradient(totals) == pytest.approx(plain, abs=1e-8)
     h, f, others = (
         inner.score(inner.statistics(output[at].tolist(), labels[at].tolist()).sum(axis=0))
-        for labels, at in (
-            (gold, slice(60)),
-            (judge, slice(60)),
-            (judge, slice(60, None)),
-        )
+        for labels, at in ((gold, slice(60)), (judge, slice(60)), (judge, slice(60, None)))
     )
     assert float(metric.score(totals)) == pytest.approx(float(h + 0.7 * (others - f)), abs=1e-12)
 
@@ -98,22 +94,19 @@ def biased(seed, n=600, labelled=120):
     return dict(zip("AB", judge, strict=True)), human
 
 
-@pytest.mark.parametrize(
-    ("n", "most"), [(40, 6), pytest.param(100, 12, marks=pytest.mark.thorough)]
-)
-def test_the_bias_of_a_judge_cancels(n, most):
-    """Of n pairs of equal systems the judge finds most different, and both together some 5 %.
+def test_the_bias_of_a_judge_cancels():
+    """Of 40 pairs of equal systems the judge finds most different, and both together some 5 %.
 
-    That 7 of 40, or 13 of 100, or more are found at a rate of 7 % has probability .025.
+    That 7 of 40 or more are found at a rate of 7 % has probability .025.
     """
     by_judge = by_both = 0
     options = {"metrics": es.Mean("pass"), "method": "t", "test": "t", "executor": 1}
-    for seed in range(n):
+    for seed in range(40):
         judge, human = biased(seed, n=300, labelled=60)
         by_judge += es.compare(judge, **options)["B"].pvalue <= 0.05
         by_both += es.compare(judge, human=human, **options)["B"].pvalue <= 0.05
-    assert by_judge >= n / 2
-    assert by_both <= most
+    assert by_judge >= 20
+    assert by_both <= 6
 
 
 def test_few_labels_are_told_and_one_is_refused():
@@ -736,18 +729,6 @@ def test_the_number_of_judges_is_kishs_with_the_limits_of_the_jackknife():
     _, said = judged_by(judges, human)
     expected = found * np.exp(np.array([0, -1.99, 1.99]) * error)
     assert said == pytest.approx(expected, abs=0.11)
-
-
-@pytest.mark.parametrize(
-    ("trials", "least"), [(60, 52), pytest.param(300, 275, marks=pytest.mark.thorough)]
-)
-def test_differences_by_several_judges_are_held(trials, least):
-    """Of 95 % intervals fewer are held with probability .01 (60) and .003 (300); seeds are 0 on."""
-    held = 0
-    for seed in range(trials):
-        d = judged_by(*several(seed, n=300, labelled=60), executor=1)[0]["B"]
-        held += d.low <= 0 <= d.high
-    assert held >= least
 
 
 def test_classes_by_several_judges_and_files_of_their_statistics(tmp_path):

@@ -535,7 +535,7 @@ each version of sacreBLEU is named once
 the totals of two metrics are two parts
 - return task if aggregate is None else f"{task} {metric}"
 + return task
-@ questions/domains.py: domains_over
+@ questions/domains.py: domains
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
@@ -718,11 +718,11 @@ a percentage is of scores that are all from 0 to 1
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
 + elif path and path not in files:
-@ analysis/comparison.py: domains_by
+@ analysis/comparison.py: domains
 no task is called as a total over all
 - if part.total is None and part.name in totals:
 + if False:
-@ questions/domains.py: domains_by
+@ questions/domains.py: domains
 groups that lie in several strata are drawn whole in the total
 - if units.are_split(codes):
 + if False:
@@ -795,7 +795,7 @@ shards of different seeds are not added
 a segment in two shards is refused
 - shared = np.flatnonzero(first[1:] <= last[:-1])
 + shared = np.flatnonzero(first[1:] < last[:-1])
-@ designs/shards/resample.py: philox
+@ designs/shards/resample.py: shards
 all 64 bits of an id count
 - counter = (low[:, None], high[:, None], groups, _BYTES)
 + counter = (low[:, None], low[:, None], groups, _BYTES)
@@ -1304,7 +1304,7 @@ an exact p-value is two-sided
 the test is chosen by numbers of items and trials
 - test = "boschloo" if max(smallest) * len(smallest) <= level else "fisher"
 + test = "boschloo"
-@ designs/trials/repeats.py: items_or_trials
+@ designs/trials/repeats.py: trials
 chance in the pilot's trials is taken off
 - TrialSpread(max(variance - chance, 0.0), trial, ceil(_BEYOND * pilot))
 + TrialSpread(max(variance, 0.0), trial, ceil(_BEYOND * pilot))
@@ -1451,7 +1451,7 @@ no unit is drawn more than once
 Borda's count is a mean of ranks
 - return np.asarray(np.mean(ranks(
 + return np.asarray(np.median(ranks(
-@ designs/trials/repeats.py: items_or_trials
+@ designs/trials/repeats.py: trials
 a plan has the trials of items with an answer
 - trials = trials or round(float(np.mean(answers.counts[answers.counts > 0])))
 + trials = trials or round(float(np.mean(answers.counts[answers.counts >= 0])))

@@ -467,12 +467,7 @@ def _labels(table: BattleTable, given: Iterable[Hashable], argument: str) -> lis
 
 
 MAKER = Maker(
-    BattleTable,
-    "who won",
-    from_battles,
-    decide,
-    design=design,
-    pair_table=BattleTable.pair_table,
+    BattleTable, "who won", from_battles, decide, design=design, pair_table=BattleTable.pair_table
 )
 
 
@@ -613,8 +608,7 @@ def linked(table: BattleTable) -> BattleTable:
         left = [i for i, is_kept in zip(left, bounded, strict=True) if is_kept]
     if not len(table.points):
         raise InputError(
-            f"have none between two of these systems: {_few(table.systems)}",
-            argument="battles",
+            f"have none between two of these systems: {_few(table.systems)}", argument="battles"
         )
     if len(left) < 2:
         raise InputError(

@@ -411,7 +411,13 @@ class SequentialTest:
         """Return the record of a look."""
         passed, failed, difference = _claimed(pair)
         units, n = pair.drawn.units, pair.drawn.units.n
-        is_last, carried = self.of is not None and n >= self.of, _carried(pair)
+        is_last = self.of is not None and n >= self.of
+        # The effective number of units that hold the difference; 0/1 scores are counted.
+        carried: float | None = None
+        influence, n_differing = pair.difference.influence, pair.n_differing
+        if pair.counts is None and influence is not None:
+            kurtosis = student.kurtosis(influence, n_differing)
+            carried = min(float(n_differing), n_differing / (kurtosis or 1.0))
         unit = "item" if units.unit == "segment" else units.unit
         waits = "" if is_last else self._waits(n, carried, plural(unit))
         verdict = verdict_of(passed, failed, level, is_last, waits)
@@ -518,15 +524,6 @@ def _claimed(pair: PairTest) -> tuple[float | None, float | None, Difference]:
     return pair.pvalue(0.0, sides[0]), pair.pvalue(0.0, sides[1]), difference
 
 
-def _carried(pair: PairTest) -> float | None:
-    """Return the effective number of units that hold a difference, `None` of 0/1 scores."""
-    influence, n = pair.difference.influence, pair.n_differing
-    if pair.counts is not None or influence is None:
-        return None
-    kurtosis = student.kurtosis(influence, n)
-    return min(float(n), n / kurtosis) if kurtosis else float(n)
-
-
 def _tables(statistics: Any) -> list[SegmentStatistics]:
     """Return the only table of statistics that must be of one system, in a list."""
     tables = [statistics] if isinstance(statistics, SegmentStatistics) else list(statistics)
@@ -548,27 +545,14 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
-    """The items of all looks so far, first come first.
+    """The items of all looks so far, first come first."""
 
-    Attributes
-    ----------
-    ids : tuple of str or None
-        Their names; `None` where places name them.
-    values : ndarray, shape (2, n, k) or (1, n, k)
-        Statistics of baseline and system, or of the system alone.
-    counts : tuple of int
-        How many there were at each look.
-    """
+    ids: tuple[str, ...] | None  # their names; `None` where places name them
+    values: NDArray[Any]  # (2, n, k) of baseline and system, or (1, n, k) of the system alone
+    counts: tuple[int, ...] = ()  # how many there were at each look
 
-    ids: tuple[str, ...] | None
-    values: NDArray[Any]
-    counts: tuple[int, ...] = ()
-
-    def _order_of(self, ids: tuple[str, ...] | None, n: int) -> NDArray[np.intp] | None:
-        """Return the place of each item in the new data, known ones first; `None` as they are.
-
-        Refuses data that lacks a known item.
-        """
+    def _order_of(self, ids: tuple[str, ...] | None, n: int) -> NDArray[np.intp]:
+        """Return the place of each item in the new data, known ones first; all have to be there."""
         known = self.values.shape[1]
         if (ids is None) is not (self.ids is None):
             raise InputError(
@@ -581,7 +565,7 @@ class Arrivals:
                     f"so far",
                     argument="new",
                 )
-            return None
+            return np.arange(n)
         places = {name: i for i, name in enumerate(ids)}
         gone = [name for name in self.ids if name not in places]
         if gone:
@@ -596,16 +580,15 @@ class Arrivals:
 
     def after(
         self, ids: tuple[str, ...] | None, values: NDArray[Any]
-    ) -> tuple[Arrivals, NDArray[np.intp] | None]:
+    ) -> tuple[Arrivals, NDArray[np.intp]]:
         """Return the items with those of another look, `(S, n, k)`, and the place of each there.
 
-        Known scores stay. The places are `None` where items come in the same order.
+        Known scores stay.
         """
         n = values.shape[1]
         order = self._order_of(ids, n)
-        if order is not None:
-            values = values[:, order]
-            ids = None if ids is None else tuple(ids[i] for i in order.tolist())
+        values = values[:, order]
+        ids = None if ids is None else tuple(ids[i] for i in order.tolist())
         known = self.values.shape[1]
         if not np.array_equal(values[:, :known], self.values):
             differ = np.any(values[:, :known] != self.values, axis=2)
@@ -621,21 +604,19 @@ class Arrivals:
 
 def order_notes(
     table: SegmentStatistics,
-    order: NDArray[np.intp] | None,
+    order: NDArray[np.intp],
     arrivals: Arrivals,
     drawn: Drawn,
     baseline: int,
 ) -> list[str]:
     """Return what speaks against the order in which the items of a table came.
 
-    `order` has the place of each item in the table, in the order in which they came, or is `None`
-    where that is the same; `baseline` is the place of that system.
+    `order` has the place of each item in the table, in the order in which they came; `baseline` is
+    the place of that system.
     """
     counts, units = arrivals.counts, drawn.units
     # At which look each item came, in the order of the table.
-    looks = np.repeat(np.arange(len(counts)), np.diff(counts, prepend=0))
-    if order is not None:
-        looks = looks[np.argsort(order)]
+    looks = np.repeat(np.arange(len(counts)), np.diff(counts, prepend=0))[np.argsort(order)]
     of_units = looks
     if units.members is not None:
         of_units = np.full(units.n, len(counts), dtype=np.intp)

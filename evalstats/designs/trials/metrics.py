@@ -229,13 +229,8 @@ class PassAny(_Passes):
 
     Parameters
     ----------
-    k : int
-        At least 1; every item needs k trials.
-    name : str
-        What tables call it, by default ``pass@k``.
-    items : {"drawn", "all"}
-        Whether items are a sample, or all that is asked about, as the tasks of a benchmark. Then
-        trials are the only chance; rates of items have a beta distribution (Skellam, 1948).
+    k, name, items
+        As of `PassAll`; tables call it ``pass@k`` by default.
 
     Examples
     --------

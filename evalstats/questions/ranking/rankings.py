@@ -339,10 +339,7 @@ def ranked(
 
 
 def _by_metric(
-    comparison: Comparison,
-    evaluation: Evaluation,
-    differences: Sequence[Difference],
-    clusters: str,
+    comparison: Comparison, evaluation: Evaluation, differences: Sequence[Difference], clusters: str
 ) -> Ranking:
     """Rank the systems by the differences of all pairs under one metric."""
     first, adjustment = differences[0], comparison.adjusted
@@ -419,10 +416,7 @@ def _as_wmt(ranking: Ranking, drawn: Drawn, clusters: str) -> Ranking:
 
 
 def _by_composite(
-    evaluation: Evaluation,
-    of: Sequence[Difference],
-    composite: Composite,
-    higher: bool,
+    evaluation: Evaluation, of: Sequence[Difference], composite: Composite, higher: bool
 ) -> Ranking:
     """Rank the systems by a composite of the metrics of differences, resampled with them."""
     options = evaluation.options
@@ -493,10 +487,7 @@ def _composed(drawn: Sequence[Drawn], name: str, function: Joint, higher_is_bett
         units=first.units,
     )
     return Drawn(
-        scored,
-        _joint(function, scores),
-        frozen(_joint(function, replicates)),
-        differing=differing,
+        scored, _joint(function, scores), frozen(_joint(function, replicates)), differing=differing
     )
 
 
