@@ -102,10 +102,7 @@ class Accumulator:
         self._add(((rows_of(self.metric, hypotheses, references), labels, marks),))
 
     def merge(self, other: Accumulator) -> Accumulator:
-        """Add what another accumulator has collected, and return this one.
-
-        Another metric, or ids in only one of the two, raise an `InputError`.
-        """
+        """Add what another accumulator, of the same metric, has collected, and return this one."""
         if not isinstance(other, Accumulator):
             raise InputTypeError(f"other must be an Accumulator, got {type(other).__name__}")
         if not is_same_metric(self.metric, other.metric):
@@ -135,10 +132,7 @@ class Accumulator:
         return self._collected()[2]
 
     def compute(self) -> float:
-        """Return the corpus score of all segments so far.
-
-        No segments, or an id with different statistics, raise an `InputError`.
-        """
+        """Return the corpus score of all segments so far; an `InputError` where there are none."""
         # On the grid sums of fractions are exact too; it is the grid of `estimate`.
         rows = self.statistics().values[0]
         return float(self.metric.score(np.sum(exact_grid(rows), axis=0, dtype=np.float64)))

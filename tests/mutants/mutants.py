@@ -661,8 +661,8 @@ what stands in the text fits a column
 + if points > _PAGE and not is_float:
 @ cli/output.py: widths
 a file is the same on every terminal
-- width = width if path == STANDARD else None
-+ width = width or None
+- width = _columns(sys.stdout) if path == STANDARD else None
++ width = _columns(sys.stdout)
 @ results/marks.py: plots report
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
@@ -1019,7 +1019,7 @@ the total is that of the largest group whose tasks are all compared
 of a file only the formats of its kind are asked
 - source.suffix in self.suffixes.split() and self.fits(source)
 + self.fits(source)
-@ logs/formats/inspect.py: logs_inspect
+@ logs/formats/harnesses.py: logs_inspect
 of several runs the newest is read, wherever it was made
 - return log.header.get("status") == "success", created, str(log.path)
 + return log.header.get("status") == "success", str(created), str(log.path)

@@ -59,10 +59,7 @@ class UnreadableError(Exception):
 
 
 class Logged(NamedTuple):
-    """The rows of one metric, as the log has them.
-
-    `where(i)` is what messages call row i, and `higher` whether more is better under a mean.
-    """
+    """The rows of a metric: `where(i)` names row i, of a mean more is better where `higher`."""
 
     metric: str
     values: list[Any]
@@ -95,10 +92,9 @@ class _Aggregation(NamedTuple):
     are_pairs: bool = False
 
     def read(self, rows: Logged) -> Read:
-        """Return the metric of rows and their statistics.
+        """Return the metric of rows and their statistics; a wrong row is an `InputError`.
 
-        Where the first row cannot be read no row is what was expected (`UnreadableError`); where a
-        later one cannot, that row is wrong (`InputError`).
+        Where the first is wrong no row is what was expected (`UnreadableError`).
         """
         parsed = []
         for i, row in enumerate(rows.values):
@@ -529,10 +525,7 @@ def _texts(record: Mapping[str, Any]) -> dict[str, str]:
 
 @dataclass
 class _Lines(Answers):
-    """The lines of a task under one filter.
-
-    `names` are the metrics that the last line names, and `asked` those of them that are wanted.
-    """
+    """The lines of a task under a filter: metrics that the last `names`, and those `asked`."""
 
     names: Any = None
     asked: Sequence[str] = ()

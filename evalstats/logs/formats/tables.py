@@ -52,7 +52,7 @@ _NONE = frozenset(
     [None, "", "NA", "na", "N/A", "n/a", "<NA>", "NaN", "nan", "None", "none", "NULL", "null"]
 )
 #: Grades that Inspect's scorers give, and answers of judges.
-_GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _ANSWERS = {"yes": 1.0, "no": 0.0}
 _FLAGS = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FALSE": 0.0}
 
@@ -100,10 +100,7 @@ _HASHED = ("source", "src", "reference", "ref", "question")
 
 
 class Columns(NamedTuple):
-    """A table by columns: N cells each, None where a cell is empty.
-
-    `lines` say where each row was in the file, as numbers of what `unit` is: "line 7".
-    """
+    """A table by columns: N cells each, None where one is empty; `lines` number rows: "line 7"."""
 
     path: str
     cells: dict[str, list[Any]]
@@ -232,8 +229,8 @@ def marks(cells: list[Any]) -> list[float | None] | None:
     there = {cell for cell in cells if isinstance(cell, str) and cell not in _NONE}
     if not all(isinstance(cell, str) or cell is None or cell != cell for cell in cells):
         return None
-    known = _GRADES if there <= _GRADES.keys() else _ANSWERS
-    fold = str if known is _GRADES else str.lower
+    known = GRADES if there <= GRADES.keys() else _ANSWERS
+    fold = str if known is GRADES else str.lower
     if not there or not all(fold(cell) in known for cell in there):
         return None
     return [known[fold(cell)] if cell in there else None for cell in cells]
@@ -278,10 +275,9 @@ class Roles(NamedTuple):
 def roles_of(
     path: str, names: Iterable[str], labels: Sequence[str], named: Mapping[str, str | None]
 ) -> Roles:
-    """Return the role of each column of a table.
+    """Return the role of each column: what `named` says, else what the name of the column says.
 
-    It is what `named` says, such as ``{"mine": "score"}``, and else what the name of the column
-    says. The columns that `labels` names are labels, unless they have another role.
+    The columns that `labels` names are labels, unless they have another role.
     """
     names = list(names)
     check_named(path, names, named)
@@ -397,8 +393,7 @@ def _columns_by_role(
 ) -> tuple[dict[str, str | None], list[str]]:
     """Return the column of each role, and the columns that were passed over.
 
-    A role that the caller names is not looked for: columns that are called like it are passed over,
-    but those of scores may be others.
+    Those that are called like a role that the caller names are, but scores may be others.
     """
     by_role: dict[str, str | None] = dict.fromkeys(_ROLES)
     by_role |= {role: name for name, role in named.items() if role in _ROLES and role != "score"}
