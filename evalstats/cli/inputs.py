@@ -340,7 +340,10 @@ def _of_unpaired_texts(
 
 
 def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
-    """Return the names of files, "A run 1" of ``--names A A``, and the systems with runs."""
+    """Return the name of each file, and the systems whose runs they are; none where each is one.
+
+    Of ``--names A A B B`` the files are "A run 1", "A run 2" and so on.
+    """
     names = options.names or []
     if len(set(names)) == len(names) or len(names) != len(options.input):
         return system_names(options.input, options.names), []
@@ -546,7 +549,10 @@ class Logs(Result):
 def _scores_beside(
     options: argparse.Namespace, of_texts: SegmentStatistics
 ) -> list[SegmentStatistics]:
-    """Return scores of the same systems and lines as texts, one table a metric."""
+    """Return scores of the same systems and lines as texts, one table a metric.
+
+    Segments are named by the numbers of lines; a system may be called after its file.
+    """
     from evalstats.logs.joining import joined
 
     wanted = {name: value for name, value in _selection(options).items() if name != "metric"}

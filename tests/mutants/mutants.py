@@ -661,8 +661,8 @@ what stands in the text fits a column
 + if points > _PAGE and not is_float:
 @ cli/output.py: widths
 a file is the same on every terminal
-- width = _columns(sys.stdout) if path == STANDARD else None
-+ width = _columns(sys.stdout)
+- width = width if path == STANDARD else None
++ width = width or None
 @ results/marks.py: plots report
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
