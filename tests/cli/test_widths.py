@@ -28,8 +28,6 @@ PRINTED = [
     "compare -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt systems/D.txt systems/E.txt "
     "systems/F.txt --matrix --resamples 99",
     f"compare {OLD_NEW} --names {'long-' * 12}1-of-them {'long-' * 12}2-of-them -m bleu ter",
-    "compare -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt --resamples 99 --names "
-    + " ".join(f"{'long-' * 12}{i}-of-them" for i in "123"),
     "compare logs/ --verbose",
     "compare logs/ --baseline acme/base --recovery 0.9",
     "compare arena.csv --matrix --verbose --resamples 99",
@@ -150,6 +148,14 @@ def test_names_are_cut_in_the_middle_where_they_still_differ():
     assert len(set(cut)) == 2
     assert max(map(widths.of, cut)) <= 37
     assert cut[0].startswith("…x")
+
+
+def test_two_columns_of_names_leave_room_for_every_other_column():
+    rows = tuple((f"{x * 20}-a", f"{x * 20}-b", "[-10.25, +10.25]", "no evidence") for x in "xyz")
+    table = Table("t", ("system", "baseline", "[95 % interval]", "verdict"), rows, "<<><")
+    lines = table.lines(40)[0]
+    assert max(map(len, lines)) <= 40
+    assert len([line for line in lines if "-a" in line and "-b" in line]) == 6
 
 
 def test_a_table_of_numbers_alone_goes_on_below_itself():
