@@ -1454,7 +1454,7 @@ items that were run are a sample of their own, and so are the others
 units are whole ones of what was drawn
 - is_split = bool(drawn) and
 + is_split = False and
-@ designs/plans/drawing.py: plans
+@ designs/plans/plan.py: plans
 squared residuals of few systems are shrunk
 - kept = max(0.0, 1 - chance / spread)
 + kept = max(1.0, 1 - chance / spread)
