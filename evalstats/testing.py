@@ -458,9 +458,9 @@ def _by_task(given: GateInput) -> dict[str, list[SegmentStatistics]]:
 
 
 def _of_two_sides(given: GateInput, baseline: object) -> list[SegmentStatistics]:
-    """Return the tables of outputs or statistics of two systems, the baseline first.
+    """Return the tables of outputs or statistics of two systems; either can be either.
 
-    There is one of both systems a metric, or unpaired one of each.
+    There is one of both systems a metric, or unpaired one of each; the baseline is first.
     """
     sides = {"hypotheses": given.hypotheses, "baseline": baseline}
     for name, value in sides.items():

@@ -21,13 +21,14 @@ from evalstats.checks import integer, meant
 from evalstats.cli.flags import flag_of, names_of
 from evalstats.cli.output import STANDARD
 from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
+from evalstats.designs.runs import as_runs
 from evalstats.errors import Argument, InputError
 from evalstats.logs.rows import check_patterns, matches
 from evalstats.metrics import Metric
 from evalstats.metrics.base import MetricSignature
 from evalstats.results.forms import Result
 from evalstats.results.records import distinct
-from evalstats.statistics.extraction import Progress, as_runs, extract_files
+from evalstats.statistics.extraction import Progress, extract_files
 from evalstats.statistics.files import MARK_NOTE, Lines, apart, read_lines, stem_of
 from evalstats.statistics.segments import SegmentStatistics, as_names, concatenate, group_codes
 
@@ -339,7 +340,10 @@ def _of_unpaired_texts(
 
 
 def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
-    """Return the names of files, "A run 1" of ``--names A A``, and the systems with runs."""
+    """Return the name of each file, and the systems whose runs they are; none where each is one.
+
+    Of ``--names A A B B`` the files are "A run 1", "A run 2" and so on.
+    """
     names = options.names or []
     if len(set(names)) == len(names) or len(names) != len(options.input):
         return system_names(options.input, options.names), []
@@ -538,7 +542,10 @@ class Logs(Result):
 def _scores_beside(
     options: argparse.Namespace, of_texts: SegmentStatistics
 ) -> list[SegmentStatistics]:
-    """Return scores of the same systems and lines as texts, one table a metric."""
+    """Return scores of the same systems and lines as texts, one table a metric.
+
+    Segments are named by the numbers of lines; a system may be called after its file.
+    """
     from evalstats.logs.joining import joined
 
     wanted = {name: value for name, value in _selection(options).items() if name != "metric"}

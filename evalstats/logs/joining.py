@@ -557,7 +557,10 @@ def _corrected(
     people: Mapping[str, Sequence[SegmentStatistics]],
     notes: list[Note],
 ) -> dict[str, list[SegmentStatistics]]:
-    """Return a judge's statistics, by task, corrected by people's, which may name no task."""
+    """Return a judge's statistics, by task, corrected by people's; what is left out is noted.
+
+    People's scores that name no task are those of an only one.
+    """
     judged = {}
     for task, tables in tasks.items():
         named = people.get(task, people.get(""))
@@ -604,7 +607,10 @@ def _unlike_people(
 def _judged(
     tables: Sequence[SegmentStatistics], people: SegmentStatistics, notes: list[Note]
 ) -> SegmentStatistics:
-    """Return statistics of judges, one table each, and people, joined by items; gaps are noted."""
+    """Return statistics of judges and people, joined by the ids of items; what lacks is noted.
+
+    Each judge has a table of the same items.
+    """
     table = tables[0]
     assert table.segment_ids is not None
     assert people.segment_ids is not None
@@ -685,7 +691,10 @@ def _of_arena(
 
 
 def _battles(logs: Sequence[Log], systems: Mapping[str, int]) -> BattleTable:
-    """Return the battles of systems, whose numbers these are; two rows of one item are a battle."""
+    """Return the battles between some systems, whose numbers these are, with all their labels.
+
+    Two rows of one item are a battle, one a system.
+    """
     pairs: dict[tuple[int, str], list[tuple[int, float]]] = {}
     labels: dict[str, dict[tuple[int, str], Hashable]] = {}
     for i, log in enumerate(logs):

@@ -40,7 +40,10 @@ _HASHES = ("doc_hash", "item_hash", "sample_hash")
 
 
 class Note(NamedTuple):
-    """A line for the notes, perhaps a `Caution`; those of a kind and ending are a sentence."""
+    """A line for the notes. Lines of the same kind and ending are printed as one sentence.
+
+    It is a `Caution` where that has a kind.
+    """
 
     kind: str
     line: str
@@ -110,7 +113,10 @@ def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]
 def shared_tasks(
     logs: Sequence[Log], places: Mapping[str, int], missing: str | None, notes: list[Note]
 ) -> dict[Key, list[Rows]]:
-    """Return the rows of each key that all systems have; others are noted, or refused."""
+    """Return the rows of each task and metric that all systems have, in the order of the systems.
+
+    Others are left out with a note, or refused.
+    """
     rows = [one for log in logs for one in log.rows]
     rows.sort(key=lambda one: (natural(one.key.task), places[one.system]))
     rows_of = by_key(rows)
@@ -191,7 +197,10 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
 
 
 def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Key, list[Rows]]:
-    """Return as many runs of all systems, on items scored in each; what is left out is noted."""
+    """Return rows of as many runs of all systems, on the items that have a score in each of them.
+
+    Where a system has one run they are as they came. What is left out is noted.
+    """
     whole = {key: [one.without_absent(keep_items=True) for one in of] for key, of in rows.items()}
     every = [one for of in whole.values() for one in of]
     n = min(len(np.unique(one.items.epochs)) for one in every)

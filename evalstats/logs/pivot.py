@@ -72,9 +72,10 @@ def n_runs(rows: Rows) -> int | None:
 
 
 def epochs_differ(rows: Rows) -> float:
-    """Return the p-value of F for means of epochs that differ by more than items explain, or 1.
+    """Return the p-value of F for means of epochs that differ by more than items explain.
 
-    It is that of a two-way analysis of the items that have a score in every epoch.
+    Of items that have a score in every epoch, in a two-way analysis of items and epochs; 1 where
+    there are none.
     """
     numbers, there = rows.items.epochs, ~rows.is_gone
     if not len(numbers) or not isinstance(rows.metric, Mean):
@@ -100,7 +101,10 @@ def epochs_differ(rows: Rows) -> float:
 
 
 def as_trials(epochs: object, score: str = "") -> Trials | None:
-    """Return the metric that answers are trials of, "acc pass^4"; `None` of "mean" and "runs"."""
+    """Return the metric that answers are trials of, called after the score: "acc pass^4".
+
+    It is `None` of "mean" and "runs".
+    """
     if epochs in ("mean", "runs"):
         return None
     if (metric := trials_named(epochs, score)) is not None:

@@ -498,7 +498,10 @@ class Best:
 
 @dataclass(frozen=True)
 class History:
-    """All that a check changes, replaced as one, so that an interrupted one changes nothing."""
+    """Everything that a check changes, in one object, which is replaced after each check.
+
+    So a check that is interrupted changes nothing.
+    """
 
     checks: tuple[Checkpoint, ...] = ()
     best: Best | None = None

@@ -409,7 +409,10 @@ def _digest(state: Mapping[str, Any]) -> str:
 
 
 def _table(checks: Sequence[Checkpoint]) -> tabular.Table:
-    """Lay out the checks of a run with marks; of many there are the improvements and the last."""
+    """Lay out the checks of a run, marks on the best one and on those that improved.
+
+    Of many there are the improvements and the last.
+    """
     best, last = checks[-1].best.step, checks[-_MOST_ROWS:][0].step
     shown = [c for c in checks if c.step >= last or c.improved or c.step == best]
     decimals = tabular.decimals([check.standard_error for check in shown])

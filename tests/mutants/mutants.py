@@ -652,6 +652,9 @@ of columns that can go the first goes first
 names are cut where they still differ
 - if len(set(some)) == n_distinct:
 + if some:
+names are cut further where a table goes on below itself
+- if cuts and total(names) + beside > limit:
++ if False:
 @ results/files.py: latex
 what is wider than a column is a float of the page
 - kind = "table*" if max(points) > _COLUMN else "table"
@@ -663,6 +666,9 @@ what stands in the text fits a column
 a file is the same on every terminal
 - width = _columns(sys.stdout) if path == STANDARD else None
 + width = _columns(sys.stdout)
+errors break no path
+- break_long_words=False
++ break_long_words=True
 @ results/marks.py: plots report
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
@@ -682,6 +688,14 @@ ranks begin at 1
 the density of a difference is that of differences
 - return a - b
 + return a
+@ pictures/figures.py: plots
+a font that has the signs of a name is taken
+- return {"family": [*rcParams["font.family"], *families], "weight": "normal"}
++ return {}
+@ pictures/plots.py: plots
+a matrix has room for the names of its columns
+- width = min(max(WIDTH, WIDTH / 2 + _COLUMN_WIDTH * max(map(len, groups))), _WIDEST)
++ width = WIDTH
 @ pictures/tables.py: plots
 a rule stands before totals and nowhere else
 - if 0 < plan.table.n_totals < n:
@@ -1440,7 +1454,7 @@ items that were run are a sample of their own, and so are the others
 units are whole ones of what was drawn
 - is_split = bool(drawn) and
 + is_split = False and
-@ designs/plans/drawing.py: plans
+@ designs/plans/plan.py: plans
 squared residuals of few systems are shrunk
 - kept = max(0.0, 1 - chance / spread)
 + kept = max(1.0, 1 - chance / spread)

@@ -89,7 +89,8 @@ def _asked(task: Any, *keys: str) -> str:
 def _tau_bench(reading: Reading) -> Iterator[Rows]:
     """Yield the rewards of each file; agents are called by what tau-bench calls their files.
 
-    Its domain, which is the task, is in its name alone; that of ``airline.json`` has the folder's.
+    Only the name of a file says the domain, which is the task. The agent of ``airline.json`` is
+    called after the folder.
     """
     named: dict[Path, tuple[str, str]] = {}
     for path in reading.files:
@@ -306,7 +307,10 @@ def _read(record: Any, place: int, where: str) -> _Result:
 
 
 class _Column(NamedTuple):
-    """Results of one provider and prompt; `stated` are promptfoo's numbers of all, or None."""
+    """The results of one provider with one prompt.
+
+    `stated` are promptfoo's numbers of all of them, None where there are none.
+    """
 
     provider: str
     prompt: str

@@ -171,7 +171,10 @@ def ended(unit: str, errors: Sequence[object], n_whole: int | None = None) -> st
 
 
 def settings_of(**values: object) -> dict[str, str]:
-    """Return settings as text, ``{"version": "1.0"}``; unknown ones and paths are left out."""
+    """Return settings as text, without those that are not known: ``{"version": "1.0"}``.
+
+    A dataset that is a path says where it was on one machine, and not what it is.
+    """
     known = {
         name: f"{value:g}" if isinstance(value, float) else str(value)
         for name, value in values.items()

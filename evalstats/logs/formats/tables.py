@@ -99,7 +99,10 @@ _HASHED = ("source", "src", "reference", "ref", "question")
 
 
 class Columns(NamedTuple):
-    """A table by columns: N cells each, None where one is empty; `lines` number rows: "line 7"."""
+    """A table by columns: N cells each, None where a cell is empty.
+
+    `lines` say where each row was in the file, as numbers of what `unit` is: "line 7".
+    """
 
     path: str
     cells: dict[str, list[Any]]
@@ -274,9 +277,10 @@ class Roles(NamedTuple):
 def roles_of(
     path: str, names: Iterable[str], labels: Sequence[str], named: Mapping[str, str | None]
 ) -> Roles:
-    """Return the role of each column: what `named` says, else what the name of the column says.
+    """Return the role of each column of a table.
 
-    The columns that `labels` names are labels, unless they have another role.
+    It is what `named` says, such as ``{"mine": "score"}``, and else what the name of the column
+    says. The columns that `labels` names are labels, unless they have another role.
     """
     names = list(names)
     check_named(path, names, named)
@@ -392,7 +396,8 @@ def _columns_by_role(
 ) -> tuple[dict[str, str | None], list[str]]:
     """Return the column of each role, and the columns that were passed over.
 
-    Those that are called like a role that the caller names are, but scores may be others.
+    A role that the caller names is not looked for: columns that are called like it are passed over,
+    but those of scores may be others.
     """
     by_role: dict[str, str | None] = dict.fromkeys(_ROLES)
     by_role |= {role: name for name, role in named.items() if role in _ROLES and role != "score"}

@@ -67,7 +67,10 @@ def _is_compared(document: Any) -> bool:
 
 
 def _is_comet(source: Source) -> bool:
-    """Return whether COMET wrote a file as JSON, or printed it after lines on the model."""
+    """Return whether a file is of `comet-compare`, or of `comet-score`: segments by file.
+
+    Before what `comet-score` prints are lines about the model.
+    """
     document = source.json
     if document is None:
         return any(map(_PRINTED.match, source.head.decode("utf-8", "replace").splitlines()))
