@@ -20,6 +20,9 @@ from evalstats.statistics.names import group_codes
 
 Labels: TypeAlias = "Iterable[Hashable] | str | None"
 Codes: TypeAlias = "NDArray[np.intp]"
+#: What a segment is called, and what a task is.
+Called: TypeAlias = tuple[str, str]
+CALLED: Called = ("segment", "task")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,8 @@ class Units:
 
     n: int
     unit: str = "segment"  # of groups the name of their label, or "group"
+    segment: str = "segment"  # what a segment is called, which without groups is the unit
+    part: str = "task"  # what tasks, or the strata that are taken apart, are called
     sizes: NDArray[np.int64] | None = None  # (N,) segments of each, where one has several
     codes: Codes | None = None  # (N,) stratum within which each is drawn; see `drawn_within`
     members: Codes | None = None  # (n_segments,) group of each segment
@@ -36,6 +41,11 @@ class Units:
 
     #: Whether a quantity has an influence value for each unit.
     has_values: ClassVar[bool] = True
+
+    @property
+    def called(self) -> tuple[str, str, str]:
+        """What a unit, a segment and a task are called."""
+        return self.unit, self.segment, self.part
 
     @property
     def n_strata(self) -> int:
@@ -252,7 +262,9 @@ def names_of_labels(given: object, n_segments: int) -> tuple[str, ...]:
     return tuple(given) if all(isinstance(name, str) for name in given) else ()
 
 
-def as_crossed(n_segments: int, groups: Mapping[Any, Labels], strata: Labels) -> Units:
+def as_crossed(
+    n_segments: int, groups: Mapping[Any, Labels], strata: Labels, called: Called
+) -> Units:
     """Return what is drawn of segments with two labels each, by what these are called."""
     if len(groups) != 2:
         raise InputError(
@@ -263,14 +275,14 @@ def as_crossed(n_segments: int, groups: Mapping[Any, Labels], strata: Labels) ->
     sides = []
     for name, labels in groups.items():
         try:
-            side = as_units(n_segments, labels, strata, unit_name(str(name)))
+            side = as_units(n_segments, labels, strata, unit_name(str(name)), called)
         except InputError as error:
             raise error.within(f"label {name!r}") from None
         check_enough(side.n, side.unit)
         sides.append(side)
     pairs = zip(*(side.of_segments.tolist() for side in sides), strict=True)
     both = as_units(n_segments, list(pairs), strata)
-    alone = as_units(n_segments, None, strata)
+    alone = as_units(n_segments, None, strata, called=called)
     return CrossedUnits(**vars(alone), first=sides[0], second=sides[1], both=both)
 
 
@@ -284,10 +296,12 @@ def refuse_crossed(units: Units, asking: str) -> None:
         )
 
 
-def as_units(n_segments: int, groups: Labels, strata: Labels, name: str = "group") -> Units:
+def as_units(
+    n_segments: int, groups: Labels, strata: Labels, name: str = "group", called: Called = CALLED
+) -> Units:
     """Return what is drawn of so many segments with these labels; groups have a name."""
     if isinstance(groups, Mapping):
-        return as_crossed(n_segments, groups, strata)
+        return as_crossed(n_segments, groups, strata, called)
     members = codes = None
     names: list[Any] = []
     labels: list[Any] = []
@@ -305,7 +319,7 @@ def as_units(n_segments: int, groups: Labels, strata: Labels, name: str = "group
                 f"(segment {i})"
             )
         codes = codes[first]
-    return design(n_segments, members, codes, labels, name)
+    return design(n_segments, members, codes, labels, name, called)
 
 
 def design(
@@ -314,16 +328,17 @@ def design(
     strata: Codes | None,
     labels: Iterable[Any] = (),
     name: str = "group",
+    called: Called = CALLED,
 ) -> Units:
     """Return units of segments with these groups, in these strata of units."""
     n, sizes = n_segments, None
     if members is not None:
         counts = np.bincount(members)
         n, sizes = len(counts), counts if np.any(counts > 1) else None
-    unit = "segment" if members is None else name
     return Units(
         n,
-        unit,
+        called[0] if members is None else name,
+        *called,
         sizes=sizes,
         codes=drawn_within(strata),
         members=members,

@@ -100,7 +100,8 @@ class Task:
         tables = self.tables
         groups = labels_of(tables, self.groups, "groups")
         strata = labels_of(tables, self.strata, "strata")
-        units = as_units(tables[0].n_segments, groups, strata, unit_name(self.groups))
+        name, first = unit_name(self.groups), tables[0]
+        units = as_units(first.n_segments, groups, strata, name, (first.unit, first.part))
         check_enough(units.n, units.unit)
         labelled = [table.metric.labelled(table.values) for table in tables]
         units = units.within([marks for marks in labelled if marks is not None])

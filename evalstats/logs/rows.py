@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.design import Called
 from evalstats.checks import check_names, is_missing, label, shown
 from evalstats.errors import InputError
 from evalstats.metrics import Mean, Metric
@@ -215,7 +216,7 @@ class Rows:
     systems of a table that has no row of them for this one, and empty ones beside others to the
     same item. `is_failed` `(n,)` marks answers without a score, such as those that ended with an
     error, which are 0, as their harness counts them; `failed` says how many they are and why: "2
-    trials ended with an error".
+    trials ended with an error". `called` says what an item is called, and what a task.
     """
 
     key: Key
@@ -232,6 +233,7 @@ class Rows:
     is_absent: NDArray[np.bool_] | None = None
     is_failed: NDArray[np.bool_] | None = None
     failed: str = ""
+    called: Called = ("item", "task")
 
     @property
     def is_gone(self) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from evalstats.checks import choice, label, shown
 from evalstats.errors import InputTypeError
 
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[^\W\d_]+\d*[^\W\d_]*|\d+")
 
 
@@ -35,6 +36,17 @@ _NEVER = words(
     "id year date time timestamp length len words tokens characters chars n count index row line "
     "rank seed epoch run trial repeat step turn round number size version"
 )
+#: Words of columns of names that do not say what is named, and shorter words for what is.
+_NO_NOUN = words("id ids uid uuid key index name names no number num row rows")
+_NOUNS: dict[str, str | None] = dict.fromkeys(
+    words(
+        "segment item sample question instance example sentence utterance prompt problem line task "
+        "scenario case paragraph document benchmark dataset testset"
+    )
+)
+_NOUNS |= {"seg": "segment", "s": "segment", "utt": "utterance", "doc": "document"}
+_NOUNS |= dict.fromkeys(("lp", "langpair", "languagepair", "language pair"), "language pair")
+_LONGEST = 30
 #: Made for scores that are better the lower, but often given with the sign turned.
 _TURNED = ("metricx", "mqm")
 
@@ -70,6 +82,20 @@ def is_metric(name: str) -> bool:
     """Return whether the words of a name are those of a metric: "mean BLEU" is one, "tower" not."""
     is_known = direction(name) is not None or any(w.startswith(_TURNED) for w in words(name))
     return is_known and not is_never(name)
+
+
+def noun(column: str) -> str:
+    """Return what a column of names has the names of; "item" where it does not say it.
+
+    >>> [noun(name) for name in ("question_id", "Seg ID", "questionId", "id", "tweet")]
+    ['question', 'segment', 'question', 'item', 'tweet']
+    """
+    apart = _CAPITAL.sub(" ", column.rpartition(".")[2]).casefold()
+    name = " ".join(word for word in _WORD.findall(apart) if word not in _NO_NOUN)
+    for stem in (name, *(name.removesuffix(end) for end in ("id", "no", "number", "name"))):
+        if stem in _NOUNS:
+            return _NOUNS[stem] or stem
+    return name if 0 < len(name) <= _LONGEST else "item"
 
 
 def is_never(name: str) -> bool:

@@ -169,7 +169,7 @@ def _better(c: Comparison, main: Sequence[Difference], shown: Sequence[Differenc
         return Finding(said + listed(by["open"], _SAID, "or") + last)
     parts = [f"better than {second} in {listed(by['better'], _SAID)}" if by["better"] else ""]
     parts += [f"worse in {listed(by['worse'], _SAID)}" if by["worse"] else ""]
-    said = f"{first} is {', but '.join(filter(None, parts))}{last}{mark_of(c, c.estimates[0].unit)}"
+    said = f"{first} is {', but '.join(filter(None, parts))}{last}{mark_of(c, c.estimates[0])}"
     said += f"; no evidence in {listed(by['open'], _SAID, 'or')}" if by["open"] else ""
     # Of all pairs neither system is the one that is asked about.
     is_turned = first != main[0].system
@@ -332,7 +332,7 @@ def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     n_beaten = len(own) - len(tied)
     others = f"all {len(own)} others" if not tied else f"{n_beaten} of {len(own)} others"
     sure = f"It is better than {others}" if n_beaten else "It is not shown to be better than any"
-    sure += mark_of(c, scores[0].unit) if n_beaten else ""
+    sure += mark_of(c, scores[0]) if n_beaten else ""
     sure += f"; no evidence that it differs from {listed(tied, _SAID, 'or')}." if tied else "."
     return Finding(said, "better" if n_beaten else "open", [sure])
 
@@ -344,7 +344,7 @@ def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     by: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for d in own:
         by[kind_of(c, d)].append(d.system)
-    mark = mark_of(c, scores[0].unit)
+    mark = mark_of(c, scores[0])
     what = f"better than {c.baseline} in {place[1]}{_space(_where(c, own[0]))}"
     if by["better"]:
         are = "is" if len(by["better"]) == 1 else "are"

@@ -26,6 +26,7 @@ from evalstats.results.records import (
     kind_of,
     mark_of,
     metric_name,
+    only,
     plural,
     ranked,
     whole_sizes,
@@ -254,9 +255,8 @@ class _Differences:
         self.comparison, self.found, self.digits, self.verbose = comparison, found, digits, verbose
         self.contrast = contrast_of(comparison.contrast)
         tasks = {d.task for d in found}
-        units = {e.task: e.unit for e in comparison.estimates}
-        self.marks = {task: mark_of(comparison, units[task]) for task in tasks}
         self.estimates = [e for e in comparison.estimates if e.task in tasks]
+        self.marks = {e.task: mark_of(comparison, e) for e in self.estimates}
         # Decimals of scores and of differences are the same; ratios' are not.
         is_difference = comparison.contrast == "difference"
         self.places = decimals_of(self.estimates if is_difference else found, digits)
@@ -520,8 +520,7 @@ def _names(panel: Sequence[Estimate]) -> list[Column]:
     if any(e.metric != panel[0].metric for e in panel):
         columns.append(("metric", "<", lambda e: metric_name(e) if directions else e.metric))
     if has_tasks(panel):
-        units = {e.unit for e in panel}
-        of = plural(units.pop()) if len(units) == 1 else "units"
+        of = plural(only((e.unit for e in panel), "unit"))
         columns.append((of, ">", lambda e: f"{e.n_segments:,}"))
     return columns
 

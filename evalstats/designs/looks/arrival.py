@@ -119,17 +119,17 @@ def order_notes(
     if units.members is not None:
         of_units = np.full(units.n, len(counts), dtype=np.intp)
         np.minimum.at(of_units, units.members, looks)
-    unit, notes = "item" if units.unit == "segment" else units.unit, []
+    notes, segments = [], plural(units.segment)
     if drawn.influence is not None:
-        notes += _drift_note(drawn.influence[baseline], of_units, unit)
+        notes += _drift_note(drawn.influence[baseline], of_units, units.unit)
     if len(counts) < 2 or len(looks) < _LEAST:
         return notes
     for name, values in table.labels.items():
         codes = np.unique(np.array(values), return_inverse=True)[1]
         if np.max(codes) < _MOST_VALUES and _differ(codes, looks) < _WARNS:
             notes.append(
-                f"Items of some {name} came earlier than others: shuffle items before they run, "
-                f"since a test that stops early sees the first ones alone."
+                f"The {segments} of one {name} came earlier than those of another. Shuffle "
+                f"{segments} before they run, since a test that stops early sees only the first."
             )
     return notes
 

@@ -230,9 +230,9 @@ class SequentialTest:
             last, more = self._looks[-1], arrivals.counts[-1] - before.counts[-1]
             self._notes = (
                 f"The test was decided at look {last.number}, on "
-                f"{counted(last.n_units, last.unit)}: {last.verdict}. {counted(more, 'item')} that "
-                f"came later are not counted. Another question needs a new test, with a state of "
-                f"its own.",
+                f"{counted(last.n_units, last.unit)}: {last.verdict}. {more:,} more "
+                f"came later and are not counted. Another question needs a new test, with a state "
+                f"of its own.",
             )
             return last
         (segments,) = task.segments()
@@ -405,8 +405,7 @@ class SequentialTest:
         passed, failed, difference = _claimed(pair)
         units, n = pair.drawn.units, pair.drawn.units.n
         is_last, carried = self.of is not None and n >= self.of, _carried(pair)
-        unit = "item" if units.unit == "segment" else units.unit
-        waits = "" if is_last else self._waits(n, carried, plural(unit))
+        waits = "" if is_last else self._waits(n, carried, plural(units.unit))
         verdict = verdict_of(passed, failed, level, is_last, waits)
         alpha, anytime, chance = self.significance_level, None, None
         if self.of is None and passed is not None:
@@ -431,7 +430,7 @@ class SequentialTest:
             number=len(self._looks) + 1,
             n_items=n_items,
             n_units=n,
-            unit=unit,
+            unit=units.unit,
             planned=self.of,
             difference=difference,
             verdict=verdict,
@@ -466,7 +465,7 @@ class SequentialTest:
         if not self._looks:
             return
         last = self._looks[-1]
-        if last.unit != ("item" if unit == "segment" else unit):
+        if last.unit != unit:
             raise InputError(
                 f"earlier looks counted {plural(last.unit)}, and this one {plural(unit)}"
             )

@@ -70,6 +70,7 @@ class TrialShares(NamedTuple):
     of_differences: tuple[float, ...]  # likewise of their differences, of each pair
     errors: tuple[float, ...] = ()  # of differences of means, of each pair
     endless: tuple[float, ...] = ()  # the same of infinitely many trials
+    unit: str = "item"
 
 
 def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator[TrialShares]:
@@ -102,6 +103,7 @@ def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator
             of_differences=_shares(of_pairs),
             errors=tuple(error for error, _ in errors),
             endless=tuple(error for _, error in errors),
+            unit=one.units.unit,
         )
 
 
@@ -133,14 +135,14 @@ def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
         number = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
         scores = [share for one in same for share in one.of_scores]
         pairs = [share for one in same for share in one.of_differences]
-        parts = [f"{_span(scores)} % of the variance of items"] if scores else []
+        parts = [f"{_span(scores)} % of the variance of {plural(same[0].unit)}"] if scores else []
         parts += [f"{_span(pairs)} % of the variance of their differences"] if pairs else []
         if parts:
             names = distinct(metrics)
             what = ", ".join(names) if len(names) <= _NAMED else f"{len(names)} metrics"
             yield (
-                f"{what}: with {number} trials of an item, chance in the trials makes up "
-                f"{' and '.join(parts)}."
+                f"{what}: with {number} trials of each {same[0].unit}, chance in the trials makes "
+                f"up {' and '.join(parts)}."
                 f"{_limit([one for metric in metrics for one in by_metric[metric]])}"
             )
 
@@ -153,8 +155,8 @@ def _limit(shares: Sequence[TrialShares]) -> str:
     spans = [" to ".join(distinct(f"{x:.2g}" for x in (min(of), max(of)))) for of in (now, endless)]
     what = "a difference" if len(now) == 1 else "differences"
     return (
-        f" The standard error of {what} is {spans[0]}; with infinitely many trials of each item "
-        f"it would be {spans[1]} (Wang, 2025)."
+        f" The standard error of {what} is {spans[0]}; with infinitely many trials of each "
+        f"{shares[0].unit} it would be {spans[1]} (Wang, 2025)."
     )
 
 

@@ -208,6 +208,7 @@ TAU_BENCH = Format(
     lambda source: has(first_of(source.json), "task_id", "reward", "info", "trial"),
     _tau_bench,
     lambda path: begins(path, _TRIALS),
+    ("task", "domain"),
 )
 TAU2_BENCH = Format(
     "tau2-bench",
@@ -215,6 +216,7 @@ TAU2_BENCH = Format(
     lambda source: all(get(source.json, "info", of) is not None for of in _TAU2_INFO),
     _tau2_bench,
     lambda path: begins(path, _RESULTS),
+    ("task", "domain"),
 )
 SWE_BENCH = Format(
     "SWE-bench",
@@ -222,4 +224,5 @@ SWE_BENCH = Format(
     lambda source: has(source.json, "resolved_ids", "total_instances"),
     _swe_bench,
     lambda path: begins(path, _REPORT),
+    ("instance", "task"),
 )

@@ -251,7 +251,7 @@ def _promptfoo(reading: Reading) -> Iterator[Rows]:
             )
 
 
-PROMPTFOO = Format("promptfoo", ".json .jsonl", _is_promptfoo, _promptfoo)
+PROMPTFOO = Format("promptfoo", ".json .jsonl", _is_promptfoo, _promptfoo, called=("test", "task"))
 
 
 def _is_deepeval(source: Source) -> bool:
@@ -393,5 +393,10 @@ def _mean_stated(run: Any, metric: str) -> float | None:
 
 
 DEEPEVAL = Format(
-    "DeepEval", ".json", _is_deepeval, _deepeval, lambda path: begins(path, _TEST_RUN)
+    "DeepEval",
+    ".json",
+    _is_deepeval,
+    _deepeval,
+    lambda path: begins(path, _TEST_RUN),
+    ("test case", "task"),
 )

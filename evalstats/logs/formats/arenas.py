@@ -270,4 +270,5 @@ ALPACA_EVAL = Format(
     lambda source: has(first_of(source.json), "instruction", "preference"),
     _alpaca_eval,
     lambda path: path.name == "annotations.json",
+    ("instruction", "task"),
 )

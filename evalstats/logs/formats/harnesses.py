@@ -284,12 +284,20 @@ def _openai_evals(reading: Reading) -> Iterator[Rows]:
             yield of_run(key, system, items, higher=higher, reported=stated, is_limited=is_limited)
 
 
-HELM = Format("HELM", ".json", _is_helm, _helm, lambda path: path.name == _HELM_FILE)
+HELM = Format(
+    "HELM",
+    ".json",
+    _is_helm,
+    _helm,
+    lambda path: path.name == _HELM_FILE,
+    ("instance", "task"),
+)
 EVERY_EVAL_EVER = Format(
     "Every Eval Ever",
     ".jsonl",
     lambda source: has(source.first, "model_id", "evaluation_name", "sample_id", "evaluation"),
     _every_eval_ever,
+    called=("instance", "task"),
 )
 OPENAI_EVALS = Format(
     "OpenAI evals",
@@ -297,4 +305,5 @@ OPENAI_EVALS = Format(
     lambda source: get(source.first, "spec", "completion_fns") is not None,
     _openai_evals,
     lambda path: get(Source(path).first, "spec", "completion_fns") is not None,
+    ("sample", "task"),
 )

@@ -336,4 +336,5 @@ INSPECT = Format(
     lambda source: source.suffix == ".eval" or isinstance(get(source.json, "eval", "task"), str),
     _inspect,
     _is_log,
+    ("sample", "task"),
 )

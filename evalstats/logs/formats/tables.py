@@ -33,7 +33,7 @@ from evalstats.logs.formats.format import BY_PLACE, Format, Reading
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Items, Key, Rows, mean_rows
 from evalstats.logs.sources import fingerprint, json_lines, without_suffix
-from evalstats.logs.words import direction, plain
+from evalstats.logs.words import direction, noun, plain
 from evalstats.metrics import Mean, Metric, Ratio
 
 #: Beyond it floats skip numbers.
@@ -238,6 +238,7 @@ def _rows(
 ) -> Iterator[Rows]:
     """Yield the rows of every system and metric, which have the same items in a task and filter."""
     metrics: dict[str, tuple[Metric, bool]] = {}
+    unit, part = noun(roles.segment or ""), noun(roles.task or "task")
     by_task: dict[tuple[str, str], dict[tuple[str, str], Mapping[Answer, int]]] = {}
     for (task, filter, system, metric_name), rows in scores.rows.items():
         by_task.setdefault((task, filter), {})[system, metric_name] = rows
@@ -282,6 +283,7 @@ def _rows(
                 statistics if statistics.shape[1] == 2 else mean_rows(statistics[:, 0]),
                 is_absent=is_absent if np.any(is_absent) else None,
                 is_directed=is_directed,
+                called=(unit if unit != part else "item", part),
             )
 
 

@@ -41,6 +41,7 @@ from evalstats.logs.sources import (
 from evalstats.logs.words import direction
 from evalstats.metrics import Mean, Ratio
 
+_CALLED = "segment", "task"
 _WMT_KEYS = ("language_pair", "document_id", "metric_scores")
 _PRINTED = re.compile(r"(.+)\tSegment (\d+)\tscore: (-?[\d.]+|nan)\b")
 _MEETEVAL_NAME = re.compile(r"(.+)_([A-Za-z0-9]+)_per_reco\.json(?:\.gz)?")
@@ -262,14 +263,16 @@ COMET = Format(
     ".json .txt .log .out .tsv",
     lambda source: _is_comet(source) if source.suffix == ".json" else _is_printed(source),
     _comet,
+    called=_CALLED,
 )
-NUMBERS = Format("one number a line", ".txt", _are_numbers, _numbers)
+NUMBERS = Format("one number a line", ".txt", _are_numbers, _numbers, called=_CALLED)
 MT_METRICS_EVAL = Format(
     "mt-metrics-eval",
     ".score",
     lambda source: source.path.name.endswith(".seg.score"),
     _mt_metrics_eval,
     lambda path: path.name.endswith(".seg.score"),
+    _CALLED,
 )
 WMT = Format(
     "WMT's automatic scores",
@@ -277,5 +280,6 @@ WMT = Format(
     lambda source: has(source.first, *_WMT_KEYS),
     _wmt,
     lambda path: has(Source(path).first, *_WMT_KEYS),
+    _CALLED,
 )
-MEETEVAL = Format("meeteval", ".json", _is_meeteval, _meeteval)
+MEETEVAL = Format("meeteval", ".json", _is_meeteval, _meeteval, called=("session", "task"))

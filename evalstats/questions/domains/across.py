@@ -32,6 +32,7 @@ from evalstats.results.records import (
     distinct,
     plural,
 )
+from evalstats.results.signatures import part_name
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.values import summed_within
 
@@ -246,10 +247,11 @@ def over(
                 "over('task') needs a metric that at least 2 tasks have; "
                 f"{', '.join(single)} has 1 task each"
             )
-        notes = (f"{', '.join(single)}: of one task, and left out.",) if single else ()
+        part = part_name(comparison.estimates)
+        notes = (f"{', '.join(single)}: of one {part}, and left out.",) if single else ()
         if any(d.aggregate == WHOLE for d in comparison.totals):
-            notes = (*_shared("task"), *notes)
-        return _found(comparison, "task", some, own, _squares(by_run, evaluation), notes)
+            notes = (*_shared(part), *notes)
+        return _found(comparison, part, some, own, _squares(by_run, evaluation), notes)
     if len(comparison.tasks) > 1:
         raise InputError(
             "takes labels of the segments of one task, and there are "

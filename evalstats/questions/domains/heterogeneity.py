@@ -14,7 +14,7 @@ from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Codes, Labels, label_codes, refuse_crossed, unit_name
 from evalstats.analysis.drawn import Drawn, refuse_fixed
 from evalstats.analysis.tasks import Task, labels_of
-from evalstats.analysis.totals import Total, as_totals
+from evalstats.analysis.totals import Total, as_totals, name_of_all
 from evalstats.checks import label
 from evalstats.errors import InputError
 from evalstats.inference import student
@@ -280,25 +280,27 @@ def by_stratum(
             argument="by",
         )
     drawn, codes, names, task = labelled(comparison, evaluation, labels, "by")
-    tasks = taken_apart(list(drawn.values()), codes, names, task)
+    part = unit_name(labels, "stratum")
+    tasks = taken_apart(list(drawn.values()), codes, names, task, part)
     units = next(iter(drawn.values())).units
     totals: list[Task | Total] = []
     if units.are_split(codes):
         # What shares groups is no stratum of the total, which is the whole as it was drawn.
-        totals.append(replace(task, name="micro", aggregate="micro", total=WHOLE))
+        name = name_of_all([of.tables[0] for of in tasks])
+        totals.append(replace(task, name=name, aggregate="micro", total=WHOLE))
     else:
         of_tasks: dict[str, Labels] = {of.name: of.groups for of in tasks if of.groups}
         totals += as_totals({of.name: list(of.tables) for of in tasks}, "micro", of_tasks)
-    options = replace(evaluation.options, by=unit_name(labels, "stratum"))
-    of_strata = Evaluation([*tasks, *totals], evaluation.pairs, options, evaluation.notes)
+    parts = [*tasks, *totals]
+    of_strata = Evaluation(parts, evaluation.pairs, evaluation.options, evaluation.notes)
     result = compared(of_strata, comparison.baseline)
     return result.noting(*heterogeneity_notes(result))
 
 
 def taken_apart(
-    drawn: Sequence[Drawn], codes: Codes, names: Sequence[str], whole: Task
+    drawn: Sequence[Drawn], codes: Codes, names: Sequence[str], whole: Task, part: str
 ) -> list[Task]:
-    """Return a task for each stratum.
+    """Return a task for each stratum, which is called a `part`.
 
     Segments keep the names and texts that they have in the whole task.
     """
@@ -324,6 +326,8 @@ def taken_apart(
                 reference_label=of.reference_label,
                 labels={within: _at(groups, places)} if within else {},
                 segment_ids=_at(ids, places),
+                unit=whole.tables[0].unit,
+                part=part,
             )
             for of in segments
         ]

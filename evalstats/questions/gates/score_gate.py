@@ -32,8 +32,10 @@ from evalstats.results.records import (
     MarginTest,
     accepting,
     metric_name,
+    only,
     plural,
 )
+from evalstats.results.signatures import part_name
 from evalstats.results.tabular import Column, Table, table_of
 
 #: How often a score that is as good as it seems should pass.
@@ -156,18 +158,18 @@ class ScoreGate(Gate):
         return self.checks[0].asked
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        units = {plural(check.unit) for check in self.checks}
+        units = plural(only((check.unit for check in self.checks), "unit"))
         level = tabular.level(1 - 2 * self.significance_level)
         columns: list[Column] = [
             ("metric", "<", lambda c: metric_name(c.difference)),
-            (units.pop() if len(units) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
+            (units, ">", lambda c: f"{c.n_items:,}"),
             ("score", ">", lambda c: _shown(c, digits)[0]),
             (f"[{level}]", ">", lambda c: _shown(c, digits)[1]),
             ("p to pass", ">", lambda c: tabular.pvalue(c.pvalue_passed)),
             ("verdict", "<", lambda c: c.verdict),
         ]
         if any(check.task for check in self.checks):
-            columns.insert(0, ("task", "<", lambda c: c.task))
+            columns.insert(0, (part_name(self.checks), "<", lambda c: c.task))
         n_totals = sum(check.difference.aggregate is not None for check in self.checks)
         of_total = " of the total" if any(c.verdict == "not asked" for c in self.checks) else ""
         title = (
@@ -238,7 +240,7 @@ def score_gated(
                 pvalue_failed_adjusted=failed,
                 n_checks=n_checks,
                 n_items=one.units.n,
-                unit="item" if one.units.unit == "segment" else one.units.unit,
+                unit=one.units.unit,
                 needed=needed_above(pair, level, _POWER) if of else None,
                 significance_level=level,
                 signature=_signature(one, pair, bound, n_checks),

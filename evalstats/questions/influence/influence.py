@@ -128,8 +128,7 @@ class Influence(Result):
     @property
     def counted_from_0(self) -> bool:
         """Whether segments are called by their places in a list, of which the first is 0."""
-        n = len(self.ids)
-        return self.unit == "segment" and set(self.ids) == set(map(str, range(n)))
+        return set(self.ids) == set(map(str, range(len(self.ids))))
 
     def _notes(self) -> list[str]:
         unit, units = self.unit, plural(self.unit)
@@ -147,7 +146,7 @@ class Influence(Result):
         return [
             found,
             f"Without a {unit}, the difference would be smaller by about its influence."
-            + (" Segments are counted from 0." if self.counted_from_0 else ""),
+            + (f" {units.capitalize()} are counted from 0." if self.counted_from_0 else ""),
             f"{units.capitalize()} are left out in the order of their influence and the rest is "
             f"scored again (Broderick, Giordano and Meager, 2020); a smaller set may exist.{stay}",
         ]

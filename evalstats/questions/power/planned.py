@@ -114,13 +114,12 @@ class TrialPower:
     cheapest_items: Count | None = None
     cheapest_price: NotNegative | None = None
 
-    @property
-    def sentence(self) -> str:
-        """What costs least: "Cheapest: 120 items with 2 trials each, for 360."."""
+    def sentence(self, unit: str = "item") -> str:
+        """Return what costs least: "Cheapest: 120 items with 2 trials each, for 360."."""
         if self.cheapest_items is None:
-            return "Cheapest: none, since no number of items and trials finds it."
+            return f"Cheapest: none, since no number of {plural(unit)} and trials finds it."
         trials = "1 trial" if self.cheapest_trials == 1 else f"{self.cheapest_trials} trials"
-        items = f"{self.cheapest_items:,} items with {trials} each"
+        items = f"{counted(self.cheapest_items, unit)} with {trials} each"
         said = f"Cheapest: {items}, for {self.cheapest_price:,.10g}."
         if self.cheapest_trials == self.most_trials:
             said += f" More than {self.most_trials}, four times the pilot's, were not asked about."
@@ -246,7 +245,7 @@ class Power(Several[PairPower]):
     ----------
     pairs : tuple of PairPower
         One record per pair and metric.
-    n_pilot, n_segments, unit : int, int, {"segment", "group"}
+    n_pilot, n_segments, unit : int, int, str
         How large the pilot and the planned test set are, and in what.
     difference : float or None
         Size of the true difference, in points of the score, that was asked about.
@@ -416,8 +415,9 @@ class Power(Several[PairPower]):
             ("least difference", ">", lambda i: _written(decimals, of.trial_minimums[i])),
         ]
         notes = [
-            f"Standard deviation between items {tabular.number(of.item_deviation, decimals)}, "
-            f"between trials of both {tabular.number(of.trial_deviation, decimals)}."
+            f"The difference has a standard deviation of "
+            f"{tabular.number(of.item_deviation, decimals)} between {self._units} and of "
+            f"{tabular.number(of.trial_deviation, decimals)} between trials."
         ]
         if size is not None:
             named = f"{self._units} needed for {size:g}"
@@ -427,9 +427,10 @@ class Power(Several[PairPower]):
             columns.append(("price", ">", lambda i: prices[i]))
             item, trial = self.price
             notes.append(
-                f"{of.sentence} An item costs {item:g}, a trial of both systems {trial:g}."
+                f"{of.sentence(self.unit)} Each {self.unit} costs {item:g}, and each trial of both "
+                f"systems {trial:g}."
             )
-        title = f"{name}, {self.n_segments:,} {self._units} by number of trials of each"
+        title = f"{name}, {counted(self.n_segments, self.unit)} by number of trials of each"
         return table_of(title, range(len(of.trials)), columns, tuple(notes))
 
     def _table(
@@ -523,7 +524,7 @@ def assumptions(
         )
     if elsewhere:
         yield (
-            f"The {level} intervals are those of normal data, since the segments are not here. For "
+            f"The {level} intervals are those of normal data, since the {units} are not here. For "
             f"BLEU, chrF and TER they are too short."
         )
     if n_strata:
@@ -541,8 +542,7 @@ def assumptions(
     if counted := dict.fromkeys(p.metric for p in result if p.discordant is not None):
         yield (
             f"{', '.join(counted)}: McNemar's test of 0/1 scores is planned. It assumes that as "
-            f"large a share of segments differs as in the pilot; the intervals are about that "
-            f"share."
+            f"large a share of {units} differs as in the pilot; the intervals are about that share."
         )
     if any(p.minimum is None for p in result):
         yield f'"none" means that so few {units} find no difference with this power.'

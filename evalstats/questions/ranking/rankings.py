@@ -363,7 +363,7 @@ def _by_metric(
         ),
         notes=(
             *evaluation.notes,
-            *floor_notes(adjustment, differences, comparison.estimates[0].unit),
+            *floor_notes(adjustment, differences, comparison.estimates[0]),
             *size_notes(drawn),
             *gap_notes([drawn]),
             *close_calls(adjustment, differences, f"{drawn.of.name}: the"),
