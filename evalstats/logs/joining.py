@@ -376,7 +376,8 @@ def _labelled(
             named |= {} if of is None else {argument: of}
             continue
         names = []
-        for kind, values in (by_name or {unit_name(of, argument.removesuffix("s")): of}).items():
+        otherwise = {"by": "stratum"}.get(argument, argument.removesuffix("s"))
+        for kind, values in (by_name or {unit_name(of, otherwise): of}).items():
             if isinstance(values, str):
                 names.append(values)
                 continue

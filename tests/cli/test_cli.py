@@ -245,7 +245,8 @@ CALLS = [
      logs(es.read_log, "own.csv", columns={"who": "system", "unit": "segment", "points": "score",
                                            "document": None})),
     ("compare", "own.csv --columns who=system unit=segment --columns points=score",
-     logs(es.compare_logs, "scores.csv", **B99)),
+     logs(es.compare_logs, "own.csv", columns={"who": "system", "unit": "segment",
+                                               "points": "score"}, **B99)),
 ]  # fmt: skip
 
 

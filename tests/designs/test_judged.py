@@ -437,7 +437,7 @@ def test_tables_that_do_not_fit_are_told(folder, tmp_path):
     path = tmp_path / "more.csv"
     path.write_text("\n".join([*lines, "base,9999,1", "tuned,9999,1"]))
     result = es.compare_logs(answers, metric="correct", human=path, **FEW)
-    assert "People's scores of 1 item that no log has are left out." in result.notes
+    assert "People's scores of 1 segment that no log has are left out." in result.notes
 
 
 def test_rows_say_who_labelled():

@@ -190,8 +190,8 @@ def test_strata_that_share_groups_say_that_other_groups_are_another_question():
     scores = {name: rng.normal(size=60) for name in "AB"}
     turns, prompts = np.repeat(list("xyz"), 20), np.tile(np.arange(20), 3)
     result = es.compare(scores, metrics=MARKS, groups=prompts, **BY_T)
-    for found, what in ((result.over(turns), "strata"), (result.by(turns).over("task"), "tasks")):
-        said = f"Caution: groups lie in several {what}, whose differences share them"
+    for found in (result.over(turns), result.by(turns).over("task")):
+        said = "Caution: groups lie in several strata, whose differences share them"
         assert found.notes[0].startswith(said)
         assert str(found).startswith(said)
         assert es.OverStrata.from_json(found.to_json()) == found

@@ -17,7 +17,15 @@ from evalstats.results.convert import Count, Level, NotNegative, Share, Size, Wh
 from evalstats.results.forms import Finding, Several
 from evalstats.results.lookup import of_metric
 from evalstats.results.marks import Curve
-from evalstats.results.records import Record, by_metric, counted, distinct, metric_name, plural
+from evalstats.results.records import (
+    Record,
+    by_metric,
+    counted,
+    distinct,
+    listed,
+    metric_name,
+    plural,
+)
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -25,6 +33,8 @@ if TYPE_CHECKING:
 
 #: Of more pairs only those are shown that need most.
 _MOST_PAIRS = 10
+#: Strata that a note names; more are counted.
+_NAMED = 4
 #: Columns of tables, and the fields they show; some only where a difference was asked about.
 _NAMES = {"system": "system", "baseline": "baseline"}
 _OF_SIZES = {"least difference": "minimum", "power for {0.difference:g}": "power"}
@@ -498,7 +508,7 @@ def _cell(decimals: int, keys: Sequence[str], row: dict[str, Any]) -> str:
 
 
 def assumptions(
-    result: Power, n_strata: int, uneven: bool = False, elsewhere: bool = False
+    result: Power, strata: Sequence[str], uneven: bool = False, elsewhere: bool = False
 ) -> Iterator[str]:
     """Say what is assumed, how sure that is, and what cannot be found.
 
@@ -527,8 +537,8 @@ def assumptions(
             f"The {level} intervals are those of normal data, since the {units} are not here. For "
             f"BLEU, chrF and TER they are too short."
         )
-    if n_strata:
-        yield f"Each of the {n_strata} strata keeps its share of {units}."
+    if strata:
+        yield f"{listed(strata, _NAMED)} keep their shares of the {units}."
     if reached := dict.fromkeys(p.metric for p in result if p.of_design.number is not None):
         yield (
             f"{', '.join(reached)}: the score test of 0/1 scores is planned. The true share is "
