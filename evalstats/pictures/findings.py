@@ -16,6 +16,7 @@ from evalstats.results.records import (
     Difference,
     by_pair,
     contrast_of,
+    counted,
     decimals_of,
     distinct,
     kind_of,
@@ -24,7 +25,7 @@ from evalstats.results.records import (
     plural,
     ranked,
 )
-from evalstats.results.signatures import part_name
+from evalstats.results.signatures import part_name, system_name
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
@@ -326,7 +327,8 @@ def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     ]
     if not any(d.n_differing for d in c.differences if (d.task, d.metric) == (task, metric)):
         where = f" in {metric}{_space(_where(c, own[0]))}"
-        return Finding(f"All {len(scores)} systems are the same on every {best.unit}{where}")
+        every = counted(len(scores), system_name(scores))
+        return Finding(f"All {every} are the same on every {best.unit}{where}")
     said = f"{best.system} scores best in {metric}{_space(_where(c, own[0]))}: "
     said += tabular.number(best.score, decimals_of(scores)[metric])
     n_beaten = len(own) - len(tied)
@@ -345,13 +347,14 @@ def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     for d in own:
         by[kind_of(c, d)].append(d.system)
     mark = mark_of(c, scores[0])
-    what = f"better than {c.baseline} in {place[1]}{_space(_where(c, own[0]))}"
+    what = system_name(scores)
+    better = f"better than {c.baseline} in {place[1]}{_space(_where(c, own[0]))}"
     if by["better"]:
         are = "is" if len(by["better"]) == 1 else "are"
-        said = f"{len(by['better'])} of {len(own)} systems {are} {what}{mark}: "
+        said = f"{len(by['better'])} of {counted(len(own), what)} {are} {better}{mark}: "
         said += listed(by["better"], _SAID)
     else:
-        said = f"No evidence that any of {len(own)} systems is {what}"
+        said = f"No evidence that any of {counted(len(own), what)} is {better}"
     rest = [f"Worse: {listed(by['worse'], _SAID)}{mark}."] if by["worse"] else []
     rest += [f"No evidence on {listed(by['open'], _SAID)}."] if by["open"] else []
     return Finding(said, "better" if by["better"] else "open", [" ".join(rest)] if rest else [])

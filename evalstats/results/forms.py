@@ -41,6 +41,8 @@ _PRINTED_NOTES = 3
 #: Findings of scores, ranks, plans and other tests at most; all are in the tables. Above a table
 #: there are fewer.
 _MOST_FINDINGS, _ABOVE = 12, 4
+#: Columns of the lines of findings where no terminal says how many there are.
+_USUAL = 80
 
 
 class Finding(NamedTuple):
@@ -252,7 +254,8 @@ class Result(Record):
         sentences. No line is longer than `width`, where one is given: what has no room is folded,
         left out or cut, in this order. `print` gives that of the terminal that it prints on.
         """
-        return self._page(digits, verbose, layout, findings).text(width)
+        page = self._page(digits, verbose, layout, findings)
+        return page.text(width, _USUAL if findings else None)
 
     def to_markdown(self, *, digits: int | None = None, layout: str | None = None) -> str:
         """Return Markdown tables; `digits` and `layout` as in `to_text`."""

@@ -31,7 +31,7 @@ from evalstats.results.records import (
     ranked,
     whole_sizes,
 )
-from evalstats.results.signatures import Signature, part_name
+from evalstats.results.signatures import Signature, part_name, system_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ _MOST_FOLDED = 600
 _NAMED = 6
 #: What a narrow terminal leaves out of a table of scores.
 _ERROR = ("std. error",)
-_SYSTEM: Column = ("system", "<", lambda e: e.system)
 
 
 def title(estimates: Estimates) -> str:
@@ -78,7 +77,7 @@ def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> li
     tables = []
     for panel in by_metric(estimates).values():
         rows = ranked(panel)
-        columns = [_SYSTEM, *_score(panel, digits), *_battles(panel)]
+        columns = [_system(panel), *_score(panel, digits), *_battles(panel)]
         table = table_of(_title(panel), rows, columns, spare=_ERROR)
         tables.append(replace(table, forest=_score_forest([[e] for e in rows], 1)))
     return tables
@@ -105,6 +104,11 @@ def _score_forest(rows: Sequence[Sequence[Estimate]], at: int) -> Forest:
     ]
     label = f"{score_name(first[0].signature)}, {tabular.level(first[0].confidence_level)}"
     return Forest(tuple(marks), at, label, series=tuple(names) if len(first) > 1 else ())
+
+
+def _system(rows: Sequence[Estimate]) -> Column:
+    """Return the column with the names of the systems of these scores."""
+    return system_name(rows), "<", lambda row: row.system
 
 
 def _score(panel: Sequence[Estimate], digits: int | None) -> list[Column]:
@@ -203,7 +207,7 @@ def _baseline_table(differences: _Differences, best_first: Sequence[Estimate]) -
     of_system = {d.system: d for d in differences.found}
     first, *others = differences.columns()
     columns = [
-        _SYSTEM,
+        _system(best_first),
         *_score(differences.estimates, differences.digits)[:2],
         *_through(lambda e: of_system.get(e.system), [first], "baseline"),
         *_through(lambda e: of_system.get(e.system), others),
@@ -413,12 +417,13 @@ def _among(table: Table, others: Sequence[Table]) -> Table:
 def _all_pairs(differences: _Differences) -> Table:
     """Lay out the differences of several pairs, the largest first, or each pair's by task."""
     found = oriented(differences.comparison, differences.found)
-    names: list[Column] = [_SYSTEM, ("baseline", "<", lambda d: d.baseline)]
+    names: list[Column] = [_system(differences.estimates), ("baseline", "<", lambda d: d.baseline)]
     if has_tasks(found):
         names.append((part_name(differences.comparison.estimates), "<", lambda d: d.task))
     else:
         found = by_size(found)
-    table = table_of(differences.contrast.of_pair, found, [*names, *differences.columns()])
+    title = differences.contrast.of_pair.replace("system", names[0][0])
+    table = table_of(title, found, [*names, *differences.columns()])
     return replace(table, forest=differences.forest(found, len(names)))
 
 
@@ -439,7 +444,7 @@ def _rank_tables(
     note += f"{comparison.significance_level:g}{mark}"
     columns: list[Column] = [
         ("#", ">", lambda e: str(place[e.system])),
-        _SYSTEM,
+        _system(best_first),
         *_score(differences.estimates, differences.digits)[:2],
         *_battles(best_first),
         (

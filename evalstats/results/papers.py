@@ -22,7 +22,7 @@ from evalstats.results.records import (
     ranked,
     whole_sizes,
 )
-from evalstats.results.signatures import Signature, part_name
+from evalstats.results.signatures import Signature, part_name, system_name
 from evalstats.results.tabular import Table
 from evalstats.results.version import DISTRIBUTION, version
 
@@ -131,7 +131,7 @@ def paper_table(
             note += f"worse ({WORSE}) than {c.baseline} {level}"
     return Table(
         f"{listed(metrics)}{arrow}, {of}",
-        ("system", *paper.headers),
+        (system_name(estimates), *paper.headers),
         tuple(rows),
         "<" + ">" * len(paper.columns),
         notes=(f"{note}.",),

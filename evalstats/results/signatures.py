@@ -102,6 +102,13 @@ def part_name(rows: Iterable[Any]) -> str:
     return dict(Signature.of(next(iter(rows)).signature).analysis).get("by", "task")
 
 
+def system_name(rows: Iterable[Any]) -> str:
+    """Return what the systems of scores, or ranks, are called: "system", or of metrics "metric"."""
+    settings = Signature.of(next(iter(rows)).signature).settings
+    words = (x.partition(":") for x in settings)
+    return next((word for key, _, word in words if key == "systems"), "system")
+
+
 def together(signatures: Sequence[Signature]) -> str:
     """Return one line for several signatures: what they do not share, and once what they do."""
     apart = [(one.name, one.parts[1:]) for one in signatures]

@@ -123,8 +123,11 @@ class Page:
     signatures: Sequence[str] = ()
     above: Sequence[str] = ()
 
-    def text(self, width: int | None = None) -> str:
-        """Return what a terminal shows, in lines of so many cells at most."""
+    def text(self, width: int | None = None, opening: int | None = None) -> str:
+        """Return what a terminal shows, in lines of so many cells at most.
+
+        The sentences above the tables have lines of `opening` cells where no width is known.
+        """
         parts, left_out = [], dict[str, None]()
         for table in self.tables:
             lines, names = table.lines(width)
@@ -134,8 +137,8 @@ class Page:
         hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
         below = (*self.notes, *hints, *self.signatures)
         above, rest = (
-            "\n".join(line for text in some for line in wrapped(text, width))
-            for some in (self.above, below)
+            "\n".join(line for text in some for line in wrapped(text, at))
+            for some, at in ((self.above, width or opening), (below, width))
         )
         return "\n\n".join([above, *parts, rest]).strip("\n")
 

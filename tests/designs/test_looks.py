@@ -581,8 +581,8 @@ def test_a_gate_keeps_its_looks_in_a_file(folder, capsys):
     printed = capsys.readouterr().out
     assert printed.count("GO ON: new against old on 150 of 400 segments") == 2
     assert "The next planned look is at 200 segments." in printed
-    assert printed.count("PASSED: new against old on 200 of 400 items") == 2
-    assert "1 item that came later are not counted" in printed
+    assert printed.count("PASSED: new against old on 200 of 400 segments") == 2
+    assert "1 more came later and are not counted" in printed
     assert [look["n_units"] for look in json.loads(folder.joinpath("gate.json").read_text())[
         "looks"]] == [100, 150, 200]  # fmt: skip
 
