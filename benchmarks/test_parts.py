@@ -11,7 +11,7 @@ import pytest
 import evalstats as es
 from benchmarks.corpora import corpus
 from benchmarks.scale import statistics
-from evalstats.resampling import executors, products, streams
+from evalstats.resampling import executors, streams, weighted
 from evalstats.resampling.weighted import bootstrap_totals
 
 
@@ -24,8 +24,8 @@ def numpys_bytes(mean: float, rng: np.random.Generator, shape: tuple[int, ...]) 
 WITHOUT = {
     "nothing": [],
     "Poisson counts from bytes": [(streams, "poisson_counts", numpys_bytes)],
-    "single precision": [(products, "_SINGLE_LIMIT", 0.0)],
-    "small BLAS calls": [(products, "_CALL_SIZE", 1 << 60), (products, "ROW_GROUP", 504)],
+    "single precision": [(weighted, "_SINGLE_LIMIT", 0.0)],
+    "small BLAS calls": [(weighted, "_CALL_SIZE", 1 << 60), (weighted, "ROW_GROUP", 504)],
     "threads": [(executors, "usable_cores", lambda: 1)],
 }
 

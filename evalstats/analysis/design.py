@@ -14,9 +14,8 @@ from evalstats.checks import listed, real, shown
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.inference.student import Spread, unit_of
-from evalstats.results.notes import span
-from evalstats.results.records import counted, plural
-from evalstats.statistics.names import group_codes
+from evalstats.results.records import plural
+from evalstats.statistics.segments import group_codes
 
 Labels: TypeAlias = "Iterable[Hashable] | str | None"
 Codes: TypeAlias = "NDArray[np.intp]"
@@ -97,6 +96,10 @@ class Units:
             return float(np.count_nonzero(some))
         return student.kish(self.sizes[some])
 
+    def notes(self, name: str, influence: NDArray[np.float64]) -> list[str]:
+        """Say what should be known of the errors of quantities `(S, N)` under a metric."""
+        return []
+
     def are_split(self, codes: Codes) -> bool:
         """Return whether a group has segments in several of these strata, `(n_segments,)`."""
         if self.members is None:
@@ -176,69 +179,6 @@ class SummedUnits(Units):
         return student.of_squares(squares, sizes**2 / of_sizes, unit, every)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CrossedUnits(Units):
-    """N segments with two labels each, such as the prompt and the rater, both of them a sample.
-
-    No rows of weights draw both, so that t decides.
-    """
-
-    first: Units
-    second: Units
-    both: Units  # segments that share both labels
-
-    @property
-    def plain(self) -> bool:
-        """Whether single segments are drawn freely."""
-        return False
-
-    @property
-    def sides(self) -> tuple[Units, ...]:
-        """The groups of both labels."""
-        return self.first, self.second
-
-    @cached_property
-    def alike(self) -> Spread:
-        """What the units are worth where nothing is known of how they vary: the fewer groups."""
-        return min((side.alike for side in self.sides), key=lambda alike: alike.degrees)
-
-    def spread(
-        self, influence: NDArray[np.float64], added: NDArray[np.float64] | None = None
-    ) -> Spread:
-        """Return error, factor and degrees of freedom of a quantity with these values, `(N,)`.
-
-        The variance is V(first) + V(second) - V(both), and at least V(both), with the degrees of
-        freedom of the fewer groups (Cameron, Gelbach and Miller, 2011).
-        """
-        of = [grouped(side, influence) for side in (*self.sides, self.both)]
-        unit = max(one.error for one in of) or 1.0
-        first, second, both = ((one.error / unit) ** 2 for one in of)
-        error = unit * max(first + second - both, both) ** 0.5
-        return Spread(error, 1.0, min(one.degrees for one in of[:2]))
-
-    def worth(self, some: NDArray[np.bool_]) -> float:
-        """Return Kish's number of the fewer groups that hold some segments, `(N,)`; 0 of none."""
-        counts = [np.bincount(side.of_segments[some], minlength=side.n) for side in self.sides]
-        return min(side.worth(n > 0) for side, n in zip(self.sides, counts, strict=True))
-
-    def within(self, labelled: Sequence[NDArray[np.bool_]]) -> Units:
-        """Return the same: groups of labelled and other segments are drawn as they are."""
-        return self
-
-    def notes(self, name: str, influence: NDArray[np.float64]) -> list[str]:
-        """Say what is drawn, and how errors of quantities `(S, N)` compare with one label's."""
-        errors, each = errors_of(self, influence), []
-        for side in self.sides:
-            alone = errors_of(side, influence)
-            times = span((errors[alone > 0] / alone[alone > 0]).tolist() or [1.0], ".2f")
-            each.append(f"{times} times those of {plural(side.unit)} alone")
-        return [
-            f"{name}: standard errors are those of "
-            f"{' and '.join(counted(side.n, side.unit) for side in self.sides)} (Cameron, Gelbach "
-            f"and Miller, 2011), {' and '.join(each)}; t is that of the fewer."
-        ]
-
-
 def grouped(units: Units, influence: NDArray[np.float64]) -> Spread:
     """Return the spread of a quantity from influence values of single segments, `(N,)`."""
     if len(units.sides) > 1:
@@ -262,30 +202,6 @@ def names_of_labels(given: object, n_segments: int) -> tuple[str, ...]:
     return tuple(given) if all(isinstance(name, str) for name in given) else ()
 
 
-def as_crossed(
-    n_segments: int, groups: Mapping[Any, Labels], strata: Labels, called: Called
-) -> Units:
-    """Return what is drawn of segments with two labels each, by what these are called."""
-    if len(groups) != 2:
-        raise InputError(
-            f"must have two labels a segment, got {len(groups)} ({shown(list(groups))}); give one "
-            f"alone as a list",
-            argument="groups",
-        )
-    sides = []
-    for name, labels in groups.items():
-        try:
-            side = as_units(n_segments, labels, strata, unit_name(str(name)), called)
-        except InputError as error:
-            raise error.within(f"label {name!r}") from None
-        check_enough(side.n, side.unit)
-        sides.append(side)
-    pairs = zip(*(side.of_segments.tolist() for side in sides), strict=True)
-    both = as_units(n_segments, list(pairs), strata)
-    alone = as_units(n_segments, None, strata, called=called)
-    return CrossedUnits(**vars(alone), first=sides[0], second=sides[1], both=both)
-
-
 def refuse_crossed(units: Units, asking: str) -> None:
     """Refuse what is not known of groups of two labels."""
     if len(units.sides) > 1:
@@ -301,6 +217,8 @@ def as_units(
 ) -> Units:
     """Return what is drawn of so many segments with these labels; groups have a name."""
     if isinstance(groups, Mapping):
+        from evalstats.designs.crossed import as_crossed
+
         return as_crossed(n_segments, groups, strata, called)
     members = codes = None
     names: list[Any] = []

@@ -38,6 +38,8 @@ Floats = NDArray[np.float64]
 Pair = tuple[int, int]
 #: Sizes of scores of several runs, whose variances are added up.
 _SMALLEST, _LARGEST = 1e-130, 1e130
+#: So many totals of resamples are scored together.
+_KEPT = 2**24
 #: What is made of totals, `(R, K)` a block, `(R, W)`; it may have to travel to other processes.
 Then = Callable[[Sequence[Floats]], Floats]
 
@@ -419,11 +421,7 @@ def rows_of(units: Units, seed: int) -> Weights:
 
 
 def totals_scored(
-    segments: Sequence[Resampled],
-    weights: Weights,
-    n_resamples: int,
-    options: Options,
-    then: Then,
+    segments: Sequence[Resampled], weights: Weights, n_resamples: int, options: Options, then: Then
 ) -> Floats:
     """Return what `then` makes of the totals of resamples, those of all metrics side by side."""
     parts = []
@@ -433,9 +431,9 @@ def totals_scored(
         columns = [v.transpose(1, 0, 2).reshape(v.shape[1], -1) for v in rows]
         together = columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
         parts.append((block.places, together))
-    if len(parts) == 1:
+    if len(parts) == 1 and n_resamples * parts[0][1].shape[1] <= _KEPT:
         return then([weighted_totals(weights, parts[0][1], n_resamples, options.executor)])
-    # Totals of many strata take much memory: they are scored as they come, and not kept.
+    # Totals of many strata, or columns, take much memory: they are scored as they come.
     return stratum_totals(weights, parts, n_resamples, options.executor, then)
 
 
@@ -489,13 +487,21 @@ def check_fits(segments: Sequence[Resampled], options: Options) -> None:
 def refuse_resampling(options: Options, what: str) -> None:
     """Refuse methods and tests that say nothing of this, of which t is to decide."""
     for name in ("method", "test"):
-        if getattr(options, name) in ("percentile", "bca", "ar"):
-            raise InputError(
-                f"{getattr(options, name)!r} says nothing of {what} leave ",
-                Argument(name),
-                " out, and t decides",
-                argument=name,
-            )
+        said = f"says nothing of {what} leave ", Argument(name), " out, and t decides"
+        refuse_options(options, {name: ("percentile", "bca", "ar")}, *said)
+
+
+def refuse_options(
+    options: Options, refused: Mapping[str, Sequence[str]], *why: str | Argument
+) -> None:
+    """Refuse the values of options that are named here, and say why."""
+    for name, values in refused.items():
+        if (value := getattr(options, name)) in values:
+            raise InputError(f"{value!r} ", *why, argument=name)
+
+
+#: What knows no single segment.
+NO_SEGMENTS = {"method": ("bca",), "test": ("ar",)}
 
 
 class Named(Protocol):

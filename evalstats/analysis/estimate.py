@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.design import Aggregated, CrossedUnits, Labels
+from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn, Effect, Pair, maker_of
 from evalstats.analysis.options import (
     SCORE_METHODS,
@@ -127,17 +127,11 @@ def estimate(
         mapping from system names to either, or a frame of pandas, polars or pyarrow with one system
         a column; or a `SegmentStatistics`, or a list of them, and then no references; or a
         `Shard`, which has its metrics, resamples and seed; or `Moments`, of which all is by t.
-    references
-        One entry per segment: a string, a list of strings with `None` for an absent one, or a
-        `References`.
     metric : str or Metric, or a list of them, optional
         Names, as they are written or printed, or configured objects; `metrics` is understood too.
         By default BLEU of texts, and of statistics, or a `Shard`, the metrics that they have.
-    human : mapping of str to sequence, or sequence, optional
-        People's labels of a random sample of the segments, where the scores, or the references, are
-        those of a judge: for each system its scores by people, or, of a metric with references, one
-        list of references by people; `None` where there is none. The result is prediction-powered
-        (`Judged`): the judge's bias cancels. Of several judges each entry is a list of labels.
+    references, human, n_resamples, rng
+        As in `compare`.
     groups : sequence, optional
         One label (a document, a speaker) per segment, or the name that statistics have for them in
         their `labels`: resamples (and swaps) whole groups. Or two labels, as in `compare`.
@@ -156,11 +150,6 @@ def estimate(
         and which several runs of a system have whatever is asked for.
     confidence_level : float
         In (0, 1).
-    n_resamples : int, optional
-        B, at least 2; by default 9,999, or those of a `Shard`.
-    rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy. `seed` is understood too. By default
-        12345, or the seed of a `Shard`.
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
         or all its cores. Changes no bit of the result.
@@ -432,7 +421,7 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
     """Say how scores came about, how many are missing, what judges are worth, what is doubtful."""
     for one in drawn:
         yield from (*one.of.cautions, *one.origin)
-        if isinstance(one.units, CrossedUnits) and one.influence is not None:
+        if one.influence is not None:
             yield from one.units.notes(one.of.name, one.influence)
         for correction in one.of.corrections:
             yield from correction.notes()

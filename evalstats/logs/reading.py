@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from evalstats.checks import also_called, label, listed, meant
+from evalstats.designs.arenas.battles import columns_of_battles
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.formats import FORMATS, arenas, tables
-from evalstats.logs.formats.columns import as_columns
+from evalstats.logs.formats.tables import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
-from evalstats.logs.pivot import as_epochs
-from evalstats.logs.rows import Key
+from evalstats.logs.pivot import as_trials
+from evalstats.logs.rows import Key, as_directions, matches
 from evalstats.logs.sources import Source, differing, readable, without_suffix
-from evalstats.logs.words import as_directions, matches
 from evalstats.results.records import first_few
 from evalstats.statistics.files import apart
 from evalstats.text.references import table_columns
@@ -96,7 +96,8 @@ def read_log(
     wanted = Wanted.of(task, metric, filter)
     wanted = wanted._replace(labels=tuple(paths), columns=as_columns(columns))
     (log,) = _read_all([path], wanted)
-    epochs = None if epochs is None else as_epochs(epochs)
+    if epochs is not None:
+        as_trials(epochs)
     log = replace(log, epochs=epochs).directed(as_directions(directions))
     return log if name is None else _named(log, name)
 
@@ -121,12 +122,11 @@ def _read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
     for name in wanted.labels:
         if name not in known:
             paths = dict.fromkeys(path for one in rows for path in one.items.paths)
-            there_are = meant(name, [*known, *paths]).removeprefix("there are ") or "none"
+            labels = meant(name, [*known, *paths])
+            labels = labels.removeprefix("there is ").removeprefix("there are ") or "none"
             # A log that was read before has lost the others.
             more = f"; read_log(..., labels={name!r}) keeps others" if any(are_read) else ""
-            raise InputError(
-                f"{where}: the items have no label {name!r}; they have {there_are}{more}"
-            )
+            raise InputError(f"{where}: the items have no label {name!r}; they have {labels}{more}")
     return parts
 
 
@@ -136,7 +136,7 @@ def _read(log: Any, wanted: Wanted) -> Log:
         return log.part(wanted)
     if (columns := table_columns(log)) is not None:
         names = [name for name, _ in columns]
-        is_arena = arenas.has_battles(names) or arenas.are_named(wanted.columns)
+        is_arena = columns_of_battles(names) is not None or arenas.are_named(wanted.columns)
         return arenas.read_frame(log, wanted) if is_arena else tables.read_frame(log, wanted)
     if not isinstance(log, (str, os.PathLike)):
         raise InputTypeError(f"path must be a path or a frame, got {type(log).__name__}")
@@ -151,10 +151,14 @@ def _read(log: Any, wanted: Wanted) -> Log:
             # Such as a file that is compressed otherwise than by gzip.
             with readable(source.path) as file:
                 file.read(1)
+        if not source.files:
+            raise InputError(f"{log} is a folder without files")
+        if tables_there := [one for one in source.files if Source(one).suffix in _OF_TABLES]:
+            raise InputError(
+                f"{log} holds no log, but tables, which are given as files: {tables_there[0]}"
+            )
         formats = ", ".join(one.name for one in FORMATS)
-        scores = [file for file in source.files if Source(file).suffix in _OF_TABLES]
-        more = f"; a table is a file, give {scores[0]}" if scores else ""
-        raise InputError(f"{log} is none of the formats that can be read: {formats}{more}")
+        raise InputError(f"{log} is none of the formats that can be read: {formats}")
     if wanted.columns and kind not in (tables.TABLE, arenas.ARENA):
         raise InputError(
             f"is for tables of scores, but {path} is a log of {kind.name}", argument="columns"

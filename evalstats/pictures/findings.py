@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from evalstats.errors import InputError
 from evalstats.results import tabular
 from evalstats.results.forms import Finding
-from evalstats.results.marks import oriented
 from evalstats.results.notes import WHOLE
 from evalstats.results.records import (
     Difference,
@@ -22,6 +21,7 @@ from evalstats.results.records import (
     kind_of,
     listed,
     mark_of,
+    oriented,
     plural,
     ranked,
 )

@@ -28,13 +28,14 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.results import tabular, whiskers
 from evalstats.results.files import html, html_table, minus
 from evalstats.results.forms import unsaid
-from evalstats.results.marks import Curve, oriented, written
+from evalstats.results.marks import Curve, written
 from evalstats.results.records import (
     CAUTION,
     Difference,
     decimals_of,
     first_few,
     metric_name,
+    oriented,
     plural,
     ranked,
 )

@@ -273,8 +273,9 @@ class Result(Record):
 
         With a caption, which is plain text, the tables are one float, a ``table``, or a ``table*``
         where they are wider than one of two columns; `label` is what ``\ref`` refers to, and needs
-        a caption; `digits` and `layout` as in `to_text`. Of a comparison it is the table of papers,
-        if not asked for ``layout="table"``.
+        a caption. Without one a table that is wider than a column is there twice, and LaTeX takes
+        what fits the text around it. `digits` and `layout` as in `to_text`; of a comparison it is
+        the table of papers, if not asked for ``layout="table"``.
         """
         page = self._page(digits, verbose=True, layout=layout or self._latex_layout)
         return files.as_latex(page, caption, label)

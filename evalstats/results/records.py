@@ -707,3 +707,22 @@ def is_mixed(records: Iterable[Any]) -> bool:
     rows = list(records)
     metrics = {row.metric for row in rows if row.aggregate is None}
     return any(row.metric not in metrics for row in rows)
+
+
+def oriented(comparison: Comparison, found: Sequence[Difference]) -> list[Difference]:
+    """Return differences as tables, figures and folds show them: the better system first.
+
+    The rows of a pair on several tasks have the direction of the total, and those of the only pair
+    under several metrics that of the first. Against a baseline, and of one-sided tests and claims,
+    differences have a direction of their own.
+    """
+    directed = comparison.baseline is not None or comparison.alternative != "two-sided"
+    if directed or comparison.margin is not None or comparison.recovery is not None:
+        return list(found)
+    together = is_mixed(found) or not (has_tasks(found) or len(by_pair(found)) > 1)
+    first: dict[tuple[str, ...], Difference] = {}
+    for d in sorted(found, key=lambda d: d.aggregate is None):
+        first.setdefault((d.system, d.baseline, "" if together else d.metric), d)
+    main = (first[d.system, d.baseline, "" if together else d.metric] for d in found)
+    pairs = zip(found, main, strict=True)
+    return [d.turned() if one.winner == one.baseline else d for d, one in pairs]

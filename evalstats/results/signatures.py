@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 from evalstats.results.version import version
 
 #: What was done to make a number, in the order in which signatures say it.

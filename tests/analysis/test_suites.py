@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import evalstats as es
-from evalstats.analysis import drawn
 from evalstats.errors import InputError, InputTypeError
 
 ACC, COST = es.Mean("acc"), es.Mean("cost", higher_is_better=False)
@@ -358,22 +357,6 @@ def test_the_order_of_tasks_does_not_name_a_total_of_several_metrics():
     assert one.totals[0].metric == "charm + wit"
 
 
-@pytest.mark.parametrize("adjustment", ["none", "holm", "benjamini-hochberg"])
-def test_other_adjustments_are_over_tasks_too(adjustment):
-    suite = es.Suite(accuracies(shares=(0.6, 0.7, 0.65)))
-    result = suite.compare(adjustment=adjustment, **FEW)
-    by_hand = {
-        "none": list,
-        "holm": holm_by_hand,
-        "benjamini-hochberg": stats.false_discovery_control,
-    }[adjustment]
-    for family, size in ((result.rows, 9), (result.totals, 3)):
-        expected = by_hand([d.pvalue for d in family])
-        assert [d.pvalue_adjusted for d in family] == pytest.approx(list(expected))
-        assert {result.adjusted.n_compared(d) for d in family} == {size}
-    assert f"|adj:{adjustment}|" in result.signatures[0]
-
-
 def test_several_systems_have_max_t_within_tasks_and_holm_over_them():
     rng = np.random.default_rng(9)
     tasks = {
@@ -538,42 +521,6 @@ def test_figures_have_a_row_a_task_and_the_total_below(compared):
     wide = es.Suite(accuracies(sizes={f"t{i}": 4 for i in range(121)})).compare(n_resamples=9)
     with pytest.raises(InputError, match="122 rows are too many"):
         wide.plot()
-
-
-@pytest.fixture
-def draws(monkeypatch):
-    """Count how often something is resampled."""
-    found = []
-    real = drawn.totals_scored
-
-    def counted(scored, *arguments):
-        found.append([s.name for s in scored])
-        return real(scored, *arguments)
-
-    monkeypatch.setattr(drawn, "totals_scored", counted)
-    return found
-
-
-def test_planning_draws_nothing_and_a_composite_draws_a_task_once(draws):
-    rng = np.random.default_rng(9)
-    names = ("first", "second", "third")
-    tasks = {
-        task: [
-            es.extract({s: rng.normal(size=40) for s in "ABC"}, metric=es.Mean(name))
-            for name in names
-        ]
-        for task in ("x", "y")
-    }
-    result = es.Suite(tasks).compare(**FEW)
-    # Each task at once, and a total for each metric.
-    assert len(draws) == 5
-    draws.clear()
-    plan = result.power(task="x", metric="first", difference=0.5)
-    assert draws == []
-    alone = es.power(tasks["x"][0], difference=0.5)
-    assert [p.needed for p in plan] == [p.needed for p in alone]
-    result.ranking(task="x", composite="borda")
-    assert draws == [list(names)]
 
 
 def test_planning_without_derivatives_asks_the_replicates():

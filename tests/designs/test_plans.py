@@ -160,6 +160,9 @@ def test_groups_are_drawn_whole_and_strata_each():
     for wrong in ({"strata": "stratum"}, {"groups": [i // 3 for i in range(400)]}):
         with pytest.raises(es.InputError, match=r"groups must be the plan's \(group\)"):
             es.compare(data, **wrong)
+    # Defect: they were pooled in silence.
+    with pytest.raises(es.InputError, match=r"strata are missing: .*; give strata='stratum'"):
+        es.compare(data, groups="group")
 
 
 def test_texts_logs_questions_and_several_new_systems():

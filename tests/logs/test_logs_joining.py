@@ -287,8 +287,13 @@ def test_what_read_log_takes(tmp_path):
         with pytest.raises(es.InputError, match=message):
             es.read_log(path, **options)
     (tmp_path / "notes.md").write_text("x", encoding="utf-8")
-    for odd in (tmp_path, tmp_path / "notes.md"):
-        with pytest.raises(es.InputError, match="is none of the formats that can be read: lm-ev"):
+    (tmp_path / "none").mkdir()
+    for odd, message in (
+        (tmp_path / "notes.md", "is none of the formats that can be read: lm-eval"),
+        (tmp_path, r"holds no log, but tables, which are given as files: .*run\.csv"),
+        (tmp_path / "none", "is a folder without files"),
+    ):
+        with pytest.raises(es.InputError, match=message):
             es.read_log(odd)
 
 

@@ -263,7 +263,10 @@ def test_pvalues_stand_below_the_diagonal_in_order_of_rank_and_every_system_is_n
     for column, row, name in zip(*shown, names, strict=True):
         plain = name.replace("$", r"\$")
         assert row.replace("\n", "")[:9] == plain[:9]
-        assert column.rstrip("…").strip() == plain[: len(column.rstrip("…").strip())]
+        first, _, last = column.replace("\n", "").partition("…")
+        assert plain.startswith(first.rstrip())
+        assert plain.endswith(last)
+    assert len(set(shown[0])) == len(names)
     assert len(marks(axes, ".")) == sum(map(result.significant, result)) > 0
     # What is not significant is pale: darker than the paper by less than a fifth.
     (mesh,) = [c for c in axes.collections if c.get_array() is not None]
@@ -299,7 +302,8 @@ def test_a_curve_is_its_checks_and_its_label_lies_on_nothing(make):
         assert list(line.get_ydata()) == [c.score for c in checks]
     drawn = {True: {}, False: {}}
     for m in marks(axes):
-        drawn[m.get_markerfacecolor() != "white"][m.get_xdata()[0]] = m.get_ydata()[0]
+        places = zip(*m.get_data(), strict=True)
+        drawn[m.get_markerfacecolor() != "white"].update(places)
     for improved, found in drawn.items():
         shown = improved or len(checks) <= 60
         assert found == {c.step: c.score for c in checks if shown and c.improved == improved}

@@ -304,7 +304,8 @@ def test_more_segments_do_not_make_up_for_runs():
 def test_comparisons_and_shards_are_pilots():
     table = es.extract(normal(), metric=MARKS)
     compared, direct = es.compare(table, n_resamples=99), es.power(table, difference=1)
-    assert compared.power(difference=1).to_dict() == direct.to_dict()
+    more = {"difference": 1, "looks": 4, "width": 0.2}
+    assert compared.power(**more).to_dict() == es.power(table, **more).to_dict()
     with pytest.raises(es.InputError, match="was read from a file"):
         es.Comparison.from_json(compared.to_json()).power()
     # The error of 999 resamples has one of 2.2 %; four of these are 9 %.

@@ -23,8 +23,7 @@ from evalstats.metrics import Mean, Metric, scores_of
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import counted, first_few
-from evalstats.statistics.names import group_codes, shared_places
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, group_codes, shared_places
 from evalstats.text.references import columns_of
 
 Measure = Literal["spa", "pa", "acc_eq", "pearson", "kendall"]

@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 from evalstats.analysis.drawn import Drawn, from_segments
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import PairTest
-from evalstats.analysis.scores import Resampled, Segments
-from evalstats.analysis.shares import Counts, Share
-from evalstats.analysis.tasks import Task
-from evalstats.analysis.totals import Total
+from evalstats.analysis.scores import Counts, Resampled, Segments, Share
+from evalstats.analysis.tasks import Task, Total
 from evalstats.checks import real
 from evalstats.errors import Argument, InputError
 from evalstats.inference import counts, student

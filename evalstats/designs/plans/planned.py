@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.inference import student
-from evalstats.metrics.base import Correction, Floats, Metric, keep
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import Correction, Floats, Metric, MetricSignature, keep
 from evalstats.results.notes import FEW, FEW_GROUPS
 from evalstats.results.records import counted, first_few
 
@@ -140,9 +139,15 @@ class Planned(Metric):
                 f"must be the plan's ({self.groups}), or labels each of which has whole ones",
                 argument="groups",
             )
-        if strata is None:
-            return
         within = table.labels.get(self.strata)
+        if strata is None:
+            if within is not None:
+                raise InputError(
+                    "are missing: the plan drew within each of them; give ",
+                    Argument("strata", self.strata),
+                    argument="strata",
+                )
+            return
         if within is None or not _lie_within(within, strata):
             drew = f"within each {self.strata}" if self.strata else "from all items together"
             raise InputError(
@@ -212,7 +217,6 @@ class Planned(Metric):
 class PlanWorth(Correction):
     """What systems that were run on a part of the items know of all, under one metric."""
 
-    is_by_people: ClassVar[bool] = False
     systems: tuple[str, ...]  # that were run on a part
     n_items: int
     weights: tuple[float, float]

@@ -9,13 +9,13 @@ from math import ceil, log
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from evalstats.analysis.tasks import Task
 from evalstats.designs.trials.metrics import Trials
 from evalstats.designs.trials.repeats import Repeats
 from evalstats.errors import InputError
-from evalstats.inference.families import tarone_holm
+from evalstats.inference.families import TIE
 from evalstats.results import tabular
 from evalstats.results.convert import Count, FreeText, Level, Share
 from evalstats.results.forms import Finding, Several
@@ -397,3 +397,27 @@ def boschloo(n: int, m: int) -> Floats:
             np.maximum(largest, sums.max(axis=0), out=largest)
         pvalues = np.minimum(pvalues, 2 * largest[last])
     return np.asarray(pvalues.reshape(less.shape))
+
+
+def tarone_holm(pvalues: ArrayLike, least: ArrayLike) -> Floats:
+    """Adjust p-values of discrete tests for those alone that could be as small (Tarone, 1990).
+
+    The smallest p-value is multiplied by the number of tests that can reach it, `least` being the
+    smallest p-value that each can have, which may not depend on the outcome; then the next, by the
+    number of those that are left, and so on as Holm's method (1979) goes. With p-values in place
+    of the level (Hommel and Krummenauer, 1998), so that what is rejected at a level is at any
+    larger one: P(any p_j <= p) is at most p times the number of tests with least_j <= p.
+
+    >>> tarone_holm([0.01, 0.04, 0.5], [0.001, 0.03, 0.5]).round(2).tolist()
+    [0.01, 0.04, 0.5]
+    >>> tarone_holm([0.01, 0.04, 0.5], [0.001, 0.001, 0.001]).round(2).tolist()
+    [0.03, 0.08, 0.5]
+    """
+    p, smallest = np.asarray(pvalues, np.float64), np.asarray(least, np.float64)
+    order = np.argsort(p, kind="stable")
+    able = smallest[order][None, :] <= p[order][:, None] * (1 + TIE)
+    # Of each, those that are left: itself, and all after it.
+    factors = np.sum(np.triu(able), axis=1)
+    adjusted = np.empty(p.shape)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
+    return adjusted

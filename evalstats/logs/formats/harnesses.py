@@ -30,15 +30,16 @@ from evalstats.errors import InputError
 from evalstats.logs.formats.format import (
     Format,
     Reading,
+    arguments_of,
     beside,
     ended,
     fewer,
     first_of,
     has,
     rows_of,
+    settings_of,
 )
-from evalstats.logs.rows import Answers, Key, Rows, number
-from evalstats.logs.settings import arguments_of, settings_of
+from evalstats.logs.rows import Answers, Key, Rows, direction, number
 from evalstats.logs.sources import (
     Source,
     as_label,
@@ -48,7 +49,6 @@ from evalstats.logs.sources import (
     require,
     require_text,
 )
-from evalstats.logs.words import direction
 
 _HELM_FILE = "per_instance_stats.json"
 #: What HELM counts beside the scores; read where a metric is asked for by name.
@@ -249,6 +249,11 @@ def _openai_run(path: Path) -> _Run:
     return run
 
 
+def _is_run(source: Source) -> bool:
+    """Return whether a file begins with what `oaieval` ran."""
+    return get(source.first, "spec", "completion_fns") is not None
+
+
 def _openai_evals(reading: Reading) -> Iterator[Rows]:
     """Yield the rows of each run by metric; what is no number is left out."""
     for path in reading.files:
@@ -289,7 +294,7 @@ HELM = Format(
     ".json",
     _is_helm,
     _helm,
-    lambda path: path.name == _HELM_FILE,
+    lambda source: source.path.name == _HELM_FILE,
     ("instance", "task"),
 )
 EVERY_EVAL_EVER = Format(
@@ -299,11 +304,4 @@ EVERY_EVAL_EVER = Format(
     _every_eval_ever,
     called=("instance", "task"),
 )
-OPENAI_EVALS = Format(
-    "OpenAI evals",
-    ".jsonl",
-    lambda source: get(source.first, "spec", "completion_fns") is not None,
-    _openai_evals,
-    lambda path: get(Source(path).first, "spec", "completion_fns") is not None,
-    ("sample", "task"),
-)
+OPENAI_EVALS = Format("OpenAI evals", ".jsonl", _is_run, _openai_evals, _is_run, ("sample", "task"))

@@ -19,10 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import is_missing, shown
+from evalstats.designs.trials.metrics import pass_at_k
 from evalstats.errors import InputError
-from evalstats.logs.formats.format import Format, Reading, rows_of
-from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, is_finite, mean_rows
-from evalstats.logs.settings import arguments_of, settings_of
+from evalstats.logs.formats.format import Format, Reading, arguments_of, rows_of, settings_of
+from evalstats.logs.rows import (
+    Answers,
+    Items,
+    Key,
+    Rows,
+    as_scores,
+    direction,
+    is_finite,
+    mean_rows,
+)
 from evalstats.logs.sources import (
     Source,
     fingerprint,
@@ -33,8 +42,6 @@ from evalstats.logs.sources import (
     require_text,
     zip_json,
 )
-from evalstats.logs.words import direction
-from evalstats.metrics import pass_at_k
 
 #: How a log in JSON begins.
 _LOG = re.compile(rb'\s*\{.*?"eval"\s*:\s*\{', re.DOTALL)
@@ -53,11 +60,11 @@ _COUNTING = re.compile(r"(at_least|pass_at|pass_k)_([1-9]\d*)")
 _Reducer = Callable[[list[float]], float]
 
 
-def _is_log(path: Path) -> bool:
+def _is_log(source: Source) -> bool:
     """Return whether a file is a log, by its name or its first bytes; it is not read."""
-    if path.suffix != ".json":
-        return path.suffix == ".eval"
-    return bool(_LOG.match(Source(path).head))
+    if source.path.suffix != ".json":
+        return source.path.suffix == ".eval"
+    return bool(_LOG.match(source.head))
 
 
 class _Stored(NamedTuple):

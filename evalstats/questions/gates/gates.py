@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import gained_lost
-from evalstats.results.marks import Forest, Limit, Mark, sides_of
+from evalstats.results.marks import Forest, Limit, of_differences
 from evalstats.results.records import (
     CAUTION,
     KINDS,
@@ -201,7 +202,7 @@ class Gate(Several[GateCheck]):
     notes: tuple[str, ...] = ()
     undecided: Annotated[str, one_of(UNDECIDED)] | None = None
 
-    derived = ("verdict",)
+    derived: ClassVar[tuple[str, ...]] = ("verdict",)
 
     @property
     def verdict(self) -> str:
@@ -249,30 +250,11 @@ class Gate(Several[GateCheck]):
 
     def _forest(self, at: int) -> Forest:
         """Return what each check lost or gained."""
-        limit = Limit(self.margin, self.recovery, of_loss=True)
         found = [check.difference for check in self.checks]
-        is_free, first = len({d.metric for d in found}) > 1, found[0]
-        marks = []
-        for check, d in zip(self.checks, found, strict=True):
-            mark = Mark(
-                d.difference,
-                d.low,
-                d.high,
-                kind=KINDS.get(check.verdict, "open"),
-                is_total=d.aggregate is not None,
-                limits=limit.bounds(d),
-            )
-            marks.append((mark.on_own_scale(0.0, d.higher_is_better) if is_free else mark,))
-        level, sides = tabular.level(1 - 2 * self.significance_level), sides_of(first, False)
-        return Forest(
-            tuple(marks),
-            at,
-            f"{level}, each on its own scale" if is_free else f"difference, {level}",
-            null=0.0,
-            sides=("worse", "better") if is_free else sides,
-            limit=None if limit.is_none else limit,
-            is_free=is_free,
-        )
+        kinds = [KINDS.get(check.verdict, "open") for check in self.checks]
+        limit = Limit(self.margin, self.recovery, of_loss=True)
+        level = tabular.level(1 - 2 * self.significance_level)
+        return of_differences(found, kinds, at, level, limit)
 
     def _finding(self, row: GateCheck) -> Finding | None:
         """Say what a check lost or gained, with its interval, and what was allowed."""
@@ -369,9 +351,9 @@ class Gate(Several[GateCheck]):
         title = f"{self._verdict_shown}: {first.system} against {first.baseline}, {asked}"
         n_totals = sum(check.difference.aggregate is not None for check in self.checks)
         spare = ("gained, lost", units)
-        table = table_of(title, self.checks, columns, n_totals=n_totals, spare=spare)
-        at = table.header.index("difference")
-        return [replace(table, forest=self._forest(at))]
+        draw = partial(self._forest, [name for name, *_ in columns].index("difference"))
+        table = table_of(title, self.checks, columns, n_totals=n_totals, spare=spare, draw=draw)
+        return [table]
 
     def _rows(self) -> Sequence[GateCheck]:
         return self.checks

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
 
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn, refuse_fixed
@@ -12,8 +13,7 @@ from evalstats.analysis.estimate import limits_of, result_signature
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.suite import Groups, Suite, Tables
-from evalstats.analysis.tasks import Task, as_decided
-from evalstats.analysis.totals import Total
+from evalstats.analysis.tasks import Task, Total, as_decided
 from evalstats.designs.one_sample.against import PAIR, Bound, OneSample, refuse_constant
 from evalstats.errors import InputError
 from evalstats.inference.families import holm
@@ -119,6 +119,13 @@ class ScoreGate(Gate):
 
     checks: tuple[ScoreCheck, ...]
 
+    derived: ClassVar[tuple[str, ...]] = ("verdict", "asked")
+
+    @property
+    def asked(self) -> str:
+        """What is asked of every score: "at least 0.9"."""
+        return self.checks[0].asked
+
     def _forest(self, at: int) -> Forest:
         """Return the score of each check, and the number."""
         first = self.checks[0].difference
@@ -129,7 +136,7 @@ class ScoreGate(Gate):
             kind, is_total = KINDS.get(c.verdict, "open"), c.difference.aggregate is not None
             marks.append((Mark(c.score, c.low, c.high, kind, is_total, limits),))
         label = f"score, {tabular.level(1 - 2 * self.significance_level)}"
-        limit = Limit(asked=self.checks[0].asked)
+        limit = Limit(asked=self.asked)
         return Forest(tuple(marks), at, label, null=number, limit=limit)
 
     def _finding(self, row: Any) -> Finding | None:
@@ -155,7 +162,7 @@ class ScoreGate(Gate):
         return f"{check.difference.system} {score} {bounds}, asked: {self._limit()}"
 
     def _limit(self) -> str:
-        return self.checks[0].asked
+        return self.asked
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         units = plural(only((check.unit for check in self.checks), "unit"))
@@ -176,8 +183,8 @@ class ScoreGate(Gate):
             f"{self._verdict_shown}: {self.checks[0].difference.system}, asked{of_total}: "
             f"{self._limit()}, level {self.significance_level:g}"
         )
-        table = table_of(title, self.checks, columns, n_totals=n_totals)
-        return [replace(table, forest=self._forest(table.header.index("score")))]
+        draw = partial(self._forest, [name for name, *_ in columns].index("score"))
+        return [table_of(title, self.checks, columns, n_totals=n_totals, draw=draw)]
 
 
 def _shown(check: ScoreCheck, digits: int | None = None) -> tuple[str, str]:

@@ -63,7 +63,11 @@ _OF_RUNS = {
 _POINTS, _LEAST = 100, 1e-9
 #: The two curves: their units, and their fields in a record.
 _CURVE = ("size", "minimum", "power")
-_CURVES = ((None, "sizes", "minimums", "powers"), ("run", "runs", "run_minimums", "run_powers"))
+_CURVES = (
+    (None, "sizes", "minimums", "powers"),
+    ("run", "runs", "run_minimums", "run_powers"),
+    ("label", "labels", "label_minimums", "label_powers"),
+)
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,30 @@ class TrialPower:
 
 
 @dataclass(frozen=True)
+class LabelPower:
+    """What other numbers of people's labels find of a pair, where they correct a judge's scores.
+
+    Attributes
+    ----------
+    labelled : int
+        Segments, or groups, that are labelled in the pilot.
+    labels, label_minimums : tuple
+        Numbers of labelled ones among those that are planned, and the least difference that each
+        finds. One is the pilot's share, which other tables are about.
+    label_powers : tuple
+        How often the difference that was asked about is found.
+    labels_needed : int or None
+        Labels that find it with the target power; `None` where those of all segments do not.
+    """
+
+    labelled: Count
+    labels: tuple[Count, ...]
+    label_minimums: tuple[NotNegative | None, ...]
+    label_powers: tuple[Share, ...] = ()
+    labels_needed: Whole | None = None
+
+
+@dataclass(frozen=True)
 class DesignPower:
     """What else is known of the plan of a pair.
 
@@ -150,6 +178,8 @@ class DesignPower:
         Segments that the looks need for the difference, at most and on average.
     for_width, for_width_low, for_width_high : int or None
         Segments that make the interval as narrow as was asked.
+    of_labels : LabelPower or None
+        Where people's labels correct a judge's scores.
     """
 
     discordant: Share | None = None
@@ -159,6 +189,7 @@ class DesignPower:
     for_width: Whole | None = None
     for_width_low: Whole | None = None
     for_width_high: Whole | None = None
+    of_labels: LabelPower | None = None
 
 
 @dataclass(frozen=True)
@@ -391,6 +422,7 @@ class Power(Several[PairPower]):
         for metric, some in by_metric(self.pairs).items():
             pairs = [
                 {**vars(pair), **vars(pair.of_design), **vars(pair.of_runs or RunPower())}
+                | ({} if pair.of_design.of_labels is None else vars(pair.of_design.of_labels))
                 for pair in some
             ]
             decimals, first = tabular.decimals([p["minimum"] for p in pairs], digits), pairs[0]
@@ -404,7 +436,7 @@ class Power(Several[PairPower]):
                 self._trials(f"{metric}, {p.system} - {p.baseline}", p) for p in some if p.of_trials
             ]
             for unit, *curve in _CURVES if len(pairs) == 1 else ():
-                sizes, minimums, powers = (first[name] for name in curve)
+                sizes, minimums, powers = (first.get(name, ()) for name in curve)
                 if sizes:
                     named = f"{metric}, {first['system']} - {first['baseline']}"
                     title = f"{named}, by number of {plural(unit or self.unit)}"

@@ -35,6 +35,7 @@ from evalstats.inference.student import Spread
 from evalstats.questions.power import noncentral
 from evalstats.questions.power.planned import (
     DesignPower,
+    LabelPower,
     PairPower,
     Power,
     RunPower,
@@ -510,7 +511,7 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
     is_elsewhere = first.influence is None or not units.has_values
     assumed = assumptions(result, list(map(str, units.labels)), uneven, is_elsewhere)
-    of_labels = [note for one in drawn for pair in pairs for note in _labels(one, pair, asked)]
+    of_labels = [said for row in rows for said in _said_of_labels(row, n, units.unit, asked)]
     cautions = distinct(caution for one in drawn for caution in one.of.cautions)
     return replace(
         result, notes=(*cautions, *assumed, *of_labels, *_left_out(same), *size_notes(first))
@@ -664,6 +665,8 @@ def _pair(
         spread = spread_of(drawn, pair, plan.segment)
         plan, of_trials = plan_of_trials(plan, spread, trials, n)
     found = _record(drawn, plan, n, runs)
+    if drawn.of.corrections and (of_labels := _of_labels(plan, drawn, pair, n)):
+        found = replace(found, of_design=replace(found.of_design, of_labels=of_labels))
     base, new = (drawn.of.systems[i] for i in pair)
     observed = float(drawn.scores[pair[1]] - drawn.scores[pair[0]])
     return replace(found, baseline=base, system=new, observed=observed, of_trials=of_trials)
@@ -706,8 +709,7 @@ def _record(drawn: Drawn, plan: Design, n: int, planned: int | None) -> PairPowe
     # Round numbers around the sizes in question, and the planned size itself.
     asked_about = n, drawn.units.n, needed or n
     least, most = max(10, min(asked_about) / _REACH), max(asked_about) * _REACH
-    numbers = [lead * 10**d for d in range(1, len(str(most)) + 1) for lead in (1, 2, 5)]
-    sizes = tuple(sorted({n, *(m for m in numbers if least <= m <= most)}))
+    sizes = tuple(sorted({n, *_round(least, most)}))
     return PairPower(
         metric=drawn.of.name,
         baseline="",
@@ -777,39 +779,59 @@ def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
     )
 
 
-def _labels(drawn: Drawn, pair: Pair, asked: Question) -> Iterator[str]:
+def _of_labels(plan: Design, drawn: Drawn, pair: Pair, n: int) -> LabelPower | None:
+    """Return what numbers of people's labels of n units find, where they correct a judge's."""
+    # Few pilots have labels.
+    from evalstats.designs.judges import label_spread
+
+    if (spread := label_spread(drawn, *pair)) is None:
+        return None
+    size, pilot = plan.asked.difference, spread.variance(spread.labelled, plan.n) * plan.n
+
+    def of(labels: int) -> Design:
+        share = min(labels, n) / spread.labelled * plan.n / n
+        variance = spread.variance(min(labels, n), n) * n / pilot
+        degrees = (plan.degrees + 1) * share - 1
+        return replace(plan, segment=plan.segment * variance, degrees=degrees)
+
+    needed = None
+    if size is not None:
+        needed = noncentral.least_size(lambda k: of(k).power(size, n), plan.asked.target)
+    planned = max(2, round(spread.labelled * n / plan.n))
+    numbers = {planned, n, *(m for m in (needed, *_round(planned / 4, n)) if m and 2 <= m <= n)}
+    labels = tuple(sorted(numbers))
+    return LabelPower(
+        labelled=spread.labelled,
+        labels=labels,
+        label_minimums=tuple(of(k).least(n, 1) for k in labels),
+        label_powers=() if size is None else tuple(of(k).power(size, n) for k in labels),
+        labels_needed=needed,
+    )
+
+
+def _said_of_labels(row: PairPower, n: int, unit: str, asked: Question) -> Iterator[str]:
     """Say how many labels of people find the difference, where they correct a judge's scores."""
-    size = asked.difference
-    if size is None or not any(x.is_by_people for x in drawn.of.corrections):
+    of, size = row.of_design.of_labels, asked.difference
+    if of is None or size is None:
         return
-    influence = drawn.difference(*pair).influence
-    if influence is None or not drawn.has_segments or len(drawn.segments.blocks) > 1:
-        return
-    # Where a system has labels.
-    (block,) = drawn.segments.blocks
-    labelled = np.any(block.metric.labelled(block.plain), axis=0)
-    units = drawn.units
-    squares = student.unbiased(influence, units.sizes, units.codes) ** 2
-    of_labels, of_others = float(np.sum(squares[labelled])), float(np.sum(squares[~labelled]))
-    seen = int(np.count_nonzero(labelled))
-
-    def power(n: int) -> float:
-        error = (of_labels * seen / n + of_others) ** 0.5
-        return noncentral.t_power(size / error, max(n - 1.0, 1.0), asked.level, asked.sides, 1.0)
-
-    needed = noncentral.least_size(power, asked.target)
-    base, new = (drawn.of.systems[i] for i in pair)
-    what = f"a difference of {size:g} between {new} and {base} is found with power {asked.target:g}"
-    if needed is None or needed > units.n:
+    what = f"a difference of {size:g} between {row.system} and {row.baseline} is found with power "
+    what += f"{asked.target:g}"
+    if of.labels_needed is None:
         yield (
-            f"{drawn.of.name}: people's labels of all {units.n:,} {plural(units.unit)} would "
-            f"not do: let the judge score more, so that {what}."
+            f"{row.metric}: people's labels of all {n:,} {plural(unit)} would not do: let the "
+            f"judge score more, so that {what}."
         )
     else:
         yield (
-            f"{drawn.of.name}: with labels of {needed:,} {plural(units.unit)} (now {seen:,}) of "
-            f"{units.n:,}, {what}."
+            f"{row.metric}: with labels of {of.labels_needed:,} {plural(unit)} (now "
+            f"{of.labelled:,}) of {n:,}, {what}."
         )
+
+
+def _round(least: float, most: float) -> list[int]:
+    """Return the round numbers, with a digit of 1, 2 or 5, between two numbers."""
+    numbers = (lead * 10**d for d in range(len(str(int(most)))) for lead in (1, 2, 5))
+    return [m for m in numbers if least <= m <= most]
 
 
 def _bounded(name: str, values: Sequence[float | None]) -> dict[str, Any]:

@@ -1,9 +1,17 @@
-"""Whole runs of `Monitor`: false improvements where there is none, real ones that are found.
+"""Whole walks of `SequentialTest` and whole runs of `Monitor`: false passes, false improvements.
 
-A checkpoint takes each segment's output from one of two systems at random, with a probability that
-is its quality; where that stays, all differences between checkpoints are noise. What happens to it:
+Of an evaluation that grows:
 
-- *plateau*: nothing;
+- *none*: it is asked whether a system is better that is not;
+- *margin*: the loss is exactly the margin, so that either verdict is wrong;
+- *gain*: it is better, and it is asked how often and on which share of the items that is found;
+- *sequence*: a hundred looks without a plan;
+- *far*, *far_sequence*: as *none* and *sequence*, and how often no note speaks of rare falls.
+
+Of a run a checkpoint takes each segment's output from one of two systems at random, with a
+probability that is its quality; where that stays, all differences between checkpoints are noise:
+
+- *plateau*: nothing happens to it;
 - *wobble*: every checkpoint is by chance nearer to one of two unlike systems of equal scores;
 - *rise*: ten checkpoints rise to a plateau; only claims within the plateau are false;
 - *jump*: after 30 checkpoints it rises at once, by half a point of the metric.
@@ -17,17 +25,57 @@ Two more are of simulated scores, with checkpoints that fall far on some 2 % of 
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
 import evalstats as es
 from benchmarks.calibration.populations import Population
+from benchmarks.calibration.questions import units
 from benchmarks.calibration.samples import Happened, Sample
 
 N_CHECKS, N_RISING, AFTER, SOON, JUMP = 41, 10, 30, 10, 0.5
 
 
-def _watch(sample: Sample, seed: int, kind: str) -> Happened:
+def _watch(sample: Sample, seed: int, n_looks: int, kind: str) -> Happened:
+    (table,) = sample.tables
+    ((name, (old, new)),) = sample.truth.items()
+    limit: dict[str, Any] = {}
+    if kind == "margin":
+        limit["margin"] = float(old - new if table.metric.higher_is_better else new - old)
+    # Counts decide about 0/1 scores; the bootstrap of others has no other levels, and takes longer.
+    is_shares = set(np.unique(table.values)) <= {0, 1}
+    n, plan = units(sample), None if "sequence" in kind else units(sample)
+    method = "bootstrap" if is_shares else "t"
+    test = es.SequentialTest(plan, n_looks, table.metric, test=method, rng=seed, **limit)
+    labels = sample.labels.get("groups", np.arange(table.n_segments))
+    for j in range(1, n_looks + 1):
+        some = int(np.searchsorted(labels, -(-n * j // n_looks)))
+        part = es.SegmentStatistics(table.values[:, :some], table.systems, table.metric)
+        groups = {"groups": labels[:some]} if sample.labels else {}
+        look = test.look(part, table.systems[0], **groups)
+        if look.verdict != "go on":
+            break
+    is_wrong = look.pvalue_failed is not None and look.pvalue_failed <= look.level
+    if kind == "gain":
+        yield name, "found", look.verdict == "passed"
+        yield name, "share of items", look.n_units / n
+    else:
+        yield name, "wrong pass", look.verdict == "passed"
+        yield name, "wrong failure", look.verdict == "failed" and is_wrong
+    if "far" in kind:
+        is_told = any("falls far" in note for note in test.result.notes)
+        yield name, "note", is_told
+        yield name, "wrong pass without a note", look.verdict == "passed" and not is_told
+
+
+none, margin, gain, sequence, far, far_sequence = (
+    partial(_watch, kind=kind)
+    for kind in ("none", "margin", "gain", "sequence", "far", "far sequence")
+)
+
+
+def _run(sample: Sample, seed: int, kind: str) -> Happened:
     (table,), rng, n = sample.tables, np.random.default_rng(seed), sample.tables[0].n_segments
     references = es.References([""] * n)
     monitor = es.Monitor(references, table.metric, rng=seed)
@@ -51,7 +99,7 @@ def _watch(sample: Sample, seed: int, kind: str) -> Happened:
 
 
 plateau, wobble, rise, jump = (
-    partial(_watch, kind=kind) for kind in ("plateau", "wobble", "rise", "jump")
+    partial(_run, kind=kind) for kind in ("plateau", "wobble", "rise", "jump")
 )
 
 

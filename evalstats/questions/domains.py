@@ -1,25 +1,32 @@
-"""Whether differences hold in other domains: strata as a sample of strata, t over differences."""
+"""Domains: differences within strata, over them, and whether they are alike.
+
+Over strata, these are a sample of strata, and t is that of their differences.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
-from evalstats.analysis.design import Codes, unit_name
+from evalstats.analysis.design import Codes, Labels, label_codes, refuse_crossed, unit_name
+from evalstats.analysis.drawn import Drawn, refuse_fixed
 from evalstats.analysis.scores import Segments, is_score_sum, run_by_run
+from evalstats.analysis.tasks import Task, Total, as_totals, labels_of, name_of_all
+from evalstats.checks import label
 from evalstats.errors import InputError
 from evalstats.inference import student
+from evalstats.inference.randomisation import tie_tolerance
 from evalstats.inference.student import Spread
 from evalstats.metrics import scores_of
-from evalstats.questions.domains.heterogeneity import labelled
 from evalstats.results import tabular
-from evalstats.results.convert import FreeText, Level, check_bounds
+from evalstats.results.convert import Count, FreeText, Level, NotNegative, Share, check_bounds
 from evalstats.results.forms import Finding, Several
 from evalstats.results.marks import Forest, Mark
 from evalstats.results.notes import WHOLE
@@ -28,13 +35,16 @@ from evalstats.results.records import (
     Difference,
     Record,
     by_metric,
+    by_pair,
     counted,
     distinct,
+    first_few,
+    listed,
     plural,
 )
 from evalstats.results.signatures import part_name
 from evalstats.results.tabular import Column, Table, table_of
-from evalstats.statistics.values import summed_within
+from evalstats.statistics.segments import SegmentStatistics, summed_within
 
 if TYPE_CHECKING:
     from evalstats.pictures.figures import Panels
@@ -44,6 +54,7 @@ Floats = NDArray[np.float64]
 Key = tuple[str, str, str]
 #: Below so many strata t has so few degrees of freedom that intervals are very wide.
 _FEW = 5
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -204,14 +215,26 @@ class OverStrata(Several[MeanDifference]):
         ]
         first = some[0]
         title = f"{first.metric} {tabular.which_is_better(first.higher_is_better)}, "
-        table = table_of(title + f"over {counted(first.n_strata, self.by)}", some, columns)
-        marks = [
-            (Mark(d.difference, d.low, d.high, d.kind, wider=(d.predicted_low, d.predicted_high)),)
-            for d in some
-        ]
-        sides = ("worse", "better") if first.higher_is_better else ("better", "worse")
-        label = f"mean difference, {level}; thin: another {self.by}"
-        return replace(table, forest=Forest(tuple(marks), 2, label, null=0.0, sides=sides))
+        title += f"over {counted(first.n_strata, self.by)}"
+
+        def draw() -> Forest:
+            marks = [
+                (
+                    Mark(
+                        d.difference,
+                        d.low,
+                        d.high,
+                        d.kind,
+                        wider=(d.predicted_low, d.predicted_high),
+                    ),
+                )
+                for d in some
+            ]
+            sides = ("worse", "better") if first.higher_is_better else ("better", "worse")
+            label = f"mean difference, {level}; thin: another {self.by}"
+            return Forest(tuple(marks), 2, label, null=0.0, sides=sides)
+
+        return table_of(title, some, columns, draw=draw)
 
     def _notes(self) -> list[str]:
         units, few = plural(self.by), min(d.n_strata for d in self.means)
@@ -379,3 +402,304 @@ def _found(
         )
     signatures = tuple(distinct(comparison.signature_of(d) for d in some))
     return OverStrata(by, tuple(means), level, signatures, notes)
+
+
+@dataclass(frozen=True)
+class TaskTest(Record):
+    """Welch's (1951) test that a pair's difference is the same on k tasks, under one metric.
+
+    Attributes
+    ----------
+    metric, system, baseline : str
+        Whose differences they are, system minus baseline.
+    n_tasks : int
+        k, tasks on which the difference has an error.
+    statistic, between, within : float
+        F with its degrees of freedom, k - 1 and those of the errors.
+    pvalue : float
+        Of this pair and metric alone.
+    without : tuple of str
+        Tasks that are left out, since the difference has no error there: it is the same on all
+        segments.
+    kind : str
+        What these are: "task", or after a label "domain".
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.2, 5, 4.4, 3.2, 4.1]}
+    >>> by = es.compare(marks, metrics=es.Mean("marks")).by(["x", "x", "x", "y", "y", "y"])
+    >>> print(by.heterogeneity()[0])
+    B - A (marks) on 2 strata: F(1, 2.5) = 0.60, p = 0.5042
+    """
+
+    metric: str
+    system: str
+    baseline: str
+    n_tasks: Count
+    statistic: NotNegative
+    between: NotNegative
+    within: NotNegative
+    pvalue: Share
+    without: tuple[str, ...] = ()
+    kind: str = "task"
+
+    def __str__(self) -> str:
+        of = f"{self.system} - {self.baseline} ({self.metric})"
+        test = f"F({self.between:g}, {self.within:.1f}) = {self.statistic:.2f}"
+        on = counted(self.n_tasks, self.kind)
+        said = f"{of} on {on}: {test}, {tabular.p_is(self.pvalue)}"
+        if self.without:
+            said += f", without {listed(self.without, 4)}, where the difference has no error"
+        return said
+
+    def _title(self) -> str:
+        on = counted(self.n_tasks, self.kind)
+        return f"{self.system} - {self.baseline}, {self.metric}, on {on}"
+
+
+@dataclass(frozen=True, repr=False)
+class Heterogeneity(Several[TaskTest]):
+    """Whether differences differ between tasks; iterating gives a `TaskTest` a pair and metric.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.2, 5, 4.4, 3.2, 4.1]}
+    >>> by = es.compare(marks, metrics=es.Mean("marks")).by(["x", "x", "x", "y", "y", "y"])
+    >>> [test.system for test in by.heterogeneity()]
+    ['B']
+    """
+
+    tests: tuple[TaskTest, ...]
+
+    def _rows(self) -> Sequence[TaskTest]:
+        return self.tests
+
+    def _finding(self, row: TaskTest) -> Finding:
+        return Finding(str(row))
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        kinds = plural(self.tests[0].kind)
+        columns: list[Column] = [
+            ("metric", "<", lambda t: t.metric),
+            ("system", "<", lambda t: t.system),
+            ("baseline", "<", lambda t: t.baseline),
+            (kinds, ">", lambda t: str(t.n_tasks)),
+            ("F", ">", lambda t: f"{t.statistic:.2f}"),
+            ("degrees", ">", lambda t: f"{t.between:g}, {t.within:.1f}"),
+            ("p", ">", lambda t: tabular.pvalue(t.pvalue)),
+        ]
+        title = f"Does the difference differ between {kinds}? (Welch, 1951)"
+        return [table_of(title, self.tests, columns)]
+
+    def _notes(self) -> list[str]:
+        return [f"{test}." for test in self.tests if test.without]
+
+
+def heterogeneity(comparison: Comparison) -> Heterogeneity:
+    """Do what `Comparison.heterogeneity` does."""
+    if any(d.aggregate == WHOLE for d in comparison.totals):
+        raise InputError(
+            "heterogeneity() tests independent strata, and these share groups; give by() labels "
+            "that keep each group in one stratum"
+        )
+    every = by_metric(comparison.rows).values()
+    tests = []
+    for rows in (group for of_metric in every for group in by_pair(of_metric).values()):
+        each = [(d, *_error(d, comparison.confidence_level)) for d in rows]
+        known = [(d.value, error, degrees) for d, error, degrees in each if error > 0]
+        if len(known) < 2 or not any(d.n_differing for d in rows):
+            continue
+        found = welch(*np.array(known).T)
+        without = tuple(d.task for d, error, _ in each if not error > 0)
+        d = rows[0]
+        kind = part_name(comparison.estimates)
+        tests.append(TaskTest(d.metric, d.system, d.baseline, len(known), *found, without, kind))
+    if not tests and any(e.run_error is not None for e in comparison.estimates):
+        raise InputError(
+            "heterogeneity() tests independent strata, and these share the runs of each system; "
+            "give means of the runs, to ask it of these runs alone"
+        )
+    if not tests:
+        raise InputError(
+            "heterogeneity() needs pairs that differ on at least 2 tasks, not by the same on all "
+            "segments"
+        )
+    return Heterogeneity(tuple(tests))
+
+
+def _error(d: Difference, confidence_level: float) -> tuple[float, float]:
+    """Return the standard error of a difference, 0 where there is none, and its degrees of freedom.
+
+    Of 0/1 scores that all change alike the score interval still has a length, and so an error.
+    """
+    if d.units.n_units is None:
+        return 0.0, 0.0
+    degrees, alpha = float(d.units.n_units - 1), float(f"{1 - confidence_level:.12g}")
+    of_interval = (d.high - d.low) / 2 / student.quantile(degrees, alpha)
+    sizes = (d.baseline_score, d.system_score) if d.contrast == "difference" else (1.0, d.value)
+    rounding = tie_tolerance(max(map(abs, sizes)), 0)
+    errors = (error for error in (d.standard_error, of_interval) if error > rounding)
+    return next(errors, 0.0), degrees
+
+
+def heterogeneity_notes(comparison: Comparison) -> list[str]:
+    """Say which differences differ between strata, or that there is no evidence of it."""
+    try:
+        tests = comparison.heterogeneity()
+    except InputError:
+        return []
+    level = comparison.significance_level
+    sure, kinds = [test for test in tests if test.pvalue <= level], plural(tests[0].kind)
+    if len(tests) == 1:
+        (one,) = tests
+        what = "differs" if sure else "is not shown to differ"
+        where = f"the other {kinds}" if one.without else kinds
+        return [f"The difference {what} between {where} (Welch’s test, 1951): {one}."]
+    said = f"{len(sure)} of {len(tests)} differences are not the same in all {kinds}"
+    said = said if sure else f"No difference is shown to differ between {kinds}"
+    said += f" (Welch’s test, 1951, at {level:g}, of each pair and metric by itself)"
+    return [f"{said}{f': {first_few(map(str, sure))}' if sure else ''}."]
+
+
+class Welch(NamedTuple):
+    """F, its degrees of freedom, and how often it is as large where all quantities are equal."""
+
+    statistic: float
+    between: float
+    within: float
+    pvalue: float
+
+
+def welch(
+    values: NDArray[np.float64], errors: NDArray[np.float64], degrees: NDArray[np.float64]
+) -> Welch:
+    r"""Return Welch's (1951) test that k means with unlike errors are equal.
+
+    With weights w = 1/se², W = Σw and the weighted mean m:
+
+    .. math:: F = \frac{\sum w (d - m)^2 / (k - 1)}
+        {1 + \frac{2 (k - 2)}{k^2 - 1} \sum \frac{(1 - w/W)^2}{\nu}}
+
+    with k - 1 and (k² - 1)/(3Σ(1 - w/W)²/ν) degrees of freedom. Where all ν are infinite,
+    (k - 1)·F is Cochran's Q; of k = 2, F is the square of Welch's t. Biometrika 38.
+
+    Parameters
+    ----------
+    values, errors, degrees : ndarray, shape (k,)
+        Estimates, their standard errors, above 0, and the degrees of freedom of these.
+
+    Examples
+    --------
+    >>> found = welch(np.array([1.0, 2.0, 4.0]), np.array([0.5, 0.5, 1.0]), np.full(3, 30.0))
+    >>> print(f"{found.statistic:.2f} {found.within:.1f} {found.pvalue:.3f}")
+    3.73 56.8 0.030
+    """
+    from scipy.special import chdtrc, fdtrc
+
+    k = len(values)
+    # Squares of large or small scores are no numbers.
+    unit = float(np.max(errors))
+    weights = (errors / unit) ** -2.0
+    shares = weights / np.sum(weights)
+    apart = (values - np.sum(shares * values)) / unit
+    lack = float(np.sum((1 - shares) ** 2 / degrees))
+    between = float(np.sum(weights * apart**2)) / (k - 1)
+    statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
+    within = (k * k - 1) / (3 * lack) if lack > 0 else np.inf
+    pvalue = fdtrc(k - 1, within, statistic) if lack > 0 else chdtrc(k - 1, (k - 1) * statistic)
+    return Welch(statistic, k - 1.0, within, float(pvalue))
+
+
+def labelled(
+    comparison: Comparison, evaluation: Evaluation, labels: str | Iterable[Hashable], asking: str
+) -> tuple[dict[str, Drawn], Codes, list[str], Task]:
+    """Return what is drawn under each metric, each segment's stratum, their names, the task."""
+    each = [evaluation.with_segments(d, asking) for d in comparison.differences]
+    task, drawn = each[0]
+    for _, one in each:
+        refuse_fixed(one, asking)
+    assert isinstance(task, Task)
+    given = labels_of(task.tables, labels, asking)
+    codes, found = label_codes(given, drawn.units.n_segments, asking)
+    names = [label(str(one), asking) for one in found]
+    if len(names) < 2:
+        raise InputError(
+            f"needs at least 2 strata, and all segments are in {names[0]!r}; give labels that tell "
+            f"domains apart",
+            argument=asking,
+        )
+    return {one.of.name: one for _, one in each}, codes, names, task
+
+
+def by_stratum(
+    comparison: Comparison, evaluation: Evaluation, labels: str | Iterable[Hashable]
+) -> Comparison:
+    """Return the comparison with a row for each stratum that the labels make."""
+    if len(comparison.tasks) > 1:
+        raise InputError(
+            "takes one task apart, and there are several, which have rows of their own; leave "
+            "it out, or compare a task alone",
+            argument="by",
+        )
+    drawn, codes, names, task = labelled(comparison, evaluation, labels, "by")
+    part = unit_name(labels, "stratum")
+    tasks = taken_apart(list(drawn.values()), codes, names, task, part)
+    units = next(iter(drawn.values())).units
+    totals: list[Task | Total] = []
+    if units.are_split(codes):
+        # What shares groups is no stratum of the total, which is the whole as it was drawn.
+        name = name_of_all([of.tables[0] for of in tasks])
+        totals.append(replace(task, name=name, aggregate="micro", total=WHOLE))
+    else:
+        of_tasks: dict[str, Labels] = {of.name: of.groups for of in tasks if of.groups}
+        totals += as_totals({of.name: list(of.tables) for of in tasks}, "micro", of_tasks)
+    parts = [*tasks, *totals]
+    of_strata = Evaluation(parts, evaluation.pairs, evaluation.options, evaluation.notes)
+    result = compared(of_strata, comparison.baseline)
+    return result.noting(*heterogeneity_notes(result))
+
+
+def taken_apart(
+    drawn: Sequence[Drawn], codes: Codes, names: Sequence[str], whole: Task, part: str
+) -> list[Task]:
+    """Return a task for each stratum, which is called a `part`.
+
+    Segments keep the names and texts that they have in the whole task.
+    """
+    segments = [one.segments for one in drawn]
+    if any(len(of.blocks) > 1 for of in segments):
+        raise InputError(
+            "takes a score of all segments together apart, and this one is an average over "
+            "strata; leave aggregate out",
+            argument="by",
+        )
+    units, ids = drawn[0].units, whole.segment_names()
+    refuse_crossed(units, "by")
+    within = None if units.members is None else units.unit
+    groups = whole.unit_names() if within else []
+    tasks: list[Task] = []
+    for code, name in enumerate(names):
+        places = np.flatnonzero(codes == code).tolist()
+        tables = [
+            SegmentStatistics(
+                of.blocks[0].segments[:, places],
+                of.systems,
+                of.blocks[0].metric,
+                reference_label=of.reference_label,
+                labels={within: _at(groups, places)} if within else {},
+                segment_ids=_at(ids, places),
+                unit=whole.tables[0].unit,
+                part=part,
+            )
+            for of in segments
+        ]
+        outputs = {system: _at(texts, places) for system, texts in whole.outputs.items()}
+        references = _at(whole.references, places) if whole.references else ()
+        tasks.append(Task(tables, name, groups=within, outputs=outputs, references=references))
+    return tasks
+
+
+def _at(values: Sequence[T], places: Sequence[int]) -> tuple[T, ...]:
+    return tuple(values[i] for i in places)

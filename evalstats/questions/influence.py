@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-Order = NDArray[np.intp]
 #: Units that have to be left, of each stratum.
 _LEAST = 2
 #: Segments of which the table shows text.
