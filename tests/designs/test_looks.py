@@ -352,7 +352,9 @@ def test_few_items_of_scores_that_are_not_shares_decide_no_early_look(marks):
     influence = scores[0][:50] - scores[1][:50]
     squares = (influence - influence.mean()) ** 2
     assert looks[1].carried == pytest.approx(squares.sum() ** 2 / (squares**2).sum())
-    said = "before the last look nothing is decided on fewer than 30 segments that differ, and these"
+    said = (
+        "before the last look nothing is decided on fewer than 30 segments that differ, and these"
+    )
     assert f"{said} count as {looks[1].carried:.0f}" in looks[1].reason
     assert es.SequentialTest(400, metric=ACC).look(*marks[:, :20]).carried is None
 

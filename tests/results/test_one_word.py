@@ -165,6 +165,6 @@ def test_a_total_is_called_after_its_parts_and_found_by_what_it_is(tmp_path):
     }.items(),
 )  # fmt: skip
 def test_a_column_says_what_it_names(column, word):
-    from evalstats.logs.words import noun
+    from evalstats.logs.rows import noun
 
     assert noun(column) == word
