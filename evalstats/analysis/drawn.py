@@ -282,7 +282,7 @@ class Drawn:
             "by": part if part != "task" else None,
             "strata": str(strata) if strata else None,
             "unit": unit,
-            "of": segment if segment != unit else None,
+            "from": segment if segment != unit else None,
         }
         return Signature.create(self.of.metric_name, self.of.signature, fields)
 

@@ -37,7 +37,7 @@ from evalstats.metrics.base import MetricSignature, merged
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
-from evalstats.results.records import counted, distinct, only
+from evalstats.results.records import counted, distinct, only, plural
 from evalstats.statistics.extraction import (
     Metrics,
     Progress,
@@ -559,7 +559,7 @@ class Total:
 def name_of_all(tables: Collection[SegmentStatistics]) -> str:
     """Return what the total over tasks with these tables is called: "all 3 domains"."""
     part = only((getattr(table, "part", "task") for table in tables), "task")
-    return f"all {counted(len(tables), part)}"
+    return f"both {plural(part)}" if len(tables) == 2 else f"all {counted(len(tables), part)}"
 
 
 def as_totals(

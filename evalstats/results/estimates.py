@@ -124,7 +124,7 @@ class Estimate(_Scores):
     @property
     def segment(self) -> str:
         """What groups consist of; without groups the unit."""
-        return dict(Signature.of(self.signature).analysis).get("of", self.unit)
+        return dict(Signature.of(self.signature).analysis).get("from", self.unit)
 
     @property
     def replicates(self) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from evalstats.results.version import version
 _KEYS = (
     *("nrefs", "labels", "power", "test", "alt", "adj", "margin", "recovery", "contrast", "over"),
     *("paired", "ci", "alpha", "checks", "level", "n", "seed", "weights", "resolution"),
-    *("by", "strata", "unit", "of", "evalstats", "numpy"),
+    *("by", "strata", "unit", "from", "evalstats", "numpy"),
 )
 
 

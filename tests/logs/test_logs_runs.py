@@ -171,14 +171,14 @@ def test_people_score_answers_and_not_runs():
 def test_tasks_have_a_total_of_their_runs():
     rows = frame(tasks=("law", "math"))
     result = es.compare_logs(rows)
-    assert [d.task for d in result] == ["law", "math", "all 2 tasks"]
+    assert [d.task for d in result] == ["law", "math", "both tasks"]
     whole = es.compare_logs(
         [row | {"item": f"{row['task']} {row['item']}", "task": "one"} for row in rows]
     )
     assert result.totals[0].standard_error == pytest.approx(whole[0].standard_error, rel=1e-2)
     other = [row for row in rows if row["task"] == "law" or row["seed"] < 3]
     found = es.compare_logs(other, n_resamples=99)
-    assert [d.task for d in found] == ["law", "math", "all 2 tasks"]
+    assert [d.task for d in found] == ["law", "math", "both tasks"]
     assert "law: the first 2 of 3 runs of A; law: the first 2 of 3 runs of B" in cautions(found)[0]
 
 

@@ -131,7 +131,7 @@ def test_a_recovery_of_counted_answers_is_a_margin_in_planning_too():
     score = es.gate(new, base, recovery=0.9).checks[-1].difference.baseline_score
     by = [{"recovery": 0.9}, {"margin": 0.1 * score}]
     kept, within = (es.gate(new, base, **limit).checks[-1] for limit in by)
-    assert kept.name == "all 2 tasks: acc"
+    assert kept.name == "both tasks: acc"
     assert kept.needed == within.needed
 
 
@@ -182,7 +182,7 @@ def test_forms():
     assert es.Gate.from_json(found.to_json()) == found
     suite = ElementTree.fromstring(found.to_junit())
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "2", "1")
-    assert [case.get("classname") for case in suite] == ["a", "b", "all 2 tasks"]
+    assert [case.get("classname") for case in suite] == ["a", "b", "both tasks"]
     assert suite[1].find("failure").get("message").startswith("the loss is beyond the limit")
     text = str(found)
     assert text.startswith("FAILED: new against base, asked: a loss of less than 0.02")
@@ -308,7 +308,7 @@ def test_a_gate_of_tasks_is_that_of_their_suite():
     assert [c.difference.margin_test.pvalue_not_worse for c in gate] == [
         d.margin_test.pvalue_not_worse for d in result
     ]
-    assert [c.task for c in gate] == ["law", "art", "all 2 tasks"]
+    assert [c.task for c in gate] == ["law", "art", "both tasks"]
 
 
 def test_without_a_limit_each_metric_is_asked_on_its_own_side_and_any_may_fail():

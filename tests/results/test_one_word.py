@@ -151,9 +151,9 @@ def test_no_second_word_for_a_unit_or_a_task(made, tmp_path):
 def test_a_total_is_called_after_its_parts_and_found_by_what_it_is(tmp_path):
     result, _, _ = of_tasks(tmp_path)
     (total,) = result.totals
-    assert (total.task, total.aggregate) == ("all 2 benchmarks", "macro")
-    assert result["macro", "y"] is result["all 2 benchmarks", "y"] is total
-    said = 'The row "all 2 benchmarks" is the mean of the benchmark scores (macro average).'
+    assert (total.task, total.aggregate) == ("both benchmarks", "macro")
+    assert result["macro", "y"] is result["both benchmarks", "y"] is total
+    said = 'The row "both benchmarks" is the mean of the benchmark scores (macro average).'
     assert said in result.to_text(verbose=True)
 
 

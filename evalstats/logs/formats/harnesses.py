@@ -329,7 +329,7 @@ EVERY_EVAL_EVER = Format(
     _every_eval_ever,
     called=("instance", "task"),
 )
-OPENAI_EVALS = Format("OpenAI evals", ".jsonl", _is_run, _openai_evals, _is_run)
+OPENAI_EVALS = Format("OpenAI evals", ".jsonl", _is_run, _openai_evals, _is_run, ("sample", "task"))
 
 
 #: How a log in JSON begins.
@@ -632,4 +632,5 @@ INSPECT = Format(
     lambda source: source.suffix == ".eval" or isinstance(get(source.json, "eval", "task"), str),
     _inspect,
     _is_inspect,
+    ("sample", "task"),
 )
