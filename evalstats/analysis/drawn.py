@@ -378,8 +378,8 @@ def _of_trials(s: Resampled, scores: Floats, chances: Floats) -> Drawn:
     places, sums = np.zeros(len(chances), dtype=np.intp), np.array([[n, n, n]])
     units = SummedUnits(n, *s.units.called, labels=s.units.labels, places=places, sums=sums)
     note = (
-        f"{s.name}: these {counted(n, s.units.unit)} are all there are, and chance is that of "
-        f"their trials alone; t decides."
+        f"{s.name}: these {counted(n, s.units.unit)} are all there are, and chance is only in "
+        f"their trials. t decides."
     )
     # A coordinate for each system: the trials of two have nothing in common.
     coordinates = np.diag(np.sqrt(chances * (n - 1) / n))

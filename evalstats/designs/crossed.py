@@ -79,11 +79,12 @@ class CrossedUnits(Units):
         for side in self.sides:
             alone = errors_of(side, influence)
             times = span((errors[alone > 0] / alone[alone > 0]).tolist() or [1.0], ".2f")
-            each.append(f"{times} times those of {plural(side.unit)} alone")
+            each.append(f"{times} times as large as with {plural(side.unit)} alone")
         return [
             f"{name}: standard errors are those of "
             f"{' and '.join(counted(side.n, side.unit) for side in self.sides)} (Cameron, Gelbach "
-            f"and Miller, 2011), {' and '.join(each)}; t is that of the fewer."
+            f"and Miller, 2011), {' and '.join(each)}. t has the degrees of freedom of the "
+            f"fewer."
         ]
 
 

@@ -418,9 +418,9 @@ class JudgeAgreement(Correction):
             )
         yield (
             f"{self.metric}: people's labels of {self.n_labelled:,} of {self.n_segments:,} "
-            f"{segments} correct {whose} of all (prediction-powered, λ = "
-            f"{', '.join(f'{w:.2f}' for w in self.weights)}): for {what} they count as "
-            f"{self.n_worth:,.0f} labels would without {them}."
+            f"{segments} correct {whose} scores of all (prediction-powered, λ = "
+            f"{', '.join(f'{w:.2f}' for w in self.weights)}). For {what} they are worth "
+            f"{self.n_worth:,.0f} labels without {them}."
         )
         if self.independent is not None:
             n, least, most = self.independent

@@ -139,16 +139,16 @@ def comparison_notes(
     yield from limit_notes(limits)
     rows = [d for d in every if d.aggregate is None]
     unit = only((limit.unit for limit in limits), "unit")
-    few = f"differ on fewer than {FEW_DIFFERING} {plural(unit)}"
+    few = f"differ on fewer than {FEW_DIFFERING} {plural(unit)}, so"
     differing = [d for d in rows if 0 < d.n_differing < FEW_DIFFERING]
     rough = [d for d in differing if d.test not in COUNTED]
-    rough_notes = _about(rows, rough, f"{few}: the interval is rough and the p-value large", part)
+    rough_notes = _about(rows, rough, f"{few} the interval is rough and the p-value large", part)
     yield from (Caution(note, "few") for note in rough_notes)
     changed = [d for d in differing if d.test == "mcnemar"]
-    exact = "McNemar's p is smaller than that of its exact form"
+    exact = "McNemar's p is smaller than the exact one"
     if len(changed) == 1 and changed[0].discordant and unit == limits[0].segment:
         exact += f" (two-sided {changed[0].discordant.exact_pvalue:.4f})"
-    yield from (Caution(note, "few") for note in _about(rows, changed, f"{few}: {exact}", part))
+    yield from (Caution(note, "few") for note in _about(rows, changed, f"{few} {exact}", part))
     yield from close_calls(adjustment, every)
     same = [d for d in rows if d.n_differing == 0]
     yield from _about(rows, same, f"are the same on every {unit}, so p = 1", part)
@@ -235,8 +235,8 @@ def _family_notes(adjustment: Adjustment, part: str) -> Iterator[str]:
     alike = [d for d in adjustment.differences if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
     if adjustment.name == "max-t" and len(alike) > 1:
         yield (
-            f"{len(alike)} pairs have p (max-t) = {least:.4f}: fewer than one resample in {ONE_IN} "
-            f"is as large. Below it Holm's method decides, and it gives larger values here."
+            f"{len(alike)} pairs have p (max-t) = {least:.4f}, the least that resamples show: "
+            f"fewer than one in {ONE_IN} has so large a difference. Holm's method gives no less."
         )
 
 
@@ -306,9 +306,9 @@ def family_notes(adjustment: Adjustment, limits: Sequence[Limits]) -> Iterator[s
     if few and n_pairs > 1 and adjustment.name != "none":
         units = plural(few[0].unit)
         yield (
-            f"{MARK} These verdicts rest on few {units}. In tests on WMT25, with 9 to 37 equal "
-            f"systems, such tables had a false claim in 20 % of trials, at worst in 40 %, not in "
-            f"5 %; with 3 systems in fewer. Without groups it would be in more. Use more {units}."
+            f"{MARK} These verdicts rest on few {units}. In tests on WMT25 with 9 to 37 equal "
+            f"systems, 20 % of such tables had a false claim, and at worst 40 %, where 5 % may. "
+            f"With 3 systems fewer had one, and without groups more. Use more {units}."
         )
 
 
@@ -349,15 +349,15 @@ def claim_notes(
         level += f", {'each by itself' if how == 'none' else adjusted}"
     if (size := margin) is not None:
         yield (
-            f'margin {size:g}: "equivalent" means that the difference is within ±{size:g}, "not '
-            f'worse" that less than {size:g} is lost, "not shown" neither, {level}. CSV and JSON '
-            f"have the smallest margin that can be claimed."
+            f'With a margin of {size:g}, "equivalent" means that the difference is within '
+            f'±{size:g}, "not worse" that less than {size:g} is lost, and "not shown" that neither '
+            f"is shown, {level}. CSV and JSON have the smallest margin that can be claimed."
         )
     if (size := recovery) is not None:
         yield (
-            f'recovery {size:g}: "not worse" means that at least {size:g} of the baseline\'s score '
-            f"is kept, or that at most 1/{size:g} times as many errors are made, {level}. CSV and "
-            f"JSON have the largest share that can be claimed."
+            f'With a recovery of {size:g}, "not worse" means that at least {size:g} of the '
+            f"baseline's score is kept, or that at most 1/{size:g} times as many errors are made, "
+            f"{level}. CSV and JSON have the largest share that can be claimed."
         )
 
 
@@ -456,9 +456,9 @@ def carried_notes(
     if narrow and 2 * len(narrow) >= len(tests):
         differ, worth = (median(x) for x in zip(*narrow, strict=True))
         yield (
-            f"Of the {differ:.0f} {plural(unit)} that differ {compared}about {worth:.0f} hold most "
-            f"of the difference{consequence} (simulated at level 0.05). Look at these outputs, or "
-            f"use more {plural(unit)}."
+            f"Of the {differ:.0f} {plural(unit)} that differ{compared}, about {worth:.0f} hold "
+            f"most of the difference. {consequence} (simulated at level 0.05). Look at these "
+            f"outputs, or use more {plural(unit)}."
         )
 
 

@@ -399,8 +399,8 @@ class Power(Several[PairPower]):
 
     def _method(self) -> str:
         return (
-            "Power is that of a t test (noncentral t; Cohen, 1988) or, of 0/1 scores, of the score "
-            "test (Miettinen, 1968; Connor, 1987), with the variance of the pilot."
+            "Power is computed for a t test (noncentral t; Cohen, 1988) or, of 0/1 scores, for the "
+            "score test (Miettinen, 1968; Connor, 1987), with the variance of the pilot."
         )
 
     @property
@@ -566,7 +566,7 @@ def assumptions(
         )
     if elsewhere:
         yield (
-            f"The {level} intervals are those of normal data, since the {units} are not here. For "
+            f"The {level} intervals are made for normal data, since the {units} are not here. For "
             f"BLEU, chrF and TER they are too short."
         )
     if strata:
