@@ -31,8 +31,7 @@ _MODULES = {
     "designs.shards.resample": "resample_shard",
     "designs.shards.shard": "merge_shards Shard",
     "designs.moments": "Moments moments_query",
-    "designs.plans.plan": "Plan",
-    "designs.plans.planning": "plan",
+    "designs.plans.plan": "Plan plan",
     "analysis.estimate": "estimate",
     "analysis.compare": "compare",
     "analysis.suite": "Suite",
@@ -95,7 +94,7 @@ if TYPE_CHECKING:
     from evalstats.designs.moments import Moments as Moments
     from evalstats.designs.moments import moments_query as moments_query
     from evalstats.designs.plans.plan import Plan as Plan
-    from evalstats.designs.plans.planning import plan as plan
+    from evalstats.designs.plans.plan import plan as plan
     from evalstats.designs.runs import extract_runs as extract_runs
     from evalstats.designs.shards.resample import resample_shard as resample_shard
     from evalstats.designs.shards.shard import Shard as Shard
