@@ -143,7 +143,7 @@ class Result(Record):
             above.append(" ".join([f"{finding.said.removesuffix('.')}.", *brief]))
         if len(every) > _ABOVE:
             above.append(f"{len(every) - _ABOVE} more findings are in the table.")
-        return Page(tables, below, signatures, above)
+        return Page(tables, below, signatures, above, _USUAL if findings else None)
 
     def _title(self) -> str:
         """Return the title of a page."""
@@ -254,8 +254,7 @@ class Result(Record):
         sentences. No line is longer than `width`, where one is given: what has no room is folded,
         left out or cut, in this order. `print` gives that of the terminal that it prints on.
         """
-        page = self._page(digits, verbose, layout, findings)
-        return page.text(width, _USUAL if findings else None)
+        return self._page(digits, verbose, layout, findings).text(width)
 
     def to_markdown(self, *, digits: int | None = None, layout: str | None = None) -> str:
         """Return Markdown tables; `digits` and `layout` as in `to_text`."""

@@ -121,18 +121,19 @@ def table_of(
 
 @dataclass(frozen=True)
 class Page:
-    """Tables with sentences above them, notes below them, and signatures below these."""
+    """Tables with sentences above them, notes below them, and signatures below these.
+
+    Lines of the sentences above have `opening` cells where no terminal says how many.
+    """
 
     tables: Sequence[Table]
     notes: Sequence[str] = ()
     signatures: Sequence[str] = ()
     above: Sequence[str] = ()
+    opening: int | None = None
 
-    def text(self, width: int | None = None, opening: int | None = None) -> str:
-        """Return what a terminal shows, in lines of so many cells at most.
-
-        The sentences above the tables have lines of `opening` cells where no width is known.
-        """
+    def text(self, width: int | None = None) -> str:
+        """Return what a terminal shows, in lines of so many cells at most."""
         parts, left_out = [], dict[str, None]()
         for table in self.tables:
             lines, names = table.lines(width)
@@ -143,7 +144,7 @@ class Page:
         below = (*self.notes, *hints, *self.signatures)
         above, rest = (
             "\n".join(line for text in some for line in wrapped(text, at))
-            for some, at in ((self.above, width or opening), (below, width))
+            for some, at in ((self.above, width or self.opening), (below, width))
         )
         return "\n\n".join([above, *parts, rest]).strip("\n")
 

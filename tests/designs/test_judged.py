@@ -741,7 +741,7 @@ def test_classes_by_several_judges_and_files_of_their_statistics(tmp_path):
     inner = es.Confusion([0, 1, 2], "macro-f1")
     labels = list(map(list, zip(first, second, strict=True)))
     found = es.estimate(output, labels, inner, human=people, method="t")
-    assert any("300 segments correct 2 judges' of all" in note for note in found.notes)
+    assert any("300 segments correct 2 judges' scores of all" in note for note in found.notes)
     metric = es.Judged(inner, (0.4, 0.3), judges=2)
     triples = list(zip(first, second, people, strict=True))
     totals = metric.statistics(output, triples).sum(axis=0)
