@@ -24,14 +24,14 @@ _MODULES = {
     "metrics.error_rates": "token_edits",
     "metrics.ratios": "MeanOfRuns",
     "designs.judges": "RoganGladen Judged",
-    "statistics.extraction": "extract extract_runs",
+    "statistics.extraction": "extract",
+    "designs.runs": "extract_runs",
     "statistics.segments": "SegmentStatistics concatenate",
     "resampling.weighted": "bootstrap_weights bootstrap_totals",
     "designs.shards.resample": "resample_shard",
     "designs.shards.shard": "merge_shards Shard",
     "designs.moments": "Moments moments_query",
-    "designs.plans.plan": "Plan",
-    "designs.plans.planning": "plan",
+    "designs.plans.plan": "Plan plan",
     "analysis.estimate": "estimate",
     "analysis.compare": "compare",
     "analysis.suite": "Suite",
@@ -94,7 +94,8 @@ if TYPE_CHECKING:
     from evalstats.designs.moments import Moments as Moments
     from evalstats.designs.moments import moments_query as moments_query
     from evalstats.designs.plans.plan import Plan as Plan
-    from evalstats.designs.plans.planning import plan as plan
+    from evalstats.designs.plans.plan import plan as plan
+    from evalstats.designs.runs import extract_runs as extract_runs
     from evalstats.designs.shards.resample import resample_shard as resample_shard
     from evalstats.designs.shards.shard import Shard as Shard
     from evalstats.designs.shards.shard import merge_shards as merge_shards
@@ -160,7 +161,6 @@ if TYPE_CHECKING:
     from evalstats.results.records import MarginTest as MarginTest
     from evalstats.results.records import UnitCounts as UnitCounts
     from evalstats.statistics.extraction import extract as extract
-    from evalstats.statistics.extraction import extract_runs as extract_runs
     from evalstats.statistics.files import read_lines as read_lines
     from evalstats.statistics.segments import SegmentStatistics as SegmentStatistics
     from evalstats.statistics.segments import concatenate as concatenate

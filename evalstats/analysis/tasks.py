@@ -45,7 +45,6 @@ from evalstats.statistics.extraction import (
     as_systems,
     check_same_rows,
     extract_all,
-    extract_all_runs,
     has_runs,
 )
 from evalstats.statistics.segments import (
@@ -194,7 +193,11 @@ def as_task(
         from evalstats.designs.judges import with_people
 
         hypotheses, references, metrics = with_people(hypotheses, references, metrics, human)
-    extract = extract_all_runs if has_runs(hypotheses, metrics) else extract_all
+    extract = extract_all
+    if has_runs(hypotheses, metrics):
+        from evalstats.designs.runs import extract_all_runs
+
+        extract = extract_all_runs
     extracted = extract(hypotheses, references, metrics, progress, executor)
     return Task(
         extracted,

@@ -21,13 +21,14 @@ from evalstats.checks import integer, meant
 from evalstats.cli.flags import flag_of, names_of
 from evalstats.cli.output import STANDARD
 from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
+from evalstats.designs.runs import as_runs
 from evalstats.errors import Argument, InputError
 from evalstats.logs.rows import matches
 from evalstats.metrics import Metric
 from evalstats.metrics.base import MetricSignature
 from evalstats.results.forms import Result
 from evalstats.results.records import distinct
-from evalstats.statistics.extraction import Progress, as_runs, extract_files
+from evalstats.statistics.extraction import Progress, extract_files
 from evalstats.statistics.files import MARK_NOTE, Lines, apart, read_lines, stem_of
 from evalstats.statistics.segments import SegmentStatistics, as_names, concatenate, group_codes
 

@@ -1,5 +1,6 @@
 """How data come about: a file or a folder each, with all that belongs to it.
 
+- `runs`: several runs of each system (training seeds), side by side
 - `trials`: several answers to each item
 - `judges`: a judge's scores of all segments, people's of some
 - `arenas`: battles, of which only is known who won

@@ -287,9 +287,9 @@ class Judged(Metric):
                 for j in range(1, parts.shape[2], 2)
             )
             weights = _least_squares(
-                _less_mean(people),
-                [_less_mean(x) for x in each[::2]],
-                [_less_mean(x) for x in wholes],
+                less_mean(people),
+                [less_mean(x) for x in each[::2]],
+                [less_mean(x) for x in wholes],
                 n_labelled / table.n_segments,
             )
         # The judges are one from here on, their mean by their weights.
@@ -297,7 +297,7 @@ class Judged(Metric):
         shares = [w / weight if weight > 0 else 1 / self.judges for w in weights]
         there, elsewhere = (np.average(x, axis=0, weights=shares) for x in (each[::2], each[1::2]))
         squares, left = (
-            float(np.sum(student.unbiased(_less_mean(values), units.sizes, units.codes) ** 2))
+            float(np.sum(student.unbiased(less_mean(values), units.sizes, units.codes) ** 2))
             for values in (people, people + weight * (elsewhere - there))
         )
         of_people, *of_judges = np.moveaxis(self.metric.score(self.parts(rows.totals)), -1, 0)
@@ -458,11 +458,22 @@ def _least_squares(
 
     The least squares of people's values `(S, N)` less Σλ times the judges' there, where n/N times
     the judges' covariance is added for the N others (Angelopoulos, Duchi and Zrnic, 2023): of one
-    judge Cov(h, f)/((1 + n/N)·Var(f)). One judge after the other is set until none moves.
+    judge Cov(h, f)/((1 + n/N)·Var(f)).
     """
     products = [float(np.sum(people * x)) for x in there]
     squares = [[float(np.sum(x * y)) / (share * (1 - share)) for y in wholes] for x in wholes]
-    weights = np.zeros(len(there))
+    return bounded_weights(products, squares)
+
+
+def bounded_weights(
+    products: Sequence[float], squares: Sequence[Sequence[float]]
+) -> tuple[float, ...]:
+    """Return the weights from 0 to 1 of predictions, `(J,)`, that leave the smallest squares.
+
+    From their products with what is predicted, `(J,)`, and with one another, `(J, J)`. One after
+    the other is set until none moves.
+    """
+    weights = np.zeros(len(products))
     for _ in range(1000):
         before = weights.copy()
         for j, row in enumerate(squares):
@@ -529,7 +540,7 @@ def _unlike(
     return min(1.0, len(pvalues) * min(pvalues))
 
 
-def _less_mean(influence: Floats) -> Floats:
+def less_mean(influence: Floats) -> Floats:
     """Return what distinguishes systems, `(S, N)`: values less their mean; of one, the values."""
     return influence if len(influence) == 1 else influence - np.mean(influence, axis=0)
 

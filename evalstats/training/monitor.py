@@ -7,7 +7,7 @@ significance level for the whole run, and corrects the best score for having bee
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from hashlib import sha256
 from json import dumps, loads
@@ -190,9 +190,11 @@ class Monitor:
                 f"{step}; where a run goes back, load the state of that time (load_state_dict)"
             )
         outputs = self._outputs(hypotheses)
-        bags = self._bags_of(len(outputs.rows))
+        n_units = len(outputs.rows)
+        if self._bags is None or self._bags.n_segments != n_units:
+            self._bags = OutOfBag(n_units, self.n_resamples, self.seed)
         # One assignment: an interruption comes before it or after it.
-        history = self._history.after(step, outputs, self.rules, bags)
+        history = self._history.after(step, outputs, self.rules, self._bags)
         self._history = history
         return history.checks[-1]
 
@@ -224,7 +226,13 @@ class Monitor:
     @property
     def notes(self) -> tuple[str, ...]:
         """A note if few segments decide in at least half of the checks."""
-        return tuple(_notes_on(self.checks, self._unit))
+        bases = [check.basis for check in self.checks if check.basis.kurtosis is not None]
+        counts, unit = [(basis.n_differing, basis.worth) for basis in bases], self._unit
+        ending = (
+            f", in most checks: where every step fails on a few {unit}s of its own, up to one run "
+            f"in seven without any improvement reported one, not one in twenty"
+        )
+        return tuple(carried_notes(counts, unit, "from the best step ", ending))
 
     def __repr__(self) -> str:
         """Return the checks as a table, the best step marked, and what follows from them."""
@@ -335,12 +343,6 @@ class Monitor:
             "rng": self.seed,
         }
 
-    def _bags_of(self, n_units: int) -> OutOfBag:
-        """Return the resamples of so many segments or groups."""
-        if self._bags is None or self._bags.n_segments != n_units:
-            self._bags = OutOfBag(n_units, self.n_resamples, self.seed)
-        return self._bags
-
     def _outputs(self, hypotheses: Any) -> Outputs:
         """Return outputs of one step as statistics of segments or groups, validated."""
         table, best = self._statistics(hypotheses), self._history.best
@@ -430,18 +432,6 @@ def _table(checks: Sequence[Checkpoint]) -> tabular.Table:
     header = ("", "step", name, interval, "difference", "p", "level")
     marks = ("* best step, + real improvement",) if "+" in {r[0] for r in rows} else ()
     return tabular.Table(title, header, tuple(rows), "<" + 6 * ">", notes=marks)
-
-
-def _notes_on(checks: Sequence[Checkpoint], unit: str) -> Iterator[str]:
-    """Yield a note if the differences of at least half of the checks rest on few units."""
-    tested = [check.basis for check in checks if check.basis.kurtosis is not None]
-    yield from carried_notes(
-        [(basis.n_differing, basis.worth) for basis in tested],
-        unit,
-        "from the best step ",
-        f", in most checks: where every step fails on a few {unit}s of its own, up to one run in "
-        f"seven without any improvement reported one, not one in twenty",
-    )
 
 
 def _curve(

@@ -10,7 +10,7 @@ import pytest
 
 import evalstats as es
 from evalstats.data import load_sample
-from evalstats.designs.plans.drawing import drawn, probabilities, residual_squares
+from evalstats.designs.plans.plan import drawn, probabilities, residual_squares
 from evalstats.designs.plans.planned import Planned
 
 SOLVED = es.Mean("solved")

@@ -1019,7 +1019,7 @@ the total is that of the largest group whose tasks are all compared
 of a file only the formats of its kind are asked
 - source.suffix in self.suffixes.split() and self.fits(source)
 + self.fits(source)
-@ logs/formats/inspect.py: logs_inspect
+@ logs/formats/harnesses.py: logs_inspect
 of several runs the newest is read, wherever it was made
 - return log.header.get("status") == "success", created, str(log.path)
 + return log.header.get("status") == "success", str(created), str(log.path)
@@ -1440,7 +1440,7 @@ items that were run are a sample of their own, and so are the others
 units are whole ones of what was drawn
 - is_split = bool(drawn) and
 + is_split = False and
-@ designs/plans/drawing.py: plans
+@ designs/plans/plan.py: plans
 squared residuals of few systems are shrunk
 - kept = max(0.0, 1 - chance / spread)
 + kept = max(1.0, 1 - chance / spread)

@@ -1,10 +1,13 @@
-"""A plan: which items to run, and statistics of systems that were run on them as those of all."""
+"""A plan: which items a new system is run on, and its statistics as those of all.
+
+Items are drawn with known probabilities, and what that will be worth is said before.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,22 +15,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.tasks import is_statistics, tables_of
-from evalstats.checks import choice, is_missing, listed, shown
+from evalstats.analysis.design import Labels, as_units, check_enough, refuse_crossed, unit_name
+from evalstats.analysis.options import SEED
+from evalstats.analysis.tasks import as_task, is_statistics, labels_of, tables_of
+from evalstats.checks import also_called, choice, integer, is_missing, listed, shown
 from evalstats.designs.plans.planned import Planned
 from evalstats.errors import InputError
-from evalstats.metrics import Metric
+from evalstats.metrics import Mean, Metric
+from evalstats.metrics.base import Floats
+from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import files
 from evalstats.results.convert import Count, FreeText, NotNegative, Seed, Share, Whole
 from evalstats.results.forms import Finding, Several
-from evalstats.results.records import Record, plural
+from evalstats.results.notes import FEW, FEW_GROUPS
+from evalstats.results.records import Record, counted, plural
 from evalstats.results.tabular import Column, Table, table_of
-from evalstats.statistics.extraction import as_systems, extract_all
-from evalstats.statistics.interchange import identity, is_same_metric, rebuilt
+from evalstats.statistics.extraction import Metrics, as_systems, extract_all
+from evalstats.statistics.interchange import identity, is_same_metric, made_by, rebuilt
 from evalstats.statistics.segments import SegmentStatistics
 
 #: Whether items are as likely to be drawn, or as earlier systems' residuals are large.
 WAYS = ("equal", "active")
+#: The part of active probabilities that is the same for all, so that none is nearly 0.
+_EQUAL = 0.25
 Marks = NDArray[np.bool_]
 
 
@@ -348,3 +358,249 @@ class Plan(Several[LeftOut]):
         title += f", {plural(self.unit)} whole" if self.units else ""
         title += f", within each {self.stratum})" if self.strata else ")"
         return [table_of(title, self.left_out, columns)]
+
+
+@also_called(systems="earlier", metric="metrics", seed="rng")
+def plan(
+    earlier: Any,
+    references: Any = None,
+    metrics: Metrics | None = None,
+    *,
+    n: int,
+    how: str = "equal",
+    groups: Labels = None,
+    strata: Labels = None,
+    rng: Rng = SEED,
+) -> Plan:
+    """Draw the items that a new system is run on, so that its scores are those of all items.
+
+    Parameters
+    ----------
+    earlier : mapping of str to sequence, or SegmentStatistics, or a list of them
+        Systems that were run on all items, as `compare` takes them, or the tables of a log; or a
+        list of a judge's scores of all outputs of one system, of which people label a part.
+    references, metrics
+        As in `compare`.
+    n : int
+        How many items to run; where groups are drawn, in the mean.
+    how : {"equal", "active"}
+        Whether all items are as likely to be drawn, or those more on which earlier systems, at
+        least three, are hard to predict from one another.
+    groups, strata : sequence or str, optional
+        One label an item, or the name that statistics have for them: groups are drawn whole, and
+        each stratum has its part. The comparison needs the same.
+    rng : int or numpy.random.Generator, optional
+        Seed of the draw.
+
+    Raises
+    ------
+    InputError
+        For bad input; the message names the argument.
+
+    Notes
+    -----
+    A drawn item counts 1/π times, with π the probability that it is drawn, and what is added for
+    the others is λ times what the mean of earlier systems, and that of the systems that are run on
+    all, let expect: the difference estimator (Horvitz and Thompson, 1952; Särndal, Swensson and
+    Wretman, 1992), with the λ of the smallest variance (Angelopoulos, Duchi and Zrnic, 2023).
+    Totals are unbiased whatever earlier systems are like; where these say little, the plan says so
+    before anything is run. Active probabilities are three quarters in proportion to the root of
+    earlier systems' squared residuals, shrunk to their mean, and one quarter equal (after Zrnic and
+    Candès, 2024).
+
+    Examples
+    --------
+    >>> import evalstats as es, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> easy = rng.normal(1, 2, size=400)
+    >>> a, b, c, new = (easy + rng.normal(size=(4, 400)) > 0).astype(float)
+    >>> plan = es.plan({"a": a, "b": b, "c": c}, metrics=es.Mean("solved"), n=100)
+    >>> len(plan.items), round(plan.worth["solved"].difference)
+    (100, 131)
+    >>> part = [new[i] if i in plan.items else None for i in range(400)]
+    >>> print(es.compare(plan.data({"a": a, "new": part})).notes[0])
+    solved: new was run on 100 of 400 items; its difference counts as 132 would (...).
+    """
+    how = choice(how, WAYS, "how")
+    is_named = isinstance(earlier, Mapping) or is_statistics(earlier) or hasattr(earlier, "columns")
+    given = earlier if is_named else {"judge": earlier}
+    task = as_task(given, references, metrics, groups=groups, strata=strata, executor=1)
+    tables, n_items, n_earlier = task.tables, task.tables[0].n_segments, len(task.systems)
+    for table in tables:
+        _check_earlier(table)
+    n = integer(n, "n", 2, n_items)
+    if how == "active" and n_earlier < 3:
+        raise InputError(
+            f"'active' needs at least 3 earlier systems, of which it takes residuals, got "
+            f"{n_earlier}; leave it out",
+            argument="how",
+        )
+    of_groups, of_strata = labels_of(tables, groups, "groups"), labels_of(tables, strata, "strata")
+    units = as_units(n_items, of_groups, of_strata, unit_name(groups))
+    refuse_crossed(units, "plan")
+    check_enough(units.n, units.unit)
+    members, sizes = units.of_segments, np.bincount(units.of_segments).astype(np.float64)
+    rows = tables if units.members is None else [table.grouped(members) for table in tables]
+    each = [(table, row.values.astype(np.float64)) for table, row in zip(tables, rows, strict=True)]
+    squares = None
+    if how == "active":
+        squares = np.sum([residual_squares(table.metric, x) for table, x in each], axis=0)
+    chances, seed = probabilities(sizes, n, squares), as_seed(rng)
+    codes = np.zeros(units.n, np.intp) if units.strata is None else units.strata
+    got = drawn(chances, codes, np.random.default_rng(seed))
+    whole, within = (() if of is None else tuple(map(str, of)) for of in (of_groups, of_strata))
+    few, unit = (FEW, "item") if units.members is None else (FEW_GROUPS, units.unit)
+    rough = f"{counted(len(got), unit)} drawn: below {few}, intervals and p-values are rough."
+    return Plan(
+        drawn=tuple(np.flatnonzero(np.isin(members, got)).tolist()),
+        n_items=n_items,
+        n_earlier=n_earlier,
+        chances=tuple(chances[members].tolist()),
+        how=how,
+        seed=seed,
+        expected=tuple(
+            Expected(
+                json.dumps({**identity(table.metric), **made_by(table.metric)}),
+                tuple(tuple(row) for row in np.sum(table.values, axis=0, dtype=float).tolist()),
+                table.fingerprint,
+            )
+            for table in tables
+        ),
+        left_out=tuple(
+            row for table, x in each for row in _left_out(table, x, sizes, n, chances, how)
+        ),
+        ids=tables[0].segment_ids or (),
+        unit=unit,
+        units=whole,
+        stratum=unit_name(strata, "stratum") if within else "",
+        strata=within,
+        notes=(rough,) if len(got) < few else (),
+        own_metrics=tuple(table.metric for table in tables),
+    )
+
+
+def _check_earlier(table: SegmentStatistics) -> None:
+    """Refuse systems that lack an item, and scores of several runs, or of judge and people."""
+    if hasattr(table.metric, "metric"):
+        raise InputError(
+            f"must have one score an item, got {table.metric.signature}; give means of runs",
+            argument="earlier",
+        )
+    counts = table.values[..., 1:] if table.metric.columns == Mean.columns else table.values
+    for i, item in np.argwhere(~np.any(counts != 0, axis=2))[:1]:
+        raise InputError(
+            f"must have been run on all items, and {table.systems[i]!r} was not on item {item} "
+            f"(from 0); leave the system out, or the item",
+            argument="earlier",
+        )
+
+
+def _left_out(
+    table: SegmentStatistics,
+    values: Floats,
+    sizes: Floats,
+    n: int,
+    chances: Floats,
+    how: str,
+) -> Iterator[LeftOut]:
+    """Yield what the plan is worth to each system of `(K, U, k)`, if only the others were known."""
+    metric, n_items = table.metric, table.n_segments
+    if len(values) == 1:
+        yield LeftOut(metric.name, table.systems[0], None, None)
+        return
+    added = np.stack([influence(metric, of, of) for of in values])
+    # What rounding leaves of no variance.
+    nothing = (1e-12 * float(np.max(np.abs(metric.score(np.sum(values, axis=1)))))) ** 2
+    if not np.any(np.sum((added - added[0]) ** 2, axis=1) > nothing):
+        alike = "have the same score on every item, or are identical"
+        raise InputError(
+            f"{alike}, under {metric.name}: what does not vary says nothing of what a plan is "
+            f"worth; give systems that differ",
+            argument="earlier",
+        )
+    for i, system in enumerate(table.systems):
+        others: Sequence[int] = [j for j in range(len(values)) if j != i]
+        if how == "active" and len(others) > 2:
+            chances = probabilities(sizes, n, residual_squares(metric, values[others]))
+        # What the draw adds to the variance, and what is there if all are run.
+        more = penalty(residuals(metric, values, i), chances)
+        there = np.sum((added[i] - np.vstack([0 * added[i], added[others]])) ** 2, axis=1)
+        worth = n_items * np.divide(there, there + more, out=np.ones(len(there)), where=there > 0)
+        yield LeftOut(metric.name, system, float(worth[0]), float(np.mean(worth[1:])))
+
+
+def probabilities(sizes: Floats, n: int, squares: Floats | None = None) -> Floats:
+    """Return the probability that each unit is drawn, `(U,)`, with n items to be expected.
+
+    The same for all, or in proportion to the root of squared residuals over the size, of units with
+    so many items, mixed with what is the same for all. None is above 1.
+
+    >>> probabilities(np.ones(4), 2, np.array([0.0, 1.0, 4.0, 9.0])).round(3).tolist()
+    [0.125, 0.375, 0.625, 0.875]
+    """
+    if squares is None or not np.any(squares > 0):
+        return np.full(len(sizes), n / np.sum(sizes))
+    roots = np.sqrt(squares / sizes)
+    shares = _EQUAL / np.sum(sizes) + (1 - _EQUAL) * roots / np.sum(roots * sizes)
+    # What is sure leaves its part to the others.
+    sure = np.zeros(len(sizes), dtype=np.bool_)
+    while True:
+        rest = n - np.sum(sizes[sure])
+        found = np.where(sure, 1.0, shares * rest / max(np.sum((shares * sizes)[~sure]), 1e-300))
+        if not np.any(above := ~sure & (found >= 1)):
+            return found
+        sure |= above
+
+
+def drawn(chances: Floats, strata: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return which units are drawn with these probabilities: a systematic draw in random order.
+
+    Stratum after stratum, so that each has its part but for one unit.
+    """
+    order = np.lexsort((rng.random(len(chances)), strata))
+    # Sums of probabilities may be whole numbers but for rounding.
+    steps = np.floor(np.round(np.cumsum(chances[order]), 9) + rng.random())
+    return np.sort(order[np.diff(steps, prepend=0.0) > 0])
+
+
+def influence(metric: Metric, values: Floats, rows: Floats) -> Floats:
+    """Return what rows `(U, k)` add to the score of a system with these `values`, less the mean."""
+    found = rows @ metric.gradient(np.sum(values, axis=0))
+    return np.asarray(found - np.mean(found))
+
+
+def residuals(metric: Metric, values: Floats, i: int) -> Floats:
+    """Return what rows of system i of K add beyond λ times the others' mean, `(K, U, k) -> (U,)`.
+
+    With the λ of least squares.
+    """
+    added = influence(metric, values[i], values[i])
+    others = influence(metric, values[i], np.mean(np.delete(values, i, axis=0), axis=0))
+    squares = float(others @ others)
+    weight = min(max(float(added @ others) / squares, 0.0), 1.0) if squares > 0 else 0.0
+    return added - weight * others
+
+
+def residual_squares(metric: Metric, values: Floats) -> Floats:
+    """Return the squared residuals to be expected of units, in their mean, `(K, U, k) -> (U,)`.
+
+    Means over few systems are mostly chance: they are shrunk to the mean of all units by the part
+    of their variance which is that of a mean of K.
+    """
+    squares = np.stack([residuals(metric, values, i) ** 2 for i in range(len(values))])
+    means = np.mean(squares, axis=0)
+    chance = float(np.mean(np.var(squares, axis=0, ddof=1))) / len(values)
+    spread = float(np.var(means))
+    kept = max(0.0, 1 - chance / spread) if spread > 0 else 0.0
+    return np.asarray(kept * means / (np.mean(means) or 1.0) + (1 - kept))
+
+
+def penalty(residual: Floats, chances: Floats) -> float:
+    """Return the variance that the draw adds to a total of these residuals, `(U,)` (Hájek, 1964).
+
+    Σ(1 - π)/π·(e - πB)², with B that of least squares, since as many are drawn whatever is drawn.
+    """
+    odds = (1 - chances) / chances
+    size = float(np.sum((1 - chances) * chances))
+    level = float(np.sum((1 - chances) * residual)) / size if size > 0 else 0.0
+    return float(np.sum(odds * (residual - chances * level) ** 2))

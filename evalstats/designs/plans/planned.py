@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evalstats.designs.judges import bounded_weights, less_mean
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.metrics.base import Correction, Floats, Metric, MetricSignature, keep
@@ -124,8 +125,10 @@ class Planned(Metric):
         found = replace(self, weight=self._weights)
         # The slopes of the score hardly depend on λ.
         for _ in range(2 if self.weight is None else 0):
-            run, *each = (_apart(x).ravel() for x in found._influence(rows, units))
-            found = replace(self, weight=_least_squares(-run, *each))
+            run, *each = (less_mean(x).ravel() for x in found._influence(rows, units))
+            products = [[float(x @ y) for y in each] for x in each]
+            weights = bounded_weights([-float(run @ x) for x in each], products)
+            found = replace(self, weight=(weights[0], weights[1]))
         worth = found._worth(table, rows, units)
         return replace(table, metric=found, metric_signature=""), worth
 
@@ -247,19 +250,6 @@ class PlanWorth(Correction):
         )
 
 
-def _least_squares(values: Floats, first: Floats, second: Floats) -> tuple[float, float]:
-    """Return the λ from 0 to 1 of two predictions, `(N,)` each, with the smallest squares left."""
-    weights = [0.0, 0.0]
-    squares = [float(first @ first), float(second @ second)]
-    products, both = [float(values @ first), float(values @ second)], float(first @ second)
-    # One after the other, until none moves.
-    for step in range(200):
-        i = step % 2
-        best = (products[i] - both * weights[1 - i]) / squares[i] if squares[i] > 0 else 0.0
-        weights[i] = min(max(best, 0.0), 1.0)
-    return weights[0], weights[1]
-
-
 def _lie_within(labels: Sequence[str], codes: NDArray[np.intp]) -> bool:
     """Return whether all that has one label has one code, `(N,)` each."""
     return len(set(zip(labels, codes.tolist(), strict=True))) == len(set(labels))
@@ -268,8 +258,3 @@ def _lie_within(labels: Sequence[str], codes: NDArray[np.intp]) -> bool:
 def _span(values: tuple[float, ...]) -> str:
     low, high = f"{min(values):,.0f}", f"{max(values):,.0f}"
     return low if low == high else f"{low} to {high}"
-
-
-def _apart(influence: Floats) -> Floats:
-    """Return what distinguishes systems, `(S, N)`: values less their mean; of one, the values."""
-    return influence if len(influence) == 1 else influence - np.mean(influence, axis=0)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from evalstats.logs.formats.agents import DEEPEVAL, PROMPTFOO, SWE_BENCH, TAU2_BENCH, TAU_BENCH
 from evalstats.logs.formats.arenas import ALPACA_EVAL, ARENA
-from evalstats.logs.formats.harnesses import EVERY_EVAL_EVER, HELM, OPENAI_EVALS
-from evalstats.logs.formats.inspect import INSPECT
+from evalstats.logs.formats.harnesses import EVERY_EVAL_EVER, HELM, INSPECT, OPENAI_EVALS
 from evalstats.logs.formats.lm_eval import LM_EVAL
 from evalstats.logs.formats.tables import TABLE
 from evalstats.logs.formats.translation import COMET, MEETEVAL, MT_METRICS_EVAL, NUMBERS, WMT

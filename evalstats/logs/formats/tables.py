@@ -52,7 +52,7 @@ _NONE = frozenset(
     [None, "", "NA", "na", "N/A", "n/a", "<NA>", "NaN", "nan", "None", "none", "NULL", "null"]
 )
 #: Grades that Inspect's scorers give, and answers of judges.
-_GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _ANSWERS = {"yes": 1.0, "no": 0.0}
 _FLAGS = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FALSE": 0.0}
 
@@ -232,8 +232,8 @@ def marks(cells: list[Any]) -> list[float | None] | None:
     there = {cell for cell in cells if isinstance(cell, str) and cell not in _NONE}
     if not all(isinstance(cell, str) or cell is None or cell != cell for cell in cells):
         return None
-    known = _GRADES if there <= _GRADES.keys() else _ANSWERS
-    fold = str if known is _GRADES else str.lower
+    known = GRADES if there <= GRADES.keys() else _ANSWERS
+    fold = str if known is GRADES else str.lower
     if not there or not all(fold(cell) in known for cell in there):
         return None
     return [known[fold(cell)] if cell in there else None for cell in cells]

@@ -201,6 +201,8 @@ class Gate(Several[GateCheck]):
     undecided: Annotated[str, one_of(UNDECIDED)] | None = None
 
     derived: ClassVar[tuple[str, ...]] = ("verdict",)
+    #: The column beside which marks are drawn.
+    _drawn: ClassVar[str] = "difference"
 
     @property
     def verdict(self) -> str:
@@ -325,34 +327,42 @@ class Gate(Several[GateCheck]):
         counts = self.verdict == "undecided" and self.undecided is not None
         return self.verdict.upper() + (f" (counts as {self.undecided}ed)" if counts else "")
 
+    def _about(self) -> str:
+        """Return what is gated, in words."""
+        first = self.checks[0].difference
+        return f"{first.system} against {first.baseline}"
+
+    def _columns(self, digits: int | None) -> list[Column]:
+        """Return the columns of the numbers of a check."""
+
+        def number(i: int, check: GateCheck) -> str:
+            return numbers_of(check.difference, digits)[i]
+
+        level = tabular.level(1 - 2 * self.significance_level)
+        names = enumerate(("base", "new", self._drawn, level))
+        columns: list[Column] = [(name, ">", partial(number, i)) for i, name in names]
+        if any(check.difference.discordant is not None for check in self.checks):
+            columns.append(("gained, lost", ">", lambda c: gained_lost(c.difference.discordant)))
+        return columns
+
     def _tables(self, digits: int | None = None) -> list[Table]:
         of = {plural(check.unit) for check in self.checks}
         units = of.pop() if len(of) == 1 else "units"
-        level = tabular.level(1 - 2 * self.significance_level)
         columns: list[Column] = [
             ("metric", "<", lambda c: metric_name(c.difference)),
             (units, ">", lambda c: f"{c.n_items:,}"),
-            *(
-                (name, ">", lambda c, i=i: numbers_of(c.difference, digits)[i])
-                for i, name in enumerate(("base", "new", "difference", level))
-            ),
-            ("gained, lost", ">", lambda c: gained_lost(c.difference.discordant)),
+            *self._columns(digits),
             ("verdict", "<", lambda c: c.verdict),
         ]
         if any(check.task for check in self.checks):
             columns.insert(0, ("task", "<", lambda c: c.task))
-        if all(check.difference.discordant is None for check in self.checks):
-            del columns[-2]
-        first = self.checks[0].difference
-        is_of_total = any(check.verdict == "not asked" for check in self.checks)
-        asked = "asked of the total" if is_of_total else "asked"
-        asked += f": {self._limit()}, level {self.significance_level:g}"
-        title = f"{self._verdict_shown}: {first.system} against {first.baseline}, {asked}"
+        of_total = " of the total" if any(c.verdict == "not asked" for c in self.checks) else ""
+        title = f"{self._verdict_shown}: {self._about()}, asked{of_total}: {self._limit()}, "
+        title += f"level {self.significance_level:g}"
         n_totals = sum(check.difference.aggregate is not None for check in self.checks)
         spare = ("gained, lost", units)
-        draw = partial(self._forest, [name for name, *_ in columns].index("difference"))
-        table = table_of(title, self.checks, columns, n_totals=n_totals, spare=spare, draw=draw)
-        return [table]
+        draw = partial(self._forest, [name for name, *_ in columns].index(self._drawn))
+        return [table_of(title, self.checks, columns, n_totals=n_totals, spare=spare, draw=draw)]
 
     def _rows(self) -> Sequence[GateCheck]:
         return self.checks

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 from evalstats.analysis.design import Aggregated, Labels
-from evalstats.analysis.drawn import Drawn, refuse_fixed
+from evalstats.analysis.drawn import Drawn, from_segments, refuse_fixed
 from evalstats.analysis.estimate import limits_of, result_signature
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.pairs import PairTest
@@ -31,10 +30,9 @@ from evalstats.results.records import (
     Difference,
     MarginTest,
     accepting,
-    metric_name,
     plural,
 )
-from evalstats.results.tabular import Column, Table, table_of
+from evalstats.results.tabular import Column
 
 #: How often a score that is as good as it seems should pass.
 _POWER = 0.8
@@ -118,6 +116,7 @@ class ScoreGate(Gate):
     checks: tuple[ScoreCheck, ...]
 
     derived: ClassVar[tuple[str, ...]] = ("verdict", "asked")
+    _drawn: ClassVar[str] = "score"
 
     @property
     def asked(self) -> str:
@@ -162,27 +161,19 @@ class ScoreGate(Gate):
     def _limit(self) -> str:
         return self.asked
 
-    def _tables(self, digits: int | None = None) -> list[Table]:
-        units = {plural(check.unit) for check in self.checks}
-        level = tabular.level(1 - 2 * self.significance_level)
-        columns: list[Column] = [
-            ("metric", "<", lambda c: metric_name(c.difference)),
-            (units.pop() if len(units) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
+    def _about(self) -> str:
+        return self.checks[0].difference.system
+
+    def _columns(self, digits: int | None) -> list[Column]:
+        return [
             ("score", ">", lambda c: _shown(c, digits)[0]),
-            (f"[{level}]", ">", lambda c: _shown(c, digits)[1]),
+            (
+                f"[{tabular.level(1 - 2 * self.significance_level)}]",
+                ">",
+                lambda c: _shown(c, digits)[1],
+            ),
             ("p to pass", ">", lambda c: tabular.pvalue(c.pvalue_passed)),
-            ("verdict", "<", lambda c: c.verdict),
         ]
-        if any(check.task for check in self.checks):
-            columns.insert(0, ("task", "<", lambda c: c.task))
-        n_totals = sum(check.difference.aggregate is not None for check in self.checks)
-        of_total = " of the total" if any(c.verdict == "not asked" for c in self.checks) else ""
-        title = (
-            f"{self._verdict_shown}: {self.checks[0].difference.system}, asked{of_total}: "
-            f"{self._limit()}, level {self.significance_level:g}"
-        )
-        draw = partial(self._forest, [name for name, *_ in columns].index("score"))
-        return [table_of(title, self.checks, columns, n_totals=n_totals, draw=draw)]
 
 
 def _shown(check: ScoreCheck, digits: int | None = None) -> tuple[str, str]:
@@ -224,11 +215,12 @@ def score_gated(
         raise without_total(tasks)
     said, rows = list(notes), []
     for part in parts:
-        own = part.drawn(Options(method="t", test="t"))
+        sample = OneSample(part, bound)
+        own = from_segments(sample.segments, Options(method="t", test="t"))
         for one in own:
             refuse_fixed(one, "a gate")
         said += limit_notes([limits_of(own, part=part)])
-        rows += [(part, one) for one in OneSample(part, bound).drawn(options)]
+        rows += [(part, one) for one in sample.drawn(options)]
     pairs = [PairTest(one, *PAIR, options) for _, one in rows]
     for pair in pairs:
         refuse_constant(pair)
@@ -237,10 +229,17 @@ def score_gated(
     adjusted = iter(holm([p for p, of in zip(beyond, is_asked, strict=True) if of]).tolist())
     n_checks, checks = sum(is_asked), []
     for (part, one), pair, shown, p, of in zip(rows, pairs, passed, beyond, is_asked, strict=True):
-        failed = next(adjusted) if of else None
+        failed, two_sided = next(adjusted) if of else None, pair.pvalue()
+        difference = Difference(
+            task=part.name,
+            aggregate=part.total,
+            pvalue_adjusted=two_sided,
+            margin_test=MarginTest(pvalue_not_worse=shown, pvalue_worse=p),
+            **pair.fields(two_sided, pair.interval(options.alpha), False),
+        )
         checks.append(
             ScoreCheck(
-                difference=_difference(part, pair, shown, p),
+                difference=difference,
                 verdict=decided(shown, failed, level) if of else "not asked",
                 pvalue_failed_adjusted=failed,
                 n_checks=n_checks,
@@ -253,16 +252,6 @@ def score_gated(
         )
     made = ScoreGate(tuple(checks), None, None, level, (), undecided)
     return made.noting(*accepting(dict.fromkeys(said), accepted))
-
-
-def _difference(part: Task | Total, pair: PairTest, passed: float, failed: float) -> Difference:
-    """Return the record of a score less the number, with both one-sided tests."""
-    p = pair.pvalue()
-    fields = pair.fields(p, pair.interval(pair.options.alpha), False)
-    test = MarginTest(pvalue_not_worse=passed, pvalue_worse=failed)
-    return Difference(
-        task=part.name, aggregate=part.total, pvalue_adjusted=p, margin_test=test, **fields
-    )
 
 
 def _signature(drawn: Drawn, pair: PairTest, bound: Bound, n_checks: int) -> str:

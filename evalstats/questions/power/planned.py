@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -40,7 +41,7 @@ _OF_PAIRS = {
 #: Columns that are there only where a plan has this.
 _WHERE = {
     **dict.fromkeys(("power", "needed", "runs_needed", "fewest_runs"), "difference"),
-    **{"largest": "n_looks", "expected": "n_looks", "for_width": "width"},
+    **{"largest": "n_looks", "expected": "n_looks", "for_width": "width", "price": "price"},
 }
 _OF_RUNS = {
     **_NAMES,
@@ -48,6 +49,12 @@ _OF_RUNS = {
     "least difference, any {0._units}": "limit",
     "runs needed": "runs_needed",
     "fewest runs": "fewest_runs",
+}
+_OF_TRIALS = {
+    "trials": "trials",
+    "least difference": "minimum",
+    "{0._units} needed for {0.difference:g}": "needed",
+    "price": "price",
 }
 #: Points of a curve, and how far from 0 and 1 a power is taken to be.
 _POINTS, _LEAST = 100, 1e-9
@@ -424,7 +431,9 @@ class Power(Several[PairPower]):
                 title = f"{metric}, runs of each system on {units}"
                 tables.append(self._table(title, _OF_RUNS, pairs, decimals))
             tables += [
-                self._trials(f"{metric}, {p.system} - {p.baseline}", p) for p in some if p.of_trials
+                self._trials(f"{metric}, {p.system} - {p.baseline}", p.of_trials)
+                for p in some
+                if p.of_trials
             ]
             for unit, *curve in _CURVES if len(pairs) == 1 else ():
                 sizes, minimums, powers = (first.get(name, ()) for name in curve)
@@ -438,41 +447,38 @@ class Power(Several[PairPower]):
                     tables.append(self._table(title, columns, points, decimals))
         return tables
 
-    def _trials(self, name: str, pair: PairPower) -> Table:
+    def _trials(self, name: str, of: TrialPower) -> Table:
         """Lay out what items with other numbers of trials find, need and cost."""
-        of, size = pair.of_trials, self.difference
-        assert of is not None
         decimals = tabular.decimals(of.trial_minimums)
-        columns: list[Column] = [
-            ("trials", ">", lambda i: f"{of.trials[i]}"),
-            ("least difference", ">", lambda i: _written(decimals, of.trial_minimums[i])),
-        ]
+        prices = [None if price is None else f"{price:,.10g}" for price in of.prices]
+        each = zip_longest(of.trials, of.trial_minimums, of.trial_needed, prices)
+        rows = [dict(zip(_OF_TRIALS.values(), row, strict=True)) for row in each]
         notes = [
             f"Standard deviation between items {tabular.number(of.item_deviation, decimals)}, "
             f"between trials of both {tabular.number(of.trial_deviation, decimals)}."
         ]
-        if size is not None:
-            named = f"{self._units} needed for {size:g}"
-            columns.append((named, ">", lambda i: _written(0, of.trial_needed[i])))
         if self.price is not None:
-            prices = ["none" if price is None else f"{price:,.10g}" for price in of.prices]
-            columns.append(("price", ">", lambda i: prices[i]))
             item, trial = self.price
             notes.append(
                 f"{of.sentence} An item costs {item:g}, a trial of both systems {trial:g}."
             )
         title = f"{name}, {self.n_segments:,} {self._units} by number of trials of each"
-        return table_of(title, range(len(of.trials)), columns, tuple(notes))
+        return self._table(title, _OF_TRIALS, rows, decimals, notes)
 
     def _table(
-        self, title: str, names: dict[str, str], rows: list[dict[str, Any]], decimals: int
+        self,
+        title: str,
+        names: dict[str, str],
+        rows: list[dict[str, Any]],
+        decimals: int,
+        notes: Sequence[str] = (),
     ) -> Table:
         """Lay out fields of the rows that need most, with their intervals, if they have some."""
-        more, notes = len(rows) - _MOST_PAIRS, ""
+        more = len(rows) - _MOST_PAIRS
         if "system" in names and more > 0:
             rows = sorted(rows, key=lambda r: r["minimum"] or np.inf, reverse=True)
             low, high = (_written(decimals, rows[i]["minimum"]) for i in (-1, _MOST_PAIRS))
-            notes = f"{more:,} more pairs have least differences from {low} to {high}."
+            notes = [f"{more:,} more pairs have least differences from {low} to {high}."]
             rows = rows[:_MOST_PAIRS]
         columns: list[Column] = []
         for name, key in names.items():
@@ -486,7 +492,7 @@ class Power(Several[PairPower]):
                 level = f"[{tabular.level(self.confidence_level)}]"
                 columns.append((level, ">", partial(_cell, places, (low, f"{key}_high"))))
         spare = ("std. dev.", f"[{tabular.level(self.confidence_level)}]")
-        return table_of(title, rows, columns, (notes,) if notes else (), spare=spare)
+        return table_of(title, rows, columns, tuple(notes), spare=spare)
 
 
 def _often(target: float) -> str:
@@ -576,6 +582,22 @@ def assumptions(
             f"large a share of segments differs as in the pilot; the intervals are about that "
             f"share."
         )
+    for p in result:
+        of, size = p.of_design.of_labels, result.difference
+        if of is None or size is None:
+            continue
+        found = f"a difference of {size:g} between {p.system} and {p.baseline} is found with power "
+        found += f"{result.target:g}"
+        if of.labels_needed is None:
+            yield (
+                f"{p.metric}: people's labels of all {result.n_segments:,} {units} would not do: "
+                f"let the judge score more, so that {found}."
+            )
+        else:
+            yield (
+                f"{p.metric}: with labels of {of.labels_needed:,} {units} (now {of.labelled:,}) of "
+                f"{result.n_segments:,}, {found}."
+            )
     if any(p.minimum is None for p in result):
         yield f'"none" means that so few {units} find no difference with this power.'
     if result.n_runs and result.difference is not None and any(p.needed is None for p in result):
