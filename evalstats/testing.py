@@ -1,20 +1,6 @@
 """Quality gates: fail a test run when a system has become worse, and only then.
 
 Scores of two versions nearly always differ; a gate that compares two numbers goes off by chance.
-`assert_not_worse` asks one of three questions:
-
-- Without a margin: *is there evidence that it is worse?* The one-sided default test of `compare`.
-  It fails for a system of the same quality with a probability of about `significance_level`, and
-  sees a loss of 2.5 standard errors of the difference four times out of five (at 0.05). On few
-  segments it passes nearly everything: no evidence of a loss is not evidence of no loss.
-- With a margin: *is there evidence that it is not worse by as much?* Non-inferiority (Blackwelder,
-  1982; Lakens, 2017): the one-sided confidence bound of the loss must lie within the margin. It
-  passes a system that is worse by the margin with a probability of about `significance_level`
-  (`benchmarks/calibration` has the rates; rare large failures that a small test set happens not to
-  hold are seen by nobody). On few segments it fails most systems, or refuses. Choose the margin
-  before you see the scores.
-- With a recovery: *is there evidence that it keeps such a share of the baseline's score?* As with a
-  margin, which grows with the score: for a compressed model, "at least 99 % of the original".
 """
 
 from __future__ import annotations
@@ -203,11 +189,15 @@ def assert_not_worse(
 ) -> Gate:
     r"""Fail unless `gate` passes; without a limit, fail when a system is significantly worse.
 
-    With `margin`, it passes when the one-sided bound of the loss, at confidence
-    1 - `significance_level`, is below `margin`; a loss that is significant but surely smaller
-    passes. With `recovery`, it passes when such a bound of new - recovery·baseline is above 0.
-    Without either it fails when the one-sided p-value of a loss, adjusted by Holm's method where
-    there are several tasks or metrics, is at most `significance_level`.
+    Without a limit it fails when the one-sided p-value of a loss, adjusted by Holm's method where
+    there are several tasks or metrics, is at most `significance_level`. A loss of 2.5 standard
+    errors is seen four times out of five; on few segments nearly everything passes, since no
+    evidence of a loss is not evidence of no loss.
+
+    With `margin` the one-sided bound of the loss, at confidence 1 - `significance_level`, has to be
+    below it; choose it before you see the scores. With `recovery` such a bound of
+    new - recovery·baseline has to be above 0, as for a compressed model that keeps "at least 99 %
+    of the original". On few segments most systems fail, or are refused.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from evalstats.cli.output import STANDARD
 from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
 from evalstats.designs.runs import as_runs
 from evalstats.errors import Argument, InputError
-from evalstats.logs.rows import matches
+from evalstats.logs.rows import check_patterns, matches
 from evalstats.metrics import Metric
 from evalstats.metrics.base import MetricSignature
 from evalstats.results.forms import Result
@@ -252,7 +252,7 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     names, systems_of_runs = _names(options)
     paths = dict(zip(options.input, systems_of_runs or names, strict=True))
     systems_named = list(dict.fromkeys(systems_of_runs or names))
-    _check_patterns(options, systems_named)
+    check_patterns(options.systems or (), systems_named, "systems")
     if least > 1:
         _check_enough(options, systems_named, paths)
     given = {name: getattr(options, name) for name in _LABELS}
@@ -356,13 +356,6 @@ def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
     return numbers, list(names)
 
 
-def _check_patterns(options: argparse.Namespace, names: Sequence[str]) -> None:
-    """Refuse a pattern of systems that none has."""
-    for pattern in options.systems or ():
-        if not any(matches(name, [pattern]) for name in names):
-            raise InputError(f"--systems: there is no {pattern!r}; {meant(pattern, names)}")
-
-
 def _chosen(
     tables: list[SegmentStatistics], options: argparse.Namespace
 ) -> list[SegmentStatistics]:
@@ -370,7 +363,7 @@ def _chosen(
     if not options.systems:
         return tables
     names = distinct(name for table in tables for name in table.systems)
-    _check_patterns(options, names)
+    check_patterns(options.systems, names, "systems")
     places = [i for p in options.systems for i, name in enumerate(names) if matches(name, [p])]
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)

@@ -34,10 +34,7 @@ Pairs = Sequence[tuple[str, list[str]]]
 
 @dataclass
 class DatasetItem:
-    """One test case: a candidate and its reference, or several (axion takes one).
-
-    Absent texts count as empty, as in axion. All else is kept for reports.
-    """
+    """A candidate and its reference, or several (axion takes one); absent texts are empty."""
 
     actual_output: str | None = None
     expected_output: str | Sequence[str] | None = None
@@ -76,10 +73,7 @@ class Dataset:
 
 
 def _as_item(entry: object, name: str) -> DatasetItem:
-    """Return an item, made of a dict if need be; keys that are no fields are ignored, as in axion.
-
-    A dict must have both texts.
-    """
+    """Return an item, made of a dict with both texts if need be; other keys are ignored."""
     if isinstance(entry, Mapping):
         for key in ("actual_output", "expected_output"):
             if key not in entry:

@@ -23,13 +23,12 @@ from evalstats.analysis.design import (
 )
 from evalstats.analysis.options import Options, PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
-from evalstats.checks import also_called, choice, flag, listed, shown, taking
+from evalstats.checks import also_called, choice, flag, listed, plain, shown, taking
 from evalstats.designs.arenas.battles import (
     ASKED,
     BattleTable,
     BradleyTerry,
     both_bad_notes,
-    simple,
 )
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import InputError
@@ -55,13 +54,12 @@ from evalstats.logs.pivot import Pivot, epochs_of, pivots_of, usual_epochs
 from evalstats.logs.reading import (
     Logs,
     OneLog,
-    check_patterns,
     distinguished,
     places_of,
     read_several,
     told_apart,
 )
-from evalstats.logs.rows import Key, Rows, as_directions, matches, natural
+from evalstats.logs.rows import Key, Rows, as_directions, check_patterns, matches, natural
 from evalstats.logs.sources import without_suffix
 from evalstats.metrics import Mean, Ratio
 from evalstats.results.estimates import Estimates
@@ -677,7 +675,7 @@ def _of_arena(
     for name, of in () if is_told else table.labels.items():
         n_asked = len(set(of))
         # Several battles may share a prompt.
-        if simple(name) in ASKED and "" not in of and 1 < n_asked < n:
+        if plain(name) in ASKED and "" not in of and 1 < n_asked < n:
             notes.append(
                 f"{n:,} battles are of {n_asked:,} different {name}: where another test would have "
                 f'others, these are the units; give groups="{name}".'

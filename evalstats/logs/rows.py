@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import check_names, choice, is_missing, label, shown
+from evalstats.checks import check_names, choice, is_missing, label, meant, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric
 from evalstats.results.records import counted
@@ -35,10 +35,7 @@ class Key(NamedTuple):
 
     @property
     def part(self) -> str:
-        """The task, and the filter if there is one, as one name.
-
-        Where there is none, lm-evaluation-harness calls it "none".
-        """
+        """The task, and the filter as one name; lm-evaluation-harness calls no filter "none"."""
         has_filter = self.filter not in ("", "none")
         return f"{self.task} ({self.filter})".strip() if has_filter else self.task
 
@@ -78,10 +75,7 @@ class Items:
         prompts: Sequence[str] = (),
         texts: Mapping[str, Sequence[str]] | None = None,
     ) -> Items:
-        """Return answers in the natural order of their ids, and of their epochs.
-
-        A label that is empty for all answers is left out. `where` is what messages call the log.
-        """
+        """Return answers in the natural order of ids and epochs; empty labels are left out."""
         numbers = epochs if len(set(epochs)) > 1 else ()
         first = sorted(range(len(ids)), key=numbers.__getitem__) if numbers else range(len(ids))
         order = [first[i] for i in natural_order([ids[i] for i in first])]
@@ -194,10 +188,7 @@ class Answers:
         return self.pairs(metric, items, mean_rows(scores))
 
     def pairs(self, metric: str, items: Items, statistics: Any) -> NDArray[np.float64]:
-        """Return the statistics of all answers in the order of the items, `(m, 2) -> (n, 2)`.
-
-        `statistics` are those of the m answers that have this metric; the others are NaN.
-        """
+        """Return statistics in the order of the items, `(m, 2) -> (n, 2)`, NaN where none are."""
         rows = np.full((len(self.ids), 2), np.nan)
         rows[list(self.values[metric])] = statistics
         return rows[items.order]
@@ -240,10 +231,7 @@ class Rows:
         return np.asarray(np.isnan(self.values).any(axis=1))
 
     def without_absent(self, *, keep_items: bool) -> Rows:
-        """Return the rows without answers that only other systems have.
-
-        With `keep_items` an item that has no other answer keeps its own, which are missing.
-        """
+        """Return the rows less answers of other systems; with `keep_items` lone ones stay."""
         if self.is_absent is None or not np.any(self.is_absent):
             return self
         kept = ~self.is_absent
@@ -388,11 +376,6 @@ _NEVER = words(
 _TURNED = ("metricx", "mqm")
 
 
-def plain(name: str) -> str:
-    """Return a name without case, blanks and punctuation: "Segment ID" is "segmentid"."""
-    return "".join(c for c in name.casefold() if c.isalnum())
-
-
 def direction(name: str, largest: float | None = None) -> bool | None:
     """Return whether more is better under a metric of this name; None where that is not known.
 
@@ -445,3 +428,15 @@ def as_directions(directions: object) -> dict[str, bool]:
 def matches(value: str, patterns: Iterable[str]) -> bool:
     """Return whether a name is one of the patterns, or matches it as file names do in a shell."""
     return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)
+
+
+def check_patterns(
+    patterns: Iterable[str], names: Iterable[str], argument: str, kind: str = ""
+) -> None:
+    """Raise where a pattern of an argument matches no name; messages call names `kind`."""
+    names = dict.fromkeys(names)
+    for pattern in patterns:
+        if not any(matches(name, [pattern]) for name in names):
+            raise InputError(
+                f": there is no {kind}{pattern!r}; {meant(pattern, names)}", argument=argument
+            )

@@ -89,10 +89,7 @@ class Source:
 
     @cached_property
     def files(self) -> list[Path]:
-        """All files of the folder and of those in it, in order of their names; or the file.
-
-        Hidden ones, such as locks and what editors keep, are none.
-        """
+        """All files of the folder and those in it by name, but hidden ones; or the file itself."""
         if self.path.is_file():
             return [self.path]
         errors: list[OSError] = []
@@ -104,11 +101,6 @@ class Source:
         paths = (Path(folder, name) for folder, _, names in folders for name in names)
         seen = (path for path in paths if "/." not in f"/{path.relative_to(self.path).as_posix()}")
         return sorted(path for path in seen if path.is_file())
-
-    @cached_property
-    def parts(self) -> list[Source]:
-        """The files as sources of their own, of which no format reads the beginning again."""
-        return [Source(path) for path in self.files]
 
     @property
     def suffix(self) -> str:
@@ -309,10 +301,7 @@ def dotted(record: Any, path: str) -> str:
 
 
 def paths_of(record: Any, *keys: str) -> tuple[str, ...]:
-    """Return the paths of what can be labels in parts of a record: "doc.passage", "doc.level".
-
-    Lists and objects, which hardly any two items share, are none.
-    """
+    """Return the paths of texts and numbers in parts of a record: "doc.passage", "doc.level"."""
     found = []
     for key in keys:
         part = get(record, key)

@@ -290,7 +290,10 @@ def test_what_read_log_takes(tmp_path):
     (tmp_path / "none").mkdir()
     for odd, message in (
         (tmp_path / "notes.md", "is none of the formats that can be read: lm-eval"),
-        (tmp_path, r"holds no log, but tables, which are given as files: .*run\.csv"),
+        (
+            tmp_path,
+            r"is a folder, and tables are given as files, such as .*run\.csv; each is a system",
+        ),
         (tmp_path / "none", "is a folder without files"),
     ):
         with pytest.raises(es.InputError, match=message):

@@ -655,6 +655,9 @@ of columns that can go the first goes first
 names are cut where they still differ
 - if len(set(some)) == n_distinct:
 + if some:
+names are cut further where a table goes on below itself
+- if cuts and total(names) + beside > limit:
++ if False:
 @ results/files.py: latex
 what is wider than a column is a float of the page
 - kind = "table*" if max(points) > _COLUMN else "table"
@@ -664,8 +667,11 @@ what stands in the text fits a column
 + if points > _PAGE and not is_float:
 @ cli/output.py: widths
 a file is the same on every terminal
-- width = width if path == STANDARD else None
-+ width = width or None
+- width = _columns(sys.stdout) if path == STANDARD else None
++ width = _columns(sys.stdout)
+errors break no path
+- break_long_words=False
++ break_long_words=True
 @ results/marks.py: plots report
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
@@ -685,6 +691,14 @@ ranks begin at 1
 the density of a difference is that of differences
 - return a - b
 + return a
+@ pictures/figures.py: plots
+a font that has the signs of a name is taken
+- return {"family": [*rcParams["font.family"], *families], "weight": "normal"}
++ return {}
+@ pictures/plots.py: plots
+a matrix has room for the names of its columns
+- width = min(max(WIDTH, WIDTH / 2 + _COLUMN_WIDTH * max(map(len, groups))), _WIDEST)
++ width = WIDTH
 @ pictures/tables.py: plots
 a rule stands before totals and nowhere else
 - if 0 < plan.table.n_totals < n:
@@ -1225,7 +1239,7 @@ a name may begin with a dash
 + yield word
 @ cli/inputs.py: cli
 names are checked before anything is counted
-- _check_patterns(options, systems_named)
+- check_patterns(options.systems or (), systems_named, "systems")
 + pass
 a baseline that is not there is the first thing said
 - if options.command == "gate" and _known(name, systems, paths) is None:

@@ -67,7 +67,7 @@ class Format:
         """Yield the files of a folder that are of this format, or the file that is."""
         if source.path.is_dir():
             if self.listed is not None:
-                yield from (part.path for part in source.parts if self.listed(part))
+                yield from (path for path in source.files if self.listed(Source(path)))
         elif source.suffix in self.suffixes.split() and self.fits(source):
             yield source.path
 

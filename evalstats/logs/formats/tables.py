@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, is_from, label, meant, shown
+from evalstats.checks import choice, is_from, label, meant, plain, shown
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.logs.formats.format import BY_PLACE, Format, Reading
 from evalstats.logs.log import Log, Wanted, log_of
@@ -33,7 +33,6 @@ from evalstats.logs.rows import (
     is_never,
     matches,
     mean_rows,
-    plain,
 )
 from evalstats.logs.sources import (
     MOST_LINE,
