@@ -40,6 +40,8 @@ Pair = tuple[int, int]
 _SMALLEST, _LARGEST = 1e-130, 1e130
 #: So many totals of resamples are scored together.
 _KEPT = 2**24
+#: Options of what knows every segment, of all systems the same.
+NO_SEGMENTS = {"method": ("bca",), "test": ("ar",)}
 #: What is made of totals, `(R, K)` a block, `(R, W)`; it may have to travel to other processes.
 Then = Callable[[Sequence[Floats]], Floats]
 
@@ -498,10 +500,6 @@ def refuse_options(
     for name, values in refused.items():
         if (value := getattr(options, name)) in values:
             raise InputError(f"{value!r} ", *why, argument=name)
-
-
-#: What knows no single segment.
-NO_SEGMENTS = {"method": ("bca",), "test": ("ar",)}
 
 
 class Named(Protocol):

@@ -340,7 +340,8 @@ class Pivot(NamedTuple):
 def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | None = None) -> Pivot:
     """Return the rows of several systems under one key side by side.
 
-    `epochs` are those of `usual_epochs` by default, and `metric` is that of all systems.
+    Without `epochs` answers are what `usual_epochs` says. `metric` is the one of all systems, where
+    there are others than these.
     """
     rows = [one.without_absent(keep_items=True) for one in rows]
     metric = _shared_metric(rows) if metric is None else metric
@@ -416,7 +417,10 @@ def pivots_of(
 
 
 def items_of(parts: Sequence[ItemScores]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
-    """Return the ids of all systems in their natural order, and the places of those of each."""
+    """Return the ids of all systems in their natural order, and the places of those of each system.
+
+    Of ids ("1", "3") and ("1", "2") these are ("1", "2", "3") and places [0, 2] and [0, 1].
+    """
     ids = parts[0].ids
     if all(part.ids == ids for part in parts):
         return ids, [np.arange(len(ids))] * len(parts)
@@ -427,7 +431,10 @@ def items_of(parts: Sequence[ItemScores]) -> tuple[tuple[str, ...], list[NDArray
 
 
 def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
-    """Return the labels that all systems have alike: ``{"document": ["d1", "d1", "d2"]}``."""
+    """Return the labels that all systems have, of all items: ``{"document": ["d1", "d1", "d2"]}``.
+
+    Raise where two systems have different labels for an item.
+    """
     by_item: dict[str, list[str]] = {}
     ids, _ = items_of(parts)
     for name, first in parts[0].labels.items():
@@ -467,7 +474,11 @@ def _check_directed(rows: Iterable[Sequence[Rows]]) -> None:
 
 
 def _shared_metric(rows: Sequence[Rows]) -> Metric:
-    """Return the one metric of all systems, with a known direction and the classes of all."""
+    """Return the one metric of all systems.
+
+    Systems whose direction is not known take that of another, and classes are those of all. Raise
+    where no direction is known, or metrics differ.
+    """
     _check_directed([rows])
     directed = next(one for one in rows if one.is_directed)
     metrics = [one.metric for one in rows]

@@ -36,7 +36,10 @@ class Key(NamedTuple):
 
     @property
     def part(self) -> str:
-        """The task, and the filter as one name; lm-evaluation-harness calls no filter "none"."""
+        """The task, and the filter if there is one, as one name.
+
+        Where there is none, lm-evaluation-harness calls it "none".
+        """
         has_filter = self.filter not in ("", "none")
         return f"{self.task} ({self.filter})".strip() if has_filter else self.task
 
@@ -76,7 +79,10 @@ class Items:
         prompts: Sequence[str] = (),
         texts: Mapping[str, Sequence[str]] | None = None,
     ) -> Items:
-        """Return answers in the natural order of ids and epochs; empty labels are left out."""
+        """Return answers in the natural order of their ids, and of their epochs.
+
+        A label that is empty for all answers is left out. `where` is what messages call the log.
+        """
         numbers = epochs if len(set(epochs)) > 1 else ()
         first = sorted(range(len(ids)), key=numbers.__getitem__) if numbers else range(len(ids))
         order = [first[i] for i in natural_order([ids[i] for i in first])]
@@ -189,7 +195,10 @@ class Answers:
         return self.pairs(metric, items, mean_rows(scores))
 
     def pairs(self, metric: str, items: Items, statistics: Any) -> NDArray[np.float64]:
-        """Return statistics in the order of the items, `(m, 2) -> (n, 2)`, NaN where none are."""
+        """Return the statistics of all answers in the order of the items, `(m, 2) -> (n, 2)`.
+
+        `statistics` are those of the m answers that have this metric; the others are NaN.
+        """
         rows = np.full((len(self.ids), 2), np.nan)
         rows[list(self.values[metric])] = statistics
         return rows[items.order]
@@ -233,7 +242,10 @@ class Rows:
         return np.asarray(np.isnan(self.values).any(axis=1))
 
     def without_absent(self, *, keep_items: bool) -> Rows:
-        """Return the rows less answers of other systems; with `keep_items` lone ones stay."""
+        """Return the rows without answers that only other systems have.
+
+        With `keep_items` an item that has no other answer keeps its own, which are missing.
+        """
         if self.is_absent is None or not np.any(self.is_absent):
             return self
         kept = ~self.is_absent

@@ -367,11 +367,10 @@ def _found(
     alpha = float(f"{1 - level:.12g}")
     # Of several tasks each pair has one row here.
     firsts = {(d.metric, d.system, d.baseline): d for d in reversed(some)}
-    for d in some:
-        key = d.metric, d.system, d.baseline
-        if firsts[key] is not d:
+    for key, of in own.items():
+        if (d := firsts.get(key)) is None:
             continue
-        values, k = np.array(list(own[key].values())), len(own[key])
+        values, k = np.array(list(of.values())), len(of)
         # Squares of large or small scores are no numbers.
         unit = float(student.unit_of(values))
         shares = values / unit
@@ -389,7 +388,7 @@ def _found(
                 metric=d.metric,
                 system=d.system,
                 baseline=d.baseline,
-                strata=tuple(own[key]),
+                strata=tuple(of),
                 differences=tuple(values.tolist()),
                 difference=mean,
                 standard_error=of_mean.error,

@@ -92,6 +92,9 @@ an interval has as much on either side
 - [alpha / 2, 1 - alpha / 2]
 + [alpha, 1 - alpha / 2]
 @ designs/judges.py: judged
+the weight of a judge in a plan is that of so many labels
+- self.both * left / self.judge
++ self.both / self.judge
 the judge's difference is held against that of other segments
 - each += [b - a for a, b in combinations(each, 2)]
 + pass
@@ -1448,6 +1451,9 @@ a plan is refused for other references
 - if len(known) > 1:
 + if False:
 @ designs/plans/planned.py: plans
+strata that a plan drew within are not pooled in silence
+-             if within is not None:
++             if False:
 items that were run are a sample of their own, and so are the others
 - return np.asarray(statistics[..., 0] > 0)
 + return np.ones(statistics.shape[:-1], np.bool_)

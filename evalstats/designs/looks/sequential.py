@@ -621,8 +621,12 @@ def order_notes(
         of_units = np.full(units.n, len(counts), dtype=np.intp)
         np.minimum.at(of_units, units.members, looks)
     notes, segments = [], plural(units.segment)
-    if drawn.influence is not None:
-        notes += _drift_note(drawn.influence[baseline], of_units, units.unit)
+    if drawn.influence is not None and _drift(drawn.influence[baseline], of_units) < _WARNS:
+        notes.append(
+            f"The baseline's scores differ from look to look more than chance explains: "
+            f"{plural(units.unit)} must come in an order that has nothing to do with how hard they "
+            f"are. Shuffle them."
+        )
     if len(counts) < 2 or len(looks) < _LEAST:
         return notes
     for name, values in table.labels.items():
@@ -635,31 +639,23 @@ def order_notes(
     return notes
 
 
-def _drift_note(difficulty: Floats, looks: NDArray[np.intp], unit: str) -> list[str]:
-    """Return a warning where the baseline's units, `(N,)`, are harder at some looks, `(N,)`.
+def _drift(difficulty: Floats, looks: NDArray[np.intp]) -> float:
+    """Return the p-value that units are as hard at all looks, an analysis of variance.
 
-    By an analysis of variance of their influence values over the looks at which they came.
+    Of their influence values on the baseline, `(N,)`, and the looks at which they came, `(N,)`.
     """
-    n, sizes = len(looks), np.bincount(looks)
-    n_looks = int(np.count_nonzero(sizes))
-    if n_looks < 2 or n < _LEAST:
-        return []
     from scipy.special import fdtrc
 
     # Where groups grow, a look may bring no new one.
+    n, sizes = len(looks), np.bincount(looks)
+    n_looks = int(np.count_nonzero(sizes))
     means = np.bincount(looks, difficulty) / np.maximum(sizes, 1)
     between = float(sizes @ (means - np.mean(difficulty)) ** 2)
     within = float(np.sum((difficulty - means[looks]) ** 2))
     free = n_looks - 1, n - n_looks
-    if within <= 0 or free[1] < 1:
-        return []
-    p = float(fdtrc(*free, between / free[0] / (within / free[1])))
-    if p >= _WARNS:
-        return []
-    return [
-        f"The baseline's scores differ from look to look more than chance explains: {plural(unit)} "
-        f"must come in an order that has nothing to do with how hard they are; shuffle them."
-    ]
+    if n < _LEAST or within <= 0 or min(free) < 1:
+        return 1.0
+    return float(fdtrc(*free, between / free[0] / (within / free[1])))
 
 
 def _differ(codes: NDArray[np.intp], looks: NDArray[np.intp]) -> float:

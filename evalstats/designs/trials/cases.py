@@ -277,7 +277,8 @@ def cases_of(
 
 def _items_of(evaluation: Evaluation, of: Sequence[Difference]) -> Items:
     """Return the items of all tasks that both systems answered, the same under every metric."""
-    by_metric: dict[str, list[tuple[str, Items]]] = {}
+    names: dict[str, list[str]] = {}
+    counts: dict[str, list[NDArray[np.int64]]] = {}
     for d in of:
         part, drawn = evaluation.with_segments(d, "cases")
         assert isinstance(part, Task)
@@ -292,30 +293,19 @@ def _items_of(evaluation: Evaluation, of: Sequence[Difference]) -> Items:
         if not is_whole or np.any(answers.sums != answers.squares):
             raise InputError("cases are of answers that are right or wrong, with scores of 1 and 0")
         pair = [systems.index(d.baseline), systems.index(d.system)]
-        trials, right = (x[pair].astype(np.int64) for x in (answers.counts, answers.sums))
-        there = np.flatnonzero(np.all(trials > 0, axis=0))
-        names = part.segment_names()
-        items = Items([names[i] for i in there], trials[:, there], right[:, there])
-        by_metric.setdefault(d.metric, []).append((d.task, items))
-    every = []
-    for parts in by_metric.values():
+        both = np.stack([answers.counts[pair], answers.sums[pair]]).astype(np.int64)
+        there, segments = np.flatnonzero(np.all(both[0] > 0, axis=0)), part.segment_names()
         # Items of several tasks are called after them.
-        names = [
-            f"{task}: {name}" if len(parts) > 1 else name
-            for task, items in parts
-            for name in items.names
-        ]
-        trials, right = (
-            np.concatenate([getattr(items, what) for _, items in parts], axis=1)
-            for what in ("trials", "right")
-        )
-        every.append(Items(names, trials, right))
+        before = f"{d.task}: " if any(d.task != other.task for other in of) else ""
+        names.setdefault(d.metric, []).extend(f"{before}{segments[i]}" for i in there)
+        counts.setdefault(d.metric, []).append(both[..., there])
+    every = [Items(names[m], *np.concatenate(counts[m], axis=-1)) for m in names]
     first = every[0]
     for other in every[1:]:
-        is_same = other.names == first.names and np.array_equal(other.trials, first.trials)
-        if not is_same or not np.array_equal(other.right, first.right):
+        same = (np.array_equal(*sides) for sides in zip(other[1:], first[1:], strict=True))
+        if other.names != first.names or not all(same):
             raise InputError(
-                f"is needed: the metrics are of other trials; give one of {', '.join(by_metric)}",
+                f"is needed: the metrics are of other trials; give one of {', '.join(names)}",
                 argument="metric",
             )
     if not first.names:
