@@ -92,6 +92,9 @@ an interval has as much on either side
 - [alpha / 2, 1 - alpha / 2]
 + [alpha, 1 - alpha / 2]
 @ designs/judges.py: judged
+the weight of a judge in a plan is that of so many labels
+- self.both * left / self.judge
++ self.both / self.judge
 the judge's difference is held against that of other segments
 - each += [b - a for a, b in combinations(each, 2)]
 + pass
@@ -1448,6 +1451,9 @@ a plan is refused for other references
 - if len(known) > 1:
 + if False:
 @ designs/plans/planned.py: plans
+strata that a plan drew within are not pooled in silence
+-             if within is not None:
++             if False:
 items that were run are a sample of their own, and so are the others
 - return np.asarray(statistics[..., 0] > 0)
 + return np.ones(statistics.shape[:-1], np.bool_)
@@ -1491,8 +1497,8 @@ both p-values of a difference are printed
 + also = ""
 @ pictures/findings.py: report
 a mark of few groups stands beside a claim alone
-- sure += mark_of(c, scores[0].unit) if n_beaten else ""
-+ sure += mark_of(c, scores[0].unit) if own else ""
+- sure += mark_of(c, scores[0]) if n_beaten else ""
++ sure += mark_of(c, scores[0]) if own else ""
 @ results/files.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()

@@ -436,7 +436,7 @@ def plan(
             argument="how",
         )
     of_groups, of_strata = labels_of(tables, groups, "groups"), labels_of(tables, strata, "strata")
-    units = as_units(n_items, of_groups, of_strata, unit_name(groups))
+    units = as_units(n_items, of_groups, of_strata, unit_name(groups), (tables[0].unit, ""))
     refuse_crossed(units, "plan")
     check_enough(units.n, units.unit)
     members, sizes = units.of_segments, np.bincount(units.of_segments).astype(np.float64)
@@ -449,8 +449,8 @@ def plan(
     codes = np.zeros(units.n, np.intp) if units.strata is None else units.strata
     got = drawn(chances, codes, np.random.default_rng(seed))
     whole, within = (() if of is None else tuple(map(str, of)) for of in (of_groups, of_strata))
-    few, unit = (FEW, "item") if units.members is None else (FEW_GROUPS, units.unit)
-    rough = f"{counted(len(got), unit)} drawn: below {few}, intervals and p-values are rough."
+    few = FEW if units.members is None else FEW_GROUPS
+    rough = f"{counted(len(got), units.unit)} drawn: below {few}, intervals and p-values are rough."
     return Plan(
         drawn=tuple(np.flatnonzero(np.isin(members, got)).tolist()),
         n_items=n_items,
@@ -470,7 +470,7 @@ def plan(
             row for table, x in each for row in _left_out(table, x, sizes, n, chances, how)
         ),
         ids=tables[0].segment_ids or (),
-        unit=unit,
+        unit=units.unit,
         units=whole,
         stratum=unit_name(strata, "stratum") if within else "",
         strata=within,

@@ -212,6 +212,7 @@ class Planned(Metric):
             differences=tuple(worth(i, j) for i in part for j in whole),
             n_units=min(n_units),
             unit=units.unit,
+            segment=units.segment,
         )
 
 
@@ -226,16 +227,16 @@ class PlanWorth(Correction):
     differences: tuple[float, ...]  # likewise of differences from systems that were run on all
     n_units: int  # that were run, items or groups, the fewest of any system
     unit: str
+    segment: str
 
     def notes(self) -> Iterator[str]:
         """Say on how many items systems were run, and how many they count as."""
         if not self.systems:
             return
-        few = FEW if self.unit == "segment" else FEW_GROUPS
-        unit = "item" if self.unit == "segment" else self.unit
+        few = FEW if self.unit == self.segment else FEW_GROUPS
         if self.n_units < few:
             yield (
-                f"{self.metric}: only {counted(self.n_units, unit)} were run: below {few}, "
+                f"{self.metric}: only {counted(self.n_units, self.unit)} were run: below {few}, "
                 f"intervals and p-values are rough; draw more."
             )
         many = len(self.systems) > 1
@@ -244,7 +245,8 @@ class PlanWorth(Correction):
         what = f"their {what}s count" if many else f"its {what} counts"
         yield (
             f"{self.metric}: {first_few(self.systems, ', ', 3, 'others')} "
-            f"{'were' if many else 'was'} run on {self.n_labelled:,} of {self.n_items:,} items; "
+            f"{'were' if many else 'was'} run on {self.n_labelled:,} of "
+            f"{counted(self.n_items, self.segment)}; "
             f"{what} as {_span(known)} would (difference estimator, λ = "
             f"{self.weights[0]:.2f} of earlier systems, {self.weights[1]:.2f} of those run on all)."
         )

@@ -197,7 +197,7 @@ def _check(
         pvalue_failed_adjusted=adjusted,
         n_checks=n_checks,
         n_items=score.n_segments,
-        unit="item" if score.unit == "segment" else score.unit,
+        unit=score.unit,
         needed=needed_of(evaluation, d, level, _POWER) if is_limited else None,
         significance_level=level,
         signature=str(signature.but(adj="holm") if n_checks > 1 else signature),

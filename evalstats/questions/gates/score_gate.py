@@ -244,7 +244,7 @@ def score_gated(
                 pvalue_failed_adjusted=failed,
                 n_checks=n_checks,
                 n_items=one.units.n,
-                unit="item" if one.units.unit == "segment" else one.units.unit,
+                unit=one.units.unit,
                 needed=needed_above(pair, level, _POWER) if of else None,
                 significance_level=level,
                 signature=_signature(one, pair, bound, n_checks),
