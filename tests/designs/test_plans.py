@@ -10,8 +10,7 @@ import pytest
 
 import evalstats as es
 from evalstats.data import load_sample
-from evalstats.designs.plans.plan import drawn, probabilities, residual_squares
-from evalstats.designs.plans.planned import Planned
+from evalstats.designs.plans import Planned, drawn, probabilities, residual_squares
 
 SOLVED = es.Mean("solved")
 
