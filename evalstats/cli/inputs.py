@@ -624,7 +624,7 @@ def _on_shared_lines(
         for name, values in labels.items()
     }
     note = (
-        f"{n - len(kept):,} of {n:,} lines are left out, of which {where} lacks scores. Its "
+        f"{n - len(kept):,} of {n:,} lines have no scores in {where} and are left out. Its "
         f"segments are lines counted from 1, or from 0 where one is called 0."
     )
     return list(SegmentStatistics.align(*tables, missing="intersect")), chosen, (note,)

@@ -34,7 +34,10 @@ Pairs = Sequence[tuple[str, list[str]]]
 
 @dataclass
 class DatasetItem:
-    """A candidate and its reference, or several (axion takes one); absent texts are empty."""
+    """One test case: a candidate and its reference, or several (axion takes one).
+
+    Absent texts count as empty, as in axion. All else is kept for reports.
+    """
 
     actual_output: str | None = None
     expected_output: str | Sequence[str] | None = None
@@ -73,7 +76,10 @@ class Dataset:
 
 
 def _as_item(entry: object, name: str) -> DatasetItem:
-    """Return an item, made of a dict with both texts if need be; other keys are ignored."""
+    """Return an item, made of a dict if need be; keys that are no fields are ignored, as in axion.
+
+    A dict must have both texts.
+    """
     if isinstance(entry, Mapping):
         for key in ("actual_output", "expected_output"):
             if key not in entry:

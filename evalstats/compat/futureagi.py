@@ -26,7 +26,10 @@ CONFIG = ("mode", "max_n_gram", "weights", "smooth")
 
 @dataclass(init=False)
 class TestCase:
-    """One output, and the reference or list of references; further fields are ignored."""
+    """One output, and the reference or list of references, `expected_response` since version 1.
+
+    Further fields, such as `query` or `context`, are ignored, as in ai-evaluation.
+    """
 
     __test__: ClassVar[bool] = False  # not a test case of pytest's
 

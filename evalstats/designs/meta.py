@@ -61,8 +61,8 @@ class PairwiseAccuracy(Metric):
 
     @property
     def signature(self) -> str:
-        """The number of pairs."""
-        return f"pairs:{len(self.columns) // 4}"
+        """What the systems are, and the number of pairs."""
+        return f"systems:metric|pairs:{len(self.columns) // 4}"
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[Any]:
         """Refuse what is made of the scores of all systems."""
@@ -135,7 +135,7 @@ def _over(a: Floats, b: Floats) -> Floats:
 class Accuracies(Mean):
     """The mean of the segments' `accuracy`."""
 
-    signature = "within:segments|ties:calibrated"
+    signature = "systems:metric|within:segments|ties:calibrated"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
 
@@ -143,7 +143,7 @@ class Accuracies(Mean):
 class Correlations(Mean):
     """The mean of correlations within segments."""
 
-    signature = "within:segments"
+    signature = "systems:metric|within:segments"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
 

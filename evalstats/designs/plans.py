@@ -448,7 +448,7 @@ def plan(
             argument="how",
         )
     of_groups, of_strata = labels_of(tables, groups, "groups"), labels_of(tables, strata, "strata")
-    units = as_units(n_items, of_groups, of_strata, unit_name(groups))
+    units = as_units(n_items, of_groups, of_strata, unit_name(groups), (tables[0].unit, ""))
     refuse_crossed(units, "plan")
     check_enough(units.n, units.unit)
     members, sizes = units.of_segments, np.bincount(units.of_segments).astype(np.float64)
@@ -461,8 +461,8 @@ def plan(
     codes = np.zeros(units.n, np.intp) if units.strata is None else units.strata
     got = drawn(chances, codes, np.random.default_rng(seed))
     whole, within = (() if of is None else tuple(map(str, of)) for of in (of_groups, of_strata))
-    few, unit = (FEW, "item") if units.members is None else (FEW_GROUPS, units.unit)
-    rough = f"{counted(len(got), unit)} drawn: below {few}, intervals and p-values are rough."
+    few = FEW if units.members is None else FEW_GROUPS
+    rough = f"{counted(len(got), units.unit)} drawn: below {few}, intervals and p-values are rough."
     return Plan(
         drawn=tuple(np.flatnonzero(np.isin(members, got)).tolist()),
         n_items=n_items,
@@ -482,7 +482,7 @@ def plan(
             row for table, x in each for row in _left_out(table, x, sizes, n, chances, how)
         ),
         ids=tables[0].segment_ids or (),
-        unit=unit,
+        unit=units.unit,
         units=whole,
         stratum=unit_name(strata, "stratum") if within else "",
         strata=within,
@@ -799,6 +799,7 @@ class Planned(Metric):
             differences=tuple(worth(i, j) for i in part for j in whole),
             n_units=min(n_units),
             unit=units.unit,
+            segment=units.segment,
         )
 
 
@@ -813,16 +814,16 @@ class PlanWorth(Correction):
     differences: tuple[float, ...]  # likewise of differences from systems that were run on all
     n_units: int  # that were run, items or groups, the fewest of any system
     unit: str
+    segment: str
 
     def notes(self) -> Iterator[str]:
         """Say on how many items systems were run, and how many they count as."""
         if not self.systems:
             return
-        few = FEW if self.unit == "segment" else FEW_GROUPS
-        unit = "item" if self.unit == "segment" else self.unit
+        few = FEW if self.unit == self.segment else FEW_GROUPS
         if self.n_units < few:
             yield (
-                f"{self.metric}: only {counted(self.n_units, unit)} were run: below {few}, "
+                f"{self.metric}: only {counted(self.n_units, self.unit)} were run: below {few}, "
                 f"intervals and p-values are rough; draw more."
             )
         many = len(self.systems) > 1
@@ -831,7 +832,8 @@ class PlanWorth(Correction):
         what = f"their {what}s count" if many else f"its {what} counts"
         yield (
             f"{self.metric}: {first_few(self.systems, ', ', 3, 'others')} "
-            f"{'were' if many else 'was'} run on {self.n_labelled:,} of {self.n_items:,} items; "
+            f"{'were' if many else 'was'} run on {self.n_labelled:,} of "
+            f"{counted(self.n_items, self.segment)}; "
             f"{what} as {_span(known)} would (difference estimator, λ = "
             f"{self.weights[0]:.2f} of earlier systems, {self.weights[1]:.2f} of those run on all)."
         )

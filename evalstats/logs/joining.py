@@ -360,7 +360,8 @@ def _labelled(
             named |= {} if of is None else {argument: of}
             continue
         names = []
-        for kind, values in (by_name or {unit_name(of, argument.removesuffix("s")): of}).items():
+        otherwise = {"by": "stratum"}.get(argument, argument.removesuffix("s"))
+        for kind, values in (by_name or {unit_name(of, otherwise): of}).items():
             if isinstance(values, str):
                 names.append(values)
                 continue
@@ -623,7 +624,7 @@ def _judged(
             argument="human",
         )
     if n_unknown := len(people.segment_ids) - len(known):
-        line = f"People's scores of {counted(n_unknown, 'item')} that no log has are left out"
+        line = f"People's scores of {counted(n_unknown, table.unit)} that no log has are left out"
         notes.append(Note("people", line))
     rows: NDArray[Any] = np.zeros(table.values.shape)
     systems = [people.systems.index(name) for name in table.systems]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.design import label_codes
+from evalstats.analysis.design import Called, label_codes
 from evalstats.checks import listed, shown
 from evalstats.designs.trials.metrics import EPOCHS, Trials, trials_named
 from evalstats.errors import Argument, InputError
@@ -22,7 +22,7 @@ from evalstats.inference.student import mean_squares
 from evalstats.logs.rows import Key, Rows, natural_order, taken
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
 from evalstats.metrics.ratios import MeanOfRuns
-from evalstats.results.records import counted
+from evalstats.results.records import counted, only
 from evalstats.statistics.segments import SegmentStatistics
 
 
@@ -276,7 +276,16 @@ class Pivot(NamedTuple):
             segment_ids=tuple(compress(self.ids, is_kept)),
             labels={name: tuple(compress(of, is_kept)) for name, of in self.labels.items()},
             repeats=self._repeats(kept),
+            unit=self.called[0],
+            part=self.called[1],
         )
+
+    @property
+    def called(self) -> Called:
+        """What an item is called, and what a task: the word that the logs of all systems have."""
+        words = zip(*(part.rows.called for part in self.parts), strict=True)
+        unit, part = map(only, words, ("item", "task"))
+        return unit, part
 
     def labelled(self, name: str, labels: Sequence[Hashable], argument: str) -> Pivot:
         """Return the same with one more label of this name, which is given by place.
@@ -331,7 +340,8 @@ class Pivot(NamedTuple):
 def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | None = None) -> Pivot:
     """Return the rows of several systems under one key side by side.
 
-    `epochs` are those of `usual_epochs` by default, and `metric` is that of all systems.
+    Without `epochs` answers are what `usual_epochs` says. `metric` is the one of all systems, where
+    there are others than these.
     """
     rows = [one.without_absent(keep_items=True) for one in rows]
     metric = _shared_metric(rows) if metric is None else metric
@@ -407,7 +417,10 @@ def pivots_of(
 
 
 def items_of(parts: Sequence[ItemScores]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
-    """Return the ids of all systems in their natural order, and the places of those of each."""
+    """Return the ids of all systems in their natural order, and the places of those of each system.
+
+    Of ids ("1", "3") and ("1", "2") these are ("1", "2", "3") and places [0, 2] and [0, 1].
+    """
     ids = parts[0].ids
     if all(part.ids == ids for part in parts):
         return ids, [np.arange(len(ids))] * len(parts)
@@ -418,7 +431,10 @@ def items_of(parts: Sequence[ItemScores]) -> tuple[tuple[str, ...], list[NDArray
 
 
 def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
-    """Return the labels that all systems have alike: ``{"document": ["d1", "d1", "d2"]}``."""
+    """Return the labels that all systems have, of all items: ``{"document": ["d1", "d1", "d2"]}``.
+
+    Raise where two systems have different labels for an item.
+    """
     by_item: dict[str, list[str]] = {}
     ids, _ = items_of(parts)
     for name, first in parts[0].labels.items():
@@ -458,7 +474,11 @@ def _check_directed(rows: Iterable[Sequence[Rows]]) -> None:
 
 
 def _shared_metric(rows: Sequence[Rows]) -> Metric:
-    """Return the one metric of all systems, with a known direction and the classes of all."""
+    """Return the one metric of all systems.
+
+    Systems whose direction is not known take that of another, and classes are those of all. Raise
+    where no direction is known, or metrics differ.
+    """
     _check_directed([rows])
     directed = next(one for one in rows if one.is_directed)
     metrics = [one.metric for one in rows]

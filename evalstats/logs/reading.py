@@ -227,7 +227,8 @@ def read_several(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]
 def distinguished(logs: list[Log]) -> list[Log]:
     """Return logs, those of the same tasks and systems called by what differs in their paths.
 
-    Of ``runs/old/gpt.json`` and ``runs/new/gpt.json`` the systems are "old" and "new".
+    Of ``runs/old/gpt.json`` and ``runs/new/gpt.json``, both of a system "gpt", the systems are
+    called "old" and "new".
     """
     having: dict[tuple[str, Key], set[int]] = defaultdict(set)
     for i, log in enumerate(logs):

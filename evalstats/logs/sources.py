@@ -89,7 +89,10 @@ class Source:
 
     @cached_property
     def files(self) -> list[Path]:
-        """All files of the folder and those in it by name, but hidden ones; or the file itself."""
+        """All files of the folder and of those in it, in order of their names; or the file.
+
+        Hidden ones, such as locks and what editors keep, are none.
+        """
         if self.path.is_file():
             return [self.path]
         errors: list[OSError] = []
@@ -301,7 +304,10 @@ def dotted(record: Any, path: str) -> str:
 
 
 def paths_of(record: Any, *keys: str) -> tuple[str, ...]:
-    """Return the paths of texts and numbers in parts of a record: "doc.passage", "doc.level"."""
+    """Return the paths of what can be labels in parts of a record: "doc.passage", "doc.level".
+
+    Lists and objects, which hardly any two items share, are none.
+    """
     found = []
     for key in keys:
         part = get(record, key)

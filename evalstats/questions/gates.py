@@ -44,8 +44,10 @@ from evalstats.results.records import (
     barring,
     distinct,
     metric_name,
+    only,
     plural,
 )
+from evalstats.results.signatures import part_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ class GateCheck(Record):
         gate: any one of them makes it fail. To pass, all have to, and need no adjustment (Berger,
         1982). `None` where there is no test of the limit, and of what is not asked.
     n_items, unit : int, str
-        Items that were compared; "item", or the name of groups.
+        How many units were compared, and what a unit is, as of an `Estimate`.
     needed : int or None
         About how many find a system that has lost nothing within the limit, four times out of five;
         `None` where that cannot be said.
@@ -379,8 +381,7 @@ class Gate(Several[GateCheck]):
         return columns
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        of = {plural(check.unit) for check in self.checks}
-        units = of.pop() if len(of) == 1 else "units"
+        units = plural(only((check.unit for check in self.checks), "unit"))
         columns: list[Column] = [
             ("metric", "<", lambda c: metric_name(c.difference)),
             (units, ">", lambda c: f"{c.n_items:,}"),
@@ -388,7 +389,7 @@ class Gate(Several[GateCheck]):
             ("verdict", "<", lambda c: c.verdict),
         ]
         if any(check.task for check in self.checks):
-            columns.insert(0, ("task", "<", lambda c: c.task))
+            columns.insert(0, (part_name(self.checks), "<", lambda c: c.task))
         of_total = " of the total" if any(c.verdict == "not asked" for c in self.checks) else ""
         title = f"{self._verdict_shown}: {self._about()}, asked{of_total}: {self._limit()}, "
         title += f"level {self.significance_level:g}"
@@ -780,7 +781,7 @@ def _check(
         pvalue_failed_adjusted=adjusted,
         n_checks=n_checks,
         n_items=score.n_segments,
-        unit="item" if score.unit == "segment" else score.unit,
+        unit=score.unit,
         needed=needed_of(evaluation, d, level, _POWER) if is_limited else None,
         significance_level=level,
         signature=str(signature.but(adj="holm") if n_checks > 1 else signature),
@@ -855,7 +856,7 @@ def score_gated(
                 pvalue_failed_adjusted=failed,
                 n_checks=n_checks,
                 n_items=one.units.n,
-                unit="item" if one.units.unit == "segment" else one.units.unit,
+                unit=one.units.unit,
                 needed=needed_above(pair, level, _POWER) if of else None,
                 significance_level=level,
                 signature=_signature(one, pair, bound, n_checks),

@@ -118,7 +118,9 @@ def test_what_it_is_worth_is_said_before_and_after():
     assert not any("label" in note for note in result.power(difference=0.05).notes)
     (note,) = result.notes
     said = float(note.split("counts as ")[1].split(" ")[0].replace(",", ""))
-    assert note.startswith("solved: new was run on 500 of 2,000 items; its difference counts as ")
+    assert note.startswith(
+        "solved: new was run on 500 of 2,000 segments; its difference counts as "
+    )
     assert 550 < said == pytest.approx(worth, rel=0.02)
     assert plan.worth["solved"].difference == pytest.approx(worth, rel=0.2)
     # Noise counts as what was run.
@@ -163,7 +165,7 @@ def test_texts_logs_questions_and_several_new_systems():
     parts = {name: of_plan(plan, sample.systems[name]) for name in others}
     data = plan.data({base: sample.systems[base], **parts}, sample.references)
     result = es.compare(data, baseline=base, n_resamples=499)
-    assert f"{', '.join(others)} were run on 160 of 480 items; their diff" in result.notes[0]
+    assert f"{', '.join(others)} were run on 160 of 480 segments; their diff" in result.notes[0]
     whole = es.compare(sample.systems, sample.references, ["bleu", "chrf"], baseline=base)
     for one, other in zip(result, whole, strict=True):
         assert abs(one.difference - other.difference) < 3 * one.standard_error + 1e-9

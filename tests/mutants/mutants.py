@@ -1497,8 +1497,8 @@ both p-values of a difference are printed
 + also = ""
 @ pictures/findings.py: report
 a mark of few groups stands beside a claim alone
-- sure += mark_of(c, scores[0].unit) if n_beaten else ""
-+ sure += mark_of(c, scores[0].unit) if own else ""
+- sure += mark_of(c, scores[0]) if n_beaten else ""
++ sure += mark_of(c, scores[0]) if own else ""
 @ results/files.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()

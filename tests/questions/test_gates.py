@@ -117,9 +117,9 @@ def test_the_total_fails_where_no_task_does():
     found = es.gate(new, base, margin=0.01)
     *rows, total = found
     assert {check.verdict for check in rows} == {"undecided"}
-    assert (total.name, total.verdict, found.verdict) == ("macro: acc", "failed", "failed")
+    assert (total.name, total.verdict, found.verdict) == ("all 4 tasks: acc", "failed", "failed")
     assert total.difference.difference == pytest.approx(-0.07)
-    assert any(line.startswith("macro ") for line in str(found).splitlines())
+    assert any(line.startswith("all 4 tasks ") for line in str(found).splitlines())
 
 
 def test_a_recovery_of_counted_answers_is_a_margin_in_planning_too():
@@ -131,7 +131,7 @@ def test_a_recovery_of_counted_answers_is_a_margin_in_planning_too():
     score = es.gate(new, base, recovery=0.9).checks[-1].difference.baseline_score
     by = [{"recovery": 0.9}, {"margin": 0.1 * score}]
     kept, within = (es.gate(new, base, **limit).checks[-1] for limit in by)
-    assert kept.name == "macro: acc"
+    assert kept.name == "both tasks: acc"
     assert kept.needed == within.needed
 
 
@@ -176,7 +176,7 @@ def test_forms():
     assert es.Gate.from_json(found.to_json()) == found
     suite = ElementTree.fromstring(found.to_junit())
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "2", "1")
-    assert [case.get("classname") for case in suite] == ["a", "b", "macro"]
+    assert [case.get("classname") for case in suite] == ["a", "b", "both tasks"]
     assert suite[1].find("failure").get("message").startswith("the loss is beyond the limit")
     text = str(found)
     assert text.startswith("FAILED: new against base, asked: a loss of less than 0.02")
@@ -302,7 +302,7 @@ def test_a_gate_of_tasks_is_that_of_their_suite():
     assert [c.difference.margin_test.pvalue_not_worse for c in gate] == [
         d.margin_test.pvalue_not_worse for d in result
     ]
-    assert [c.task for c in gate] == ["law", "art", "macro"]
+    assert [c.task for c in gate] == ["law", "art", "both tasks"]
 
 
 def test_without_a_limit_each_metric_is_asked_on_its_own_side_and_any_may_fail():
@@ -524,4 +524,4 @@ def test_a_system_of_the_table_goes_before_a_folder_of_its_name(tmp_path, monkey
 def test_items_that_all_differ_alike_bound_no_loss_on_others():
     found = es.gate([0.5] * 20, [0.4] * 20, metrics=es.Mean("marks"), margin=0.01)
     assert found.verdict == "undecided"
-    assert "all items differ alike, and nothing bounds the loss on others" in found.reasons[0]
+    assert "all segments differ alike, and nothing bounds the loss on others" in found.reasons[0]

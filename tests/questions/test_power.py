@@ -326,7 +326,7 @@ def test_notes_say_what_is_not_to_be_trusted():
     shard = es.resample_shard(
         es.extract(marks, metric=MARKS), range(250), n_resamples=99, resolution=2**-20
     )
-    assert "those of normal data" in str(es.power(shard))
+    assert "made for normal data" in str(es.power(shard))
     assert "normal data" not in str(alike)
     # What is measured is said of t, and of 0/1 scores it is not.
     assert "(of BLEU, chrF and TER rather 90 %)." in str(alike)

@@ -134,7 +134,10 @@ def error_rate_ci(
 def _interval(
     score: Callable[[Array], Array], statistics: Array, totals: Array, level: float
 ) -> ConfidenceInterval:
-    """Return the score of statistics `(N, k)` between two order statistics of `(B, k)`."""
+    """Return the score of all segments, `(N, k)`, between two of the scores of totals, `(B, k)`.
+
+    These are evaluatio's order statistics, number ⌊α/2·B⌋ and ⌊(1 - α/2)·B⌋.
+    """
     n = len(totals)
     low, high = (min(int(np.floor(part * n)), n - 1) for part in (level / 2, 1 - level / 2))
     ordered = np.partition(score(totals), [low, high])

@@ -79,7 +79,10 @@ def made_of(kind: str, options: dict[str, Any]) -> Metric:
 
 
 def kind_of(metric: object) -> str | None:
-    """Return the name of sacreBLEU's own class, or of ours; a derived one may score otherwise."""
+    """Return "BLEU", "CHRF" or "TER" for sacreBLEU's own class or ours, which has it as `kind`.
+
+    A class derived from either may count or score otherwise.
+    """
     for name, theirs in METRICS.items():
         if type(metric) is theirs or vars(type(metric)).get("kind") == name:
             return str(name)

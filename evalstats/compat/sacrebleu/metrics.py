@@ -96,7 +96,10 @@ class Corpus:
         self.references = None if references is None else as_streams(references)
 
     def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> Any:
-        """Count for sacreBLEU's methods, whose own loop takes less time for a single segment."""
+        """Count for sacreBLEU's methods; single segments, and what has no twin, in its own loop.
+
+        A single segment takes that loop less time than setting up a count of a whole corpus.
+        """
         if references and (len(hypotheses) == 1 or draws.from_sacrebleu(self) is None):
             return super()._extract_corpus_statistics(hypotheses, references)  # type: ignore[misc]
         return count(self, hypotheses, references).tolist()

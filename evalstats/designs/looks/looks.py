@@ -29,7 +29,7 @@ _SEEN = 300
 #: Calibrated: `docs/stopping.md` has the rates.
 _RARE = (
     "where a system falls far on 2 % of 200 items (a loop, a refusal), eight looks passed one in "
-    "six that should not pass, a single test one in nine"
+    "six that should not pass, and a single test one in nine"
 )
 
 
@@ -171,7 +171,7 @@ def rare_notes(look: Look) -> Iterator[str]:
     if look.carried is None:
         return
     found = [(look.difference.n_differing, look.carried)]
-    notes = list(carried_notes(found, look.unit, "", f": {_RARE}"))
+    notes = list(carried_notes(found, look.unit, "", _RARE[0].upper() + _RARE[1:]))
     if not notes and look.is_early and look.verdict != "go on" and look.n_units < _SEEN:
         notes.append(
             f"This was decided on {counted(look.n_units, look.unit)}. What happens on one in "

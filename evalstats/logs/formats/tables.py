@@ -33,6 +33,7 @@ from evalstats.logs.rows import (
     is_never,
     matches,
     mean_rows,
+    noun,
 )
 from evalstats.logs.sources import (
     MOST_LINE,
@@ -722,6 +723,7 @@ def _rows(
 ) -> Iterator[Rows]:
     """Yield the rows of every system and metric, which have the same items in a task and filter."""
     metrics: dict[str, tuple[Metric, bool]] = {}
+    unit, part = noun(roles.segment or ""), noun(roles.task or "task")
     by_task: dict[tuple[str, str], dict[tuple[str, str], Mapping[Answer, int]]] = {}
     for (task, filter, system, metric_name), rows in scores.rows.items():
         by_task.setdefault((task, filter), {})[system, metric_name] = rows
@@ -766,6 +768,7 @@ def _rows(
                 statistics if statistics.shape[1] == 2 else mean_rows(statistics[:, 0]),
                 is_absent=is_absent if np.any(is_absent) else None,
                 is_directed=is_directed,
+                called=(unit if unit != part else "item", part),
             )
 
 

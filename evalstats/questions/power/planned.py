@@ -18,7 +18,15 @@ from evalstats.results.convert import Count, Level, NotNegative, Share, Size, Wh
 from evalstats.results.forms import Finding, Several
 from evalstats.results.lookup import of_metric
 from evalstats.results.marks import Curve
-from evalstats.results.records import Record, by_metric, counted, distinct, metric_name, plural
+from evalstats.results.records import (
+    Record,
+    by_metric,
+    counted,
+    distinct,
+    listed,
+    metric_name,
+    plural,
+)
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -26,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Of more pairs only those are shown that need most.
 _MOST_PAIRS = 10
+#: Strata that a note names; more are counted.
+_NAMED = 4
 #: Columns of tables, and the fields they show; some only where a difference was asked about.
 _NAMES = {"system": "system", "baseline": "baseline"}
 _OF_SIZES = {"least difference": "minimum", "power for {0.difference:g}": "power"}
@@ -125,13 +135,12 @@ class TrialPower:
     cheapest_items: Count | None = None
     cheapest_price: NotNegative | None = None
 
-    @property
-    def sentence(self) -> str:
-        """What costs least: "Cheapest: 120 items with 2 trials each, for 360."."""
+    def sentence(self, unit: str = "item") -> str:
+        """Return what costs least: "Cheapest: 120 items with 2 trials each, for 360."."""
         if self.cheapest_items is None:
-            return "Cheapest: none, since no number of items and trials finds it."
+            return f"Cheapest: none, since no number of {plural(unit)} and trials finds it."
         trials = "1 trial" if self.cheapest_trials == 1 else f"{self.cheapest_trials} trials"
-        items = f"{self.cheapest_items:,} items with {trials} each"
+        items = f"{counted(self.cheapest_items, unit)} with {trials} each"
         said = f"Cheapest: {items}, for {self.cheapest_price:,.10g}."
         if self.cheapest_trials == self.most_trials:
             said += f" More than {self.most_trials}, four times the pilot's, were not asked about."
@@ -284,7 +293,7 @@ class Power(Several[PairPower]):
     ----------
     pairs : tuple of PairPower
         One record per pair and metric.
-    n_pilot, n_segments, unit : int, int, {"segment", "group"}
+    n_pilot, n_segments, unit : int, int, str
         How large the pilot and the planned test set are, and in what.
     difference : float or None
         Size of the true difference, in points of the score, that was asked about.
@@ -397,8 +406,8 @@ class Power(Several[PairPower]):
 
     def _method(self) -> str:
         return (
-            "Power is that of a t test (noncentral t; Cohen, 1988) or, of 0/1 scores, of the score "
-            "test (Miettinen, 1968; Connor, 1987), with the variance of the pilot."
+            "Power is computed for a t test (noncentral t; Cohen, 1988) or, of 0/1 scores, for the "
+            "score test (Miettinen, 1968; Connor, 1987), with the variance of the pilot."
         )
 
     @property
@@ -454,15 +463,17 @@ class Power(Several[PairPower]):
         each = zip_longest(of.trials, of.trial_minimums, of.trial_needed, prices)
         rows = [dict(zip(_OF_TRIALS.values(), row, strict=True)) for row in each]
         notes = [
-            f"Standard deviation between items {tabular.number(of.item_deviation, decimals)}, "
-            f"between trials of both {tabular.number(of.trial_deviation, decimals)}."
+            f"The difference has a standard deviation of "
+            f"{tabular.number(of.item_deviation, decimals)} between {self._units} and of "
+            f"{tabular.number(of.trial_deviation, decimals)} between trials."
         ]
         if self.price is not None:
             item, trial = self.price
             notes.append(
-                f"{of.sentence} An item costs {item:g}, a trial of both systems {trial:g}."
+                f"{of.sentence(self.unit)} Each {self.unit} costs {item:g}, and each trial of both "
+                f"systems {trial:g}."
             )
-        title = f"{name}, {self.n_segments:,} {self._units} by number of trials of each"
+        title = f"{name}, {counted(self.n_segments, self.unit)} by number of trials of each"
         return self._table(title, _OF_TRIALS, rows, decimals, notes)
 
     def _table(
@@ -535,7 +546,7 @@ def _cell(decimals: int, keys: Sequence[str], row: dict[str, Any]) -> str:
 
 
 def assumptions(
-    result: Power, n_strata: int, uneven: bool = False, elsewhere: bool = False
+    result: Power, strata: Sequence[str], uneven: bool = False, elsewhere: bool = False
 ) -> Iterator[str]:
     """Say what is assumed, how sure that is, and what cannot be found.
 
@@ -561,11 +572,11 @@ def assumptions(
         )
     if elsewhere:
         yield (
-            f"The {level} intervals are those of normal data, since the segments are not here. For "
+            f"The {level} intervals are made for normal data, since the {units} are not here. For "
             f"BLEU, chrF and TER they are too short."
         )
-    if n_strata:
-        yield f"Each of the {n_strata} strata keeps its share of {units}."
+    if strata:
+        yield f"{listed(strata, _NAMED)} keep their shares of the {units}."
     if reached := dict.fromkeys(p.metric for p in result if p.of_design.number is not None):
         yield (
             f"{', '.join(reached)}: the score test of 0/1 scores is planned. The true share is "
@@ -579,8 +590,7 @@ def assumptions(
     if counted := dict.fromkeys(p.metric for p in result if p.discordant is not None):
         yield (
             f"{', '.join(counted)}: McNemar's test of 0/1 scores is planned. It assumes that as "
-            f"large a share of segments differs as in the pilot; the intervals are about that "
-            f"share."
+            f"large a share of {units} differs as in the pilot; the intervals are about that share."
         )
     for p in result:
         of, size = p.of_design.of_labels, result.difference

@@ -509,7 +509,7 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
     is_elsewhere = first.influence is None or not units.has_values
-    assumed = assumptions(result, len(units.labels), uneven, is_elsewhere)
+    assumed = assumptions(result, list(map(str, units.labels)), uneven, is_elsewhere)
     cautions = distinct(caution for one in drawn for caution in one.of.cautions)
     return replace(result, notes=(*cautions, *assumed, *_left_out(same), *size_notes(first)))
 

@@ -33,6 +33,7 @@ from evalstats.results.layout import score_name
 from evalstats.results.marks import Forest, Mark
 from evalstats.results.notes import close_calls, floor_notes, unpaired_notes
 from evalstats.results.records import Difference, Record, by_metric, counted, distinct, listed
+from evalstats.results.signatures import system_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ class Ranking(Several[Ranked]):
         has_battles = any(r.n_battles is not None for r in self.systems)
         columns: list[Column] = [
             ("rank", ">", lambda r: f"{r.rank:g}"),
-            ("system", "<", lambda r: r.system),
+            (system_name([self]), "<", lambda r: r.system),
             (score_name(self.signature), ">", lambda r: tabular.number(r.score, places)),
             (f"[{level}]", ">", partial(_of_score, places)),
             *([("battles", ">", lambda r: f"{r.n_battles or 0:,}")] if has_battles else []),
@@ -363,7 +364,7 @@ def _by_metric(
         ),
         notes=(
             *evaluation.notes,
-            *floor_notes(adjustment, differences, comparison.estimates[0].unit),
+            *floor_notes(adjustment, differences, comparison.estimates[0]),
             *size_notes(drawn),
             *gap_notes([drawn]),
             *close_calls(adjustment, differences, f"{drawn.of.name}: the"),
