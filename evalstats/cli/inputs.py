@@ -174,7 +174,7 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
 
 def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Input:
     """Return the tables of systems that were run on all items, or on those of a plan."""
-    from evalstats.designs.plans.plan import Plan
+    from evalstats.designs.plans import Plan
 
     plan, path = Plan.load(options.plan), options.plan
     if options.logs:
