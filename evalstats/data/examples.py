@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evalstats.data import load_sample
-from evalstats.designs.plans.plan import plan
+from evalstats.designs.plans import plan
 from evalstats.errors import InputError
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 import evalstats as es
 from evalstats.analysis import drawn
 from evalstats.cli import main
-from evalstats.designs.meta import measures
+from evalstats.designs import meta as measures
 from evalstats.results.marks import drawing
 from tests.conftest import WMT
 

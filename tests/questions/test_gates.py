@@ -147,12 +147,6 @@ def test_it_says_how_many_items_would_do():
     assert why in found.to_junit()
     (check,) = gate(100, 2, 2, margin=0.01)
     assert f"about {check.needed:,} items are needed" in check.reason
-    # And they do, four times out of five.
-    rng = np.random.default_rng(5)
-    n = check.needed
-    counts = rng.multinomial(n, [0.02, 0.02, 0.96], size=1500)
-    distances = [tango_distance(g, lost, n, -0.01) for g, lost, _ in counts]
-    assert np.mean(norm.sf(distances) <= 0.05) == pytest.approx(0.8, abs=0.05)
 
 
 def test_of_a_score_below_0_no_share_is_kept_and_other_checks_are_decided():
@@ -390,17 +384,6 @@ def test_the_total_alone_decides_where_it_alone_is_asked(aggregate):
         es.Gate.from_json(nothing)
 
 
-def test_a_total_that_fails_is_not_adjusted_for_tasks():
-    base, limit = many()[1], {"margin": 0.001, "n_resamples": 20, "on": "total"}
-    bad = run("bad", **{f"t{i:02}": np.zeros(200) for i in range(12)})
-    found = es.gate(bad, base, **limit)
-    assert (found.verdict, found.exit_code, len(found.reasons)) == ("failed", 1, 1)
-    assert found.reasons[0].startswith("all 12 tasks: acc: failed, the loss is beyond the limit (p")
-    assert "Holm" not in found.reasons[0]
-    with pytest.raises(AssertionError, match=r"FAILED: bad against .* asked of the total"):
-        es.assert_not_worse(bad, base, on="total", n_resamples=99)
-
-
 def test_of_one_task_the_total_is_the_task_and_of_others_there_has_to_be_one():
     assert gate(1000, 10, 10, margin=0.02, on="total").verdict == "passed"
     sides = [log(rows({"q": 1, "r": 0}, task="a", name=n, metric=es.Mean("x")),
@@ -460,15 +443,6 @@ def test_every_reason_is_printed_and_failures_come_first():
         assert -1 not in places
         assert places == sorted(places)
         assert "more notes" not in text
-
-
-def test_an_undecided_gate_may_count_as_passed_in_a_test():
-    base, new = answers(1000, 10, 25)
-    sides, limit = (run("new", t=new), run("base", t=base)), {"margin": 0.02}
-    assert es.assert_not_worse(*sides, **limit, undecided="pass").verdict == "undecided"
-    for undecided in (None, "fail"):
-        with pytest.raises(AssertionError, match="UNDECIDED"):
-            es.assert_not_worse(*sides, **limit, undecided=undecided)
 
 
 def test_files_of_outputs_and_of_statistics_go_in_by_their_paths(tmp_path):

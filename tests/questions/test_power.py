@@ -425,15 +425,6 @@ def test_pilots_that_say_nothing_are_left_out_or_refused():
             plan({"old": np.ones(20), "new": np.full(20, new)})
 
 
-def test_a_number_to_reach_needs_as_many_items_as_the_binomial_distribution_says():
-    scores = np.arange(400) < 368
-    (row,) = es.power(scores, metrics=es.Mean("acc"), at_least=0.9, difference=0.03)
-    error = np.sqrt(0.9 * 0.1 / row.needed)
-    least = np.ceil(row.needed * (0.9 + norm.isf(0.05) * error))
-    assert binom.sf(least - 1, row.needed, 0.93) == pytest.approx(0.8, abs=0.03)
-    assert (row.test, row.baseline) == ("score", "0.9")
-
-
 def test_one_system_is_planned_beside_another_that_varies_as_much():
     scores = np.random.default_rng(2).normal(size=50)
     alone, half = es.power(scores, metrics=es.Mean("s"), difference=0.5)

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 import evalstats as es
 from evalstats.pictures.report import document
-from evalstats.questions.gates.gate import gated
+from evalstats.questions.gates import gated
 from evalstats.results.files import html
 from evalstats.results.records import Caution
 

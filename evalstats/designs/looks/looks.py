@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from evalstats.errors import InputError
-from evalstats.questions.gates.gate import decided
-from evalstats.questions.gates.gates import JUNIT, JunitCase, junit, junit_text, limit_of
+from evalstats.questions.gates import JUNIT, JunitCase, decided, junit, junit_text, limit_of
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, one_of
 from evalstats.results.forms import Finding, Several

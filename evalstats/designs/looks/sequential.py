@@ -35,11 +35,11 @@ from evalstats.designs.looks.spending import (
     sequence_pvalue,
     spent,
 )
-from evalstats.designs.one_sample.against import PAIR, OneSample, as_bound, refuse_constant
+from evalstats.designs.one_sample import PAIR, OneSample, as_bound, refuse_constant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics import Metric, as_metric
-from evalstats.questions.gates.gate import one_sided
+from evalstats.questions.gates import one_sided
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.convert import record_of

@@ -1,23 +1,48 @@
-"""The verdict of a gate, also as JUnit's XML: `Gate`, and a `GateCheck` of each task and metric."""
+"""Gates: whether a model may take the place of another, or its score reaches a fixed number.
+
+Each task and metric has a `GateCheck`, or against a number a `ScoreCheck`; a `Gate` is as good as
+its worst check, also as JUnit's XML.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
+from evalstats.analysis.compare import compared
+from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.drawn import Drawn, from_segments, refuse_fixed
+from evalstats.analysis.estimate import limits_of, result_signature
+from evalstats.analysis.options import SEED, Options
+from evalstats.analysis.pairs import PairTest
+from evalstats.analysis.suite import Groups, Suite, Tables
+from evalstats.analysis.tasks import Task, Total, as_decided, as_pairs
+from evalstats.checks import choice, share
+from evalstats.designs.one_sample import PAIR, Bound, OneSample, refuse_constant
+from evalstats.errors import Argument, InputError
+from evalstats.inference.families import holm
+from evalstats.questions.power.planning import needed_above, needed_of
+from evalstats.resampling.executors import Workers
+from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import gained_lost
-from evalstats.results.marks import Forest, Limit, of_differences
+from evalstats.results.marks import Forest, Limit, Mark, of_differences
+from evalstats.results.notes import Limits, limit_notes
 from evalstats.results.records import (
     CAUTION,
+    COUNTED,
     KINDS,
     Difference,
+    MarginTest,
     Record,
+    accepting,
     barring,
+    distinct,
     metric_name,
     only,
     plural,
@@ -42,6 +67,14 @@ _CODES_OF_UNDECIDED = {None: _CODES["undecided"], "pass": 0, "fail": 1}
 #: What a check is in JUnit's XML, where an error is neither a success nor a failure.
 JUNIT = {"passed": "system-out", "failed": "failure", "not asked": "skipped"}
 _JUNIT_OF_UNDECIDED = {None: "error", "pass": "skipped", "fail": "failure"}
+#: What a gate without a limit says.
+_WITHOUT_LIMIT = (
+    'Without a margin or a recovery, "passed" only means that no loss was found, and a small test '
+    "set finds none."
+)
+#: How often what is there to be found should be.
+_POWER = 0.8
+_WORDS = {"passed": "shown to be", "failed": "shown not to be", "undecided": "not shown to be"}
 
 
 @dataclass(frozen=True)
@@ -442,3 +475,402 @@ def numbers_of(d: Difference, digits: int | None = None) -> list[str]:
     scores = [tabular.number(score, places) for score in (d.baseline_score, d.system_score)]
     difference = tabular.number(d.difference, places, sign=True)
     return [*scores, difference, tabular.interval(d.low, d.high, places, sign=True)]
+
+
+@dataclass(frozen=True)
+class ScoreCheck(GateCheck):
+    """One task under one metric, or the total, against a number; fields as those of `GateCheck`.
+
+    Attributes
+    ----------
+    difference : Difference
+        Of the score from the number, which stands as the baseline; its bounds have each a one-sided
+        confidence of 1 - `significance_level`.
+    needed : int or None
+        About how many items show a score that is as good as this one to be on the right side of the
+        number, four times out of five; `None` where it is on the other side.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> (check,) = es.gate([1] * 97 + [0] * 3, metrics=es.Mean("accuracy"), at_least=0.9)
+    >>> check.verdict, check.score, check.low > 0.9
+    ('passed', 0.97, True)
+    """
+
+    @property
+    def score(self) -> float:
+        """That of the system."""
+        return self.difference.system_score
+
+    @property
+    def low(self) -> float:
+        """Lower bound of the score's interval."""
+        return self.difference.baseline_score + self.difference.low
+
+    @property
+    def high(self) -> float:
+        """Its upper bound."""
+        return self.difference.baseline_score + self.difference.high
+
+    @property
+    def asked(self) -> str:
+        """What is asked: "at least 0.9"."""
+        d = self.difference
+        return Bound(d.baseline_score, d.higher_is_better).asked
+
+    def _words(self) -> tuple[str, str, str]:
+        return (
+            f"the score is not {self.asked}",
+            f"the score is near the number; more {plural(self.unit)} would decide",
+            "a score as good as this one",
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class ScoreGate(Gate):
+    """Whether the scores of a system reach a number; iterating gives `ScoreCheck`.
+
+    A system whose true score is the number passes in about 5 %: of 0/1 scores in .000 to .058 (all
+    outcomes of 30, 100 and 1,000 items, numbers .5, .9 and .99), of means of 30 or 100 normal or
+    uniform scores, or marks from 1 to 5, in .046 to .059, and of scores from a beta distribution
+    (5, 1), whose low values are rare, in .083 and .072.
+
+    Attributes
+    ----------
+    checks : tuple of ScoreCheck
+        Of each task and metric, and then of the totals.
+    margin, recovery : None
+        There is no baseline. Other fields are those of `Gate`.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> found = es.gate([1] * 97 + [0] * 3, metrics=es.Mean("accuracy"), at_least=0.9)
+    >>> found.verdict, found.exit_code
+    ('passed', 0)
+    """
+
+    checks: tuple[ScoreCheck, ...]
+
+    derived: ClassVar[tuple[str, ...]] = ("verdict", "asked")
+    _drawn: ClassVar[str] = "score"
+
+    @property
+    def asked(self) -> str:
+        """What is asked of every score: "at least 0.9"."""
+        return self.checks[0].asked
+
+    def _forest(self, at: int) -> Forest:
+        """Return the score of each check, and the number."""
+        first = self.checks[0].difference
+        least, number = first.higher_is_better, first.baseline_score
+        limits = (number, float("inf")) if least else (float("-inf"), number)
+        marks = []
+        for c in self.checks:
+            kind, is_total = KINDS.get(c.verdict, "open"), c.difference.aggregate is not None
+            marks.append((Mark(c.score, c.low, c.high, kind, is_total, limits),))
+        label = f"score, {tabular.level(1 - 2 * self.significance_level)}"
+        limit = Limit(asked=self.asked)
+        return Forest(tuple(marks), at, label, null=number, limit=limit)
+
+    def _finding(self, row: Any) -> Finding | None:
+        """Say the score of a check with its interval, and what it is shown to be."""
+        if row.verdict == "not asked":
+            return None
+        places = tabular.decimals([(row.high - row.low) / 4])
+        score, low, high = (tabular.number(x, places) for x in (row.score, row.low, row.high))
+        level = tabular.level(1 - 2 * self.significance_level)
+        said = f"{row.name}: {row.verdict}. The score is {score} ({level} {low} to {high})"
+        said += "." if row.barred else f", {_WORDS[row.verdict]} {row.asked}."
+        lines = [] if row.verdict != "undecided" else [f"{row.reason[0].upper()}{row.reason[1:]}."]
+        return Finding(said, KINDS.get(row.verdict, "open"), lines)
+
+    def _headline(self) -> str:
+        """Return what is asked, and the answer."""
+        system = self.checks[0].difference.system
+        return f"Is the score of {system} {self._limit()}? {self.verdict.capitalize()}"
+
+    def _junit_text(self, check: Any) -> str:
+        """Return what a test case of JUnit's XML says of a check."""
+        score, bounds = _shown(check)
+        return f"{check.difference.system} {score} {bounds}, asked: {self._limit()}"
+
+    def _limit(self) -> str:
+        return self.asked
+
+    def _about(self) -> str:
+        return self.checks[0].difference.system
+
+    def _columns(self, digits: int | None) -> list[Column]:
+        return [
+            ("score", ">", lambda c: _shown(c, digits)[0]),
+            (
+                f"[{tabular.level(1 - 2 * self.significance_level)}]",
+                ">",
+                lambda c: _shown(c, digits)[1],
+            ),
+            ("p to pass", ">", lambda c: tabular.pvalue(c.pvalue_passed)),
+        ]
+
+
+def gated(
+    tasks: Tables,
+    baseline: str,
+    *,
+    margin: float | None = None,
+    recovery: float | None = None,
+    significance_level: float = 0.05,
+    on: str = "all",
+    undecided: str | None = None,
+    aggregate: Aggregated | None = None,
+    groups: Groups = None,
+    strata: Labels = None,
+    n_resamples: int | None = None,
+    rng: Rng = SEED,
+    executor: Workers = None,
+    notes: Sequence[str] = (),
+    accepted: Sequence[str] = (),
+    paired: bool = True,
+    paired_runs: bool = False,
+) -> Gate:
+    """Do what `evalstats.gate` does with tables of two systems, of one task or several.
+
+    Without a limit it fails where a loss is significant, and passes otherwise. Cautions of the
+    kinds that are `accepted` bar nothing.
+    """
+    level, is_of_totals = asked_of(tasks, significance_level, on, undecided)
+    systems = distinct(name for table in next(iter(tasks.values())) for name in table.systems)
+    if len(systems) != 2:
+        raise InputError(f"a gate compares one system with one baseline, got {systems}")
+    is_limited = margin is not None or recovery is not None
+    seed = as_seed(rng)
+    results: list[Comparison] = []
+    limits: list[Limits] = []
+    for alternative in ("two-sided",) if is_limited else ("less", "greater"):
+        some = tasks
+        if not is_limited:
+            # A loss is a lower score under some metrics, and a higher one under others.
+            is_higher = alternative == "less"
+            each = {
+                name: [table for table in tables if table.metric.higher_is_better is is_higher]
+                for name, tables in tasks.items()
+            }
+            some = {name: tables for name, tables in each.items() if tables}
+        if not some:
+            continue
+        asked = Options(
+            alternative=alternative,
+            n_resamples=n_resamples,
+            seed=seed,
+            executor=executor,
+            margin=margin,
+            recovery=recovery,
+            paired_runs=paired_runs,
+        )
+        options = one_sided(asked, level)
+        for tables in some.values():
+            options = as_decided(tables, options, n_resamples, rng)
+        suite = Suite.of(some, aggregate, groups, strata, paired=paired)
+        pairs = as_pairs(suite.systems, baseline)
+        evaluation = Evaluation(suite.parts, pairs, options)
+        results.append(compared(evaluation, baseline))
+        limits += evaluation.limits
+    if is_of_totals and not any(result.totals for result in results):
+        raise without_total(tasks)
+    checks = _checks(results, level, is_limited, is_of_totals)
+    rows = [check for check in checks if check.difference.aggregate is None]
+    totals = [check for check in checks if check.difference.aggregate is not None]
+    order = {name: i for i, name in enumerate(tasks)}
+    checks = [*sorted(rows, key=lambda check: order[check.task]), *totals]
+    made = Gate(tuple(checks), margin, recovery, level, (), undecided)
+    said = [*notes, *limit_notes(limits)]
+    if not is_limited and made.verdict != "failed":
+        said.insert(0, _WITHOUT_LIMIT)
+    return made.noting(*accepting(dict.fromkeys(said), accepted))
+
+
+def asked_of(
+    tasks: Tables, significance_level: float, on: str, undecided: str | None
+) -> tuple[float, bool]:
+    """Return the level of a gate, and whether totals alone decide, checked."""
+    if undecided is not None:
+        choice(undecided, UNDECIDED, "undecided")
+    level = share(significance_level, "significance_level", 0.5)
+    return level, choice(on, ASKED, "on") == "total" and len(tasks) > 1
+
+
+def without_total(tasks: Tables) -> InputError:
+    """Return the error of a gate on a total that there is not."""
+    return InputError(
+        Argument("on", "total"),
+        f" needs a total, and there is none over {', '.join(tasks)}; give ",
+        Argument("aggregate", "macro"),
+    )
+
+
+def one_sided(options: Options, level: float) -> Options:
+    """Return options whose bounds are one-sided: each at the level by itself."""
+    return replace(
+        options, confidence_level=1 - 2 * level, adjustment="none", significance_level=level
+    )
+
+
+def decided(passed: float | None, failed: float | None, level: float) -> str:
+    """Return the verdict of two one-sided p-values, that a limit is kept, and that it is not."""
+    if passed is not None and passed <= level:
+        return "passed"
+    return "failed" if failed is not None and failed <= level else "undecided"
+
+
+def _checks(
+    results: Sequence[Comparison], level: float, is_limited: bool, is_of_totals: bool
+) -> list[GateCheck]:
+    """Return a check for each difference: of those that are asked, each fails among all of them."""
+    rows = [(result, d) for result in results for d in result]
+    asked = [d.aggregate is not None or not is_of_totals for _, d in rows]
+    if not is_limited:
+        # No outcome of so few units could make it fail.
+        for (result, d), is_asked in zip(rows, asked, strict=True):
+            if not is_asked or not d.n_differing or d.test in COUNTED:
+                continue
+            (score, *_) = (e for e in result.estimates if (e.task, e.metric) == (d.task, d.metric))
+            smallest, units = 0.5**score.n_segments, plural(score.unit)
+            if smallest > level:
+                raise InputError(
+                    f"{score.n_segments} {units} cannot give a p-value below {smallest:.2g}, so "
+                    f"that a gate at {level:g} would pass everything; give more {units}, or a "
+                    f"larger significance_level"
+                )
+    # That the loss is beyond the limit; without one, that there is a loss.
+    failed: list[float | None] = []
+    for (_, d), is_asked in zip(rows, asked, strict=True):
+        beyond = None if d.margin_test is None else d.margin_test.pvalue_worse
+        failed.append((beyond if is_limited else d.pvalue) if is_asked else None)
+    adjusted = iter(holm([p for p in failed if p is not None]).tolist())
+    checks = [
+        _check(result, d, None if p is None else next(adjusted), sum(asked), is_limited)
+        for (result, d), p in zip(rows, failed, strict=True)
+    ]
+    return [
+        check if is_asked else replace(check, verdict="not asked", needed=None)
+        for check, is_asked in zip(checks, asked, strict=True)
+    ]
+
+
+def _check(
+    result: Comparison, d: Difference, adjusted: float | None, n_checks: int, is_limited: bool
+) -> GateCheck:
+    """Return what is said of a difference; `adjusted` is its p-value to fail, among all checks."""
+    level, scores, evaluation = result.significance_level, result.estimates, result.source
+    assert evaluation is not None
+    score = scores[d.task, d.metric, d.system] if d.task else scores[d.metric, d.system]
+    shown = None if not is_limited or d.margin_test is None else d.margin_test.pvalue_not_worse
+    verdict = decided(shown, adjusted, level)
+    if not is_limited and verdict == "undecided":
+        verdict = "passed"
+    signature = evaluation.signatures[d.task, d.metric]
+    if is_limited and d.test == "mcnemar":
+        signature = signature.but(test="tango")
+    if d.test in (*COUNTED, "t"):
+        # Where counts or t decide nothing is drawn.
+        signature = signature.but(n=None, seed=None)
+    return GateCheck(
+        difference=d,
+        verdict=verdict,
+        pvalue_failed_adjusted=adjusted,
+        n_checks=n_checks,
+        n_items=score.n_segments,
+        unit=score.unit,
+        needed=needed_of(evaluation, d, level, _POWER) if is_limited else None,
+        significance_level=level,
+        signature=str(signature.but(adj="holm") if n_checks > 1 else signature),
+    )
+
+
+def _shown(check: ScoreCheck, digits: int | None = None) -> tuple[str, str]:
+    """Return the score and its interval as they are printed."""
+    places = tabular.decimals([(check.high - check.low) / 4], digits)
+    return tabular.number(check.score, places), tabular.interval(check.low, check.high, places)
+
+
+def score_gated(
+    tasks: Tables,
+    bound: Bound,
+    *,
+    significance_level: float = 0.05,
+    on: str = "all",
+    undecided: str | None = None,
+    aggregate: Aggregated | None = None,
+    groups: Groups = None,
+    strata: Labels = None,
+    n_resamples: int | None = None,
+    rng: Rng = SEED,
+    executor: Workers = None,
+    notes: Sequence[str] = (),
+    accepted: Sequence[str] = (),
+) -> ScoreGate:
+    """Do what `evalstats.gate` does with tables of one system and a number."""
+    level, is_of_totals = asked_of(tasks, significance_level, on, undecided)
+    asked = Options(n_resamples=n_resamples, seed=as_seed(rng), executor=executor)
+    options = one_sided(asked, level)
+    for tables in tasks.values():
+        options = as_decided(tables, options, n_resamples, rng)
+    suite = Suite.of(tasks, aggregate, groups, strata)
+    if len(suite.systems) != 1:
+        raise InputError(
+            f"holds one system against a number, got {', '.join(suite.systems)}; choose one",
+            argument=bound.argument,
+        )
+    parts = [part for part in suite.parts if isinstance(part, (Task, Total))]
+    if is_of_totals and all(part.total is None for part in parts):
+        raise without_total(tasks)
+    said, rows = list(notes), []
+    for part in parts:
+        sample = OneSample(part, bound)
+        own = from_segments(sample.segments, Options(method="t", test="t"))
+        for one in own:
+            refuse_fixed(one, "a gate")
+        said += limit_notes([limits_of(own, part=part)])
+        rows += [(part, one) for one in sample.drawn(options)]
+    pairs = [PairTest(one, *PAIR, options) for _, one in rows]
+    for pair in pairs:
+        refuse_constant(pair)
+    passed, beyond = ([pair.pvalue(0.0, side) for pair in pairs] for side in bound.sides)
+    is_asked = [part.total is not None or not is_of_totals for part, _ in rows]
+    adjusted = iter(holm([p for p, of in zip(beyond, is_asked, strict=True) if of]).tolist())
+    n_checks, checks = sum(is_asked), []
+    for (part, one), pair, shown, p, of in zip(rows, pairs, passed, beyond, is_asked, strict=True):
+        failed, two_sided = next(adjusted) if of else None, pair.pvalue()
+        difference = Difference(
+            task=part.name,
+            aggregate=part.total,
+            pvalue_adjusted=two_sided,
+            margin_test=MarginTest(pvalue_not_worse=shown, pvalue_worse=p),
+            **pair.fields(two_sided, pair.interval(options.alpha), False),
+        )
+        checks.append(
+            ScoreCheck(
+                difference=difference,
+                verdict=decided(shown, failed, level) if of else "not asked",
+                pvalue_failed_adjusted=failed,
+                n_checks=n_checks,
+                n_items=one.units.n,
+                unit=one.units.unit,
+                needed=needed_above(pair, level, _POWER) if of else None,
+                significance_level=level,
+                signature=_signature(one, pair, bound, n_checks),
+            )
+        )
+    made = ScoreGate(tuple(checks), None, None, level, (), undecided)
+    return made.noting(*accepting(dict.fromkeys(said), accepted))
+
+
+def _signature(drawn: Drawn, pair: PairTest, bound: Bound, n_checks: int) -> str:
+    """Return everything needed to make the numbers of a check again."""
+    test = f"{pair.test} {bound.asked}".replace(" ", "-")
+    signature = result_signature(drawn, pair.options, pair.method, test=test)
+    if pair.counts is not None or pair.test == "t":
+        # Where counts or t decide nothing is drawn.
+        signature = signature.but(n=None, seed=None)
+    return str(signature.but(adj="holm") if n_checks > 1 else signature)
