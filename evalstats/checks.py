@@ -65,18 +65,9 @@ def label(value: object, name: str, most: int = MOST_NAME) -> str:
 
 
 def check_names(values: Sequence[str], name: str) -> None:
-    """Check many strings as `label` does, empty ones apart, which are welcome.
-
-    Items of a log are many: plain text is looked at as a whole.
-    """
-    whole = "".join(values)
-    plain = (
-        whole.isascii() and whole.isprintable() and max(map(len, values), default=0) <= MOST_NAME
-    )
-    if not plain or not all(map(str.strip, filter(None, values))):
-        for value in dict.fromkeys(values):
-            if value:
-                label(value, name)
+    """Check many strings as `label` does, empty ones apart, which are welcome."""
+    for value in filter(None, dict.fromkeys(values)):
+        label(value, name)
 
 
 def is_unseen(character: str) -> bool:
