@@ -110,10 +110,10 @@ def refuse_masked(value: object, name: str) -> None:
             )
     elif isinstance(value, (list, tuple)):
         # Most lists have none inside, as their types say.
-        if any(issubclass(kind, _NESTED) for kind in set(map(type, value))):
-            for i, item in enumerate(value):
-                if isinstance(item, _NESTED):
-                    refuse_masked(item, f"{name}[{i}]")
+        may_have = any(issubclass(kind, _NESTED) for kind in set(map(type, value)))
+        for i, item in enumerate(value if may_have else ()):
+            if isinstance(item, _NESTED):
+                refuse_masked(item, f"{name}[{i}]")
 
 
 #: Where masked entries may be inside.
