@@ -180,8 +180,8 @@ class OverStrata(Several[MeanDifference]):
         if row.kind == "open":
             said = f"No evidence that {row.system} differs from {row.baseline} in {of}"
         line = (
-            f"Mean difference {value}, {level} {ends[0]} to {ends[1]}; in another {self.by} it "
-            f"would be {ends[2]} to {ends[3]}."
+            f"The mean difference is {value}, {level} {ends[0]} to {ends[1]}; in another {self.by} "
+            f"it would be {ends[2]} to {ends[3]}."
         )
         return Finding(said, row.kind, [line])
 
