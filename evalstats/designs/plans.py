@@ -284,8 +284,14 @@ class Plan(Several[LeftOut]):
             raise InputError(f"statistics must be of the plan's {self.n_items:,} items; {what}")
         values = np.zeros((len(table.systems), self.n_items, table.values.shape[2]))
         values[:, [places[name] for name in own]] = table.values
-        label = table.reference_label
-        return SegmentStatistics(values, table.systems, table.metric, label, segment_ids=self.ids)
+        return SegmentStatistics(
+            values,
+            table.systems,
+            table.metric,
+            table.reference_label,
+            segment_ids=self.ids,
+            unit=table.unit,
+        )
 
     def _check_run(self, systems: Sequence[str], is_run: Marks) -> None:
         """Refuse systems that were run on other items than all, or than those that were drawn."""

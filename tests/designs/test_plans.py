@@ -276,3 +276,6 @@ def test_the_command_line_draws_a_plan_and_compares_with_it(tmp_path, monkeypatc
     assert "new was run on 100 of 400 items" in out
     for words in (("gate", "--baseline", "a.csv", "--margin", "0.5"), ("estimate",)):
         assert "run on 100 of 400" in (typed(words[0], *with_plan, *words[1:]))
+    said = "All systems were run on all 400 items, so --plan plan.json changes nothing."
+    assert said in typed("compare", "a.csv", "b.csv", *with_plan[1:])
+    assert said not in out
