@@ -469,9 +469,11 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
         if again := [path for i, path in enumerate(paths) if places[i] in places[:i]]:
             raise InputError(f"{again[0]} is given more than once; give --names")
     elif len(names) != len(paths) or len(set(names)) < len(names):
+        is_again = len(names) == len(paths)
+        more = "; runs of a system are a column 'epoch', with --epochs runs" if is_again else ""
         raise InputError(
             f"--names needs a name of its own for each of the {len(paths)} logs, got "
-            f"{' '.join(names)}; runs of a system are a column 'epoch', with --epochs runs"
+            f"{' '.join(names)}{more}"
         )
     logs = paths if names is None else dict(zip(names, paths, strict=True))
     wanted |= {"paired": not options.unpaired, "called_apart": True}

@@ -223,7 +223,7 @@ class PairPower(Record):
     higher_is_better : bool
         Direction of the metric.
     of_design : DesignPower
-        Of 0/1 scores, looks and widths.
+        Of 0/1 scores, looks, widths and labels of people.
     of_runs : RunPower or None
         Where there are several runs of each system.
     of_trials : TrialPower or None
