@@ -5,8 +5,8 @@
 
 A command is a line of an `sh` block that begins with `evalstats`; it runs in a folder of examples.
 What the last command of a block prints belongs into the `text` block that follows, if one does.
-Commands whose files are those of WMT, which nobody may hand on, need them in the folder that
-EVALSTATS_DATA names, or beside the checkout; elsewhere what they print stays as it is.
+Commands that read others' test sets and logs need them in the folder that EVALSTATS_DATA names, or
+beside the checkout; elsewhere what they print stays as it is.
 Signatures are cut short, since they name versions, and long notes are broken into lines.
 """
 
@@ -53,8 +53,8 @@ def ours(block: str) -> list[str]:
 
 
 def test_sets(block: str) -> list[str]:
-    """Return the test sets that commands of a block read."""
-    return sorted(set(re.findall(r"\bwmt\d\d/[\w-]+", block)))
+    """Return the test sets and logs of others that commands of a block read."""
+    return sorted(set(re.findall(r"\b(?:wmt\d\d|runs)/[\w-]+", block)))
 
 
 def lacks(block: str) -> bool:
@@ -65,7 +65,7 @@ def lacks(block: str) -> bool:
 def write_files(folder: Path) -> None:
     """Write the files of examples, and links to test sets that are here."""
     examples.write(folder)
-    for path in DATA.glob("wmt*"):
+    for path in (*DATA.glob("wmt*"), *DATA.glob("runs")):
         (folder / path.name).symlink_to(path)
     if not lacks("wmt22/cs-en"):
         # What is not drawn has not been run.
@@ -120,7 +120,7 @@ def _readable(got: str) -> str:
         if "|evalstats:" in line:
             line = line[:_SHOWN] + "..."
         is_note = len(line) > _WIDE and "  " not in line and not line.startswith(("-", "|"))
-        lines += textwrap.wrap(line, _WIDE) if is_note else [line]
+        lines += textwrap.wrap(line, _WIDE, break_on_hyphens=False) if is_note else [line]
     return "\n".join(lines) + "\n"
 
 

@@ -171,6 +171,11 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f"{there} {', '.join(known[:12])}{more}{guess}"
 
 
+def plain(name: object) -> str:
+    """Return a name without case, blanks and punctuation: "Segment ID" is "segmentid"."""
+    return "".join(c for c in str(name).casefold() if c.isalnum())
+
+
 def integer(value: object, name: str, minimum: int, maximum: int | None = None) -> int:
     """Return `value` as an int in the given range; booleans and floats are refused.
 

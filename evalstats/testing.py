@@ -1,20 +1,6 @@
 """Quality gates: fail a test run when a system has become worse, and only then.
 
 Scores of two versions nearly always differ; a gate that compares two numbers goes off by chance.
-`assert_not_worse` asks one of three questions:
-
-- Without a margin: *is there evidence that it is worse?* The one-sided default test of `compare`.
-  It fails for a system of the same quality with a probability of about `significance_level`, and
-  sees a loss of 2.5 standard errors of the difference four times out of five (at 0.05). On few
-  segments it passes nearly everything: no evidence of a loss is not evidence of no loss.
-- With a margin: *is there evidence that it is not worse by as much?* Non-inferiority (Blackwelder,
-  1982; Lakens, 2017): the one-sided confidence bound of the loss must lie within the margin. It
-  passes a system that is worse by the margin with a probability of about `significance_level`
-  (`benchmarks/calibration` has the rates; rare large failures that a small test set happens not to
-  hold are seen by nobody). On few segments it fails most systems, or refuses. Choose the margin
-  before you see the scores.
-- With a recovery: *is there evidence that it keeps such a share of the baseline's score?* As with a
-  margin, which grows with the score: for a compressed model, "at least 99 % of the original".
 """
 
 from __future__ import annotations
@@ -30,16 +16,14 @@ from evalstats.analysis.options import as_limits
 from evalstats.analysis.suite import Groups, Tables
 from evalstats.analysis.tasks import Task, as_task, is_extracted, is_statistics, tables_of
 from evalstats.checks import also_called, flag, taking
-from evalstats.designs.one_sample.against import as_bound
+from evalstats.designs.one_sample import as_bound
 from evalstats.designs.unpaired import as_unpaired
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
 from evalstats.logs.log import Log, Patterns
 from evalstats.logs.missing import allowed_changes
 from evalstats.logs.reading import read_log
-from evalstats.questions.gates.gate import gated
-from evalstats.questions.gates.gates import Gate
-from evalstats.questions.gates.score_gate import score_gated
+from evalstats.questions.gates import Gate, gated, score_gated
 from evalstats.resampling.executors import Reporting, Workers, as_workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import BARRING
@@ -203,11 +187,15 @@ def assert_not_worse(
 ) -> Gate:
     r"""Fail unless `gate` passes; without a limit, fail when a system is significantly worse.
 
-    With `margin`, it passes when the one-sided bound of the loss, at confidence
-    1 - `significance_level`, is below `margin`; a loss that is significant but surely smaller
-    passes. With `recovery`, it passes when such a bound of new - recovery·baseline is above 0.
-    Without either it fails when the one-sided p-value of a loss, adjusted by Holm's method where
-    there are several tasks or metrics, is at most `significance_level`.
+    Without a limit it fails when the one-sided p-value of a loss, adjusted by Holm's method where
+    there are several tasks or metrics, is at most `significance_level`. A loss of 2.5 standard
+    errors is seen four times out of five; on few segments nearly everything passes, since no
+    evidence of a loss is not evidence of no loss.
+
+    With `margin` the one-sided bound of the loss, at confidence 1 - `significance_level`, has to be
+    below it; choose it before you see the scores. With `recovery` such a bound of
+    new - recovery·baseline has to be above 0, as for a compressed model that keeps "at least 99 %
+    of the original". On few segments most systems fail, or are refused.
 
     Parameters
     ----------
@@ -468,9 +456,9 @@ def _by_task(given: GateInput) -> dict[str, list[SegmentStatistics]]:
 
 
 def _of_two_sides(given: GateInput, baseline: object) -> list[SegmentStatistics]:
-    """Return the tables of outputs or statistics of two systems, the baseline first.
+    """Return the tables of outputs or statistics of two systems; either can be either.
 
-    There is one of both systems a metric, or unpaired one of each.
+    There is one of both systems a metric, or unpaired one of each; the baseline is first.
     """
     sides = {"hypotheses": given.hypotheses, "baseline": baseline}
     for name, value in sides.items():

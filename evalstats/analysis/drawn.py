@@ -30,7 +30,7 @@ from evalstats.inference.randomisation import tie_tolerance
 from evalstats.inference.student import Runs, Spread
 from evalstats.resampling.weighted import recipe, stratum_totals, weighted_totals
 from evalstats.resampling.weights import Stratified, Weights
-from evalstats.results.records import distinct
+from evalstats.results.records import counted, distinct
 from evalstats.results.signatures import Signature
 from evalstats.results.tabular import Table
 
@@ -40,6 +40,8 @@ Pair = tuple[int, int]
 _SMALLEST, _LARGEST = 1e-130, 1e130
 #: So many totals of resamples are scored together.
 _KEPT = 2**24
+#: Options of what knows every segment, of all systems the same.
+NO_SEGMENTS = {"method": ("bca",), "test": ("ar",)}
 #: What is made of totals, `(R, K)` a block, `(R, W)`; it may have to travel to other processes.
 Then = Callable[[Sequence[Floats]], Floats]
 
@@ -274,7 +276,13 @@ class Drawn:
         fields = {**known, **analysis}
         strata = len(self.units.labels)
         unit = "+".join(side.unit for side in self.units.sides)
-        fields |= {"strata": str(strata) if strata else None, "unit": unit}
+        segment, part = self.units.segment, self.units.part
+        fields |= {
+            "by": part if part != "task" else None,
+            "strata": str(strata) if strata else None,
+            "unit": unit,
+            "from": segment if segment != unit else None,
+        }
         return Signature.create(self.of.metric_name, self.of.signature, fields)
 
     @cached_property
@@ -365,10 +373,10 @@ def _of_trials(s: Resampled, scores: Floats, chances: Floats) -> Drawn:
     """Return what trials alone say of scores with these variances: nothing is resampled."""
     n = s.units.n
     places, sums = np.zeros(len(chances), dtype=np.intp), np.array([[n, n, n]])
-    units = SummedUnits(n, s.units.unit, labels=s.units.labels, places=places, sums=sums)
+    units = SummedUnits(n, *s.units.called, labels=s.units.labels, places=places, sums=sums)
     note = (
-        f"{s.name}: these {n:,} items are all there are, and chance is that of their trials alone; "
-        f"t decides."
+        f"{s.name}: these {counted(n, s.units.unit)} are all there are, and chance is only in "
+        f"their trials. t decides."
     )
     # A coordinate for each system: the trials of two have nothing in common.
     coordinates = np.diag(np.sqrt(chances * (n - 1) / n))
@@ -487,10 +495,6 @@ def refuse_options(
     for name, values in refused.items():
         if (value := getattr(options, name)) in values:
             raise InputError(f"{value!r} ", *why, argument=name)
-
-
-#: What knows no single segment.
-NO_SEGMENTS = {"method": ("bca",), "test": ("ar",)}
 
 
 class Named(Protocol):

@@ -23,11 +23,11 @@ from evalstats.cli.output import STANDARD
 from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
 from evalstats.designs.runs import as_runs
 from evalstats.errors import Argument, InputError
-from evalstats.logs.rows import matches
+from evalstats.logs.rows import check_patterns, matches
 from evalstats.metrics import Metric
 from evalstats.metrics.base import MetricSignature
 from evalstats.results.forms import Result
-from evalstats.results.records import distinct
+from evalstats.results.records import counted, distinct
 from evalstats.statistics.extraction import Progress, extract_files
 from evalstats.statistics.files import MARK_NOTE, Lines, apart, read_lines, stem_of
 from evalstats.statistics.segments import SegmentStatistics, as_names, concatenate, group_codes
@@ -174,7 +174,7 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
 
 def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Input:
     """Return the tables of systems that were run on all items, or on those of a plan."""
-    from evalstats.designs.plans.plan import Plan
+    from evalstats.designs.plans import Plan
 
     plan, path = Plan.load(options.plan), options.plan
     if options.logs:
@@ -199,10 +199,15 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
                 for of in values:
                     of[at, others] = 0
                 tables = [replace(t, values=of) for t, of in zip(tables, values, strict=True)]
-    tables, drawn = plan.data(tables), {"groups": plan.unit, "strata": plan.stratum}
+    of_all, drawn = plan.data(tables), {"groups": plan.unit, "strata": plan.stratum}
+    notes = found.notes
+    if all(a.metric == b.metric for a, b in zip(of_all, tables, strict=False)):
+        every = counted(plan.n_items, of_all[0].unit)
+        notes += (f"All systems were run on all {every}, so --plan {path} changes nothing.",)
+    tables = of_all
     drawn = {name: of for name, of in drawn.items() if of in tables[0].labels}
     labels = {name: asked or drawn.get(name) for name, asked in found.labels.items()}
-    found = replace(found, tasks={"": _chosen(tables, options)}, labels=labels)
+    found = replace(found, tasks={"": _chosen(tables, options)}, labels=labels, notes=notes)
     if least > 1:
         _check_enough(options, found.systems, found.paths)
     return found
@@ -252,7 +257,7 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     names, systems_of_runs = _names(options)
     paths = dict(zip(options.input, systems_of_runs or names, strict=True))
     systems_named = list(dict.fromkeys(systems_of_runs or names))
-    _check_patterns(options, systems_named)
+    check_patterns(options.systems or (), systems_named, "systems")
     if least > 1:
         _check_enough(options, systems_named, paths)
     given = {name: getattr(options, name) for name in _LABELS}
@@ -340,7 +345,10 @@ def _of_unpaired_texts(
 
 
 def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
-    """Return the names of files, "A run 1" of ``--names A A``, and the systems with runs."""
+    """Return the name of each file, and the systems whose runs they are; none where each is one.
+
+    Of ``--names A A B B`` the files are "A run 1", "A run 2" and so on.
+    """
     names = options.names or []
     if len(set(names)) == len(names) or len(names) != len(options.input):
         return system_names(options.input, options.names), []
@@ -353,13 +361,6 @@ def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
     return numbers, list(names)
 
 
-def _check_patterns(options: argparse.Namespace, names: Sequence[str]) -> None:
-    """Refuse a pattern of systems that none has."""
-    for pattern in options.systems or ():
-        if not any(matches(name, [pattern]) for name in names):
-            raise InputError(f"--systems: there is no {pattern!r}; {meant(pattern, names)}")
-
-
 def _chosen(
     tables: list[SegmentStatistics], options: argparse.Namespace
 ) -> list[SegmentStatistics]:
@@ -367,7 +368,7 @@ def _chosen(
     if not options.systems:
         return tables
     names = distinct(name for table in tables for name in table.systems)
-    _check_patterns(options, names)
+    check_patterns(options.systems, names, "systems")
     places = [i for p in options.systems for i, name in enumerate(names) if matches(name, [p])]
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)
@@ -468,9 +469,11 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
         if again := [path for i, path in enumerate(paths) if places[i] in places[:i]]:
             raise InputError(f"{again[0]} is given more than once; give --names")
     elif len(names) != len(paths) or len(set(names)) < len(names):
+        is_again = len(names) == len(paths)
+        more = "; runs of a system are a column 'epoch', with --epochs runs" if is_again else ""
         raise InputError(
             f"--names needs a name of its own for each of the {len(paths)} logs, got "
-            f"{' '.join(names)}; runs of a system are a column 'epoch', with --epochs runs"
+            f"{' '.join(names)}{more}"
         )
     logs = paths if names is None else dict(zip(names, paths, strict=True))
     wanted |= {"paired": not options.unpaired, "called_apart": True}
@@ -546,7 +549,10 @@ class Logs(Result):
 def _scores_beside(
     options: argparse.Namespace, of_texts: SegmentStatistics
 ) -> list[SegmentStatistics]:
-    """Return scores of the same systems and lines as texts, one table a metric."""
+    """Return scores of the same systems and lines as texts, one table a metric.
+
+    Segments are named by the numbers of lines; a system may be called after its file.
+    """
     from evalstats.logs.joining import joined
 
     wanted = {name: value for name, value in _selection(options).items() if name != "metric"}
@@ -625,7 +631,7 @@ def _on_shared_lines(
         for name, values in labels.items()
     }
     note = (
-        f"{n - len(kept):,} of {n:,} lines are left out, of which {where} lacks scores. Its "
+        f"{n - len(kept):,} of {n:,} lines have no scores in {where} and are left out. Its "
         f"segments are lines counted from 1, or from 0 where one is called 0."
     )
     return list(SegmentStatistics.align(*tables, missing="intersect")), chosen, (note,)

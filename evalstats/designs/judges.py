@@ -287,9 +287,9 @@ class Judged(Metric):
                 for j in range(1, parts.shape[2], 2)
             )
             weights = _least_squares(
-                _less_mean(people),
-                [_less_mean(x) for x in each[::2]],
-                [_less_mean(x) for x in wholes],
+                less_mean(people),
+                [less_mean(x) for x in each[::2]],
+                [less_mean(x) for x in wholes],
                 n_labelled / table.n_segments,
             )
         # The judges are one from here on, their mean by their weights.
@@ -297,7 +297,7 @@ class Judged(Metric):
         shares = [w / weight if weight > 0 else 1 / self.judges for w in weights]
         there, elsewhere = (np.average(x, axis=0, weights=shares) for x in (each[::2], each[1::2]))
         squares, left = (
-            float(np.sum(student.unbiased(_less_mean(values), units.sizes, units.codes) ** 2))
+            float(np.sum(student.unbiased(less_mean(values), units.sizes, units.codes) ** 2))
             for values in (people, people + weight * (elsewhere - there))
         )
         of_people, *of_judges = np.moveaxis(self.metric.score(self.parts(rows.totals)), -1, 0)
@@ -321,6 +321,7 @@ class Judged(Metric):
             unlike=_unlike(scores[0] - scores[1], there, elsewhere, units, n_labelled),
             n_units=n_units,
             unit=units.unit,
+            segment=units.segment,
             independent=_independent(np.stack([people - x for x in each[::2]]), units),
         )
         return replace(table, metric=replace(self, weight=weights), metric_signature=""), agreement
@@ -398,6 +399,7 @@ class JudgeAgreement(Correction):
     unlike: float  # the smallest p-value of its scores and differences being alike, Bonferroni's
     n_units: int  # labelled segments, or groups with some, the fewest of any system
     unit: str
+    segment: str
     independent: tuple[float, float, float] | None  # how many judges they are worth, of several
 
     def notes(self) -> Iterator[str]:
@@ -408,7 +410,7 @@ class JudgeAgreement(Correction):
         who, whose, them = "the judge", "the judge's", "the judge"
         if many > 1:
             who, whose, them = f"the weighted mean of {many} judges", f"{many} judges'", "them"
-        few = FEW if self.unit == "segment" else FEW_GROUPS
+        few, segments = FEW if self.unit == self.segment else FEW_GROUPS, plural(self.segment)
         if self.n_units < few:
             yield (
                 f"{self.metric}: only {counted(self.n_units, f'labelled {self.unit}')}: below "
@@ -416,9 +418,9 @@ class JudgeAgreement(Correction):
             )
         yield (
             f"{self.metric}: people's labels of {self.n_labelled:,} of {self.n_segments:,} "
-            f"segments correct {whose} of all (prediction-powered, λ = "
-            f"{', '.join(f'{w:.2f}' for w in self.weights)}): for {what} they count as "
-            f"{self.n_worth:,.0f} labels would without {them}."
+            f"{segments} correct {whose} scores of all (prediction-powered, λ = "
+            f"{', '.join(f'{w:.2f}' for w in self.weights)}). For {what} they are worth "
+            f"{self.n_worth:,.0f} labels without {them}."
         )
         if self.independent is not None:
             n, least, most = self.independent
@@ -439,14 +441,14 @@ class JudgeAgreement(Correction):
         yield f"{self.metric}, {who.removeprefix('the ')} against people: {'; '.join(each)}{rest}."
         if self.unlike <= _UNLIKE:
             yield Caution(
-                f"{self.metric}: the labelled segments do not look like a random sample, and "
+                f"{self.metric}: the labelled {segments} do not look like a random sample, and "
                 f"without one the intervals do not hold: {who} scores them differently from the "
                 f"others (p = {self.unlike:.2g}, of scores and their differences).",
                 "labels",
             )
         else:
             yield (
-                f"{self.metric}: labelled segments have to be a random sample of all. Nothing "
+                f"{self.metric}: labelled {segments} have to be a random sample of all. Nothing "
                 f"speaks against it: {who} scores them like the others (p = {self.unlike:.2g})."
             )
 
@@ -458,11 +460,22 @@ def _least_squares(
 
     The least squares of people's values `(S, N)` less Σλ times the judges' there, where n/N times
     the judges' covariance is added for the N others (Angelopoulos, Duchi and Zrnic, 2023): of one
-    judge Cov(h, f)/((1 + n/N)·Var(f)). One judge after the other is set until none moves.
+    judge Cov(h, f)/((1 + n/N)·Var(f)).
     """
     products = [float(np.sum(people * x)) for x in there]
     squares = [[float(np.sum(x * y)) / (share * (1 - share)) for y in wholes] for x in wholes]
-    weights = np.zeros(len(there))
+    return bounded_weights(products, squares)
+
+
+def bounded_weights(
+    products: Sequence[float], squares: Sequence[Sequence[float]]
+) -> tuple[float, ...]:
+    """Return the weights from 0 to 1 of predictions, `(J,)`, that leave the smallest squares.
+
+    From their products with what is predicted, `(J,)`, and with one another, `(J, J)`. One after
+    the other is set until none moves.
+    """
+    weights = np.zeros(len(products))
     for _ in range(1000):
         before = weights.copy()
         for j, row in enumerate(squares):
@@ -529,7 +542,7 @@ def _unlike(
     return min(1.0, len(pvalues) * min(pvalues))
 
 
-def _less_mean(influence: Floats) -> Floats:
+def less_mean(influence: Floats) -> Floats:
     """Return what distinguishes systems, `(S, N)`: values less their mean; of one, the values."""
     return influence if len(influence) == 1 else influence - np.mean(influence, axis=0)
 

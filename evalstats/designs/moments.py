@@ -41,14 +41,12 @@ from evalstats.statistics.segments import as_names
 Floats = NDArray[np.float64]
 #: What rounding may take from sums of squares, as a share of them.
 _ROUNDING = 1e-9
-#: DuckDB, PostgreSQL and the standard; BigQuery, Spark SQL and MySQL.
-QUOTES = ('"', "`")
+
 #: Names within the query, which no table of a caller has.
 _SEGMENTS, _UNITS = "evalstats_segments", "evalstats_units"
 #: What comes before the sums.
 FIRST = ("unit", "stratum", "n", "n_null", "n_split", "n_segments", "n_squares")
-#: What is counted of the units on which two systems differ.
-DIFFERING = ("units", "segments", "squares")
+
 #: Eigenvalues below this share of the largest are what rounding leaves of none.
 _NOTHING = 1e-15
 #: What the bound on rounding may be of the variance of a difference; rounding is a tenth of it.
@@ -56,10 +54,6 @@ _MOST_ROUNDING = 0.2
 _FLOAT = np.finfo(np.float64)
 #: Sums of whole numbers below it leave ten bits to what is made of them.
 _EXACT = 2.0**43
-_UNCOUNTED = (
-    "On how many {units} two systems differ is not among these moments, and all are taken for "
-    "such, which t's degrees of freedom rest on; give differing."
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -389,7 +383,7 @@ def moments_query(
     'WITH evalstats_segments AS (SELECT "domain" AS stratum, 1 AS size'
     """
     names, known = as_names(systems), as_metric(metric)
-    choice(quote, QUOTES, "quote")
+    choice(quote, ('"', "`"), "quote")
     parts = table.split(".") if isinstance(table, str) else listed(table, "table", "names")
     whole = ".".join(_quoted(part, quote, "table") for part in parts)
     of_systems = _columns(columns, names, known, quote)
@@ -478,12 +472,12 @@ def columns_of(n_systems: int, width: int) -> list[str]:
     ['sum_0', 'sum_1', 'product_0_0', 'product_0_1', 'product_1_1', 'units_0_1', 'segments_0_1', \
 'squares_0_1']
     """
-    columns = range(n_systems * width)
+    columns, differing = range(n_systems * width), ("units", "segments", "squares")
     return [
         *FIRST,
         *(f"sum_{i}" for i in columns),
         *(f"product_{i}_{j}" for i, j in combinations_with_replacement(columns, 2)),
-        *(f"{x}_{a}_{b}" for a, b in combinations(range(n_systems), 2) for x in DIFFERING),
+        *(f"{x}_{a}_{b}" for a, b in combinations(range(n_systems), 2) for x in differing),
     ]
 
 
@@ -652,8 +646,12 @@ def _differing(
 ) -> tuple[NDArray[np.int64], Floats | None, tuple[str, ...]]:
     """Return on how many units pairs differ, `(S, S)`, what these are worth, and a note."""
     if known is None:
+        note = (
+            f"On how many {plural(unit)} two systems differ is not among these moments, and all "
+            f"are taken for such, which t's degrees of freedom rest on; give differing."
+        )
         counts = n_units * (1 - np.eye(n_systems, dtype=np.int64))
-        return counts, None, (_UNCOUNTED.format(units=plural(unit)),) if n_systems > 1 else ()
+        return counts, None, (note,) if n_systems > 1 else ()
     units, segments, squares = known
     worth = np.divide(
         segments.astype(np.float64) ** 2, squares, out=np.zeros(units.shape), where=squares > 0

@@ -107,7 +107,10 @@ class CorpusScore(torchmetrics.Metric):
         return found
 
     def compute(self) -> torch.Tensor:
-        """Return the corpus score so far, of all ranks; an `InputError` without segments."""
+        """Return the corpus score of all segments so far, on all ranks.
+
+        No segments, or an id with different statistics, raise an `InputError`.
+        """
         try:
             return torch.tensor(self._collected().compute(), device=self.device)
         except InputError:
@@ -121,7 +124,10 @@ class CorpusScore(torchmetrics.Metric):
         return self
 
     def accumulator(self) -> Accumulator:
-        """Return an `Accumulator` of all segments, for `Monitor.check`; all ranks must call it."""
+        """Return an `Accumulator` of all segments so far, on all ranks; all of them must call it.
+
+        For `Monitor.check`, for example.
+        """
         synced = False
         with suppress(TorchMetricsUserError):  # it is synced already
             self.sync(dist_sync_fn=self.dist_sync_fn, should_sync=self.sync_on_compute)

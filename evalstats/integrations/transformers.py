@@ -300,7 +300,10 @@ def fingerprint(labels: Any, pad: int | None = None) -> str:
 
 
 def _label_bytes(labels: Any, pad: int | None) -> list[list[bytes]]:
-    """Return of each label, if any, the rows without padding: their types, shapes and values."""
+    """Return of each label, of which there may be several or none, the rows without padding.
+
+    A row is its type, its shape and its values.
+    """
 
     def marked(row: Any) -> bytes:
         values: NDArray[Any] = np.asarray(row)

@@ -23,13 +23,12 @@ from evalstats.analysis.design import (
 )
 from evalstats.analysis.options import Options, PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
-from evalstats.checks import also_called, choice, flag, listed, shown, taking
+from evalstats.checks import also_called, choice, flag, listed, plain, shown, taking
 from evalstats.designs.arenas.battles import (
     ASKED,
     BattleTable,
     BradleyTerry,
     both_bad_notes,
-    simple,
 )
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import InputError
@@ -55,13 +54,12 @@ from evalstats.logs.pivot import Pivot, epochs_of, pivots_of, usual_epochs
 from evalstats.logs.reading import (
     Logs,
     OneLog,
-    check_patterns,
     distinguished,
     places_of,
     read_several,
     told_apart,
 )
-from evalstats.logs.rows import Key, Rows, as_directions, matches, natural
+from evalstats.logs.rows import Key, Rows, as_directions, check_patterns, matches, natural
 from evalstats.logs.sources import without_suffix
 from evalstats.metrics import Mean, Ratio
 from evalstats.results.estimates import Estimates
@@ -133,14 +131,10 @@ def compare_logs(logs: Logs, **options: Unpack[ComparedLogs]) -> Comparison:
         its harness counts it (SWE-bench, τ-bench, promptfoo, DeepEval: as failed), and all else
         that is missing is refused.
     epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, or a list, optional
-        What several answers to an item are, as in `read_log`; by default what the first log says,
-        and else runs where a column `seed` or `run` numbers them for every item, and their mean. Of
-        several each is a metric: ``["pass^1", "pass^4"]``.
-    directions : mapping of str to {"higher", "lower"}, optional
-        What is better under a metric whose name does not say it, as in `read_log`.
-    columns : mapping of str to str, optional
-        What columns of tables are, where their names do not say it, as in `read_log`:
-        ``{"mine": "score"}``.
+        What several answers to an item are, as in `read_log`; by default what the first log says.
+        Of several each is a metric: ``["pass^1", "pass^4"]``.
+    directions, columns : mapping, optional
+        As in `read_log`: ``{"judge": "lower"}`` and ``{"mine": "score"}``.
     human : path, frame, Log or str, optional
         People's scores of a random sample of the items, where the scores are those of a judge: a
         table, joined by the ids of the items and the names of systems, or the name of a column of
@@ -362,7 +356,8 @@ def _labelled(
             named |= {} if of is None else {argument: of}
             continue
         names = []
-        for kind, values in (by_name or {unit_name(of, argument.removesuffix("s")): of}).items():
+        otherwise = {"by": "stratum"}.get(argument, argument.removesuffix("s"))
+        for kind, values in (by_name or {unit_name(of, otherwise): of}).items():
             if isinstance(values, str):
                 names.append(values)
                 continue
@@ -559,7 +554,10 @@ def _corrected(
     people: Mapping[str, Sequence[SegmentStatistics]],
     notes: list[Note],
 ) -> dict[str, list[SegmentStatistics]]:
-    """Return a judge's statistics, by task, corrected by people's, which may name no task."""
+    """Return a judge's statistics, by task, corrected by people's; what is left out is noted.
+
+    People's scores that name no task are those of an only one.
+    """
     judged = {}
     for task, tables in tasks.items():
         named = people.get(task, people.get(""))
@@ -606,7 +604,10 @@ def _unlike_people(
 def _judged(
     tables: Sequence[SegmentStatistics], people: SegmentStatistics, notes: list[Note]
 ) -> SegmentStatistics:
-    """Return statistics of judges, one table each, and people, joined by items; gaps are noted."""
+    """Return statistics of judges and people, joined by the ids of items; what lacks is noted.
+
+    Each judge has a table of the same items.
+    """
     table = tables[0]
     assert table.segment_ids is not None
     assert people.segment_ids is not None
@@ -619,7 +620,7 @@ def _judged(
             argument="human",
         )
     if n_unknown := len(people.segment_ids) - len(known):
-        line = f"People's scores of {counted(n_unknown, 'item')} that no log has are left out"
+        line = f"People's scores of {counted(n_unknown, table.unit)} that no log has are left out"
         notes.append(Note("people", line))
     rows: NDArray[Any] = np.zeros(table.values.shape)
     systems = [people.systems.index(name) for name in table.systems]
@@ -671,7 +672,7 @@ def _of_arena(
     for name, of in () if is_told else table.labels.items():
         n_asked = len(set(of))
         # Several battles may share a prompt.
-        if simple(name) in ASKED and "" not in of and 1 < n_asked < n:
+        if plain(name) in ASKED and "" not in of and 1 < n_asked < n:
             notes.append(
                 f"{n:,} battles are of {n_asked:,} different {name}: where another test would have "
                 f'others, these are the units; give groups="{name}".'
@@ -687,7 +688,10 @@ def _of_arena(
 
 
 def _battles(logs: Sequence[Log], systems: Mapping[str, int]) -> BattleTable:
-    """Return the battles of systems, whose numbers these are; two rows of one item are a battle."""
+    """Return the battles between some systems, whose numbers these are, with all their labels.
+
+    Two rows of one item are a battle, one a system.
+    """
     pairs: dict[tuple[int, str], list[tuple[int, float]]] = {}
     labels: dict[str, dict[tuple[int, str], Hashable]] = {}
     for i, log in enumerate(logs):

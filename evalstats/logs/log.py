@@ -29,7 +29,10 @@ _RELATIVE, _ABSOLUTE = 1e-6, 1e-9
 
 
 class Wanted(NamedTuple):
-    """Which rows are wanted, by patterns; labels are paths of keys; `columns` have roles."""
+    """Which rows are wanted, by patterns; what is kept as labels, by paths of keys (`dotted`).
+
+    `columns` are the roles of columns of tables: ``{"mine": "score"}``.
+    """
 
     task: tuple[str, ...] = ()
     metric: tuple[str, ...] = ()
@@ -90,7 +93,11 @@ class Wanted(NamedTuple):
 
 
 def _called(key: Key) -> tuple[tuple[str, ...], ...]:
-    """Return how a key is asked for: ``(("mmlu",), ("acc", "acc,none"), ("none",))``."""
+    """Return the names by which a task, a metric and a filter can be asked for.
+
+    A metric also goes by the harness's "acc,none": the result is
+    ``(("mmlu",), ("acc", "acc,none"), ("none",))``.
+    """
     return (key.task,), (key.metric, f"{key.metric},{key.filter}"), (key.filter,)
 
 
@@ -280,7 +287,10 @@ class Log(Result):
     def select(
         self, task: Patterns = None, metric: Patterns = None, filter: Patterns = None
     ) -> Log:
-        """Return the rows whose names match, as shells match files; none is an `InputError`."""
+        """Return the rows whose task, metric and filter match, as shells match file names.
+
+        Where nothing matches an `InputError` says what there is.
+        """
         wanted = Wanted.of(task, metric, filter)
         selected = self.part(wanted)
         wanted.check(selected.rows, self.rows, self.path, self.groups)
@@ -399,7 +409,7 @@ def log_of(
     groups: Mapping[str, tuple[str, ...]] | None = None,
     group_scores: Mapping[tuple[Key, str], float] | None = None,
 ) -> Log:
-    """Return the rows that a format read as a `Log`, in the natural order of tasks.
+    """Return the rows that a format read as a `Log`, tasks in the natural order of their names.
 
     Rows without any score are left out, and named in `Log.skipped` after the lines of `skipped`.
     """
@@ -449,7 +459,10 @@ def by_key(rows: Iterable[Rows]) -> dict[Key, list[Rows]]:
 
 
 def incompleteness(rows: Sequence[Rows]) -> str:
-    """Return what logs lack, and scores: "2 of 8 scores are missing (1 of A, 1 of B)"."""
+    """Return a line on what logs lack by their own account, and on how many scores are missing.
+
+    As in "2 of 8 scores are missing (1 of A, 1 of B)"; the line is empty where nothing is.
+    """
     systems: dict[str, list[str]] = {}
     for one in rows:
         if one.lacking:

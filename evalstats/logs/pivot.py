@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.design import label_codes
+from evalstats.analysis.design import Called, label_codes
 from evalstats.checks import listed, shown
 from evalstats.designs.trials.metrics import EPOCHS, Trials, trials_named
 from evalstats.errors import Argument, InputError
@@ -22,7 +22,7 @@ from evalstats.inference.student import mean_squares
 from evalstats.logs.rows import Key, Rows, natural_order, taken
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
 from evalstats.metrics.ratios import MeanOfRuns
-from evalstats.results.records import counted
+from evalstats.results.records import counted, only
 from evalstats.statistics.segments import SegmentStatistics
 
 
@@ -72,9 +72,10 @@ def n_runs(rows: Rows) -> int | None:
 
 
 def epochs_differ(rows: Rows) -> float:
-    """Return the p-value of F for means of epochs that differ by more than items explain, or 1.
+    """Return the p-value of F for means of epochs that differ by more than items explain.
 
-    It is that of a two-way analysis of the items that have a score in every epoch.
+    Of items that have a score in every epoch, in a two-way analysis of items and epochs; 1 where
+    there are none.
     """
     numbers, there = rows.items.epochs, ~rows.is_gone
     if not len(numbers) or not isinstance(rows.metric, Mean):
@@ -100,7 +101,10 @@ def epochs_differ(rows: Rows) -> float:
 
 
 def as_trials(epochs: object, score: str = "") -> Trials | None:
-    """Return the metric that answers are trials of, "acc pass^4"; `None` of "mean" and "runs"."""
+    """Return the metric that answers are trials of, called after the score: "acc pass^4".
+
+    It is `None` of "mean" and "runs".
+    """
     if epochs in ("mean", "runs"):
         return None
     if (metric := trials_named(epochs, score)) is not None:
@@ -272,7 +276,16 @@ class Pivot(NamedTuple):
             segment_ids=tuple(compress(self.ids, is_kept)),
             labels={name: tuple(compress(of, is_kept)) for name, of in self.labels.items()},
             repeats=self._repeats(kept),
+            unit=self.called[0],
+            part=self.called[1],
         )
+
+    @property
+    def called(self) -> Called:
+        """What an item is called, and what a task: the word that the logs of all systems have."""
+        words = zip(*(part.rows.called for part in self.parts), strict=True)
+        unit, part = map(only, words, ("item", "task"))
+        return unit, part
 
     def labelled(self, name: str, labels: Sequence[Hashable], argument: str) -> Pivot:
         """Return the same with one more label of this name, which is given by place.

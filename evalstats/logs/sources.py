@@ -105,11 +105,6 @@ class Source:
         seen = (path for path in paths if "/." not in f"/{path.relative_to(self.path).as_posix()}")
         return sorted(path for path in seen if path.is_file())
 
-    @cached_property
-    def parts(self) -> list[Source]:
-        """The files as sources of their own, of which no format reads the beginning again."""
-        return [Source(path) for path in self.files]
-
     @property
     def suffix(self) -> str:
         """The last suffix in lower case, not that of compression; empty for a folder."""

@@ -102,7 +102,10 @@ class Accumulator:
         self._add(((rows_of(self.metric, hypotheses, references), labels, marks),))
 
     def merge(self, other: Accumulator) -> Accumulator:
-        """Add what another accumulator, of the same metric, has collected, and return this one."""
+        """Add what another accumulator has collected, and return this one.
+
+        Another metric, or ids in only one of the two, raise an `InputError`.
+        """
         if not isinstance(other, Accumulator):
             raise InputTypeError(f"other must be an Accumulator, got {type(other).__name__}")
         if not is_same_metric(self.metric, other.metric):
@@ -132,7 +135,10 @@ class Accumulator:
         return self._collected()[2]
 
     def compute(self) -> float:
-        """Return the corpus score of all segments so far; an `InputError` where there are none."""
+        """Return the corpus score of all segments so far.
+
+        No segments, or an id with different statistics, raise an `InputError`.
+        """
         # On the grid sums of fractions are exact too; it is the grid of `estimate`.
         rows = self.statistics().values[0]
         return float(self.metric.score(np.sum(exact_grid(rows), axis=0, dtype=np.float64)))

@@ -229,10 +229,10 @@ class Monitor:
         bases = [check.basis for check in self.checks if check.basis.kurtosis is not None]
         counts, unit = [(basis.n_differing, basis.worth) for basis in bases], self._unit
         ending = (
-            f", in most checks: where every step fails on a few {unit}s of its own, up to one run "
-            f"in seven without any improvement reported one, not one in twenty"
+            f"That is so in most checks. Where every step fails on a few {unit}s of its own, up to "
+            f"one run in seven without any improvement reported one, not one in twenty"
         )
-        return tuple(carried_notes(counts, unit, "from the best step ", ending))
+        return tuple(carried_notes(counts, unit, " from the best step", ending))
 
     def __repr__(self) -> str:
         """Return the checks as a table, the best step marked, and what follows from them."""
@@ -409,7 +409,10 @@ def _digest(state: Mapping[str, Any]) -> str:
 
 
 def _table(checks: Sequence[Checkpoint]) -> tabular.Table:
-    """Lay out the checks of a run with marks; of many there are the improvements and the last."""
+    """Lay out the checks of a run, marks on the best one and on those that improved.
+
+    Of many there are the improvements and the last.
+    """
     best, last = checks[-1].best.step, checks[-_MOST_ROWS:][0].step
     shown = [c for c in checks if c.step >= last or c.improved or c.step == best]
     decimals = tabular.decimals([check.standard_error for check in shown])

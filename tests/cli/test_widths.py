@@ -150,6 +150,14 @@ def test_names_are_cut_in_the_middle_where_they_still_differ():
     assert cut[0].startswith("…x")
 
 
+def test_two_columns_of_names_leave_room_for_every_other_column():
+    rows = tuple((f"{x * 20}-a", f"{x * 20}-b", "[-10.25, +10.25]", "no evidence") for x in "xyz")
+    table = Table("t", ("system", "baseline", "[95 % interval]", "verdict"), rows, "<<><")
+    lines = table.lines(40)[0]
+    assert max(map(len, lines)) <= 40
+    assert len([line for line in lines if "-a" in line and "-b" in line]) == 6
+
+
 def test_a_table_of_numbers_alone_goes_on_below_itself():
     header = ("#", *(f"system {i}" for i in range(9)))
     rows = tuple((str(i), *(f"{i}.{j}{i}{j}" for j in range(9))) for i in range(2))

@@ -92,6 +92,9 @@ an interval has as much on either side
 - [alpha / 2, 1 - alpha / 2]
 + [alpha, 1 - alpha / 2]
 @ designs/judges.py: judged
+the weight of a judge in a plan is that of so many labels
+- self.both * left / self.judge
++ self.both / self.judge
 the judge's difference is held against that of other segments
 - each += [b - a for a, b in combinations(each, 2)]
 + pass
@@ -173,14 +176,14 @@ what shares both labels counts once
 two labels know as much as the one with fewer
 - Spread(error, 1.0, min(one
 + Spread(error, 1.0, max(one
-@ designs/meta/measures.py: meta
+@ designs/meta.py: meta
 the p-values of people and of a metric are of the same side
 - people, metric = (ndtr(-z) for z, _ in _sizes(totals))
 + people, metric = (ndtr(-np.abs(z)) for z, _ in _sizes(totals))
 differences of one size become ties together
 - last = np.append(thresholds[1:] > thresholds[:-1], True)
 + last = np.append(thresholds[1:] >= thresholds[:-1], True)
-@ designs/meta/meta.py: meta
+@ designs/meta.py: meta
 what a metric lacks is missing for all
 - known = np.all(np.isfinite(scores), axis=0)
 + known = np.isfinite(scores[0])
@@ -591,7 +594,7 @@ a share is kept of what the baseline scores
 of counted answers a recovery is a margin
 - influence = drawn.difference(a, b).influence
 + influence = effect.influence
-@ questions/gates/gate.py: gates
+@ questions/gates.py: gates
 without a limit a loss of errors is that there are more
 - alternative=alternative,
 + alternative=alternative if is_limited else "less",
@@ -601,7 +604,7 @@ any check may fail, and these p-values are adjusted among all
 where the total alone is asked, tasks are not
 - asked = [d.aggregate is not None or not is_of_totals for _, d in rows]
 + asked = [True for _, d in rows]
-@ questions/gates/gates.py: gates
+@ questions/gates.py: gates
 an undecided gate that counts as passed is no error in JUnit's XML
 - _JUNIT_OF_UNDECIDED = {None: "error", "pass": "skipped", "fail": "failure"}
 + _JUNIT_OF_UNDECIDED = {None: "error", "pass": "error", "fail": "error"}
@@ -652,6 +655,9 @@ of columns that can go the first goes first
 names are cut where they still differ
 - if len(set(some)) == n_distinct:
 + if some:
+names are cut further where a table goes on below itself
+- if cuts and total(names) + beside > limit:
++ if False:
 @ results/files.py: latex
 what is wider than a column is a float of the page
 - kind = "table*" if max(points) > _COLUMN else "table"
@@ -663,6 +669,9 @@ what stands in the text fits a column
 a file is the same on every terminal
 - width = _columns(sys.stdout) if path == STANDARD else None
 + width = _columns(sys.stdout)
+errors break no path
+- break_long_words=False
++ break_long_words=True
 @ results/marks.py: plots report
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
@@ -682,6 +691,14 @@ ranks begin at 1
 the density of a difference is that of differences
 - return a - b
 + return a
+@ pictures/figures.py: plots
+a font that has the signs of a name is taken
+- return {"family": [*rcParams["font.family"], *families], "weight": "normal"}
++ return {}
+@ pictures/plots.py: plots
+a matrix has room for the names of its columns
+- width = min(max(WIDTH, WIDTH / 2 + _COLUMN_WIDTH * max(map(len, groups))), _WIDEST)
++ width = WIDTH
 @ pictures/tables.py: plots
 a rule stands before totals and nowhere else
 - if 0 < plan.table.n_totals < n:
@@ -1037,7 +1054,7 @@ a case of DeepEval that failed for an error alone has not failed
 what ended with an error fails where its harness counts it so
 - values[is_failed] = 0.0, 1.0
 + values[is_failed] = np.nan
-@ questions/gates/gates.py: logs_missing
+@ questions/gates.py: logs_missing
 a gate over items that one side lacks does not pass
 - replace(check, verdict="undecided", barred=why) if check.verdict == "passed" else check
 + check
@@ -1222,7 +1239,7 @@ a name may begin with a dash
 + yield word
 @ cli/inputs.py: cli
 names are checked before anything is counted
-- _check_patterns(options, systems_named)
+- check_patterns(options.systems or (), systems_named, "systems")
 + pass
 a baseline that is not there is the first thing said
 - if options.command == "gate" and _known(name, systems, paths) is None:
@@ -1423,7 +1440,7 @@ a system that is worse is never shown by a sequence
 where the judge is useless the gradient is that of the labels
 - share[..., 2], share[..., 4] = by_part
 + share[..., 2], share[..., 5] = by_part
-@ designs/plans/plan.py: plans
+@ designs/plans.py: plans
 an item that was drawn counts 1/π times
 - np.divide(1.0, self.chances) * is_run
 + 1.0 * is_run
@@ -1433,14 +1450,17 @@ the system that was run on all is a prediction too
 a plan is refused for other references
 - if len(known) > 1:
 + if False:
-@ designs/plans/planned.py: plans
+@ designs/plans.py: plans
+strata that a plan drew within are not pooled in silence
+-             if within is not None:
++             if False:
 items that were run are a sample of their own, and so are the others
 - return np.asarray(statistics[..., 0] > 0)
 + return np.ones(statistics.shape[:-1], np.bool_)
 units are whole ones of what was drawn
 - is_split = bool(drawn) and
 + is_split = False and
-@ designs/plans/drawing.py: plans
+@ designs/plans.py: plans
 squared residuals of few systems are shrunk
 - kept = max(0.0, 1 - chance / spread)
 + kept = max(1.0, 1 - chance / spread)
@@ -1477,8 +1497,8 @@ both p-values of a difference are printed
 + also = ""
 @ pictures/findings.py: report
 a mark of few groups stands beside a claim alone
-- sure += mark_of(c, scores[0].unit) if n_beaten else ""
-+ sure += mark_of(c, scores[0].unit) if own else ""
+- sure += mark_of(c, scores[0]) if n_beaten else ""
++ sure += mark_of(c, scores[0]) if own else ""
 @ results/files.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()

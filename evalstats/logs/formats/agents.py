@@ -89,7 +89,8 @@ def _asked(task: Any, *keys: str) -> str:
 def _tau_bench(reading: Reading) -> Iterator[Rows]:
     """Yield the rewards of each file; agents are called by what tau-bench calls their files.
 
-    Its domain, which is the task, is in its name alone; that of ``airline.json`` has the folder's.
+    Only the name of a file says the domain, which is the task. The agent of ``airline.json`` is
+    called after the folder.
     """
     named: dict[Path, tuple[str, str]] = {}
     for path in reading.files:
@@ -231,6 +232,7 @@ TAU_BENCH = Format(
     lambda source: has(first_of(source.json), "task_id", "reward", "info", "trial"),
     _tau_bench,
     partial(begins, beginning=_TRIALS),
+    ("task", "domain"),
 )
 TAU2_BENCH = Format(
     "tau2-bench",
@@ -238,6 +240,7 @@ TAU2_BENCH = Format(
     lambda source: all(get(source.json, "info", of) is not None for of in _TAU2_INFO),
     _tau2_bench,
     partial(begins, beginning=_RESULTS),
+    ("task", "domain"),
 )
 SWE_BENCH = Format(
     "SWE-bench",
@@ -245,6 +248,7 @@ SWE_BENCH = Format(
     lambda source: has(source.json, "resolved_ids", "total_instances"),
     _swe_bench,
     partial(begins, beginning=_REPORT),
+    ("instance", "task"),
 )
 
 
@@ -306,7 +310,10 @@ def _read(record: Any, place: int, where: str) -> _Result:
 
 
 class _Column(NamedTuple):
-    """Results of one provider and prompt; `stated` are promptfoo's numbers of all, or None."""
+    """The results of one provider with one prompt.
+
+    `stated` are promptfoo's numbers of all of them, None where there are none.
+    """
 
     provider: str
     prompt: str
@@ -447,7 +454,7 @@ def _promptfoo(reading: Reading) -> Iterator[Rows]:
             )
 
 
-PROMPTFOO = Format("promptfoo", ".json .jsonl", _is_promptfoo, _promptfoo)
+PROMPTFOO = Format("promptfoo", ".json .jsonl", _is_promptfoo, _promptfoo, called=("test", "task"))
 
 
 def _is_deepeval(source: Source) -> bool:
@@ -589,5 +596,10 @@ def _mean_stated(run: Any, metric: str) -> float | None:
 
 
 DEEPEVAL = Format(
-    "DeepEval", ".json", _is_deepeval, _deepeval, partial(begins, beginning=_TEST_RUN)
+    "DeepEval",
+    ".json",
+    _is_deepeval,
+    _deepeval,
+    partial(begins, beginning=_TEST_RUN),
+    ("test case", "task"),
 )

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.checks import is_missing
-from evalstats.designs.arenas.battles import ASKED, VOTERS, columns_of_battles, simple, table_of
+from evalstats.checks import is_missing, plain
+from evalstats.designs.arenas.battles import ASKED, VOTERS, columns_of_battles, table_of
 from evalstats.errors import Argument, InputError
 from evalstats.logs.formats.format import (
     Format,
@@ -175,13 +175,13 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
     except InputError as error:
         raise error.within(table.path) from None
     named_labels = [name for name, role in roles.items() if role == "label"]
-    asked_for = {simple(name): name for name in (*named_labels, *wanted.labels)}
+    asked_for = {plain(name): name for name in (*named_labels, *wanted.labels)}
     is_said = SHOWN_FIRST in table.cells
     # What is not said of judges' games is known of battles.
     labels = {WINNER: winner, SHOWN_FIRST: [""] * len(places) if is_said else first}
     for column in table.cells:
-        if column not in known and simple(column) in (*_LABELS, *asked_for):
-            labels[asked_for.get(simple(column), column)] = named(column)
+        if column not in known and plain(column) in (*_LABELS, *asked_for):
+            labels[asked_for.get(plain(column), column)] = named(column)
     n, n_gone = len(table.lines), len(table.lines) - len(places)
     if n_gone:
         skipped.append(f"{n_gone:,} of {n:,} battles, which name no winner")
@@ -264,4 +264,5 @@ ALPACA_EVAL = Format(
     lambda source: has(first_of(source.json), "instruction", "preference"),
     _alpaca_eval,
     lambda source: source.path.name == "annotations.json",
+    ("instruction", "task"),
 )

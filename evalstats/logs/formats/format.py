@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.design import Called
 from evalstats.checks import shown
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
@@ -54,7 +55,8 @@ class Format:
 
     A single file is of the format if it has one of the `suffixes`, ".json .jsonl", less that of
     compression, and `fits`; no other file is opened. Of a folder the files are read that `listed`
-    knows by their names or first bytes; a format without it reads single files only.
+    knows by their names or first bytes; a format without it reads single files only. `called` says
+    what it calls an item, and a task, where that is not said by the file.
     """
 
     name: str
@@ -62,12 +64,13 @@ class Format:
     fits: Callable[[Source], bool]
     rows: Callable[[Reading], Iterable[Rows]]
     listed: Callable[[Source], bool] | None = None
+    called: Called | None = None
 
     def files(self, source: Source) -> Iterator[Path]:
         """Yield the files of a folder that are of this format, or the file that is."""
         if source.path.is_dir():
             if self.listed is not None:
-                yield from (part.path for part in source.parts if self.listed(part))
+                yield from (path for path in source.files if self.listed(Source(path)))
         elif source.suffix in self.suffixes.split() and self.fits(source):
             yield source.path
 
@@ -79,6 +82,8 @@ class Format:
         """Return what is wanted of a file or folder of this format."""
         reading = Reading(source, list(self.files(source)), wanted, self.name)
         rows = list(self.rows(reading))
+        if self.called is not None:
+            rows = [replace(one, called=self.called) for one in rows]
         return log_of(
             source.path,
             reading.format,
@@ -171,7 +176,10 @@ def ended(unit: str, errors: Sequence[object], n_whole: int | None = None) -> st
 
 
 def settings_of(**values: object) -> dict[str, str]:
-    """Return settings as text, ``{"version": "1.0"}``; unknown ones and paths are left out."""
+    """Return settings as text, without those that are not known: ``{"version": "1.0"}``.
+
+    A dataset that is a path says where it was on one machine, and not what it is.
+    """
     known = {
         name: f"{value:g}" if isinstance(value, float) else str(value)
         for name, value in values.items()

@@ -59,7 +59,10 @@ class UnreadableError(Exception):
 
 
 class Logged(NamedTuple):
-    """The rows of a metric: `where(i)` names row i, of a mean more is better where `higher`."""
+    """The rows of one metric, as the log has them.
+
+    `where(i)` is what messages call row i, and `higher` whether more is better under a mean.
+    """
 
     metric: str
     values: list[Any]
@@ -92,9 +95,10 @@ class _Aggregation(NamedTuple):
     are_pairs: bool = False
 
     def read(self, rows: Logged) -> Read:
-        """Return the metric of rows and their statistics; a wrong row is an `InputError`.
+        """Return the metric of rows and their statistics.
 
-        Where the first is wrong no row is what was expected (`UnreadableError`).
+        Where the first row cannot be read no row is what was expected (`UnreadableError`); where a
+        later one cannot, that row is wrong (`InputError`).
         """
         parsed = []
         for i, row in enumerate(rows.values):
@@ -525,7 +529,10 @@ def _texts(record: Mapping[str, Any]) -> dict[str, str]:
 
 @dataclass
 class _Lines(Answers):
-    """The lines of a task under a filter: metrics that the last `names`, and those `asked`."""
+    """The lines of a task under one filter.
+
+    `names` are the metrics that the last line names, and `asked` those of them that are wanted.
+    """
 
     names: Any = None
     asked: Sequence[str] = ()

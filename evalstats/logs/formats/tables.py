@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, is_from, label, meant, shown
+from evalstats.checks import choice, is_from, label, meant, plain, shown
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.logs.formats.format import BY_PLACE, Format, Reading
 from evalstats.logs.log import Log, Wanted, log_of
@@ -33,7 +33,7 @@ from evalstats.logs.rows import (
     is_never,
     matches,
     mean_rows,
-    plain,
+    noun,
 )
 from evalstats.logs.sources import (
     MOST_LINE,
@@ -100,7 +100,10 @@ _HASHED = ("source", "src", "reference", "ref", "question")
 
 
 class Columns(NamedTuple):
-    """A table by columns: N cells each, None where one is empty; `lines` number rows: "line 7"."""
+    """A table by columns: N cells each, None where a cell is empty.
+
+    `lines` say where each row was in the file, as numbers of what `unit` is: "line 7".
+    """
 
     path: str
     cells: dict[str, list[Any]]
@@ -275,9 +278,10 @@ class Roles(NamedTuple):
 def roles_of(
     path: str, names: Iterable[str], labels: Sequence[str], named: Mapping[str, str | None]
 ) -> Roles:
-    """Return the role of each column: what `named` says, else what the name of the column says.
+    """Return the role of each column of a table.
 
-    The columns that `labels` names are labels, unless they have another role.
+    It is what `named` says, such as ``{"mine": "score"}``, and else what the name of the column
+    says. The columns that `labels` names are labels, unless they have another role.
     """
     names = list(names)
     check_named(path, names, named)
@@ -393,7 +397,8 @@ def _columns_by_role(
 ) -> tuple[dict[str, str | None], list[str]]:
     """Return the column of each role, and the columns that were passed over.
 
-    Those that are called like a role that the caller names are, but scores may be others.
+    A role that the caller names is not looked for: columns that are called like it are passed over,
+    but those of scores may be others.
     """
     by_role: dict[str, str | None] = dict.fromkeys(_ROLES)
     by_role |= {role: name for name, role in named.items() if role in _ROLES and role != "score"}
@@ -602,7 +607,7 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     graded = [name for name, of in chosen.items() if all(marks(table.cells[c]) for c in of)]
     scores = _Scores(values, are_systems, rows, graded)
     kept = [one for one in _rows(table, scores, labels, roles) if wanted.has(one.key)]
-    unused = [f"column {column!r}, whose part another has" for column in roles.unused]
+    unused = [f"column {column!r}, since another is taken for it" for column in roles.unused]
     said = f", items are {apart}/{roles.segment}" if apart else "" if has_names else BY_PLACE
     return kept, [*unused, *left_out], said
 
@@ -718,6 +723,7 @@ def _rows(
 ) -> Iterator[Rows]:
     """Yield the rows of every system and metric, which have the same items in a task and filter."""
     metrics: dict[str, tuple[Metric, bool]] = {}
+    unit, part = noun(roles.segment or ""), noun(roles.task or "task")
     by_task: dict[tuple[str, str], dict[tuple[str, str], Mapping[Answer, int]]] = {}
     for (task, filter, system, metric_name), rows in scores.rows.items():
         by_task.setdefault((task, filter), {})[system, metric_name] = rows
@@ -762,6 +768,7 @@ def _rows(
                 statistics if statistics.shape[1] == 2 else mean_rows(statistics[:, 0]),
                 is_absent=is_absent if np.any(is_absent) else None,
                 is_directed=is_directed,
+                called=(unit if unit != part else "item", part),
             )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
 from math import ceil
 from typing import Any
@@ -19,7 +20,7 @@ from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, is_extracted, systems_of
 from evalstats.checks import also_called, integer, real, share
 from evalstats.designs.looks.spending import inflation
-from evalstats.designs.one_sample.against import PAIR, Bound, OneSample, ShareAgainst, as_bound
+from evalstats.designs.one_sample import PAIR, Bound, OneSample, ShareAgainst, as_bound
 from evalstats.designs.trials.repeats import (
     TrialSpread,
     cheapest_of,
@@ -101,9 +102,8 @@ def power(
         grows in proportion.
     difference : float, optional
         Size of a true difference, above 0, in points of the score: how often it is found on
-        `n_segments`, and how many find it with the target power. Choose the least difference that
-        matters to you. The one that the pilot happened to show says nothing beyond its p-value
-        (Hoenig and Heisey, 2001), and often overstates the true one.
+        `n_segments`, and how many find it with the target power. Choose the least one that matters
+        to you: that of the pilot says nothing beyond its p-value (Hoenig and Heisey, 2001).
     n_segments : int, optional
         Segments of the test set that is planned, or groups; by default those of the pilot.
     power : float
@@ -134,7 +134,7 @@ def power(
     width : float, optional
         How many segments make the interval so narrow, from its lower bound to its upper one.
     confidence_level : float
-        Of the intervals, which say how well so small a pilot knows the standard deviation (from the
+        Of the intervals, which say how well such a pilot knows the standard deviation (from the
         kurtosis of the differences; after Bonett, 2006), or the share of segments that differ
         (Wilson, 1927). With BLEU, chrF and TER those of 95 % hold 90 % of the time.
 
@@ -370,13 +370,15 @@ class Design:
         low, high = wilson(self.discordant, self.n * self.worth, quantile)
         return replace(self, discordant=low), replace(self, discordant=high)
 
+    def _error(self, n: int, runs: int) -> float:
+        """Return the standard error of the difference."""
+        of_runs = sum(r for r, _ in self.of_runs) / runs
+        return float(np.hypot(self.deviation(runs) / n**0.5, of_runs**0.5))
+
     def least(self, n: int, runs: int) -> float | None:
         """Return the least difference that is found with the target power, if any is."""
-        of_runs = sum(r for r, _ in self.of_runs) / runs
-        step = float(np.hypot(self.deviation(runs) / n**0.5, of_runs**0.5))
-        return noncentral.least_difference(
-            lambda d: self.power(d, n, runs), self.asked.target, step
-        )
+        power, error = partial(self.power, n=n, runs=runs), self._error(n, runs)
+        return noncentral.least_difference(power, self.asked.target, error)
 
     def needed(self, difference: float, runs: int = 1) -> int | None:
         """Return how many units find a difference with the target power, if any number does."""
@@ -384,16 +386,13 @@ class Design:
 
     def narrow(self, width: float, runs: int = 1) -> int | None:
         """Return how many units make an interval so narrow, if any number does."""
-        of_runs = sum(r for r, _ in self.of_runs) / runs
-        alpha = 1 - self.asked.confidence_level
 
-        def distance(n: int) -> float:
+        def narrowness(n: int) -> float:
             degrees = max((self.degrees + 1) * n / self.n - 1, 1.0)
-            error = float(np.hypot(self.deviation(runs) / n**0.5, of_runs**0.5))
-            error *= self._sure(self.known)
-            return -2 * student.quantile(degrees, alpha) * error
+            quantile = student.quantile(degrees, 1 - self.asked.confidence_level)
+            return -2 * quantile * self._error(n, runs) * self._sure(self.known)
 
-        return noncentral.least_size(distance, -width)
+        return noncentral.least_size(narrowness, -width)
 
     def runs_needed(self, difference: float, n: int) -> int | None:
         """Return how many runs of each system find it on n units, if any number does."""
@@ -510,12 +509,9 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
     is_elsewhere = first.influence is None or not units.has_values
-    assumed = assumptions(result, len(units.labels), uneven, is_elsewhere)
-    of_labels = [said for row in rows for said in _said_of_labels(row, n, units.unit, asked)]
+    assumed = assumptions(result, list(map(str, units.labels)), uneven, is_elsewhere)
     cautions = distinct(caution for one in drawn for caution in one.of.cautions)
-    return replace(
-        result, notes=(*cautions, *assumed, *of_labels, *_left_out(same), *size_notes(first))
-    )
+    return replace(result, notes=(*cautions, *assumed, *_left_out(same), *size_notes(first)))
 
 
 def _left_out(same: Sequence[tuple[Drawn, Pair]]) -> Iterator[str]:
@@ -611,13 +607,17 @@ def needed_within(
         known = distance / outcomes.scale, (found.gained + found.lost) / found.n
         items = noncentral.items_within(*known, level, target) * drawn.units.n / found.n
         return ceil(items) if items < ENDLESS else None
+    return _needed_by_t(effect, distance, level, target)
+
+
+def _needed_by_t(effect: Effect, distance: float, level: float, target: float) -> int | None:
+    """Return how many units, of as many runs as there were, show a distance on one side."""
     if effect.spread.error == 0 or level < _LEAST_LEVEL:
         return None
-    asked = Question(level, target, options.confidence_level, alternative="greater")
     # Variances of large or small scores are no numbers; those of several runs are refused.
     unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
-    design = by_t(1 / unit * effect, asked)
-    # Of as many runs as there were.
+    # The level of intervals is not asked.
+    design = by_t(1 / unit * effect, Question(level, target, 0.95, alternative="greater"))
     return design.needed(distance / unit, design.n_runs)
 
 
@@ -635,12 +635,7 @@ def needed_above(pair: PairTest, level: float, target: float) -> int | None:
         return noncentral.least_size(
             lambda m: noncentral.share_power(number, of.share, m * of.n / n, level), target
         )
-    if effect.spread.error == 0:
-        return None
-    asked = Question(level, target, pair.options.confidence_level, alternative="greater")
-    unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
-    design = by_t(1 / unit * effect, asked)
-    return design.needed(ahead / unit, design.n_runs)
+    return _needed_by_t(effect, ahead, level, target)
 
 
 def _check_size(values: Floats | None, drawn: Drawn, what: str) -> None:
@@ -664,12 +659,10 @@ def _pair(
         plan = by_t(drawn.difference(*pair), asked)
         spread = spread_of(drawn, pair, plan.segment)
         plan, of_trials = plan_of_trials(plan, spread, trials, n)
-    found = _record(drawn, plan, n, runs)
-    if drawn.of.corrections and (of_labels := _of_labels(plan, drawn, pair, n)):
-        found = replace(found, of_design=replace(found.of_design, of_labels=of_labels))
+    of_labels = _of_labels(plan, drawn, pair, n) if drawn.of.corrections else None
     base, new = (drawn.of.systems[i] for i in pair)
     observed = float(drawn.scores[pair[1]] - drawn.scores[pair[0]])
-    return replace(found, baseline=base, system=new, observed=observed, of_trials=of_trials)
+    return _record(drawn, plan, n, runs, base, new, observed, of_trials, of_labels)
 
 
 def _alone(
@@ -682,14 +675,22 @@ def _alone(
             f"{drawn.of.systems[0]!r} has the same score on every {drawn.units.unit} under "
             f"{drawn.of.name}: a pilot without variance says nothing of power"
         )
-    found = _record(drawn, plan, n, runs)
-    return replace(
-        found, baseline=f"another, correlation {correlation:g}", system=drawn.of.systems[0]
-    )
+    another = f"another, correlation {correlation:g}"
+    return _record(drawn, plan, n, runs, another, drawn.of.systems[0])
 
 
-def _record(drawn: Drawn, plan: Design, n: int, planned: int | None) -> PairPower:
-    """Return what a design finds on n units of so many runs, without the names of the pair."""
+def _record(
+    drawn: Drawn,
+    plan: Design,
+    n: int,
+    planned: int | None,
+    baseline: str,
+    system: str,
+    observed: float = 0.0,
+    of_trials: TrialPower | None = None,
+    of_labels: LabelPower | None = None,
+) -> PairPower:
+    """Return what a design finds on n units of so many runs."""
     asked, runs = plan.asked, planned or 1
     size = asked.difference
     low, high = plan.bounds()
@@ -712,9 +713,9 @@ def _record(drawn: Drawn, plan: Design, n: int, planned: int | None) -> PairPowe
     sizes = tuple(sorted({n, *_round(least, most)}))
     return PairPower(
         metric=drawn.of.name,
-        baseline="",
-        system="",
-        observed=0.0,
+        baseline=baseline,
+        system=system,
+        observed=observed,
         standard_deviation=plan.deviation(runs),
         **bounds,
         sizes=sizes,
@@ -724,9 +725,11 @@ def _record(drawn: Drawn, plan: Design, n: int, planned: int | None) -> PairPowe
         of_design=DesignPower(
             discordant=plan.discordant if plan.scale and plan.number is None else None,
             number=plan.number,
+            of_labels=of_labels,
             **more,
         ),
         of_runs=None if planned is None else _of_runs(plan, n, planned),
+        of_trials=of_trials,
     )
 
 
@@ -807,25 +810,6 @@ def _of_labels(plan: Design, drawn: Drawn, pair: Pair, n: int) -> LabelPower | N
         label_powers=() if size is None else tuple(of(k).power(size, n) for k in labels),
         labels_needed=needed,
     )
-
-
-def _said_of_labels(row: PairPower, n: int, unit: str, asked: Question) -> Iterator[str]:
-    """Say how many labels of people find the difference, where they correct a judge's scores."""
-    of, size = row.of_design.of_labels, asked.difference
-    if of is None or size is None:
-        return
-    what = f"a difference of {size:g} between {row.system} and {row.baseline} is found with power "
-    what += f"{asked.target:g}"
-    if of.labels_needed is None:
-        yield (
-            f"{row.metric}: people's labels of all {n:,} {plural(unit)} would not do: let the "
-            f"judge score more, so that {what}."
-        )
-    else:
-        yield (
-            f"{row.metric}: with labels of {of.labels_needed:,} {plural(unit)} (now "
-            f"{of.labelled:,}) of {n:,}, {what}."
-        )
 
 
 def _round(least: float, most: float) -> list[int]:

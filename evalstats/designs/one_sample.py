@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
@@ -191,8 +192,11 @@ class OneSample:
     outputs: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
     is_paired: ClassVar[bool] = True
 
+    @cached_property
+    def segments(self) -> Sequence[Segments]:
+        """The segments of the system, one a metric."""
+        return [self.part.segments()] if isinstance(self.part, Total) else self.part.segments()
+
     def drawn(self, options: Options) -> list[Drawn]:
         """Return what is drawn of number and system, one a metric."""
-        part = self.part
-        segments = [part.segments()] if isinstance(part, Total) else part.segments()
-        return from_segments([against(of, self.bound) for of in segments], options)
+        return from_segments([against(of, self.bound) for of in self.segments], options)
