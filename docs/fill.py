@@ -120,7 +120,7 @@ def _readable(got: str) -> str:
         if "|evalstats:" in line:
             line = line[:_SHOWN] + "..."
         is_note = len(line) > _WIDE and "  " not in line and not line.startswith(("-", "|"))
-        lines += textwrap.wrap(line, _WIDE) if is_note else [line]
+        lines += textwrap.wrap(line, _WIDE, break_on_hyphens=False) if is_note else [line]
     return "\n".join(lines) + "\n"
 
 

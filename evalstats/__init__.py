@@ -31,19 +31,18 @@ _MODULES = {
     "designs.shards.resample": "resample_shard",
     "designs.shards.shard": "merge_shards Shard",
     "designs.moments": "Moments moments_query",
-    "designs.plans.plan": "Plan plan",
+    "designs.plans": "Plan plan",
     "analysis.estimate": "estimate",
     "analysis.compare": "compare",
     "analysis.suite": "Suite",
     "designs.arenas.arena": "arena wins",
-    "designs.meta.meta": "meta",
+    "designs.meta": "meta",
     "questions.power.planning": "power",
     "designs.looks.sequential": "SequentialTest",
     "logs.reading": "read_log",
     "logs.log": "Log",
     "logs.joining": "compare_logs estimate_logs",
-    "questions.gates.gates": "Gate GateCheck",
-    "questions.gates.score_gate": "ScoreGate ScoreCheck",
+    "questions.gates": "Gate GateCheck ScoreGate ScoreCheck",
     "designs.looks.looks": "Look Looks",
     "auditing": "audit Audit AuditedTest",
     "testing": "gate assert_not_worse",
@@ -90,11 +89,11 @@ if TYPE_CHECKING:
     from evalstats.designs.looks.looks import Look as Look
     from evalstats.designs.looks.looks import Looks as Looks
     from evalstats.designs.looks.sequential import SequentialTest as SequentialTest
-    from evalstats.designs.meta.meta import meta as meta
+    from evalstats.designs.meta import meta as meta
     from evalstats.designs.moments import Moments as Moments
     from evalstats.designs.moments import moments_query as moments_query
-    from evalstats.designs.plans.plan import Plan as Plan
-    from evalstats.designs.plans.plan import plan as plan
+    from evalstats.designs.plans import Plan as Plan
+    from evalstats.designs.plans import plan as plan
     from evalstats.designs.runs import extract_runs as extract_runs
     from evalstats.designs.shards.resample import resample_shard as resample_shard
     from evalstats.designs.shards.shard import Shard as Shard
@@ -139,10 +138,10 @@ if TYPE_CHECKING:
     from evalstats.questions.domains import MeanDifference as MeanDifference
     from evalstats.questions.domains import OverStrata as OverStrata
     from evalstats.questions.domains import TaskTest as TaskTest
-    from evalstats.questions.gates.gates import Gate as Gate
-    from evalstats.questions.gates.gates import GateCheck as GateCheck
-    from evalstats.questions.gates.score_gate import ScoreCheck as ScoreCheck
-    from evalstats.questions.gates.score_gate import ScoreGate as ScoreGate
+    from evalstats.questions.gates import Gate as Gate
+    from evalstats.questions.gates import GateCheck as GateCheck
+    from evalstats.questions.gates import ScoreCheck as ScoreCheck
+    from evalstats.questions.gates import ScoreGate as ScoreGate
     from evalstats.questions.influence import Influence as Influence
     from evalstats.questions.joint import JointClaim as JointClaim
     from evalstats.questions.power.planned import PairPower as PairPower

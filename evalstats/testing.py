@@ -16,16 +16,14 @@ from evalstats.analysis.options import as_limits
 from evalstats.analysis.suite import Groups, Tables
 from evalstats.analysis.tasks import Task, as_task, is_extracted, is_statistics, tables_of
 from evalstats.checks import also_called, flag, taking
-from evalstats.designs.one_sample.against import as_bound
+from evalstats.designs.one_sample import as_bound
 from evalstats.designs.unpaired import as_unpaired
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
 from evalstats.logs.log import Log, Patterns
 from evalstats.logs.missing import allowed_changes
 from evalstats.logs.reading import read_log
-from evalstats.questions.gates.gate import gated
-from evalstats.questions.gates.gates import Gate
-from evalstats.questions.gates.score_gate import score_gated
+from evalstats.questions.gates import Gate, gated, score_gated
 from evalstats.resampling.executors import Reporting, Workers, as_workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import BARRING

@@ -19,6 +19,9 @@ from evalstats.statistics.segments import group_codes
 
 Labels: TypeAlias = "Iterable[Hashable] | str | None"
 Codes: TypeAlias = "NDArray[np.intp]"
+#: What a segment is called, and what a task is.
+Called: TypeAlias = tuple[str, str]
+CALLED: Called = ("segment", "task")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +30,8 @@ class Units:
 
     n: int
     unit: str = "segment"  # of groups the name of their label, or "group"
+    segment: str = "segment"  # what a segment is called, which without groups is the unit
+    part: str = "task"  # what tasks, or the strata that are taken apart, are called
     sizes: NDArray[np.int64] | None = None  # (N,) segments of each, where one has several
     codes: Codes | None = None  # (N,) stratum within which each is drawn; see `drawn_within`
     members: Codes | None = None  # (n_segments,) group of each segment
@@ -35,6 +40,11 @@ class Units:
 
     #: Whether a quantity has an influence value for each unit.
     has_values: ClassVar[bool] = True
+
+    @property
+    def called(self) -> tuple[str, str, str]:
+        """What a unit, a segment and a task are called."""
+        return self.unit, self.segment, self.part
 
     @property
     def n_strata(self) -> int:
@@ -202,12 +212,14 @@ def refuse_crossed(units: Units, asking: str) -> None:
         )
 
 
-def as_units(n_segments: int, groups: Labels, strata: Labels, name: str = "group") -> Units:
+def as_units(
+    n_segments: int, groups: Labels, strata: Labels, name: str = "group", called: Called = CALLED
+) -> Units:
     """Return what is drawn of so many segments with these labels; groups have a name."""
     if isinstance(groups, Mapping):
         from evalstats.designs.crossed import as_crossed
 
-        return as_crossed(n_segments, groups, strata)
+        return as_crossed(n_segments, groups, strata, called)
     members = codes = None
     names: list[Any] = []
     labels: list[Any] = []
@@ -225,7 +237,7 @@ def as_units(n_segments: int, groups: Labels, strata: Labels, name: str = "group
                 f"(segment {i})"
             )
         codes = codes[first]
-    return design(n_segments, members, codes, labels, name)
+    return design(n_segments, members, codes, labels, name, called)
 
 
 def design(
@@ -234,16 +246,17 @@ def design(
     strata: Codes | None,
     labels: Iterable[Any] = (),
     name: str = "group",
+    called: Called = CALLED,
 ) -> Units:
     """Return units of segments with these groups, in these strata of units."""
     n, sizes = n_segments, None
     if members is not None:
         counts = np.bincount(members)
         n, sizes = len(counts), counts if np.any(counts > 1) else None
-    unit = "segment" if members is None else name
     return Units(
         n,
-        unit,
+        called[0] if members is None else name,
+        *called,
         sizes=sizes,
         codes=drawn_within(strata),
         members=members,

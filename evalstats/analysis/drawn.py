@@ -11,7 +11,7 @@ not know. All systems and metrics of a call have the same resamples.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import Any, ClassVar, Protocol
@@ -30,7 +30,7 @@ from evalstats.inference.randomisation import tie_tolerance
 from evalstats.inference.student import Runs, Spread
 from evalstats.resampling.weighted import recipe, stratum_totals, weighted_totals
 from evalstats.resampling.weights import Stratified, Weights
-from evalstats.results.records import distinct
+from evalstats.results.records import counted, distinct
 from evalstats.results.signatures import Signature
 from evalstats.results.tabular import Table
 
@@ -230,9 +230,6 @@ class Drawn:
     resolution: float = 1.0
     notes: tuple[str, ...] = ()  # what its maker does not know of pairs
     origin: tuple[str, ...] = ()  # sentences on how scores came about
-    _differing: dict[Pair, tuple[int, float]] = field(default_factory=dict, repr=False)
-    #: Of differences that were asked for, which rankings ask for again.
-    spreads: dict[Pair, Spread] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def replicates(self) -> Floats:
@@ -279,7 +276,13 @@ class Drawn:
         fields = {**known, **analysis}
         strata = len(self.units.labels)
         unit = "+".join(side.unit for side in self.units.sides)
-        fields |= {"strata": str(strata) if strata else None, "unit": unit}
+        segment, part = self.units.segment, self.units.part
+        fields |= {
+            "by": part if part != "task" else None,
+            "strata": str(strata) if strata else None,
+            "unit": unit,
+            "from": segment if segment != unit else None,
+        }
         return Signature.create(self.of.metric_name, self.of.signature, fields)
 
     @cached_property
@@ -303,9 +306,7 @@ class Drawn:
         if self.differing is not None:
             n = int(self.differing[a, b])
             return n, float(n if self.worth is None else self.worth[a, b])
-        if (a, b) not in self._differing:
-            self._differing[a, b] = self.of.differ(a, b)
-        return self._differing[a, b]
+        return self.of.differ(a, b)
 
     def difference(self, a: int, b: int, share: float = 1.0) -> Effect:
         """Return the score of system b less this share of that of system a."""
@@ -372,10 +373,10 @@ def _of_trials(s: Resampled, scores: Floats, chances: Floats) -> Drawn:
     """Return what trials alone say of scores with these variances: nothing is resampled."""
     n = s.units.n
     places, sums = np.zeros(len(chances), dtype=np.intp), np.array([[n, n, n]])
-    units = SummedUnits(n, s.units.unit, labels=s.units.labels, places=places, sums=sums)
+    units = SummedUnits(n, *s.units.called, labels=s.units.labels, places=places, sums=sums)
     note = (
-        f"{s.name}: these {n:,} items are all there are, and chance is that of their trials alone; "
-        f"t decides."
+        f"{s.name}: these {counted(n, s.units.unit)} are all there are, and chance is only in "
+        f"their trials. t decides."
     )
     # A coordinate for each system: the trials of two have nothing in common.
     coordinates = np.diag(np.sqrt(chances * (n - 1) / n))

@@ -225,7 +225,7 @@ def estimates_of(drawn: Drawn, options: Options, part: Part, single: bool = True
     notes: tuple[str, ...] = ()
     if single:
         limits = [limits_of([drawn])]
-        of_designs = design_notes({of.name: designs}, units.unit)
+        of_designs = design_notes({of.name: designs}, units.unit, units.segment)
         notes = (*limit_notes(limits), *uneven_notes(limits), *of_designs)
     signatures = {how: str(result_signature(drawn, options, how)) for how, _ in intervals}
     return [
@@ -319,7 +319,6 @@ def result_signature(drawn: Drawn, options: Options, method: str, **test: str | 
             "seed": str(options.seed) if n else None,
             "weights": drawn.weights if drawn.weights != "multinomial" else None,
             "resolution": f"{drawn.resolution:g}" if drawn.resolution < 1 else None,
-            "by": options.by,
         }
     )
 
@@ -355,6 +354,8 @@ def limits_of(
         aggregate=None if part is None else part.total,
         n=units.n,
         unit=units.unit,
+        segment=units.segment,
+        part=units.part,
         worth=worth,
         sizes=sizes,
         by_t=(is_crossed or degrees < bootstrap.LEAST_DEGREES) and not are_counted,
@@ -434,7 +435,8 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
                 f"{'is' if n == 1 else 'are'} missing ({whose}); means "
                 f"are over the others."
             )
-            unlike = lacking_unlike(one.of.systems, counts.tolist(), sizes.tolist())
+            unit = one.units.segment
+            unlike = lacking_unlike(one.of.systems, counts.tolist(), sizes.tolist(), unit=unit)
             yield Caution(f"{said[:-1]}, and {unlike}.", "missing") if unlike else said
         blocks = one.segments.blocks if one.has_segments else ()
         if blocks and (metric := blocks[0].metric).doubt:

@@ -89,7 +89,6 @@ class Options:
     significance_level: float = 0.0
     adjust_over: str = "pairs"
     paired_runs: bool = False
-    by: str | None = None  # what tasks are that labels made, as "domain"
 
     def __post_init__(self) -> None:
         confidence = share(self.confidence_level, "confidence_level")

@@ -84,7 +84,8 @@ class Scored:
         if not np.all(np.isfinite(scores)):
             column = int(np.argwhere(~np.isfinite(scores))[0][-1]) if system is None else system
             units = plural(self.units.unit)
-            more = "more segments" if units == "segments" else f"segments of more {units}"
+            segments = plural(self.units.segment)
+            more = f"more {units}" if units == segments else f"{segments} of more {units}"
             raise InputError(
                 f"{self.metric_name} of {where} of system {self.systems[column]!r} "
                 + self.undefined.format(n=self.units.n, units=units, more=more)

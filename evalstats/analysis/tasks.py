@@ -5,7 +5,7 @@ A total has several tasks as its strata, or averages their scores.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -37,7 +37,7 @@ from evalstats.metrics.base import MetricSignature, merged
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
-from evalstats.results.records import distinct
+from evalstats.results.records import counted, distinct, only, plural
 from evalstats.statistics.extraction import (
     Metrics,
     Progress,
@@ -120,7 +120,8 @@ class Task:
         tables = self.tables
         groups = labels_of(tables, self.groups, "groups")
         strata = labels_of(tables, self.strata, "strata")
-        units = as_units(tables[0].n_segments, groups, strata, unit_name(self.groups))
+        name, first = unit_name(self.groups), tables[0]
+        units = as_units(first.n_segments, groups, strata, name, (first.unit, first.part))
         check_enough(units.n, units.unit)
         labelled = [table.metric.labelled(table.values) for table in tables]
         units = units.within([marks for marks in labelled if marks is not None])
@@ -507,9 +508,9 @@ class Total:
             n_units, n_segments = n_units + own.n, n_segments + n
             n_strata = int(codes[-1].max()) + 1
         groups = np.concatenate(members) if any(x in self.groups for x in self.order) else None
-        kinds = distinct(part.units.unit for part in parts)
-        unit = kinds[0] if len(kinds) == 1 else "group"
-        units = design(n_segments, groups, np.concatenate(strata), self.order, unit)
+        unit = only((part.units.unit for part in parts), "group")
+        called = only((part.units.segment for part in parts), "item"), parts[0].units.part
+        units = design(n_segments, groups, np.concatenate(strata), self.order, unit, called)
         units = replace(units, codes=drawn_within(np.concatenate(codes)))
         shares = aggregate.weights or tuple(table.n_segments / n_segments for table in tables)
         if aggregate.label == "micro":
@@ -555,6 +556,12 @@ class Total:
         return replace(aggregate, function=lambda scores: function(scores[..., order]))
 
 
+def name_of_all(tables: Collection[SegmentStatistics]) -> str:
+    """Return what the total over tasks with these tables is called: "all 3 domains"."""
+    part = only((getattr(table, "part", "task") for table in tables), "task")
+    return f"both {plural(part)}" if len(tables) == 2 else f"all {counted(len(tables), part)}"
+
+
 def as_totals(
     tasks: Mapping[str, list[SegmentStatistics]],
     aggregate: Aggregated | None,
@@ -563,12 +570,13 @@ def as_totals(
     """Return the totals that there are: one a metric, or one over all tasks, or none."""
     if isinstance(aggregate, tuple):
         return _named_totals(tasks, aggregate, groups)
-    label = "macro" if aggregate is None else as_aggregate(aggregate, list(tasks), "tasks").label
+    if aggregate is not None:
+        as_aggregate(aggregate, list(tasks), "tasks")
     if len(tasks) < 2:
         return []
     if aggregate is not None and all(len(tables) == 1 for tables in tasks.values()):
         whole = {name: tables[0] for name, tables in tasks.items()}
-        return [Total(whole, aggregate, label, groups, tasks)]
+        return [Total(whole, aggregate, name_of_all(whole.values()), groups, tasks)]
     totals = []
     for metric in distinct(table.metric.name for tables in tasks.values() for table in tables):
         under: dict[str, SegmentStatistics] = {}
@@ -584,7 +592,8 @@ def as_totals(
         # Of tasks with other runs there is no mean.
         n_runs = {_n_runs(table) for table in under.values()}
         if len(under) > 1 and not (len(n_runs) > 1 and aggregate is None):
-            totals.append(Total(under, aggregate or "macro", label, groups, tasks))
+            name = name_of_all(under.values())
+            totals.append(Total(under, aggregate or "macro", name, groups, tasks))
     return totals
 
 

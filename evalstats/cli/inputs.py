@@ -27,7 +27,7 @@ from evalstats.logs.rows import check_patterns, matches
 from evalstats.metrics import Metric
 from evalstats.metrics.base import MetricSignature
 from evalstats.results.forms import Result
-from evalstats.results.records import distinct
+from evalstats.results.records import counted, distinct
 from evalstats.statistics.extraction import Progress, extract_files
 from evalstats.statistics.files import MARK_NOTE, Lines, apart, read_lines, stem_of
 from evalstats.statistics.segments import SegmentStatistics, as_names, concatenate, group_codes
@@ -174,7 +174,7 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
 
 def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Input:
     """Return the tables of systems that were run on all items, or on those of a plan."""
-    from evalstats.designs.plans.plan import Plan
+    from evalstats.designs.plans import Plan
 
     plan, path = Plan.load(options.plan), options.plan
     if options.logs:
@@ -199,10 +199,15 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
                 for of in values:
                     of[at, others] = 0
                 tables = [replace(t, values=of) for t, of in zip(tables, values, strict=True)]
-    tables, drawn = plan.data(tables), {"groups": plan.unit, "strata": plan.stratum}
+    of_all, drawn = plan.data(tables), {"groups": plan.unit, "strata": plan.stratum}
+    notes = found.notes
+    if all(a.metric == b.metric for a, b in zip(of_all, tables, strict=False)):
+        every = counted(plan.n_items, of_all[0].unit)
+        notes += (f"All systems were run on all {every}, so --plan {path} changes nothing.",)
+    tables = of_all
     drawn = {name: of for name, of in drawn.items() if of in tables[0].labels}
     labels = {name: asked or drawn.get(name) for name, asked in found.labels.items()}
-    found = replace(found, tasks={"": _chosen(tables, options)}, labels=labels)
+    found = replace(found, tasks={"": _chosen(tables, options)}, labels=labels, notes=notes)
     if least > 1:
         _check_enough(options, found.systems, found.paths)
     return found
@@ -464,9 +469,11 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
         if again := [path for i, path in enumerate(paths) if places[i] in places[:i]]:
             raise InputError(f"{again[0]} is given more than once; give --names")
     elif len(names) != len(paths) or len(set(names)) < len(names):
+        is_again = len(names) == len(paths)
+        more = "; runs of a system are a column 'epoch', with --epochs runs" if is_again else ""
         raise InputError(
             f"--names needs a name of its own for each of the {len(paths)} logs, got "
-            f"{' '.join(names)}; runs of a system are a column 'epoch', with --epochs runs"
+            f"{' '.join(names)}{more}"
         )
     logs = paths if names is None else dict(zip(names, paths, strict=True))
     wanted |= {"paired": not options.unpaired, "called_apart": True}
@@ -624,7 +631,7 @@ def _on_shared_lines(
         for name, values in labels.items()
     }
     note = (
-        f"{n - len(kept):,} of {n:,} lines are left out, of which {where} lacks scores. Its "
+        f"{n - len(kept):,} of {n:,} lines have no scores in {where} and are left out. Its "
         f"segments are lines counted from 1, or from 0 where one is called 0."
     )
     return list(SegmentStatistics.align(*tables, missing="intersect")), chosen, (note,)

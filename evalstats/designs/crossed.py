@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import (
+    Called,
     Labels,
     Units,
     as_units,
@@ -78,15 +79,18 @@ class CrossedUnits(Units):
         for side in self.sides:
             alone = errors_of(side, influence)
             times = span((errors[alone > 0] / alone[alone > 0]).tolist() or [1.0], ".2f")
-            each.append(f"{times} times those of {plural(side.unit)} alone")
+            each.append(f"{times} times as large as with {plural(side.unit)} alone")
         return [
             f"{name}: standard errors are those of "
             f"{' and '.join(counted(side.n, side.unit) for side in self.sides)} (Cameron, Gelbach "
-            f"and Miller, 2011), {' and '.join(each)}; t is that of the fewer."
+            f"and Miller, 2011), {' and '.join(each)}. t has the degrees of freedom of the "
+            f"fewer."
         ]
 
 
-def as_crossed(n_segments: int, groups: Mapping[Any, Labels], strata: Labels) -> Units:
+def as_crossed(
+    n_segments: int, groups: Mapping[Any, Labels], strata: Labels, called: Called
+) -> Units:
     """Return what is drawn of segments with two labels each, by what these are called."""
     if len(groups) != 2:
         raise InputError(
@@ -97,12 +101,12 @@ def as_crossed(n_segments: int, groups: Mapping[Any, Labels], strata: Labels) ->
     sides = []
     for name, labels in groups.items():
         try:
-            side = as_units(n_segments, labels, strata, unit_name(str(name)))
+            side = as_units(n_segments, labels, strata, unit_name(str(name)), called)
         except InputError as error:
             raise error.within(f"label {name!r}") from None
         check_enough(side.n, side.unit)
         sides.append(side)
     pairs = zip(*(side.of_segments.tolist() for side in sides), strict=True)
     both = as_units(n_segments, list(pairs), strata)
-    alone = as_units(n_segments, None, strata)
+    alone = as_units(n_segments, None, strata, called=called)
     return CrossedUnits(**vars(alone), first=sides[0], second=sides[1], both=both)

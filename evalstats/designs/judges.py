@@ -321,6 +321,7 @@ class Judged(Metric):
             unlike=_unlike(scores[0] - scores[1], there, elsewhere, units, n_labelled),
             n_units=n_units,
             unit=units.unit,
+            segment=units.segment,
             independent=_independent(np.stack([people - x for x in each[::2]]), units),
         )
         return replace(table, metric=replace(self, weight=weights), metric_signature=""), agreement
@@ -398,6 +399,7 @@ class JudgeAgreement(Correction):
     unlike: float  # the smallest p-value of its scores and differences being alike, Bonferroni's
     n_units: int  # labelled segments, or groups with some, the fewest of any system
     unit: str
+    segment: str
     independent: tuple[float, float, float] | None  # how many judges they are worth, of several
 
     def notes(self) -> Iterator[str]:
@@ -408,7 +410,7 @@ class JudgeAgreement(Correction):
         who, whose, them = "the judge", "the judge's", "the judge"
         if many > 1:
             who, whose, them = f"the weighted mean of {many} judges", f"{many} judges'", "them"
-        few = FEW if self.unit == "segment" else FEW_GROUPS
+        few, segments = FEW if self.unit == self.segment else FEW_GROUPS, plural(self.segment)
         if self.n_units < few:
             yield (
                 f"{self.metric}: only {counted(self.n_units, f'labelled {self.unit}')}: below "
@@ -416,9 +418,9 @@ class JudgeAgreement(Correction):
             )
         yield (
             f"{self.metric}: people's labels of {self.n_labelled:,} of {self.n_segments:,} "
-            f"segments correct {whose} of all (prediction-powered, λ = "
-            f"{', '.join(f'{w:.2f}' for w in self.weights)}): for {what} they count as "
-            f"{self.n_worth:,.0f} labels would without {them}."
+            f"{segments} correct {whose} scores of all (prediction-powered, λ = "
+            f"{', '.join(f'{w:.2f}' for w in self.weights)}). For {what} they are worth "
+            f"{self.n_worth:,.0f} labels without {them}."
         )
         if self.independent is not None:
             n, least, most = self.independent
@@ -439,14 +441,14 @@ class JudgeAgreement(Correction):
         yield f"{self.metric}, {who.removeprefix('the ')} against people: {'; '.join(each)}{rest}."
         if self.unlike <= _UNLIKE:
             yield Caution(
-                f"{self.metric}: the labelled segments do not look like a random sample, and "
+                f"{self.metric}: the labelled {segments} do not look like a random sample, and "
                 f"without one the intervals do not hold: {who} scores them differently from the "
                 f"others (p = {self.unlike:.2g}, of scores and their differences).",
                 "labels",
             )
         else:
             yield (
-                f"{self.metric}: labelled segments have to be a random sample of all. Nothing "
+                f"{self.metric}: labelled {segments} have to be a random sample of all. Nothing "
                 f"speaks against it: {who} scores them like the others (p = {self.unlike:.2g})."
             )
 

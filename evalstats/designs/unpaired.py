@@ -28,7 +28,7 @@ from evalstats.inference.counts import upper_limit
 from evalstats.inference.student import standardised
 from evalstats.metrics.base import merged
 from evalstats.resampling.executors import Workers
-from evalstats.results.records import distinct
+from evalstats.results.records import distinct, only
 from evalstats.statistics.extraction import Metrics, as_systems
 from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.segments import SegmentStatistics
@@ -262,9 +262,10 @@ def _design(each: Sequence[Units], order: Sequence[int]) -> Units:
     if any(units.sizes is not None for units in each):
         ones = [np.ones(u.n, dtype=np.int64) if u.sizes is None else u.sizes for u in each]
         sizes = np.concatenate(ones)
-    kinds = distinct(units.unit for units in each)
-    unit = kinds[0] if len(kinds) == 1 else "group"
-    return Units(sum(u.n for u in each), unit, sizes=sizes, codes=np.concatenate(codes))
+    words = zip(*(units.called for units in each), strict=True)
+    unit, segment, part = map(only, words, ("group", "item", "task"))
+    n = sum(units.n for units in each)
+    return Units(n, unit, segment, part, sizes=sizes, codes=np.concatenate(codes))
 
 
 @dataclass(frozen=True, eq=False)

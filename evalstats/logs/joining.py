@@ -131,14 +131,10 @@ def compare_logs(logs: Logs, **options: Unpack[ComparedLogs]) -> Comparison:
         its harness counts it (SWE-bench, τ-bench, promptfoo, DeepEval: as failed), and all else
         that is missing is refused.
     epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, or a list, optional
-        What several answers to an item are, as in `read_log`; by default what the first log says,
-        and else runs where a column `seed` or `run` numbers them for every item, and their mean. Of
-        several each is a metric: ``["pass^1", "pass^4"]``.
-    directions : mapping of str to {"higher", "lower"}, optional
-        What is better under a metric whose name does not say it, as in `read_log`.
-    columns : mapping of str to str, optional
-        What columns of tables are, where their names do not say it, as in `read_log`:
-        ``{"mine": "score"}``.
+        What several answers to an item are, as in `read_log`; by default what the first log says.
+        Of several each is a metric: ``["pass^1", "pass^4"]``.
+    directions, columns : mapping, optional
+        As in `read_log`: ``{"judge": "lower"}`` and ``{"mine": "score"}``.
     human : path, frame, Log or str, optional
         People's scores of a random sample of the items, where the scores are those of a judge: a
         table, joined by the ids of the items and the names of systems, or the name of a column of
@@ -360,7 +356,8 @@ def _labelled(
             named |= {} if of is None else {argument: of}
             continue
         names = []
-        for kind, values in (by_name or {unit_name(of, argument.removesuffix("s")): of}).items():
+        otherwise = {"by": "stratum"}.get(argument, argument.removesuffix("s"))
+        for kind, values in (by_name or {unit_name(of, otherwise): of}).items():
             if isinstance(values, str):
                 names.append(values)
                 continue
@@ -623,7 +620,7 @@ def _judged(
             argument="human",
         )
     if n_unknown := len(people.segment_ids) - len(known):
-        line = f"People's scores of {counted(n_unknown, 'item')} that no log has are left out"
+        line = f"People's scores of {counted(n_unknown, table.unit)} that no log has are left out"
         notes.append(Note("people", line))
     rows: NDArray[Any] = np.zeros(table.values.shape)
     systems = [people.systems.index(name) for name in table.systems]

@@ -18,7 +18,15 @@ from evalstats.logs.log import Log, Patterns, as_patterns, by_key, incompletenes
 from evalstats.logs.pivot import ItemScores, Pivot, epochs_differ, items_of
 from evalstats.logs.rows import Key, Rows, matches, natural
 from evalstats.metrics import Mean
-from evalstats.results.records import BARRING, Caution, counted, first_few, lacking_unlike
+from evalstats.results.records import (
+    BARRING,
+    Caution,
+    counted,
+    first_few,
+    lacking_unlike,
+    only,
+    plural,
+)
 from evalstats.results.tabular import p_is
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -97,6 +105,7 @@ def without_errors(logs: Sequence[Log], notes: list[Note]) -> list[Log]:
 def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]:
     """Return a note on tasks that have items in common, as variants of one benchmark do."""
     first: dict[str, str] = {}
+    unit = only((tables[0].unit for tables in tasks.values()), "item")
     shared: Counter[tuple[str, str]] = Counter()
     for name, tables in tasks.items():
         hashes = [tables[0].labels[kind] for kind in _HASHES if kind in tables[0].labels]
@@ -105,9 +114,8 @@ def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]
                 shared[first[item], name] += 1
     if not shared:
         return []
-    lines = [f"{one} and {two} have {n:,} items in common" for (one, two), n in shared.items()]
-    why = "A total counts them twice and looks too sure"
-    return [f"{first_few(lines)}. {why}."]
+    lines = [f"{a} and {b} have {counted(n, unit)} in common" for (a, b), n in shared.items()]
+    return [f"{first_few(lines)}. A total counts them twice and looks too sure."]
 
 
 def shared_tasks(
@@ -158,13 +166,15 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     """Return one table of all systems with the items that all have, or refuse what is missing."""
     notes += _incomplete_notes(pivot, missing)
     is_asked = _asked_of_all(pivot, notes)
+    unit = pivot.called[0]
     systems, is_absent = [part.rows.system for part in pivot.parts], ~pivot.is_there & is_asked
     if missing != "intersect" and not (missing == "failure" and _are_binary(pivot)):
         _refuse_absent(pivot, is_asked)
     elif missing == "failure":
         for system, n in zip(systems, np.sum(is_absent, axis=1), strict=True):
             if n:
-                line = f"{pivot.key}: {system} has no answer to {n:,} of {np.sum(is_asked):,} items"
+                of = counted(int(np.sum(is_asked)), unit)
+                line = f"{pivot.key}: {system} has no answer to {n:,} of {of}"
                 notes.append(Note("failed", line, ": counted as failed.", "errors"))
         return pivot.table(is_asked, is_absent)
     kept = np.asarray(pivot.is_there.all(axis=0))
@@ -173,24 +183,24 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
         if not np.any(kept):
             raise InputError(f"{pivot.key}: no item has a score of every system")
     if not np.all(kept):
-        n = f"{int(np.sum(~kept)):,} of {len(kept):,}"
-        line = f"{pivot.key}: {n} items are left out, since not all systems have them"
-        is_spared = np.all(kept | ~is_asked)
-        notes.append(Note("left out", line, caution="" if is_spared else "left out"))
+        n = f"{int(np.sum(~kept)):,} of {counted(len(kept), unit)}"
+        line = f"{pivot.key}: {n} are left out, since not all systems have them"
+        caution = "" if np.all(kept | ~is_asked) else "left out"
         lacks = (pivot.is_gone | is_absent)[:, is_asked]
         counts, sizes = np.sum(lacks, axis=1), [lacks.shape[1]] * len(lacks)
         both = int(np.sum(lacks[np.argmax(counts)] & lacks[np.argmin(counts)]))
-        if said := lacking_unlike(systems, counts.tolist(), sizes, both):
-            notes.append(Note("one side", f"{pivot.key}: {said}", caution="missing"))
+        if said := lacking_unlike(systems, counts.tolist(), sizes, both, unit):
+            line, caution = f"{line}: {said}", "missing"
+        notes.append(Note("left out", line, caution=caution))
     n_answers = [n for part in pivot.parts for n in part.n_answers]
     if max(n_answers) > 1:
         several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
-        how = 'averaged, so that the item is the unit (epochs="runs" counts their spread)'
+        how = f'averaged, so that the {unit} is the unit (epochs="runs" counts their spread)'
         if isinstance(pivot.metric, Trials):
-            how = "as trials of the item, which is the unit"
+            how = f"as trials of the {unit}, which is the unit"
         elif pivot.parts[0].n_runs > 1:
             how = 'as runs of the system, whose spread counts (epochs="mean" averages them)'
-        n = counted(len(pivot.ids), "item")
+        n = counted(len(pivot.ids), unit)
         line = f"{pivot.key.part or pivot.key}: {n}, {several} answers each"
         notes.append(Note("answers", line, f", {how}."))
     return pivot.table(kept)
@@ -223,11 +233,11 @@ def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Ke
         sizes = [len(set(one.items.ids)) for one in of_key]
         if min(len(set(one.items.ids) - gone) for one in of_key) < 2:
             return {key: list(of) for key, of in rows.items()}
-        systems = [one.system for one in of_key]
-        line = f"{key}: some run has no score of {counted(len(gone), 'item')}"
-        said.append(Note("whole runs", line, ": left out.", "runs"))
-        if unlike := lacking_unlike(systems, list(map(len, lacking)), sizes):
-            said.append(Note("one side", f"{key}: {unlike}", caution="missing"))
+        systems, unit = [one.system for one in of_key], of_key[0].called[0]
+        line = f"{key}: some run has no score of {counted(len(gone), unit)}, left out"
+        unlike = lacking_unlike(systems, list(map(len, lacking)), sizes, unit=unit)
+        line, caution = (f"{line}: {unlike}", "missing") if unlike else (line, "runs")
+        said.append(Note("whole runs", line, caution=caution))
         whole[key] = [
             one.part(np.array([item not in gone for item in one.items.ids])) for one in of_key
         ]
@@ -297,7 +307,7 @@ def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
     for part, there in zip(pivot.parts, pivot.is_there, strict=True):
         if part.rows.is_limited and not np.all(there):
             is_asked &= there
-            n = counted(len(part.ids), "item")
+            n = counted(len(part.ids), pivot.called[0])
             notes.append(Note("limited", f"{pivot.key}: {part.rows.system} was limited to {n}"))
     if not np.any(is_asked):
         raise InputError(
@@ -339,8 +349,9 @@ def same_items(
             Argument("missing", "intersect"),
         )
     aligned = list(SegmentStatistics.align(*tables, missing="intersect"))
-    line = f"{task or 'All metrics'}: {n - aligned[0].n_segments:,} of {n:,} items are left out"
-    ending = f", so that all metrics have the same items: there are {sizes}."
+    left, unit = n - aligned[0].n_segments, aligned[0].unit
+    line = f"{task or 'All metrics'}: {left:,} of {counted(n, unit)} are left out"
+    ending = f", so that all metrics have the same {plural(unit)}: there are {sizes}."
     notes.insert(0, Note("metrics", line, ending, "left out"))
     return aligned
 

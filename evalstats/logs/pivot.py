@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.design import label_codes
+from evalstats.analysis.design import Called, label_codes
 from evalstats.checks import listed, shown
 from evalstats.designs.trials.metrics import EPOCHS, Trials, trials_named
 from evalstats.errors import Argument, InputError
@@ -22,7 +22,7 @@ from evalstats.inference.student import mean_squares
 from evalstats.logs.rows import Key, Rows, natural_order, taken
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
 from evalstats.metrics.ratios import MeanOfRuns
-from evalstats.results.records import counted
+from evalstats.results.records import counted, only
 from evalstats.statistics.segments import SegmentStatistics
 
 
@@ -276,7 +276,16 @@ class Pivot(NamedTuple):
             segment_ids=tuple(compress(self.ids, is_kept)),
             labels={name: tuple(compress(of, is_kept)) for name, of in self.labels.items()},
             repeats=self._repeats(kept),
+            unit=self.called[0],
+            part=self.called[1],
         )
+
+    @property
+    def called(self) -> Called:
+        """What an item is called, and what a task: the word that the logs of all systems have."""
+        words = zip(*(part.rows.called for part in self.parts), strict=True)
+        unit, part = map(only, words, ("item", "task"))
+        return unit, part
 
     def labelled(self, name: str, labels: Sequence[Hashable], argument: str) -> Pivot:
         """Return the same with one more label of this name, which is given by place.

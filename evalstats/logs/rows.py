@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.design import Called
 from evalstats.checks import check_names, choice, is_missing, label, meant, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric
@@ -216,7 +217,7 @@ class Rows:
     systems of a table that has no row of them for this one, and empty ones beside others to the
     same item. `is_failed` `(n,)` marks answers without a score, such as those that ended with an
     error, which are 0, as their harness counts them; `failed` says how many they are and why: "2
-    trials ended with an error".
+    trials ended with an error". `called` says what an item is called, and what a task.
     """
 
     key: Key
@@ -233,6 +234,7 @@ class Rows:
     is_absent: NDArray[np.bool_] | None = None
     is_failed: NDArray[np.bool_] | None = None
     failed: str = ""
+    called: Called = ("item", "task")
 
     @property
     def is_gone(self) -> NDArray[np.bool_]:
@@ -358,6 +360,7 @@ def is_finite(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and abs(value) < 1e300
 
 
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[^\W\d_]+\d*[^\W\d_]*|\d+")
 
 
@@ -384,6 +387,17 @@ _NEVER = words(
     "id year date time timestamp length len words tokens characters chars n count index row line "
     "rank seed epoch run trial repeat step turn round number size version"
 )
+#: Words of columns of names that do not say what is named, and shorter words for what is.
+_NO_NOUN = words("id ids uid uuid key index name names no number num row rows")
+_NOUNS: dict[str, str | None] = dict.fromkeys(
+    words(
+        "segment item sample question instance example sentence utterance prompt problem line task "
+        "scenario case paragraph document benchmark dataset testset"
+    )
+)
+_NOUNS |= {"seg": "segment", "s": "segment", "utt": "utterance", "doc": "document"}
+_NOUNS |= dict.fromkeys(("lp", "langpair", "languagepair", "language pair"), "language pair")
+_LONGEST = 30
 #: Made for scores that are better the lower, but often given with the sign turned.
 _TURNED = ("metricx", "mqm")
 
@@ -414,6 +428,20 @@ def is_metric(name: str) -> bool:
     """Return whether the words of a name are those of a metric: "mean BLEU" is one, "tower" not."""
     is_known = direction(name) is not None or any(w.startswith(_TURNED) for w in words(name))
     return is_known and not is_never(name)
+
+
+def noun(column: str) -> str:
+    """Return what a column of names has the names of; "item" where it does not say it.
+
+    >>> [noun(name) for name in ("question_id", "Seg ID", "questionId", "id", "tweet")]
+    ['question', 'segment', 'question', 'item', 'tweet']
+    """
+    apart = _CAPITAL.sub(" ", column.rpartition(".")[2]).casefold()
+    name = " ".join(word for word in _WORD.findall(apart) if word not in _NO_NOUN)
+    for stem in (name, *(name.removesuffix(end) for end in ("id", "no", "number", "name"))):
+        if stem in _NOUNS:
+            return _NOUNS[stem] or stem
+    return name if 0 < len(name) <= _LONGEST else "item"
 
 
 def is_never(name: str) -> bool:

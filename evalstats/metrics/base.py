@@ -98,6 +98,8 @@ class Metric(Configured, ABC):
         `check_statistics` to say more of what cannot be.
     is_smooth : bool
         Whether the score changes little with its sums: others have no test by t, and no power.
+    unit_called : str
+        What a segment is called where nothing else says it: "segment", and of trials "item".
 
     Examples
     --------
@@ -131,6 +133,7 @@ class Metric(Configured, ABC):
     bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     counts: ClassVar[bool] = False
     is_smooth: ClassVar[bool] = True
+    unit_called: ClassVar[str] = "segment"
     doubt: ClassVar[str] = ""
     #: What errors say of a score that is no number; it may name {n} {units}, and {more} of them.
     undefined: ClassVar[str] = (

@@ -18,7 +18,7 @@ from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Codes, Labels, label_codes, refuse_crossed, unit_name
 from evalstats.analysis.drawn import Drawn, refuse_fixed
 from evalstats.analysis.scores import Segments, is_score_sum, run_by_run
-from evalstats.analysis.tasks import Task, Total, as_totals, labels_of
+from evalstats.analysis.tasks import Task, Total, as_totals, labels_of, name_of_all
 from evalstats.checks import label
 from evalstats.errors import InputError
 from evalstats.inference import student
@@ -184,8 +184,8 @@ class OverStrata(Several[MeanDifference]):
         if row.kind == "open":
             said = f"No evidence that {row.system} differs from {row.baseline} in {of}"
         line = (
-            f"Mean difference {value}, {level} {ends[0]} to {ends[1]}; in another {self.by} it "
-            f"would be {ends[2]} to {ends[3]}."
+            f"The mean difference is {value}, {level} {ends[0]} to {ends[1]}; in another {self.by} "
+            f"it would be {ends[2]} to {ends[3]}."
         )
         return Finding(said, row.kind, [line])
 
@@ -274,10 +274,11 @@ def over(
                 "over('task') needs a metric that at least 2 tasks have; "
                 f"{', '.join(single)} has 1 task each"
             )
-        notes = (f"{', '.join(single)}: of one task, and left out.",) if single else ()
+        part = part_name(comparison.estimates)
+        notes = (f"{', '.join(single)}: of one {part}, and left out.",) if single else ()
         if any(d.aggregate == WHOLE for d in comparison.totals):
-            notes = (*_shared("task"), *notes)
-        return _found(comparison, "task", some, own, _squares(by_run, evaluation), notes)
+            notes = (*_shared(part), *notes)
+        return _found(comparison, part, some, own, _squares(by_run, evaluation), notes)
     if len(comparison.tasks) > 1:
         raise InputError(
             "takes labels of the segments of one task, and there are "
@@ -646,25 +647,27 @@ def by_stratum(
             argument="by",
         )
     drawn, codes, names, task = labelled(comparison, evaluation, labels, "by")
-    tasks = taken_apart(list(drawn.values()), codes, names, task)
+    part = unit_name(labels, "stratum")
+    tasks = taken_apart(list(drawn.values()), codes, names, task, part)
     units = next(iter(drawn.values())).units
     totals: list[Task | Total] = []
     if units.are_split(codes):
         # What shares groups is no stratum of the total, which is the whole as it was drawn.
-        totals.append(replace(task, name="micro", aggregate="micro", total=WHOLE))
+        name = name_of_all([of.tables[0] for of in tasks])
+        totals.append(replace(task, name=name, aggregate="micro", total=WHOLE))
     else:
         of_tasks: dict[str, Labels] = {of.name: of.groups for of in tasks if of.groups}
         totals += as_totals({of.name: list(of.tables) for of in tasks}, "micro", of_tasks)
-    options = replace(evaluation.options, by=unit_name(labels, "stratum"))
-    of_strata = Evaluation([*tasks, *totals], evaluation.pairs, options, evaluation.notes)
+    parts = [*tasks, *totals]
+    of_strata = Evaluation(parts, evaluation.pairs, evaluation.options, evaluation.notes)
     result = compared(of_strata, comparison.baseline)
     return result.noting(*heterogeneity_notes(result))
 
 
 def taken_apart(
-    drawn: Sequence[Drawn], codes: Codes, names: Sequence[str], whole: Task
+    drawn: Sequence[Drawn], codes: Codes, names: Sequence[str], whole: Task, part: str
 ) -> list[Task]:
-    """Return a task for each stratum.
+    """Return a task for each stratum, which is called a `part`.
 
     Segments keep the names and texts that they have in the whole task.
     """
@@ -690,6 +693,8 @@ def taken_apart(
                 reference_label=of.reference_label,
                 labels={within: _at(groups, places)} if within else {},
                 segment_ids=_at(ids, places),
+                unit=whole.tables[0].unit,
+                part=part,
             )
             for of in segments
         ]

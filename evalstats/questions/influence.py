@@ -22,6 +22,7 @@ from evalstats.results import tabular
 from evalstats.results.convert import Count, FreeText, Level, Share
 from evalstats.results.forms import Result
 from evalstats.results.records import Difference, counted, plural
+from evalstats.results.signatures import part_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -127,8 +128,7 @@ class Influence(Result):
     @property
     def counted_from_0(self) -> bool:
         """Whether segments are called by their places in a list, of which the first is 0."""
-        n = len(self.ids)
-        return self.unit == "segment" and set(self.ids) == set(map(str, range(n)))
+        return set(self.ids) == set(map(str, range(len(self.ids))))
 
     def _notes(self) -> list[str]:
         unit, units = self.unit, plural(self.unit)
@@ -142,11 +142,13 @@ class Influence(Result):
             n, share = len(self.sign_without), 100 * len(self.sign_without) / len(self.ids)
             number = f"the {counted(n, unit)} ({share:.2g} %)"
             found = f"Without {number} that speak most for {winner}, the other is better."
-        stay = f" Two {units} of each of the {self.n_strata} strata stay." if self.n_strata else ""
+        kind, stay = part_name([self]) if self.task else "stratum", ""
+        if self.n_strata:
+            stay = f" Two {units} of each of the {counted(self.n_strata, kind)} stay."
         return [
             found,
             f"Without a {unit}, the difference would be smaller by about its influence."
-            + (" Segments are counted from 0." if self.counted_from_0 else ""),
+            + (f" {units.capitalize()} are counted from 0." if self.counted_from_0 else ""),
             f"{units.capitalize()} are left out in the order of their influence and the rest is "
             f"scored again (Broderick, Giordano and Meager, 2020); a smaller set may exist.{stay}",
         ]

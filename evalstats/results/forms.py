@@ -41,6 +41,8 @@ _PRINTED_NOTES = 3
 #: Findings of scores, ranks, plans and other tests at most; all are in the tables. Above a table
 #: there are fewer.
 _MOST_FINDINGS, _ABOVE = 12, 4
+#: Columns of the lines of findings where no terminal says how many there are.
+_USUAL = 80
 
 
 class Finding(NamedTuple):
@@ -145,7 +147,7 @@ class Result(Record):
             above.append(" ".join([f"{finding.said.removesuffix('.')}.", *brief]))
         if len(every) > _ABOVE:
             above.append(f"{len(every) - _ABOVE} more findings are in the table.")
-        return Page(tables, below, signatures, above)
+        return Page(tables, below, signatures, above, _USUAL if findings else None)
 
     def _title(self) -> str:
         """Return the title of a page."""

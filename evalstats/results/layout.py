@@ -26,12 +26,13 @@ from evalstats.results.records import (
     kind_of,
     mark_of,
     metric_name,
+    only,
     oriented,
     plural,
     ranked,
     whole_sizes,
 )
-from evalstats.results.signatures import Signature, part_name
+from evalstats.results.signatures import Signature, part_name, system_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ _MOST_FOLDED = 600
 _NAMED = 6
 #: What a narrow terminal leaves out of a table of scores.
 _ERROR = ("std. error",)
-_SYSTEM: Column = ("system", "<", lambda e: e.system)
 
 
 def title(estimates: Estimates) -> str:
@@ -79,7 +79,7 @@ def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> li
     tables = []
     for panel in by_metric(estimates).values():
         rows = ranked(panel)
-        columns = [_SYSTEM, *_score(panel, digits), *_battles(panel)]
+        columns = [_system(panel), *_score(panel, digits), *_battles(panel)]
         draw = _drawn([[e] for e in rows], 1)
         tables.append(table_of(_title(panel), rows, columns, spare=_ERROR, draw=draw))
     return tables
@@ -90,6 +90,11 @@ def _drawn(rows: Sequence[Sequence[Estimate]], at: int) -> Callable[[], Forest]:
     first = rows[0][0]
     label = f"{score_name(first.signature)}, {tabular.level(first.confidence_level)}"
     return partial(marks.of_scores, rows, at, label)
+
+
+def _system(rows: Sequence[Estimate]) -> Column:
+    """Return the column with the names of the systems of these scores."""
+    return system_name(rows), "<", lambda row: row.system
 
 
 def _score(panel: Sequence[Estimate], digits: int | None) -> list[Column]:
@@ -188,7 +193,7 @@ def _baseline_table(differences: _Differences, best_first: Sequence[Estimate]) -
     of_system = {d.system: d for d in differences.found}
     first, *others = differences.columns()
     columns = [
-        _SYSTEM,
+        _system(best_first),
         *_score(differences.estimates, differences.digits)[:2],
         *_through(lambda e: of_system.get(e.system), [first], "baseline"),
         *_through(lambda e: of_system.get(e.system), others),
@@ -240,9 +245,8 @@ class _Differences:
         self.comparison, self.found, self.digits, self.verbose = comparison, found, digits, verbose
         self.contrast = contrast_of(comparison.contrast)
         tasks = {d.task for d in found}
-        units = {e.task: e.unit for e in comparison.estimates}
-        self.marks = {task: mark_of(comparison, units[task]) for task in tasks}
         self.estimates = [e for e in comparison.estimates if e.task in tasks]
+        self.marks = {e.task: mark_of(comparison, e) for e in self.estimates}
         # Decimals of scores and of differences are the same; ratios' are not.
         is_difference = comparison.contrast == "difference"
         self.places = decimals_of(self.estimates if is_difference else found, digits)
@@ -360,13 +364,14 @@ def _among(table: Table, others: Sequence[Table]) -> Forest:
 def _all_pairs(differences: _Differences) -> Table:
     """Lay out the differences of several pairs, the largest first, or each pair's by task."""
     found = oriented(differences.comparison, differences.found)
-    names: list[Column] = [_SYSTEM, ("baseline", "<", lambda d: d.baseline)]
+    names: list[Column] = [_system(differences.estimates), ("baseline", "<", lambda d: d.baseline)]
     if has_tasks(found):
         names.append((part_name(differences.comparison.estimates), "<", lambda d: d.task))
     else:
         found = sorted(found, key=lambda d: -d.value if d.higher_is_better else d.value)
     draw, columns = partial(differences.forest, found, len(names)), differences.columns()
-    return table_of(differences.contrast.of_pair, found, [*names, *columns], draw=draw)
+    title = differences.contrast.of_pair.replace("system", names[0][0])
+    return table_of(title, found, [*names, *columns], draw=draw)
 
 
 def _rank_tables(
@@ -386,7 +391,7 @@ def _rank_tables(
     note += f"{comparison.significance_level:g}{mark}"
     columns: list[Column] = [
         ("#", ">", lambda e: str(place[e.system])),
-        _SYSTEM,
+        _system(best_first),
         *_score(differences.estimates, differences.digits)[:2],
         *_battles(best_first),
         (
@@ -467,8 +472,7 @@ def _names(panel: Sequence[Estimate]) -> list[Column]:
     if any(e.metric != panel[0].metric for e in panel):
         columns.append(("metric", "<", lambda e: metric_name(e) if directions else e.metric))
     if has_tasks(panel):
-        units = {e.unit for e in panel}
-        of = plural(units.pop()) if len(units) == 1 else "units"
+        of = plural(only((e.unit for e in panel), "unit"))
         columns.append((of, ">", lambda e: f"{e.n_segments:,}"))
     return columns
 

@@ -121,12 +121,16 @@ def table_of(
 
 @dataclass(frozen=True)
 class Page:
-    """Tables with sentences above them, notes below them, and signatures below these."""
+    """Tables with sentences above them, notes below them, and signatures below these.
+
+    Lines of the sentences above have `opening` cells where no terminal says how many.
+    """
 
     tables: Sequence[Table]
     notes: Sequence[str] = ()
     signatures: Sequence[str] = ()
     above: Sequence[str] = ()
+    opening: int | None = None
 
     def text(self, width: int | None = None) -> str:
         """Return what a terminal shows, in lines of so many cells at most."""
@@ -139,8 +143,8 @@ class Page:
         hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
         below = (*self.notes, *hints, *self.signatures)
         above, rest = (
-            "\n".join(line for text in some for line in wrapped(text, width))
-            for some in (self.above, below)
+            "\n".join(line for text in some for line in wrapped(text, at))
+            for some, at in ((self.above, width or self.opening), (below, width))
         )
         return "\n\n".join([above, *parts, rest]).strip("\n")
 

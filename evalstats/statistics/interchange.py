@@ -31,6 +31,8 @@ _PLAIN: dict[str, tuple[type, ...]] = {
     "segment_ids": (list, NoneType),
     "reference_label": (str, NoneType),
     "fingerprint": (str, NoneType),
+    "unit": (str,),
+    "part": (str,),
 }
 #: Mappings, which few files have.
 _RARE = ("labels", "cautions")

@@ -31,6 +31,7 @@ from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics import Mean, Metric, as_metric, scores_of
 from evalstats.metrics.base import MetricSignature, merged
 from evalstats.results import files, tabular
+from evalstats.results.records import counted
 from evalstats.statistics import interchange
 
 Labels = Mapping[str, tuple[str, ...]]
@@ -71,6 +72,10 @@ class SegmentStatistics:
         What may make the numbers invalid, by the system that it is about, or "" for all: sentences
         that results print as cautions. `extract` says of texts that they are tokenised or empty, or
         in a language for which the metric is not made.
+    unit : str, optional
+        What a segment is called in all that is said of it: "question"; by default "segment".
+    part : str, optional
+        What the tasks of a suite are called of which this is one: "benchmark".
 
     Raises
     ------
@@ -96,6 +101,8 @@ class SegmentStatistics:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     repeats: NDArray[np.float64] | None = None
     cautions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unit: str = ""
+    part: str = "task"
 
     def __post_init__(self) -> None:
         metric = as_metric(self.metric)
@@ -125,7 +132,9 @@ class SegmentStatistics:
         vars(self).update(metric=metric, values=values, systems=systems)
         labels = as_labels(self.labels, values.shape[1])
         vars(self).update(segment_ids=ids, metric_signature=made_by, labels=labels)
-        vars(self).update(cautions=as_cautions(self.cautions))
+        unit = label(self.unit or metric.unit_called, "unit")
+        vars(self).update(cautions=as_cautions(self.cautions), unit=unit)
+        label(self.part, "part")
         if self.repeats is not None:
             vars(self).update(repeats=as_repeats(self.repeats, *values.shape[:2]))
 
@@ -171,7 +180,7 @@ class SegmentStatistics:
             for name, score, totals in zip(self.systems, self.scores, self.totals, strict=True)
         )
         header = ("system", "score", *self.metric.columns)
-        title = f"{self.metric.name}, {self.n_segments:,} segments, statistics summed"
+        title = f"{self.metric.name}, {counted(self.n_segments, self.unit)}, statistics summed"
         table = tabular.Table(title, header, rows, "<" + ">" * (len(header) - 1))
         references = [f"references {self.fingerprint}"] if self.fingerprint else []
         return files.fragment(tabular.Page([table], references, [self.metric_signature]))

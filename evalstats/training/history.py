@@ -67,17 +67,10 @@ class StepScore(NamedTuple):
 class Basis(NamedTuple):
     """Which interval and test a check has, and on how many segments they rest.
 
-    Attributes
-    ----------
-    interval : str
-        That of the score: "t", or "wilson" of 0/1 scores.
-    test : str or None
-        That of the p-value: "t", or "mcnemar" of 0/1 scores; `None` at the first check.
-    n_differing : int
-        Segments, or groups, that differ from those of the step it is compared with.
-    kurtosis : float or None
-        Of their influence values on the difference; 3 of normal ones. `None` where no t test
-        decides, and where nothing varies.
+    `interval` is that of the score: "t", or "wilson" of 0/1 scores; `test` that of the p-value:
+    "t", or "mcnemar" of 0/1 scores, `None` at the first check. `n_differing` segments, or groups,
+    differ from those of the step it is compared with; `kurtosis` is that of their influence values
+    on the difference, 3 of normal ones, and `None` where no t test decides or nothing varies.
     """
 
     interval: str
@@ -204,28 +197,11 @@ class Checkpoint(Record):
 class Selected(Record):
     """The checkpoint with the best score, corrected for having been chosen.
 
-    Attributes
-    ----------
-    step : int
-        The step with the best score of all.
-    metric : str
-        Name of the metric.
-    score : float
-        Its observed score, too good on average because it was chosen for being the best.
-    standard_error : float
-        Of `score`, from influence values.
-    corrected : float
-        The score less the optimism (plus, where lower scores are better).
-    low, high : float
-        t interval around `corrected`.
-    optimism : float
-        ``|score - corrected|``, at least 0.
-    agreement : float
-        Share of the resamples that choose the same step, in [0, 1].
-    n_checks : int
-        Among how many it was chosen.
-    confidence_level : float
-        Coverage that the interval aims at.
+    `step` has the best `score` of all under `metric`, which is too good on average, since it was
+    chosen for being the best; `standard_error` is from influence values. `corrected` is the score
+    less the `optimism`, at least 0 (plus, where lower scores are better), with its t interval from
+    `low` to `high` at `confidence_level`. `agreement` is the share of the resamples that choose the
+    same step, in [0, 1], and `n_checks` among how many it was chosen.
 
     Examples
     --------

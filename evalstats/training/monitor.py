@@ -229,10 +229,10 @@ class Monitor:
         bases = [check.basis for check in self.checks if check.basis.kurtosis is not None]
         counts, unit = [(basis.n_differing, basis.worth) for basis in bases], self._unit
         ending = (
-            f", in most checks: where every step fails on a few {unit}s of its own, up to one run "
-            f"in seven without any improvement reported one, not one in twenty"
+            f"That is so in most checks. Where every step fails on a few {unit}s of its own, up to "
+            f"one run in seven without any improvement reported one, not one in twenty"
         )
-        return tuple(carried_notes(counts, unit, "from the best step ", ending))
+        return tuple(carried_notes(counts, unit, " from the best step", ending))
 
     def __repr__(self) -> str:
         """Return the checks as a table, the best step marked, and what follows from them."""

@@ -75,7 +75,7 @@ def test_the_row_of_a_task_is_what_a_comparison_of_it_says(tasks, options, group
         assert row.pvalue_adjusted == pytest.approx(p)
         for e in one.estimates:
             assert_same(result.estimates[task, e.system], e)
-    assert [row.task for row in result] == [*tasks, "macro"]
+    assert [row.task for row in result] == [*tasks, "all 3 tasks"]
     errors = [row.standard_error for row in result.rows]
     assert result.totals[0].standard_error == pytest.approx(np.linalg.norm(errors) / 3)
     assert result.adjustment == "holm"
@@ -194,7 +194,7 @@ def test_a_total_of_one_metric_is_that_of_strata(translations, aggregate, test):
     (expected,) = es.compare(joined, strata=labels, aggregate=aggregate, test=test, **FEW)
     found = es.Suite(translations, aggregate).compare(test=test, **FEW).difference()
     assert_same(found, expected, ["metric"])
-    assert (found.metric, found.aggregate, found.task) == ("BLEU", aggregate, aggregate)
+    assert (found.metric, found.aggregate, found.task) == ("BLEU", aggregate, "all 4 tasks")
 
 
 def test_tasks_of_different_metrics_have_one_total_where_it_is_asked_for(translations):
@@ -222,7 +222,10 @@ def test_several_metrics_a_task_have_a_total_each():
     more["history"] = more["history"][:1]
     more["extra"] = es.extract(outcomes(np.random.default_rng(3), 80), metric=es.Mean("f1"))
     result = es.Suite(more).compare(**FEW)
-    assert [(d.metric, d.task) for d in result.totals] == [("acc", "macro"), ("cost", "macro")]
+    assert [(d.metric, d.task) for d in result.totals] == [
+        ("acc", "all 3 tasks"),
+        ("cost", "both tasks"),
+    ]
     two = es.Suite({task: costs()[task] for task in ("physics", "law")}).compare(**FEW)
     assert_same(result.difference("cost"), two.difference())
     assert [result.adjusted.n_compared(d) for d in result.rows] == [3, 2, 3, 2, 3, 1]
@@ -390,7 +393,9 @@ def test_rows_and_totals_can_be_asked_for(compared):
     )
     assert str(compared.estimates[0]).startswith("physics: acc ↑")
     assert "law: B − A, acc" in compared.rows[1]._repr_html_()
-    with pytest.raises(InputError, match="task must be one of physics, law, history, macro; got"):
+    with pytest.raises(
+        InputError, match="task must be one of physics, law, history, all 3 tasks; got"
+    ):
         compared.difference(task="x")
     with pytest.raises(InputError, match="system must be one of A, B; got 'law'"):
         compared.estimates["law"]
@@ -409,7 +414,7 @@ def test_every_question_works_on_tasks_and_totals():
     ):
         assert question(result, task="law") == question(law)
     ranking = result.ranking()
-    assert (ranking.task, [r.system for r in ranking]) == ("macro", ["C", "B", "A"])
+    assert (ranking.task, [r.system for r in ranking]) == ("all 3 tasks", ["C", "B", "A"])
     found = result.influence(system="C", baseline="A")
     labels = [name for name, table in sorted(tasks.items()) for _ in range(table.n_segments)]
     strata = es.compare(
@@ -433,7 +438,7 @@ def test_composites_of_tasks_are_of_their_totals():
                                                   costs(n_systems=3).values(), strict=True)}  # fmt: skip
     result = es.Suite(tasks).compare(**FEW)
     found = result.ranking(composite="borda")
-    assert found.task == "macro"
+    assert found.task == "all 3 tasks"
     less = es.Suite({**tasks, "law": tasks["law"][:1]}).compare(**FEW)
     with pytest.raises(InputError, match="totals of acc, cost are not of the same tasks"):
         less.ranking(composite="borda")
@@ -508,7 +513,7 @@ def test_figures_have_a_row_a_task_and_the_total_below(compared):
     pytest.importorskip("matplotlib").use("Agg")
     axes = compared.plot()
     shown = [text.get_text() for text in axes.texts]
-    assert [text for text in shown if text in (*SIZES, "macro")] == [*SIZES, "macro"]
+    assert [text for text in shown if text in (*SIZES, "all 3 tasks")] == [*SIZES, "all 3 tasks"]
     lines = [line for line in axes.get_lines() if len(line.get_xdata()) == 1]
     points = sorted((float(line.get_ydata()[0]), float(line.get_xdata()[0])) for line in lines)
     assert [x for _, x in points] == [d.value for d in compared]

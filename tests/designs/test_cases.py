@@ -138,11 +138,9 @@ def test_too_few_trials_to_name_an_item_are_told_and_how_many_would_do():
         old[0], new[0] = n_trials, 0
         return records(old, new, n_trials)
 
-    told = [
-        note for note in broken(4).notes if note.startswith("With so few trials no single item")
-    ]
+    told = [note for note in broken(4).notes if note.startswith("With so few trials no single one")]
     assert len(told) == 1
-    assert "of 50 could be named: the least adjusted p-value of one is 0.26; 6 trials" in told[0]
+    assert "of 50 items could be named: its adjusted p-value is at least 0.26. 6 trials" in told[0]
     assert not broken(6).notes
     assert [case.item for case in broken(6).worse] == ["0"]
 
@@ -240,7 +238,7 @@ def test_how_much_is_chance_is_said_below_the_table(agents):
     ]
     pair = 100 * sum(chance) / (new.mean(axis=1) - old.mean(axis=1)).var(ddof=1)
     expected = (
-        f"pass^2: with 5 trials of an item, chance in the trials makes up {min(scores):.0f} to "
+        f"pass^2: with 5 trials of each item, chance in the trials makes up {min(scores):.0f} to "
         f"{max(scores):.0f} % of the variance of items and {pair:.0f} % of the variance of their"
     )
     assert expected in es.compare(agents, metrics=es.PassAll(2), n_resamples=99).to_text()

@@ -464,7 +464,7 @@ def test_tables_that_do_not_fit_are_told(folder, tmp_path):
     path = tmp_path / "more.csv"
     path.write_text("\n".join([*lines, "base,9999,1", "tuned,9999,1"]))
     result = es.compare_logs(answers, metric="correct", human=path, **FEW)
-    assert "People's scores of 1 item that no log has are left out." in result.notes
+    assert "People's scores of 1 segment that no log has are left out." in result.notes
 
 
 def test_rows_say_who_labelled():
@@ -741,7 +741,7 @@ def test_classes_by_several_judges_and_files_of_their_statistics(tmp_path):
     inner = es.Confusion([0, 1, 2], "macro-f1")
     labels = list(map(list, zip(first, second, strict=True)))
     found = es.estimate(output, labels, inner, human=people, method="t")
-    assert any("300 segments correct 2 judges' of all" in note for note in found.notes)
+    assert any("300 segments correct 2 judges' scores of all" in note for note in found.notes)
     metric = es.Judged(inner, (0.4, 0.3), judges=2)
     triples = list(zip(first, second, people, strict=True))
     totals = metric.statistics(output, triples).sum(axis=0)

@@ -442,7 +442,7 @@ def test_a_shard_says_what_is_missing(tmp_path):
     parts = [shard(table, range(80)), shard(table, range(80, 200))]
     said = (
         "Caution: q: 31 of 400 scores are missing (30 of A, 1 of B); means are over the others, "
-        "and A lacks 30 of 200 items and B 1 of 200, which is no accident (p = 3e-08)."
+        "and A lacks 30 of 200 segments and B 1 of 200, which is no accident (p = 3e-08)."
     )
     assert said in es.compare(table, n_resamples=40).notes
     for i, one in enumerate(parts):

@@ -235,10 +235,10 @@ def test_suites_of_logs_have_totals_of_each_system_alone(tmp_path):
     options = {"paired": False, "n_resamples": 199}
     result = es.compare_logs(path, **options)
     assert list(result) == list(es.compare_logs(path, missing="intersect", **options))
-    assert [d.task for d in result] == ["law", "math", "macro"]
+    assert [d.task for d in result] == ["law", "math", "both tasks"]
     total = result.differences[-1]
     alone = [es.estimate_logs(path, system=name, missing="intersect") for name in "AB"]
-    errors = [next(e.standard_error for e in some if e.task == "macro") for some in alone]
+    errors = [next(e.standard_error for e in some if e.aggregate == "macro") for some in alone]
     assert total.standard_error == pytest.approx(np.hypot(*errors))
     assert total.test == "miettinen-nurminen"
 

@@ -292,7 +292,7 @@ def test_a_folder_of_several_models_is_several_systems(tmp_path):
     assert "items  answers" in str(log)
     whole = es.compare_logs(folder, n_resamples=99)
     assert {t.system for t in whole} | {t.baseline for t in whole} == set(log.systems)
-    assert "20 items, 3 answers each, averaged" in " ".join(whole.notes)
+    assert "20 samples, 3 answers each, averaged" in " ".join(whole.notes)
     files = sorted(folder.iterdir())
     for given in (files, files[::-1]):
         assert numbers_of(es.compare_logs(given, n_resamples=99)) == numbers_of(whole)

@@ -46,7 +46,7 @@ def test_filters_of_the_same_answers_are_metrics_of_one_task():
             log(*gsm(i, n), rows(HUNDRED, name=n, filter=filter), name=n)
             for i, n in enumerate("AB")
         ]
-        assert [(d.task, d.metric) for d in compare(*logs).totals] == [("macro", total)]
+        assert [(d.task, d.metric) for d in compare(*logs).totals] == [("both tasks", total)]
     assert [d.metric for d in compare(*logs, filter=["strict"])] == ["acc"]
     parts = {name: {f"{name} {i}": float(i % 2) for i in range(20)} for name in ("test", "valid")}
     tables = [rows(scores, filter=name) for name, scores in parts.items()]

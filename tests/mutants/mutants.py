@@ -176,14 +176,14 @@ what shares both labels counts once
 two labels know as much as the one with fewer
 - Spread(error, 1.0, min(one
 + Spread(error, 1.0, max(one
-@ designs/meta/measures.py: meta
+@ designs/meta.py: meta
 the p-values of people and of a metric are of the same side
 - people, metric = (ndtr(-z) for z, _ in _sizes(totals))
 + people, metric = (ndtr(-np.abs(z)) for z, _ in _sizes(totals))
 differences of one size become ties together
 - last = np.append(thresholds[1:] > thresholds[:-1], True)
 + last = np.append(thresholds[1:] >= thresholds[:-1], True)
-@ designs/meta/meta.py: meta
+@ designs/meta.py: meta
 what a metric lacks is missing for all
 - known = np.all(np.isfinite(scores), axis=0)
 + known = np.isfinite(scores[0])
@@ -594,7 +594,7 @@ a share is kept of what the baseline scores
 of counted answers a recovery is a margin
 - influence = drawn.difference(a, b).influence
 + influence = effect.influence
-@ questions/gates/gate.py: gates
+@ questions/gates.py: gates
 without a limit a loss of errors is that there are more
 - alternative=alternative,
 + alternative=alternative if is_limited else "less",
@@ -604,7 +604,7 @@ any check may fail, and these p-values are adjusted among all
 where the total alone is asked, tasks are not
 - asked = [d.aggregate is not None or not is_of_totals for _, d in rows]
 + asked = [True for _, d in rows]
-@ questions/gates/gates.py: gates
+@ questions/gates.py: gates
 an undecided gate that counts as passed is no error in JUnit's XML
 - _JUNIT_OF_UNDECIDED = {None: "error", "pass": "skipped", "fail": "failure"}
 + _JUNIT_OF_UNDECIDED = {None: "error", "pass": "error", "fail": "error"}
@@ -1054,7 +1054,7 @@ a case of DeepEval that failed for an error alone has not failed
 what ended with an error fails where its harness counts it so
 - values[is_failed] = 0.0, 1.0
 + values[is_failed] = np.nan
-@ questions/gates/gates.py: logs_missing
+@ questions/gates.py: logs_missing
 a gate over items that one side lacks does not pass
 - replace(check, verdict="undecided", barred=why) if check.verdict == "passed" else check
 + check
@@ -1440,7 +1440,7 @@ a system that is worse is never shown by a sequence
 where the judge is useless the gradient is that of the labels
 - share[..., 2], share[..., 4] = by_part
 + share[..., 2], share[..., 5] = by_part
-@ designs/plans/plan.py: plans
+@ designs/plans.py: plans
 an item that was drawn counts 1/π times
 - np.divide(1.0, self.chances) * is_run
 + 1.0 * is_run
@@ -1450,7 +1450,7 @@ the system that was run on all is a prediction too
 a plan is refused for other references
 - if len(known) > 1:
 + if False:
-@ designs/plans/planned.py: plans
+@ designs/plans.py: plans
 strata that a plan drew within are not pooled in silence
 -             if within is not None:
 +             if False:
@@ -1460,7 +1460,7 @@ items that were run are a sample of their own, and so are the others
 units are whole ones of what was drawn
 - is_split = bool(drawn) and
 + is_split = False and
-@ designs/plans/plan.py: plans
+@ designs/plans.py: plans
 squared residuals of few systems are shrunk
 - kept = max(0.0, 1 - chance / spread)
 + kept = max(1.0, 1 - chance / spread)
@@ -1497,8 +1497,8 @@ both p-values of a difference are printed
 + also = ""
 @ pictures/findings.py: report
 a mark of few groups stands beside a claim alone
-- sure += mark_of(c, scores[0].unit) if n_beaten else ""
-+ sure += mark_of(c, scores[0].unit) if own else ""
+- sure += mark_of(c, scores[0]) if n_beaten else ""
++ sure += mark_of(c, scores[0]) if own else ""
 @ results/files.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()

@@ -11,7 +11,7 @@ import pytest
 import evalstats as es
 from evalstats.pictures import figures
 from evalstats.pictures.figures import BLUE, GREY, VERMILLION
-from evalstats.questions.gates.gate import gated
+from evalstats.questions.gates import gated
 from evalstats.questions.ranking.rankings import Rankings
 from evalstats.results import files
 from tests.conftest import first

@@ -69,7 +69,7 @@ def test_a_stratum_is_what_its_segments_say_and_the_last_row_is_the_whole(groupe
     groups = np.arange(80) // 2 if grouped else None
     whole = es.compare(given, metrics=MEAN, groups=groups, **BY_T)
     found = whole.by(domain)
-    assert [d.task for d in found] == ["news", "chat", "micro"]
+    assert [d.task for d in found] == ["news", "chat", "both strata"]
     for name in ("news", "chat"):
         inside = domain == name
         own = None if groups is None else groups[inside]
@@ -187,7 +187,7 @@ def test_the_command_line_shows_domains(tmp_path, monkeypatch, capsys):
     asked = ["compare", "scores.csv", "--higher-is-better", "m", "--resamples", "99"]
     assert main([*asked, "--by", "domain", "-f", "csv"]) == 0
     found = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [row["task"] for row in found] == ["news", "chat", "micro"]
+    assert [row["task"] for row in found] == ["news", "chat", "both domains"]
     assert main([*asked, "--by", "domain", "--over", "domain"]) == 2
     assert "--by shows each domain, and --over means of them" in capsys.readouterr().err
 
@@ -201,7 +201,7 @@ def test_groups_in_several_strata_are_drawn_whole():
     whole = es.compare(given, metrics=MEAN, groups=[*range(60)] * 2, **BY_T)
     found = whole.by(turns)
     (total,) = found.totals
-    assert (total.task, total.units) == ("micro", whole[0].units)
+    assert (total.task, total.units) == ("both strata", whole[0].units)
     assert (total.pvalue, total.low, total.high) == (whole[0].pvalue, whole[0].low, whole[0].high)
     (alone,) = es.compare({k: v[:60] for k, v in given.items()}, metrics=MEAN, **BY_T)
     assert found.difference(task="t1").low == alone.low
@@ -232,11 +232,11 @@ def test_no_stratum_or_task_is_called_as_its_total():
     result = es.compare(given, metrics=MEAN, **BY_T)
     table = es.extract(given, metric=MEAN)
     message = "a task, or stratum, is called '{}', which is the name of a total over all of them"
-    with pytest.raises(es.InputError, match=message.format("micro")):
-        result.by(["micro" if name == "chat" else name for name in domain])
+    with pytest.raises(es.InputError, match=message.format("both strata")):
+        result.by(["both strata" if name == "chat" else name for name in domain])
     for call in ("estimate", "compare"):
-        with pytest.raises(es.InputError, match=message.format("macro")):
-            getattr(es.Suite({"macro": table, "b": table}), call)()
+        with pytest.raises(es.InputError, match=message.format("both tasks")):
+            getattr(es.Suite({"both tasks": table, "b": table}), call)()
     # Where there is no such total the name is free.
     assert result.by(["macro" if name == "chat" else name for name in domain]).totals
     assert es.Suite({"macro": table}).compare(**BY_T)
@@ -409,8 +409,8 @@ def test_strata_that_share_groups_say_that_other_groups_are_another_question():
     scores = {name: rng.normal(size=60) for name in "AB"}
     turns, prompts = np.repeat(list("xyz"), 20), np.tile(np.arange(20), 3)
     result = es.compare(scores, metrics=MARKS, groups=prompts, **BY_T_ALONE)
-    for found, what in ((result.over(turns), "strata"), (result.by(turns).over("task"), "tasks")):
-        said = f"Caution: groups lie in several {what}, whose differences share them"
+    for found in (result.over(turns), result.by(turns).over("task")):
+        said = "Caution: groups lie in several strata, whose differences share them"
         assert found.notes[0].startswith(said)
         assert str(found).startswith(said)
         assert es.OverStrata.from_json(found.to_json()) == found

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 import evalstats as es
 from evalstats.pictures.report import document
-from evalstats.questions.gates.gate import gated
+from evalstats.questions.gates import gated
 from evalstats.results.files import html
 from evalstats.results.records import Caution
 
@@ -252,7 +252,7 @@ def test_few_counted_answers_are_told(n, is_told):
     exact = binomtest(n, n).pvalue
     assert result[0].discordant.exact_pvalue == pytest.approx(exact)
     assert len(told) == is_told
-    assert all(f"exact form (two-sided {exact:.4f})" in note for note in told)
+    assert all(f"the exact one (two-sided {exact:.4f})" in note for note in told)
 
 
 def test_of_three_answers_no_bootstrap_is_said_to_be_replaced():

@@ -72,6 +72,8 @@ _MOST_INFLUENCE = 1 << 25
 _ELO_MEAN = 1000.0
 #: Systems that a note names; more are counted.
 _NAMED = 5
+#: What a segment and a task are called.
+_CALLED = "battle", "task"
 _few = partial(first_few, between=", ", most=_NAMED, more=" and {} more")
 
 
@@ -267,7 +269,7 @@ def wins(
     groups = table.unit if is_one else table.groups
     task = Task([rates], groups=groups, strata=table.strata)
     pairs = as_pairs(table.systems, baseline, "wins")
-    units = as_units(len(table.points), table.groups, table.strata, table.unit)
+    units = as_units(len(table.points), table.groups, table.strata, table.unit, _CALLED)
     notes = (*table.notes, *position_notes(table, units, asked), *table.tie_notes)
     return compared(Evaluation([task], pairs, asked, notes), baseline)
 
@@ -280,7 +282,8 @@ def win_rates(table: BattleTable) -> SegmentStatistics:
     labels = {name: tuple(map(str, of)) for name, of in table.labels.items()}
     if table.groups is not None and not isinstance(table.groups, Mapping):
         labels[table.unit] = tuple(map(str, table.groups))
-    return SegmentStatistics(values, table.systems, Mean("win rate"), labels=labels)
+    rate = Mean("win rate")
+    return SegmentStatistics(values, table.systems, rate, labels=labels, unit="battle")
 
 
 def _designed(battles: Any, groups: Labels, strata: Labels) -> BattleTable:
@@ -299,9 +302,7 @@ def from_battles(
         raise InputError("must be 'micro' for battles", argument="aggregate")
     (table,) = tables
     options = decide(table, options, {})
-    units = as_units(len(table.points), table.groups, table.strata, table.unit)
-    if units.members is None:
-        units = replace(units, unit="battle")
+    units = as_units(len(table.points), table.groups, table.strata, table.unit, _CALLED)
     check_enough(units.n, units.unit)
     wins = table.wins(units.members)
     scored = Scored(
@@ -577,7 +578,7 @@ def _influence(slopes: csr_array, inverse: Floats, units: Units) -> tuple[Floats
         sums.append((len(of_stratum), int(np.sum(of_stratum)), int(np.sum(of_stratum**2))))
     summed = SummedUnits(
         units.n,
-        units.unit,
+        *units.called,
         labels=units.labels,
         places=np.repeat(np.arange(len(each)), size),
         sums=np.array(sums, dtype=np.int64),

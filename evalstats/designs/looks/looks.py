@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from evalstats.errors import InputError
-from evalstats.questions.gates.gate import decided
-from evalstats.questions.gates.gates import JUNIT, JunitCase, junit, junit_text, limit_of
+from evalstats.questions.gates import JUNIT, JunitCase, decided, junit, junit_text, limit_of
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, one_of
 from evalstats.results.forms import Finding, Several
@@ -30,7 +29,7 @@ _SEEN = 300
 #: Calibrated: `docs/stopping.md` has the rates.
 _RARE = (
     "where a system falls far on 2 % of 200 items (a loop, a refusal), eight looks passed one in "
-    "six that should not pass, a single test one in nine"
+    "six that should not pass, and a single test one in nine"
 )
 
 
@@ -172,7 +171,7 @@ def rare_notes(look: Look) -> Iterator[str]:
     if look.carried is None:
         return
     found = [(look.difference.n_differing, look.carried)]
-    notes = list(carried_notes(found, look.unit, "", f": {_RARE}"))
+    notes = list(carried_notes(found, look.unit, "", _RARE[0].upper() + _RARE[1:]))
     if not notes and look.is_early and look.verdict != "go on" and look.n_units < _SEEN:
         notes.append(
             f"This was decided on {counted(look.n_units, look.unit)}. What happens on one in "

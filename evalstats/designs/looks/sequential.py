@@ -35,11 +35,11 @@ from evalstats.designs.looks.spending import (
     sequence_pvalue,
     spent,
 )
-from evalstats.designs.one_sample.against import PAIR, OneSample, as_bound, refuse_constant
+from evalstats.designs.one_sample import PAIR, OneSample, as_bound, refuse_constant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics import Metric, as_metric
-from evalstats.questions.gates.gate import one_sided
+from evalstats.questions.gates import one_sided
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.convert import record_of
@@ -237,9 +237,9 @@ class SequentialTest:
             last, more = self._looks[-1], arrivals.counts[-1] - before.counts[-1]
             self._notes = (
                 f"The test was decided at look {last.number}, on "
-                f"{counted(last.n_units, last.unit)}: {last.verdict}. {counted(more, 'item')} that "
-                f"came later are not counted. Another question needs a new test, with a state of "
-                f"its own.",
+                f"{counted(last.n_units, last.unit)}: {last.verdict}. {more:,} more "
+                f"came later and are not counted. Another question needs a new test, with a state "
+                f"of its own.",
             )
             return last
         (segments,) = task.segments()
@@ -418,8 +418,7 @@ class SequentialTest:
         if pair.counts is None and influence is not None:
             kurtosis = student.kurtosis(influence, n_differing)
             carried = min(float(n_differing), n_differing / (kurtosis or 1.0))
-        unit = "item" if units.unit == "segment" else units.unit
-        waits = "" if is_last else self._waits(n, carried, plural(unit))
+        waits = "" if is_last else self._waits(n, carried, plural(units.unit))
         verdict = verdict_of(passed, failed, level, is_last, waits)
         alpha, anytime, chance = self.significance_level, None, None
         if self.of is None and passed is not None:
@@ -444,7 +443,7 @@ class SequentialTest:
             number=len(self._looks) + 1,
             n_items=n_items,
             n_units=n,
-            unit=unit,
+            unit=units.unit,
             planned=self.of,
             difference=difference,
             verdict=verdict,
@@ -479,7 +478,7 @@ class SequentialTest:
         if not self._looks:
             return
         last = self._looks[-1]
-        if last.unit != ("item" if unit == "segment" else unit):
+        if last.unit != unit:
             raise InputError(
                 f"earlier looks counted {plural(last.unit)}, and this one {plural(unit)}"
             )
@@ -621,12 +620,12 @@ def order_notes(
     if units.members is not None:
         of_units = np.full(units.n, len(counts), dtype=np.intp)
         np.minimum.at(of_units, units.members, looks)
-    unit, notes = "item" if units.unit == "segment" else units.unit, []
+    notes, segments = [], plural(units.segment)
     if drawn.influence is not None and _drift(drawn.influence[baseline], of_units) < _WARNS:
         notes.append(
             f"The baseline's scores differ from look to look more than chance explains: "
-            f"{plural(unit)} must come in an order that has nothing to do with how hard they are; "
-            f"shuffle them."
+            f"{plural(units.unit)} must come in an order that has nothing to do with how hard they "
+            f"are. Shuffle them."
         )
     if len(counts) < 2 or len(looks) < _LEAST:
         return notes
@@ -634,8 +633,8 @@ def order_notes(
         codes = np.unique(np.array(values), return_inverse=True)[1]
         if np.max(codes) < _MOST_VALUES and _differ(codes, looks) < _WARNS:
             notes.append(
-                f"Items of some {name} came earlier than others: shuffle items before they run, "
-                f"since a test that stops early sees the first ones alone."
+                f"The {segments} of one {name} came earlier than those of another. Shuffle "
+                f"{segments} before they run, since a test that stops early sees only the first."
             )
     return notes
 

@@ -81,6 +81,7 @@ class Trials(Metric):
     fewest: int = 1
     uses_references: ClassVar[bool] = False
     reads_text: ClassVar[bool] = False
+    unit_called: ClassVar[str] = "item"
     entry_depth = 1
 
     @property

@@ -71,6 +71,7 @@ class TrialShares(NamedTuple):
     of_differences: tuple[float, ...]  # likewise of their differences, of each pair
     # Of differences of means, of each pair; and the same of infinitely many trials.
     errors: tuple[tuple[float, float], ...] = ()
+    unit: str = "item"
 
 
 def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator[TrialShares]:
@@ -102,6 +103,7 @@ def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator
             of_scores=_shares(zip(means, chance, strict=True)),
             of_differences=_shares(of_pairs),
             errors=tuple(errors),
+            unit=one.units.unit,
         )
 
 
@@ -130,19 +132,20 @@ def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
         number = span([n for one in same for n in (one.fewest, one.most)], "d")
         scores = [100 * share for one in same for share in one.of_scores]
         pairs = [100 * share for one in same for share in one.of_differences]
-        parts = [f"{span(scores, '.0f')} % of the variance of items"] if scores else []
+        unit = same[0].unit
+        parts = [f"{span(scores, '.0f')} % of the variance of {plural(unit)}"] if scores else []
         parts += [f"{span(pairs, '.0f')} % of the variance of their differences"] if pairs else []
         if not parts:
             continue
         what = ", ".join(metrics) if len(metrics) <= _NAMED else f"{len(metrics)} metrics"
-        said = f"{what}: with {number} trials of an item, chance in the trials makes up "
+        said = f"{what}: with {number} trials of each {unit}, chance in the trials makes up "
         said += f"{' and '.join(parts)}."
         every = [one for metric in metrics for one in of_metrics[metric]]
         if errors := [both for one in every for both in one.errors]:
             now, endless = (span(of, ".2g") for of in zip(*errors, strict=True))
             difference = "a difference" if len(errors) == 1 else "differences"
             said += f" The standard error of {difference} is {now}; with infinitely many trials of "
-            said += f"each item it would be {endless} (Wang, 2025)."
+            said += f"each {unit} it would be {endless} (Wang, 2025)."
         yield said
 
 

@@ -232,6 +232,7 @@ TAU_BENCH = Format(
     lambda source: has(first_of(source.json), "task_id", "reward", "info", "trial"),
     _tau_bench,
     partial(begins, beginning=_TRIALS),
+    ("task", "domain"),
 )
 TAU2_BENCH = Format(
     "tau2-bench",
@@ -239,6 +240,7 @@ TAU2_BENCH = Format(
     lambda source: all(get(source.json, "info", of) is not None for of in _TAU2_INFO),
     _tau2_bench,
     partial(begins, beginning=_RESULTS),
+    ("task", "domain"),
 )
 SWE_BENCH = Format(
     "SWE-bench",
@@ -246,6 +248,7 @@ SWE_BENCH = Format(
     lambda source: has(source.json, "resolved_ids", "total_instances"),
     _swe_bench,
     partial(begins, beginning=_REPORT),
+    ("instance", "task"),
 )
 
 
@@ -451,7 +454,7 @@ def _promptfoo(reading: Reading) -> Iterator[Rows]:
             )
 
 
-PROMPTFOO = Format("promptfoo", ".json .jsonl", _is_promptfoo, _promptfoo)
+PROMPTFOO = Format("promptfoo", ".json .jsonl", _is_promptfoo, _promptfoo, called=("test", "task"))
 
 
 def _is_deepeval(source: Source) -> bool:
@@ -593,5 +596,10 @@ def _mean_stated(run: Any, metric: str) -> float | None:
 
 
 DEEPEVAL = Format(
-    "DeepEval", ".json", _is_deepeval, _deepeval, partial(begins, beginning=_TEST_RUN)
+    "DeepEval",
+    ".json",
+    _is_deepeval,
+    _deepeval,
+    partial(begins, beginning=_TEST_RUN),
+    ("test case", "task"),
 )

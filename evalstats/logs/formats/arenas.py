@@ -264,4 +264,5 @@ ALPACA_EVAL = Format(
     lambda source: has(first_of(source.json), "instruction", "preference"),
     _alpaca_eval,
     lambda source: source.path.name == "annotations.json",
+    ("instruction", "task"),
 )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.design import Called
 from evalstats.checks import shown
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
@@ -54,7 +55,8 @@ class Format:
 
     A single file is of the format if it has one of the `suffixes`, ".json .jsonl", less that of
     compression, and `fits`; no other file is opened. Of a folder the files are read that `listed`
-    knows by their names or first bytes; a format without it reads single files only.
+    knows by their names or first bytes; a format without it reads single files only. `called` says
+    what it calls an item, and a task, where that is not said by the file.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Format:
     fits: Callable[[Source], bool]
     rows: Callable[[Reading], Iterable[Rows]]
     listed: Callable[[Source], bool] | None = None
+    called: Called | None = None
 
     def files(self, source: Source) -> Iterator[Path]:
         """Yield the files of a folder that are of this format, or the file that is."""
@@ -79,6 +82,8 @@ class Format:
         """Return what is wanted of a file or folder of this format."""
         reading = Reading(source, list(self.files(source)), wanted, self.name)
         rows = list(self.rows(reading))
+        if self.called is not None:
+            rows = [replace(one, called=self.called) for one in rows]
         return log_of(
             source.path,
             reading.format,

@@ -314,14 +314,22 @@ def _openai_evals(reading: Reading) -> Iterator[Rows]:
             yield of_run(key, system, items, higher=higher, reported=stated, is_limited=is_limited)
 
 
-HELM = Format("HELM", ".json", _is_helm, _helm, lambda source: source.path.name == _HELM_FILE)
+HELM = Format(
+    "HELM",
+    ".json",
+    _is_helm,
+    _helm,
+    lambda source: source.path.name == _HELM_FILE,
+    ("instance", "task"),
+)
 EVERY_EVAL_EVER = Format(
     "Every Eval Ever",
     ".jsonl",
     lambda source: has(source.first, "model_id", "evaluation_name", "sample_id", "evaluation"),
     _every_eval_ever,
+    called=("instance", "task"),
 )
-OPENAI_EVALS = Format("OpenAI evals", ".jsonl", _is_run, _openai_evals, _is_run)
+OPENAI_EVALS = Format("OpenAI evals", ".jsonl", _is_run, _openai_evals, _is_run, ("sample", "task"))
 
 
 #: How a log in JSON begins.
@@ -624,4 +632,5 @@ INSPECT = Format(
     lambda source: source.suffix == ".eval" or isinstance(get(source.json, "eval", "task"), str),
     _inspect,
     _is_inspect,
+    ("sample", "task"),
 )

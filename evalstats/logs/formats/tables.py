@@ -33,6 +33,7 @@ from evalstats.logs.rows import (
     is_never,
     matches,
     mean_rows,
+    noun,
 )
 from evalstats.logs.sources import (
     MOST_LINE,
@@ -606,7 +607,7 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     graded = [name for name, of in chosen.items() if all(marks(table.cells[c]) for c in of)]
     scores = _Scores(values, are_systems, rows, graded)
     kept = [one for one in _rows(table, scores, labels, roles) if wanted.has(one.key)]
-    unused = [f"column {column!r}, whose part another has" for column in roles.unused]
+    unused = [f"column {column!r}, since another is taken for it" for column in roles.unused]
     said = f", items are {apart}/{roles.segment}" if apart else "" if has_names else BY_PLACE
     return kept, [*unused, *left_out], said
 
@@ -722,6 +723,7 @@ def _rows(
 ) -> Iterator[Rows]:
     """Yield the rows of every system and metric, which have the same items in a task and filter."""
     metrics: dict[str, tuple[Metric, bool]] = {}
+    unit, part = noun(roles.segment or ""), noun(roles.task or "task")
     by_task: dict[tuple[str, str], dict[tuple[str, str], Mapping[Answer, int]]] = {}
     for (task, filter, system, metric_name), rows in scores.rows.items():
         by_task.setdefault((task, filter), {})[system, metric_name] = rows
@@ -766,6 +768,7 @@ def _rows(
                 statistics if statistics.shape[1] == 2 else mean_rows(statistics[:, 0]),
                 is_absent=is_absent if np.any(is_absent) else None,
                 is_directed=is_directed,
+                called=(unit if unit != part else "item", part),
             )
 
 

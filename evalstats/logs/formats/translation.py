@@ -40,6 +40,7 @@ from evalstats.logs.sources import (
 )
 from evalstats.metrics import Mean, Ratio
 
+_CALLED = "segment", "task"
 _PRINTED = re.compile(r"(.+)\tSegment (\d+)\tscore: (-?[\d.]+|nan)\b")
 _MEETEVAL_NAME = re.compile(r"(.+)_([A-Za-z0-9]+)_per_reco\.json(?:\.gz)?")
 #: What each of meeteval's commands calls its result, by the name of its file.
@@ -262,8 +263,10 @@ def _meeteval(reading: Reading) -> Iterator[Rows]:
     )
 
 
-COMET = Format("COMET", ".json .txt .log .out .tsv", _is_comet, _comet)
-NUMBERS = Format("one number a line", ".txt", _are_numbers, _numbers)
-MT_METRICS_EVAL = Format("mt-metrics-eval", ".score", _has_blocks, _mt_metrics_eval, _has_blocks)
-WMT = Format("WMT's automatic scores", ".jsonl", _is_wmt, _wmt, _is_wmt)
-MEETEVAL = Format("meeteval", ".json", _is_meeteval, _meeteval)
+COMET = Format("COMET", ".json .txt .log .out .tsv", _is_comet, _comet, called=_CALLED)
+NUMBERS = Format("one number a line", ".txt", _are_numbers, _numbers, called=_CALLED)
+MT_METRICS_EVAL = Format(
+    "mt-metrics-eval", ".score", _has_blocks, _mt_metrics_eval, _has_blocks, called=_CALLED
+)
+WMT = Format("WMT's automatic scores", ".jsonl", _is_wmt, _wmt, _is_wmt, called=_CALLED)
+MEETEVAL = Format("meeteval", ".json", _is_meeteval, _meeteval, called=("session", "task"))

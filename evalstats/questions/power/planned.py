@@ -18,7 +18,15 @@ from evalstats.results.convert import Count, Level, NotNegative, Share, Size, Wh
 from evalstats.results.forms import Finding, Several
 from evalstats.results.lookup import of_metric
 from evalstats.results.marks import Curve
-from evalstats.results.records import Record, by_metric, counted, distinct, metric_name, plural
+from evalstats.results.records import (
+    Record,
+    by_metric,
+    counted,
+    distinct,
+    listed,
+    metric_name,
+    plural,
+)
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -26,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Of more pairs only those are shown that need most.
 _MOST_PAIRS = 10
+#: Strata that a note names; more are counted.
+_NAMED = 4
 #: Columns of tables, and the fields they show; some only where a difference was asked about.
 _NAMES = {"system": "system", "baseline": "baseline"}
 _OF_SIZES = {"least difference": "minimum", "power for {0.difference:g}": "power"}
@@ -125,13 +135,12 @@ class TrialPower:
     cheapest_items: Count | None = None
     cheapest_price: NotNegative | None = None
 
-    @property
-    def sentence(self) -> str:
-        """What costs least: "Cheapest: 120 items with 2 trials each, for 360."."""
+    def sentence(self, unit: str = "item") -> str:
+        """Return what costs least: "Cheapest: 120 items with 2 trials each, for 360."."""
         if self.cheapest_items is None:
-            return "Cheapest: none, since no number of items and trials finds it."
+            return f"Cheapest: none, since no number of {plural(unit)} and trials finds it."
         trials = "1 trial" if self.cheapest_trials == 1 else f"{self.cheapest_trials} trials"
-        items = f"{self.cheapest_items:,} items with {trials} each"
+        items = f"{counted(self.cheapest_items, unit)} with {trials} each"
         said = f"Cheapest: {items}, for {self.cheapest_price:,.10g}."
         if self.cheapest_trials == self.most_trials:
             said += f" More than {self.most_trials}, four times the pilot's, were not asked about."
@@ -214,7 +223,7 @@ class PairPower(Record):
     higher_is_better : bool
         Direction of the metric.
     of_design : DesignPower
-        Of 0/1 scores, looks and widths.
+        Of 0/1 scores, looks, widths and labels of people.
     of_runs : RunPower or None
         Where there are several runs of each system.
     of_trials : TrialPower or None
@@ -284,7 +293,7 @@ class Power(Several[PairPower]):
     ----------
     pairs : tuple of PairPower
         One record per pair and metric.
-    n_pilot, n_segments, unit : int, int, {"segment", "group"}
+    n_pilot, n_segments, unit : int, int, str
         How large the pilot and the planned test set are, and in what.
     difference : float or None
         Size of the true difference, in points of the score, that was asked about.
@@ -397,8 +406,8 @@ class Power(Several[PairPower]):
 
     def _method(self) -> str:
         return (
-            "Power is that of a t test (noncentral t; Cohen, 1988) or, of 0/1 scores, of the score "
-            "test (Miettinen, 1968; Connor, 1987), with the variance of the pilot."
+            "Power is computed for a t test (noncentral t; Cohen, 1988) or, of 0/1 scores, for the "
+            "score test (Miettinen, 1968; Connor, 1987), with the variance of the pilot."
         )
 
     @property
@@ -454,15 +463,17 @@ class Power(Several[PairPower]):
         each = zip_longest(of.trials, of.trial_minimums, of.trial_needed, prices)
         rows = [dict(zip(_OF_TRIALS.values(), row, strict=True)) for row in each]
         notes = [
-            f"Standard deviation between items {tabular.number(of.item_deviation, decimals)}, "
-            f"between trials of both {tabular.number(of.trial_deviation, decimals)}."
+            f"The difference has a standard deviation of "
+            f"{tabular.number(of.item_deviation, decimals)} between {self._units} and of "
+            f"{tabular.number(of.trial_deviation, decimals)} between trials."
         ]
         if self.price is not None:
             item, trial = self.price
             notes.append(
-                f"{of.sentence} An item costs {item:g}, a trial of both systems {trial:g}."
+                f"{of.sentence(self.unit)} Each {self.unit} costs {item:g}, and each trial of both "
+                f"systems {trial:g}."
             )
-        title = f"{name}, {self.n_segments:,} {self._units} by number of trials of each"
+        title = f"{name}, {counted(self.n_segments, self.unit)} by number of trials of each"
         return self._table(title, _OF_TRIALS, rows, decimals, notes)
 
     def _table(
@@ -535,7 +546,7 @@ def _cell(decimals: int, keys: Sequence[str], row: dict[str, Any]) -> str:
 
 
 def assumptions(
-    result: Power, n_strata: int, uneven: bool = False, elsewhere: bool = False
+    result: Power, strata: Sequence[str], uneven: bool = False, elsewhere: bool = False
 ) -> Iterator[str]:
     """Say what is assumed, how sure that is, and what cannot be found.
 
@@ -547,7 +558,7 @@ def assumptions(
         what, pilot = f"{units} and runs", f"{pilot} and {result.pilot_runs} runs"
     level = f"{100 * result.confidence_level:.10g} %"
     tests = {p.test for p in result}
-    held = " (of BLEU, chrF and TER rather 90 %)" if "t" in tests else ""
+    held = ", and of BLEU, chrF and TER they hold in about 90 % of cases" if "t" in tests else ""
     if tests != {"score"}:
         yield (
             f"This assumes that the next {what} vary as much as the pilot's. The {level} intervals "
@@ -561,11 +572,11 @@ def assumptions(
         )
     if elsewhere:
         yield (
-            f"The {level} intervals are those of normal data, since the segments are not here. For "
+            f"The {level} intervals are made for normal data, since the {units} are not here. For "
             f"BLEU, chrF and TER they are too short."
         )
-    if n_strata:
-        yield f"Each of the {n_strata} strata keeps its share of {units}."
+    if strata:
+        yield f"{listed(strata, _NAMED)} keep their shares of the {units}."
     if reached := dict.fromkeys(p.metric for p in result if p.of_design.number is not None):
         yield (
             f"{', '.join(reached)}: the score test of 0/1 scores is planned. The true share is "
@@ -579,8 +590,7 @@ def assumptions(
     if counted := dict.fromkeys(p.metric for p in result if p.discordant is not None):
         yield (
             f"{', '.join(counted)}: McNemar's test of 0/1 scores is planned. It assumes that as "
-            f"large a share of segments differs as in the pilot; the intervals are about that "
-            f"share."
+            f"large a share of {units} differs as in the pilot; the intervals are about that share."
         )
     for p in result:
         of, size = p.of_design.of_labels, result.difference
@@ -602,7 +612,6 @@ def assumptions(
         yield f'"none" means that so few {units} find no difference with this power.'
     if result.n_runs and result.difference is not None and any(p.needed is None for p in result):
         yield (
-            f"{units} needed, none: runs vary so much that with {result.n_runs} of each system no "
-            f"number of {units} finds {result.difference:g} with this power. 'fewest runs' says "
-            f"how many runs would."
+            f"Runs vary so much that with {result.n_runs} of each system no number of {units} "
+            f"finds {result.difference:g} with this power. 'fewest runs' says how many runs would."
         )

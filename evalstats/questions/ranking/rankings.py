@@ -33,6 +33,7 @@ from evalstats.results.layout import score_name
 from evalstats.results.marks import Forest, Mark
 from evalstats.results.notes import close_calls, floor_notes, unpaired_notes
 from evalstats.results.records import Difference, Record, by_metric, counted, distinct, listed
+from evalstats.results.signatures import system_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ class Ranking(Several[Ranked]):
         has_battles = any(r.n_battles is not None for r in self.systems)
         columns: list[Column] = [
             ("rank", ">", lambda r: f"{r.rank:g}"),
-            ("system", "<", lambda r: r.system),
+            (system_name([self]), "<", lambda r: r.system),
             (score_name(self.signature), ">", lambda r: tabular.number(r.score, places)),
             (f"[{level}]", ">", partial(_of_score, places)),
             *([("battles", ">", lambda r: f"{r.n_battles or 0:,}")] if has_battles else []),
@@ -210,7 +211,8 @@ class Ranking(Several[Ranked]):
         ties = "No system ties with the first."
         if self.tied:
             names = ", ".join(self.tied[:_NAMED]) + (", ..." if self.tied[_NAMED:] else "")
-            ties = f"Tied with the first: {len(self.tied)} ({names})."
+            tie = "system ties" if len(self.tied) == 1 else "systems tie"
+            ties = f"{len(self.tied)} {tie} with the first: {names}."
         letters = "Systems that share a letter cannot be told apart"
         if not self.has_letters:
             letters = "Every system of a cluster is better than every system of a later cluster"
@@ -249,7 +251,7 @@ class Ranking(Several[Ranked]):
         line = line or f"It is better than {others}"
         line += f"; {listed(tied, _TOLD)} cannot be told from it" if tied else ""
         if first.low < first.high:
-            line += f". Its true rank is {first.low} to {first.high} ({level})"
+            line += f". The true rank of {first.system} is {first.low} to {first.high} ({level})"
         return [Finding(said, "open" if beaten[:2] == "0 " else "better", [f"{line}."])]
 
     def _headline(self) -> str:
@@ -363,7 +365,7 @@ def _by_metric(
         ),
         notes=(
             *evaluation.notes,
-            *floor_notes(adjustment, differences, comparison.estimates[0].unit),
+            *floor_notes(adjustment, differences, comparison.estimates[0]),
             *size_notes(drawn),
             *gap_notes([drawn]),
             *close_calls(adjustment, differences, f"{drawn.of.name}: the"),
