@@ -835,12 +835,12 @@ class PlanWorth(Correction):
         many = len(self.systems) > 1
         known = self.differences or self.scores
         what = "difference" if self.differences else "score"
-        what = f"their {what}s count" if many else f"its {what} counts"
+        what = f"their {what}s are" if many else f"its {what} is"
         yield (
             f"{self.metric}: {first_few(self.systems, ', ', 3, 'others')} "
             f"{'were' if many else 'was'} run on {self.n_labelled:,} of "
             f"{counted(self.n_items, self.segment)}; "
-            f"{what} as {_span(known)} would (difference estimator, λ = "
+            f"{what} as sure as of {_span(known)} (difference estimator, λ = "
             f"{self.weights[0]:.2f} of earlier systems, {self.weights[1]:.2f} of those run on all)."
         )
 

@@ -223,7 +223,7 @@ class PairPower(Record):
     higher_is_better : bool
         Direction of the metric.
     of_design : DesignPower
-        Of 0/1 scores, looks and widths.
+        Of 0/1 scores, looks, widths and labels of people.
     of_runs : RunPower or None
         Where there are several runs of each system.
     of_trials : TrialPower or None
@@ -558,7 +558,7 @@ def assumptions(
         what, pilot = f"{units} and runs", f"{pilot} and {result.pilot_runs} runs"
     level = f"{100 * result.confidence_level:.10g} %"
     tests = {p.test for p in result}
-    held = " (of BLEU, chrF and TER rather 90 %)" if "t" in tests else ""
+    held = ", and of BLEU, chrF and TER they hold in about 90 % of cases" if "t" in tests else ""
     if tests != {"score"}:
         yield (
             f"This assumes that the next {what} vary as much as the pilot's. The {level} intervals "
@@ -612,7 +612,6 @@ def assumptions(
         yield f'"none" means that so few {units} find no difference with this power.'
     if result.n_runs and result.difference is not None and any(p.needed is None for p in result):
         yield (
-            f"{units} needed, none: runs vary so much that with {result.n_runs} of each system no "
-            f"number of {units} finds {result.difference:g} with this power. 'fewest runs' says "
-            f"how many runs would."
+            f"Runs vary so much that with {result.n_runs} of each system no number of {units} "
+            f"finds {result.difference:g} with this power. 'fewest runs' says how many runs would."
         )
