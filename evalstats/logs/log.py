@@ -284,18 +284,6 @@ class Log(Result):
             scored.append((one, part, float(one.metric.score(whole))))
         return scored
 
-    def select(
-        self, task: Patterns = None, metric: Patterns = None, filter: Patterns = None
-    ) -> Log:
-        """Return the rows whose task, metric and filter match, as shells match file names.
-
-        Where nothing matches an `InputError` says what there is.
-        """
-        wanted = Wanted.of(task, metric, filter)
-        selected = self.part(wanted)
-        wanted.check(selected.rows, self.rows, self.path, self.groups)
-        return selected
-
     def part(self, wanted: Wanted) -> Log:
         """Return the rows that are wanted, which may be none."""
         opened = wanted.opened(self.groups)

@@ -168,6 +168,10 @@ class OverStrata(Several[MeanDifference]):
     def _rows(self) -> Sequence[MeanDifference]:
         return self.means
 
+    def _headline(self) -> str:
+        pairs = distinct(f"{d.system} against {d.baseline}" for d in self.means)
+        return f"{first_few(pairs, ', ')}, over {counted(self.means[0].n_strata, self.by)}"
+
     def _finding(self, row: MeanDifference) -> Finding:
         """Say whether the mean difference is shown, and what another stratum would have."""
         places, level = tabular.decimals([row.standard_error]), tabular.level(self.confidence_level)
