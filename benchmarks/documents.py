@@ -3,7 +3,7 @@
     <!-- measured: speed :: texts to answer -->
     <!-- end -->
 
-A table is `speed` with a part, `patience`, or `growth` and `cost` with metrics or an axis. `took`
+A table is `speed` with a part (and "ac87f25"), `patience`, or `growth` and `cost` with metrics or an axis. `took`
 is one row of `speed`, in a sentence. The marks of calibration are filled too: `python -m
 benchmarks` and one test hold all documents.
 """
@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.calibration import tables
 from benchmarks.calibration.runner import Counts
-from benchmarks.measure import ROOT
+from benchmarks.measure import BEFORE, ROOT
 
 RESULTS = Path(__file__).with_name("results.json")
 _PART = re.compile(r"<!-- (measured|calibration): (.*?) -->.*?<!-- end -->", re.DOTALL)
@@ -77,14 +77,16 @@ def filled(text: str, results: Results, calibration: Counts) -> str:
     return _PART.sub(part, text)
 
 
-def speed(results: Results, part: str) -> str:
-    """Return milliseconds, peak MB, and how many times as long the others take, of a part."""
+def speed(results: Results, part: str, *also: str) -> str:
+    """Return milliseconds, peak MB, and how many times as long peers and perhaps `BEFORE` take."""
     rows = _of_part(results, part)
-    names = list(dict.fromkeys(name for row in rows for name in row["seconds"]))
+    every = dict.fromkeys(name for row in rows for name in row["seconds"])
+    names = [name for name in every if name != BEFORE or name in also]
     lines = []
     for row in rows:
         times, cells = row["seconds"], dict.fromkeys(names, "")
-        for name, s in times.items():
+        for name in times.keys() & cells.keys():
+            s = times[name]
             cells[name] = f"{_digits(1000 * s)} ms, {_digits(row['megabytes'][name])} MB"
             cells[name] += f" ({_digits(s / times[OURS])} ×)" if name != OURS else ""
         lines.append([row["what"], *cells.values()])

@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.jobs import OURS, Job, jobs, write_files
-from benchmarks.measure import ROOT, printed, program
+from benchmarks.measure import BEFORE, ROOT, printed, program
 
-BEFORE = "ac87f25"
 #: Who has taken so many seconds is not run again.
 _ENOUGH = 6.0
 #: Of these parts the earlier commit does nothing.
