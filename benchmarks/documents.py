@@ -3,9 +3,8 @@
     <!-- measured: speed :: texts to answer -->
     <!-- end -->
 
-A table is `speed` with a part (and "ac87f25"), `patience`, or `growth` and `cost` with metrics or an axis. `took`
-is one row of `speed`, in a sentence. The marks of calibration are filled too: `python -m
-benchmarks` and one test hold all documents.
+A table is `speed` with a part (and "ac87f25"), `patience`, or `growth` and `cost` with metrics or
+an axis; `took` is one row of `speed`, in a sentence. The marks of calibration are filled too.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ def filled(text: str, results: Results, calibration: Counts) -> str:
 
 def speed(results: Results, part: str, *also: str) -> str:
     """Return milliseconds, peak MB, and how many times as long peers and perhaps `BEFORE` take."""
-    rows = _of_part(results, part)
+    rows = [row for row in results["speed"]["rows"] if row["part"] == part]
     every = dict.fromkeys(name for row in rows for name in row["seconds"])
     names = [name for name in every if name != BEFORE or name in also]
     lines = []
@@ -93,10 +92,6 @@ def speed(results: Results, part: str, *also: str) -> str:
     return tables.markdown(["", *names], lines)
 
 
-def _of_part(results: Results, part: str) -> list[Any]:
-    return [row for row in results["speed"]["rows"] if row["part"] == part]
-
-
 def took(results: Results, what: str, *names: str) -> str:
     """Return what a row of `speed` took each, as words: "0.09 s, and 4.9 s"."""
     (row,) = (row for row in results["speed"]["rows"] if row["what"].endswith(what))
@@ -106,7 +101,7 @@ def took(results: Results, what: str, *names: str) -> str:
 
 def linear(results: Results) -> str:
     """Return how processor time grows with what there is, and the exponent of that."""
-    rows = _of_part(results, "growth")
+    rows = [row for row in results["speed"]["rows"] if row["part"] == "growth"]
     lines = []
     for few, many in zip(rows[::2], rows[1::2], strict=True):
         times = few["seconds"][OURS], many["seconds"][OURS]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
@@ -59,7 +60,7 @@ def programs() -> Iterator[Job]:
     systems = [f"sys{i}.txt" for i in range(9)]
     nine = ("-r", "sysref.txt", "-i", *systems, "-m", "bleu", "chrf", "ter")
     large = ("-r", "largeref.txt", "-i", "largea.txt", "largeb.txt")
-    loads = "import json, glob\nfor x in glob.glob('lm*/m/s*'): [*map(json.loads, open(x))]"
+    loads = "import json, glob\nfor x in glob.glob('lm*/m/s*'):\n for y in open(x): json.loads(y)"
     listed: dict[str, dict[str, tuple[str, ...]]] = {
         "`import evalstats`": {OURS: ("-c", "import evalstats"), "numpy": ("-c", "import numpy")},
         "`--version`": {OURS: ("-m", "evalstats", "--version")},
@@ -181,7 +182,8 @@ def agreement(who: str) -> Run:
 def log_read(who: str) -> Run:
     """Read a log, or its lines as JSON and nothing else."""
     (path,) = Path("lm0/m").glob("samples*")
-    return lambda: es.read_log("lm0") if who == OURS else [*map(json.loads, path.open("rb"))]
+    loads = lambda: deque(map(json.loads, path.open("rb")), maxlen=0)  # noqa: E731
+    return partial(es.read_log, "lm0") if who == OURS else loads
 
 
 def made_up(n: int) -> NDArray[Any]:

@@ -38,7 +38,7 @@ def rows(quick: bool, repeats: int) -> Iterator[dict[str, Any]]:
         folder, before = Path(name, "files"), Path(name, "before")
         folder.mkdir()
         write_files(folder, quick)
-        archive = ["git", "archive", BEFORE, "evalstats"]
+        archive = ("git", "archive", BEFORE, "evalstats")
         done = subprocess.run(archive, cwd=ROOT, capture_output=True)
         if done.stdout:  # nothing outside of a clone
             with tarfile.open(fileobj=io.BytesIO(done.stdout)) as files:
@@ -54,20 +54,16 @@ def rows(quick: bool, repeats: int) -> Iterator[dict[str, Any]]:
                     if sum(seconds for seconds, _ in taken[who]) < _ENOUGH:
                         doing = OURS if who == BEFORE else who
                         run = job.runs[doing]
-                        if isinstance(run, tuple):
-                            once = program([sys.executable, *run], folder, library)
-                        else:
-                            code = "from benchmarks import speed; speed.measured"
-                            code += str((quick, number, doing, repeats))
-                            once = printed(code, folder, library)
-                        taken[who].append(once)
-            row = {
-                "part": job.part,
-                "what": job.what,
-                "seconds": {who: min(s for s, _ in of) for who, of in taken.items()},
-                "megabytes": {who: min(m for _, m in of) for who, of in taken.items()},
-            }
-            yield row | ({"grows": job.grows, "size": job.size} if job.grows else {})
+                        call = f"speed.measured{quick, number, doing, repeats}"
+                        taken[who].append(
+                            program([sys.executable, *run], folder, library)
+                            if isinstance(run, tuple)
+                            else printed(f"from benchmarks import speed; {call}", folder, library)
+                        )
+            seconds = {who: min(s for s, _ in of) for who, of in taken.items()}
+            peaks = {who: min(m for _, m in of) for who, of in taken.items()}
+            row = {"part": job.part, "what": job.what, "grows": job.grows, "size": job.size}
+            yield row | {"seconds": seconds, "megabytes": peaks}
 
 
 def measured(quick: bool, number: int, who: str, repeats: int) -> None:

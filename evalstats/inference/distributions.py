@@ -136,15 +136,15 @@ def noncentral_t_above(critical: float, shift: float, degrees: float) -> float:
         return 1.0
     # Half a step from 0 to 1 of Φ, at most.
     steepest = 5.0 if shift <= 5 else 2.0 ** ceil(log2(shift))
-    roots, weights = _chi(degrees, 0.4 / steepest)
     near, far = -shift * _ROOT_HALF, critical * _ROOT_HALF
-    return sum([w * erfc(near + far * s) for w, s in zip(weights, roots, strict=True)]) / 2
+    return sum([w * erfc(near + far * s) for s, w in _chi(degrees, 0.4 / steepest)]) / 2
 
 
 @lru_cache(64)
-def _chi(degrees: float, most: float) -> tuple[list[float], list[float]]:
+def _chi(degrees: float, most: float) -> list[tuple[float, float]]:
     """Return roots of a χ² over its degrees of freedom, evenly apart in logs, and their weights."""
     width = 1 / sqrt(2 * degrees)
     logs = np.arange(-7 * width - 30 / degrees, 7 * width, min(0.6 * width, most))
     weights = np.exp(degrees * (logs - np.expm1(2 * logs) / 2))
-    return np.exp(logs).tolist(), (weights / np.sum(weights)).tolist()
+    shares = weights / np.sum(weights)
+    return list(zip(np.exp(logs).tolist(), shares.tolist(), strict=True))
