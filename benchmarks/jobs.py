@@ -225,7 +225,7 @@ def texts_to_answer(name: str) -> Iterator[Job]:
 
 
 def paired_test(
-    package: str, named: Any, references: Any, metric: str, test: str, n: int | None = None
+    package: str, named: Any, references: Any, metric: str, test: str, n: int = 0
 ) -> Run:
     """Return a run of sacreBLEU's `PairedTest`, or of the one that takes its place."""
     kind = import_module(f"{package}.significance").PairedTest
