@@ -361,8 +361,8 @@ def mechanisms(name: str) -> Iterator[Job]:
 
     without: dict[str, dict[str, object]] = {
         "Poisson counts from bytes": {"streams.poisson_counts": numpys_bytes},
-        "single precision": {"products._SINGLE_LIMIT": 0.0},
-        "small BLAS calls": {"products._CALL_SIZE": 1 << 60, "products.ROW_GROUP": 504},
+        "single precision": {"weighted._SINGLE_LIMIT": 0.0},
+        "small BLAS calls": {"weighted._CALL_SIZE": 1 << 60, "weighted.ROW_GROUP": 504},
     }
 
     def prepared(job: str, lacking: str) -> Run:

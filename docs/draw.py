@@ -127,7 +127,7 @@ def drawn_table(title: str, names: tuple[str, ...], rows: Any, label: str, null:
 
     drawn = Forest(tuple((row[-1],) for row in rows), 1, label, null=null)
     cells, align = tuple(row[:-1] for row in rows), "<" + ">" * (len(names) - 1)
-    return one_table([Table(title, names, cells, align, forest=drawn)])
+    return one_table([Table(title, names, cells, align, draw=lambda: drawn)])
 
 
 def looks() -> Any:

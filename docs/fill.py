@@ -5,6 +5,8 @@
 
 A command is a line of an `sh` block that begins with `evalstats`; it runs in a folder of examples.
 What the last command of a block prints belongs into the `text` block that follows, if one does.
+Commands that read others' test sets and logs need them in the folder that EVALSTATS_DATA names, or
+beside the checkout; elsewhere what they print stays as it is.
 Signatures are cut short, since they name versions, and long notes are broken into lines.
 """
 
@@ -21,10 +23,12 @@ import tempfile
 import textwrap
 from pathlib import Path
 
+import evalstats
 from evalstats.cli import main
 from evalstats.data import examples
 
 ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("EVALSTATS_DATA", ROOT.parent / "shared" / "data"))
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 #: Commands, words, and what is shown of their output, if it is.
 _COMMANDS = re.compile(
@@ -46,6 +50,33 @@ def ours(block: str) -> list[str]:
     lines = block.replace("\\\n", " ").splitlines()
     lines = ["evalstats demo" if line.endswith("bin/evalstats demo") else line for line in lines]
     return [line for line in lines if line.startswith("evalstats ")]
+
+
+def test_sets(block: str) -> list[str]:
+    """Return the test sets and logs of others that commands of a block read."""
+    return sorted(set(re.findall(r"\b(?:wmt\d\d|runs)/[\w-]+", block)))
+
+
+def lacks(block: str) -> bool:
+    """Return whether one of them is not here."""
+    return not all((DATA / name).is_dir() for name in test_sets(block))
+
+
+def write_files(folder: Path) -> None:
+    """Write the files of examples, and links to test sets that are here."""
+    examples.write(folder)
+    for path in (*DATA.glob("wmt*"), *DATA.glob("runs")):
+        (folder / path.name).symlink_to(path)
+    if not lacks("wmt22/cs-en"):
+        # What is not drawn has not been run.
+        texts = {
+            path.stem: path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+            for path in (folder / "wmt22" / "cs-en").rglob("*.txt")
+        }
+        earlier = {name: of for name, of in sorted(texts.items()) if name.startswith("Online-")}
+        run = set(evalstats.plan(earlier, texts["reference.B"], "chrf", n=300).drawn)
+        new = [x if i in run else "" for i, x in enumerate(texts["CUNI-DocTransformer"])]
+        (folder / "cuni.txt").write_text("\n".join(new) + "\n", encoding="utf-8")
 
 
 def printed(line: str) -> tuple[int, str, str]:
@@ -73,7 +104,7 @@ def filled(text: str) -> str:
     """Return a page whose commands are followed by what they print."""
 
     def part(match: re.Match[str]) -> str:
-        if not match[3] or not ours(match[1]):
+        if not match[3] or not ours(match[1]) or lacks(match[1]):
             return match[0]
         *_, (_, got, _) = [printed(line) for line in ours(match[1])]
         if says(match[3], got):
@@ -89,7 +120,7 @@ def _readable(got: str) -> str:
         if "|evalstats:" in line:
             line = line[:_SHOWN] + "..."
         is_note = len(line) > _WIDE and "  " not in line and not line.startswith(("-", "|"))
-        lines += textwrap.wrap(line, _WIDE) if is_note else [line]
+        lines += textwrap.wrap(line, _WIDE, break_on_hyphens=False) if is_note else [line]
     return "\n".join(lines) + "\n"
 
 
@@ -98,7 +129,7 @@ if __name__ == "__main__":
     texts = {path: path.read_text(encoding="utf-8") for path in chosen}
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        examples.write(Path(folder))
+        write_files(Path(folder))
         for path, text in texts.items():
             if filled(text) != text:
                 path.write_text(filled(text), encoding="utf-8")

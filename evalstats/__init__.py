@@ -21,49 +21,44 @@ _MODULES = {
     "BitsPerUnit Confusion Correlation RMSE Brier ECE SentenceBLEU "
     "Agreement ratings_by_item",
     "designs.trials.metrics": "Trials PassAll PassAny FlipRate ICC pass_at_k",
-    "designs.judges.rogan_gladen": "RoganGladen",
     "metrics.error_rates": "token_edits",
     "metrics.ratios": "MeanOfRuns",
-    "designs.judges.judged": "Judged",
+    "designs.judges": "RoganGladen Judged",
     "statistics.extraction": "extract",
-    "statistics.runs": "extract_runs",
+    "designs.runs": "extract_runs",
     "statistics.segments": "SegmentStatistics concatenate",
     "resampling.weighted": "bootstrap_weights bootstrap_totals",
     "designs.shards.resample": "resample_shard",
     "designs.shards.shard": "merge_shards Shard",
-    "designs.moments.moments": "Moments",
-    "designs.moments.query": "moments_query",
-    "designs.plans.plan": "Plan",
-    "designs.plans.planning": "plan",
+    "designs.moments": "Moments moments_query",
+    "designs.plans": "Plan plan",
     "analysis.estimate": "estimate",
     "analysis.compare": "compare",
     "analysis.suite": "Suite",
     "designs.arenas.arena": "arena wins",
-    "designs.meta.meta": "meta",
+    "designs.meta": "meta",
     "questions.power.planning": "power",
     "designs.looks.sequential": "SequentialTest",
     "logs.reading": "read_log",
     "logs.log": "Log",
     "logs.joining": "compare_logs estimate_logs",
-    "questions.gates.gates": "Gate GateCheck",
-    "questions.gates.score_gate": "ScoreGate ScoreCheck",
+    "questions.gates": "Gate GateCheck ScoreGate ScoreCheck",
     "designs.looks.looks": "Look Looks",
     "auditing": "audit Audit AuditedTest",
     "testing": "gate assert_not_worse",
     "analysis.comparison": "Comparison",
     "results.estimates": "Estimate Estimates",
     "results.records": "Difference MarginTest Discordant UnitCounts Interval",
-    "questions.domains.across": "OverStrata MeanDifference",
-    "questions.influence.influence": "Influence",
+    "questions.domains": "OverStrata MeanDifference Heterogeneity TaskTest",
+    "questions.influence": "Influence",
     "designs.trials.cases": "Cases Case",
-    "questions.influence.joint": "JointClaim",
+    "questions.joint": "JointClaim",
     "questions.power.planned": "Power PairPower",
     "questions.ranking.rankings": "Ranked Ranking Rankings",
-    "questions.domains.heterogeneity": "Heterogeneity TaskTest",
     "compat.evaluatio.scores": "bleu_ci bleu_bootstrap_test ConfidenceInterval",
     "training.accumulator": "Accumulator",
     "training.monitor": "Monitor",
-    "training.check_records": "Checkpoint Selected",
+    "training.history": "Checkpoint Selected",
     "errors": "InputError InputTypeError MissingExtraError",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -89,16 +84,17 @@ if TYPE_CHECKING:
     from evalstats.compat.evaluatio.scores import bleu_ci as bleu_ci
     from evalstats.designs.arenas.arena import arena as arena
     from evalstats.designs.arenas.arena import wins as wins
-    from evalstats.designs.judges.judged import Judged as Judged
-    from evalstats.designs.judges.rogan_gladen import RoganGladen as RoganGladen
+    from evalstats.designs.judges import Judged as Judged
+    from evalstats.designs.judges import RoganGladen as RoganGladen
     from evalstats.designs.looks.looks import Look as Look
     from evalstats.designs.looks.looks import Looks as Looks
     from evalstats.designs.looks.sequential import SequentialTest as SequentialTest
-    from evalstats.designs.meta.meta import meta as meta
-    from evalstats.designs.moments.moments import Moments as Moments
-    from evalstats.designs.moments.query import moments_query as moments_query
-    from evalstats.designs.plans.plan import Plan as Plan
-    from evalstats.designs.plans.planning import plan as plan
+    from evalstats.designs.meta import meta as meta
+    from evalstats.designs.moments import Moments as Moments
+    from evalstats.designs.moments import moments_query as moments_query
+    from evalstats.designs.plans import Plan as Plan
+    from evalstats.designs.plans import plan as plan
+    from evalstats.designs.runs import extract_runs as extract_runs
     from evalstats.designs.shards.resample import resample_shard as resample_shard
     from evalstats.designs.shards.shard import Shard as Shard
     from evalstats.designs.shards.shard import merge_shards as merge_shards
@@ -138,16 +134,16 @@ if TYPE_CHECKING:
     from evalstats.metrics import ratings_by_item as ratings_by_item
     from evalstats.metrics.error_rates import token_edits as token_edits
     from evalstats.metrics.ratios import MeanOfRuns as MeanOfRuns
-    from evalstats.questions.domains.across import MeanDifference as MeanDifference
-    from evalstats.questions.domains.across import OverStrata as OverStrata
-    from evalstats.questions.domains.heterogeneity import Heterogeneity as Heterogeneity
-    from evalstats.questions.domains.heterogeneity import TaskTest as TaskTest
-    from evalstats.questions.gates.gates import Gate as Gate
-    from evalstats.questions.gates.gates import GateCheck as GateCheck
-    from evalstats.questions.gates.score_gate import ScoreCheck as ScoreCheck
-    from evalstats.questions.gates.score_gate import ScoreGate as ScoreGate
-    from evalstats.questions.influence.influence import Influence as Influence
-    from evalstats.questions.influence.joint import JointClaim as JointClaim
+    from evalstats.questions.domains import Heterogeneity as Heterogeneity
+    from evalstats.questions.domains import MeanDifference as MeanDifference
+    from evalstats.questions.domains import OverStrata as OverStrata
+    from evalstats.questions.domains import TaskTest as TaskTest
+    from evalstats.questions.gates import Gate as Gate
+    from evalstats.questions.gates import GateCheck as GateCheck
+    from evalstats.questions.gates import ScoreCheck as ScoreCheck
+    from evalstats.questions.gates import ScoreGate as ScoreGate
+    from evalstats.questions.influence import Influence as Influence
+    from evalstats.questions.joint import JointClaim as JointClaim
     from evalstats.questions.power.planned import PairPower as PairPower
     from evalstats.questions.power.planned import Power as Power
     from evalstats.questions.power.planning import power as power
@@ -165,7 +161,6 @@ if TYPE_CHECKING:
     from evalstats.results.records import UnitCounts as UnitCounts
     from evalstats.statistics.extraction import extract as extract
     from evalstats.statistics.files import read_lines as read_lines
-    from evalstats.statistics.runs import extract_runs as extract_runs
     from evalstats.statistics.segments import SegmentStatistics as SegmentStatistics
     from evalstats.statistics.segments import concatenate as concatenate
     from evalstats.testing import assert_not_worse as assert_not_worse
@@ -173,8 +168,8 @@ if TYPE_CHECKING:
     from evalstats.text.references import References as References
     from evalstats.text.references import from_streams as from_streams
     from evalstats.training.accumulator import Accumulator as Accumulator
-    from evalstats.training.check_records import Checkpoint as Checkpoint
-    from evalstats.training.check_records import Selected as Selected
+    from evalstats.training.history import Checkpoint as Checkpoint
+    from evalstats.training.history import Selected as Selected
     from evalstats.training.monitor import Monitor as Monitor
 
     __version__: str

@@ -180,7 +180,13 @@ def meant(name: str, known: Iterable[str]) -> str:
     folded = {one.casefold(): one for one in known}
     close = get_close_matches(name.casefold(), folded, 1, 0.5)
     guess = f"; did you mean {folded[close[0]]!r}?" if close else ""
-    return f"there are {', '.join(known[:12])}{more}{guess}"
+    there = "there is only" if len(known) == 1 else "there are"
+    return f"{there} {', '.join(known[:12])}{more}{guess}"
+
+
+def plain(name: object) -> str:
+    """Return a name without case, blanks and punctuation: "Segment ID" is "segmentid"."""
+    return "".join(c for c in str(name).casefold() if c.isalnum())
 
 
 def integer(value: object, name: str, minimum: int, maximum: int | None = None) -> int:
@@ -301,18 +307,6 @@ def as_scores(values: object, name: str) -> NDArray[np.float64]:
     """Return one finite score per segment, `(N,)`; any ordered iterable of numbers is welcome."""
     array = values if isinstance(values, np.ndarray) else listed(values, name, "numbers")
     return as_numbers(array, name, None)
-
-
-def as_paired_scores(x1: object, x2: object) -> NDArray[np.float64]:
-    """Return two systems' scores of the same segments, `(N, 2)`."""
-    check_same_index({"x1": x1, "x2": x2})
-    first, second = as_scores(x1, "x1"), as_scores(x2, "x2")
-    if len(first) != len(second):
-        raise InputError(
-            f"x1 and x2 must be the same length, one score a segment, got {len(first)} "
-            f"and {len(second)}"
-        )
-    return np.stack([first, second], axis=1)
 
 
 def check_same_length(**lists: Sized) -> None:

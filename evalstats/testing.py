@@ -1,43 +1,36 @@
 """Quality gates: fail a test run when a system has become worse, and only then.
 
 Scores of two versions nearly always differ; a gate that compares two numbers goes off by chance.
-`assert_not_worse` asks one of three questions:
-
-- Without a margin: *is there evidence that it is worse?* The one-sided default test of `compare`.
-  It fails for a system of the same quality with a probability of about `significance_level`, and
-  sees a loss of 2.5 standard errors of the difference four times out of five (at 0.05). On few
-  segments it passes nearly everything: no evidence of a loss is not evidence of no loss.
-- With a margin: *is there evidence that it is not worse by as much?* Non-inferiority (Blackwelder,
-  1982; Lakens, 2017): the one-sided confidence bound of the loss must lie within the margin. It
-  passes a system that is worse by the margin with a probability of about `significance_level`
-  (`benchmarks/calibration` has the rates; rare large failures that a small test set happens not to
-  hold are seen by nobody). On few segments it fails most systems, or refuses. Choose the margin
-  before you see the scores.
-- With a recovery: *is there evidence that it keeps such a share of the baseline's score?* As with a
-  margin, which grows with the score: for a compressed model, "at least 99 % of the original".
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, cast
 
-from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.design import Aggregated, Labels, NamedTotal
+from evalstats.analysis.drawn import maker_of
 from evalstats.analysis.options import as_limits
-from evalstats.analysis.suite import Groups
+from evalstats.analysis.suite import Groups, Tables
+from evalstats.analysis.tasks import Task, as_task, is_extracted, is_statistics, tables_of
 from evalstats.checks import also_called, flag, taking
-from evalstats.designs.one_sample.against import as_bound
-from evalstats.errors import InputError
-from evalstats.logs.gating import GateInput, gate_tables, system_tables
-from evalstats.logs.log import Patterns
-from evalstats.logs.settings import allowed_changes
-from evalstats.questions.gates.gate import gated
-from evalstats.questions.gates.gates import Gate
-from evalstats.questions.gates.score_gate import score_gated
+from evalstats.designs.one_sample import as_bound
+from evalstats.designs.unpaired import as_unpaired
+from evalstats.errors import InputError, InputTypeError
+from evalstats.logs.joining import joined
+from evalstats.logs.log import Log, Patterns
+from evalstats.logs.missing import allowed_changes
+from evalstats.logs.reading import read_log
+from evalstats.questions.gates import Gate, gated, score_gated
 from evalstats.resampling.executors import Reporting, Workers, as_workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import BARRING
 from evalstats.statistics.extraction import Metrics, Progress
+from evalstats.statistics.files import read_lines
+from evalstats.statistics.segments import SegmentStatistics
+from evalstats.text.references import table_columns
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -194,11 +187,15 @@ def assert_not_worse(
 ) -> Gate:
     r"""Fail unless `gate` passes; without a limit, fail when a system is significantly worse.
 
-    With `margin`, it passes when the one-sided bound of the loss, at confidence
-    1 - `significance_level`, is below `margin`; a loss that is significant but surely smaller
-    passes. With `recovery`, it passes when such a bound of new - recovery·baseline is above 0.
-    Without either it fails when the one-sided p-value of a loss, adjusted by Holm's method where
-    there are several tasks or metrics, is at most `significance_level`.
+    Without a limit it fails when the one-sided p-value of a loss, adjusted by Holm's method where
+    there are several tasks or metrics, is at most `significance_level`. A loss of 2.5 standard
+    errors is seen four times out of five; on few segments nearly everything passes, since no
+    evidence of a loss is not evidence of no loss.
+
+    With `margin` the one-sided bound of the loss, at confidence 1 - `significance_level`, has to be
+    below it; choose it before you see the scores. With `recovery` such a bound of
+    new - recovery·baseline has to be above 0, as for a compressed model that keeps "at least 99 %
+    of the original". On few segments most systems fail, or are refused.
 
     Parameters
     ----------
@@ -292,8 +289,7 @@ def _judged(
     if progress is not None:
         asked["executor"] = workers = Reporting(workers, progress)
     inputs = GateInput(hypotheses, references, metrics, **labels, paired=paired, executor=workers)
-    tables = system_tables(inputs, of_logs) if bound else gate_tables(inputs, base, name, of_logs)
-    arguments = tables._asdict()
+    arguments = _gate_tables(inputs, base, name, of_logs, bound is not None)._asdict()
     totals = arguments.pop("totals")
     if asked.get("aggregate") is None and totals:
         asked["aggregate"] = totals
@@ -314,3 +310,199 @@ def _claimable(found: Gate) -> Iterator[str]:
         if test.recovery_bound is not None and found.recovery is not None:
             bound = test.recovery_bound
             yield f"{check.name}: {bound:.4f} is the largest recovery that can be claimed."
+
+
+class GateInput(NamedTuple):
+    """What a gate was given: outputs, statistics or a log of the system, or of both systems."""
+
+    hypotheses: Any
+    references: Any = None
+    metrics: Metrics | None = None
+    groups: Groups = None
+    strata: Labels = None
+    paired: bool = True
+    executor: Workers = None
+
+
+class GateTables(NamedTuple):
+    """Tables of two systems by task, the name of one of them, labels, notes, totals of groups."""
+
+    tasks: Tables
+    baseline: str
+    groups: Groups = None
+    strata: Labels = None
+    notes: Sequence[str] = ()
+    totals: tuple[NamedTotal, ...] = ()
+
+
+def _gate_tables(
+    given: GateInput, base: object, name: object, of_logs: Mapping[str, Any], is_alone: bool
+) -> GateTables:
+    """Return the tables of a system and its baseline, one argument for both or for each.
+
+    The baseline is what `base` is, or is called by a `name`; a system that `is_alone` has none.
+    `of_logs` are arguments of `joined`.
+    """
+    baseline = base if name is None else name
+    _check_sides(given.hypotheses, baseline, "base" if name is None else "baseline", is_alone)
+    hypotheses, references = _opened(given.hypotheses), _opened(given.references)
+    given = given._replace(hypotheses=hypotheses, references=references)
+    is_name = False
+    if isinstance(baseline, str):
+        columns = [name for name, _ in table_columns(hypotheses) or ()]
+        is_name = isinstance(hypotheses, Mapping) or is_extracted(hypotheses) or baseline in columns
+        # Beside statistics the baseline may be a file.
+        if is_statistics(hypotheses) and baseline.endswith((".npz", ".txt", ".txt.gz")):
+            is_name = False
+    if name is not None and not is_name:
+        raise InputTypeError(
+            "must be the name of a system in hypotheses, which has both; what is no name is base",
+            argument="baseline",
+        )
+    if not is_name:
+        sides = [hypotheses] if is_alone else [_opened(baseline), hypotheses]
+        if _are_logs(sides):
+            return _of_logs(given, sides, of_logs)
+    for argument, value in of_logs.items():
+        if value is not None:
+            raise InputError(
+                f"{argument} is for logs, and these are texts or statistics; leave it out"
+            )
+    if is_alone and not isinstance(hypotheses, Mapping) and not is_extracted(hypotheses):
+        given = given._replace(hypotheses={"system": hypotheses})
+    tasks: Tables = _by_task(given) if is_alone or is_name else {"": _of_two_sides(given, sides[0])}
+    named = "" if is_alone else str(baseline) if is_name else tasks[""][0].systems[0]
+    return GateTables(tasks, named, given.groups, given.strata)
+
+
+def _are_logs(sides: Sequence[Any]) -> bool:
+    """Return whether sides are logs, or frames, which all have to be."""
+    are_logs = [
+        isinstance(side, (Log, str, os.PathLike)) or table_columns(side) is not None
+        for side in sides
+    ]
+    if any(are_logs) and not all(are_logs):
+        raise InputTypeError(
+            "hypotheses and baseline must both be a Log, a path or a frame, or neither; a name as "
+            "the baseline goes with hypotheses that are a mapping, or statistics, of both"
+        )
+    return all(are_logs)
+
+
+def _check_sides(hypotheses: Any, baseline: object, argument: str, is_alone: bool) -> None:
+    """Raise for a baseline that is a number, and for sums that say too little of segments."""
+    if isinstance(baseline, (int, float)):
+        raise InputTypeError(
+            f"must be a system, got {baseline}; a score that is to reach a number has no baseline: "
+            f"give at_least={baseline}",
+            argument=argument,
+        )
+    maker = maker_of(hypotheses) or maker_of(baseline)
+    if maker is not None and maker.total is None:
+        kind = maker.kind.__name__
+        more = "" if is_alone else f"; give compare the {kind}, with margin or recovery"
+        raise InputTypeError(f"a gate needs the statistics of every segment, and {maker.why}{more}")
+    if maker is not None and not is_alone and not isinstance(baseline, str):
+        raise InputTypeError(
+            f"baseline must be the name of a system where {maker.name} is given, which has both: "
+            f"apart they say nothing of how systems vary together"
+        )
+
+
+def _opened(value: Any) -> Any:
+    """Return the statistics in an ``.npz`` file and the lines of a ``.txt``; all else as it is."""
+    if not isinstance(value, (str, os.PathLike)):
+        return value
+    path = os.fspath(value)
+    if path.endswith(".npz"):
+        return SegmentStatistics.load(path)
+    return read_lines(path) if path.removesuffix(".gz").endswith(".txt") else value
+
+
+def _of_logs(given: GateInput, logs: list[Any], of_logs: Mapping[str, Any]) -> GateTables:
+    """Return the tables of a baseline's log and a system's, joined by item id, or of one log."""
+    if given.references is not None:
+        raise InputError("references must be left out when logs are given: these have their scores")
+    metrics: Any = given.metrics
+    labels: Any = {"groups": given.groups, "strata": given.strata}
+    sides: Any = logs
+    if len(logs) == 2 and all(table_columns(log) is not None for log in logs):
+        names = [read_log(log).systems for log in logs]
+        # Frames have no paths to be called after.
+        if names[0] == names[1] and len(names[0]) == 1:
+            sides = dict(zip(("baseline", "system"), logs, strict=True))
+    asked = {"allow_changes": None, **of_logs, "paired": given.paired}
+    found = joined(sides, metric=metrics, labels=labels, **asked)
+    if len(logs) == 2:
+        found = found.several()
+    (first, *_), *_ = found.tasks.values()
+    system = first.systems[0]
+    return GateTables(found.tasks, system, **found.labels, notes=found.notes, totals=found.totals)
+
+
+def _by_task(given: GateInput) -> dict[str, list[SegmentStatistics]]:
+    """Return the tables of both systems, which are in one argument, on one task or several."""
+    systems = given.hypotheses
+    are_tasks = isinstance(systems, Mapping) and bool(systems)
+    if are_tasks and not given.paired and all(map(is_statistics, systems.values())):
+        return {
+            task: [tables] if isinstance(tables, SegmentStatistics) else list(tables)
+            for task, tables in systems.items()
+        }
+    if are_tasks and all(map(is_extracted, systems.values())):
+        alone = given._replace(groups=None, strata=None)
+        return {task: _tables(alone._replace(hypotheses=of)) for task, of in systems.items()}
+    return {"": _tables(given)}
+
+
+def _of_two_sides(given: GateInput, baseline: object) -> list[SegmentStatistics]:
+    """Return the tables of outputs or statistics of two systems; either can be either.
+
+    There is one of both systems a metric, or unpaired one of each; the baseline is first.
+    """
+    sides = {"hypotheses": given.hypotheses, "baseline": baseline}
+    for name, value in sides.items():
+        if isinstance(value, Mapping):
+            raise InputTypeError(
+                f"{name} is a mapping: give both systems in one, as hypotheses, and the name of "
+                f"one as baseline; scores with names of items are a frame, or a table"
+            )
+    known = {name: tables_of(value) for name, value in sides.items() if is_statistics(value)}
+    if not known:
+        outputs = {"baseline": baseline, "system": given.hypotheses}
+        return _tables(given._replace(hypotheses=outputs))
+    for name, tables in known.items():
+        if given.metrics is not None:
+            own = ", ".join(repr(table.metric) for table in tables)
+            raise InputError(f"metrics must be left out: {name} has its own, {own}")
+        if len(tables[0].systems) != 1:
+            raise InputError(f"{name} must hold one system, got {list(tables[0].systems)}")
+    if len(known) == 2 and given.references is not None:
+        raise InputError("references must be left out when SegmentStatistics are given")
+    metrics = [table.metric for tables in known.values() for table in tables]
+    for name, system in (("baseline", "baseline"), ("hypotheses", "system")):
+        if name not in known:
+            outputs = {system: sides[name]}
+            known[name] = _tables(given._replace(hypotheses=outputs, metrics=metrics))
+    old, new = known["baseline"], {table.metric.name: table for table in known["hypotheses"]}
+    names = [table.metric.name for table in old]
+    if set(names) != set(new):
+        raise InputError(
+            f"hypotheses and baseline must have the same metrics, got {', '.join(new)} and "
+            f"{', '.join(names)}"
+        )
+    if old[0].systems == known["hypotheses"][0].systems:
+        old = [replace(table, systems=(f"{old[0].systems[0]} (baseline)",)) for table in old]
+    if not given.paired:
+        return [*old, *(new[name] for name in names)]
+    return [SegmentStatistics.join(table, new[table.metric.name]) for table in old]
+
+
+def _tables(given: GateInput) -> list[SegmentStatistics]:
+    """Return the statistics of texts, or of what has them, one table a metric, or system."""
+    if not given.paired:
+        parts = as_unpaired(*given[:3], executor=given.executor).each
+        return [t for part in parts if isinstance(part, Task) for t in part.tables]
+    labels = {"groups": given.groups, "strata": given.strata}
+    task = as_task(*given[:3], **labels, executor=given.executor)
+    return cast(list[SegmentStatistics], list(task.statistics))

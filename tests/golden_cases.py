@@ -100,36 +100,27 @@ def of_texts() -> Cases:
     """Texts and their statistics under BLEU, chrF and TER."""
     systems, references = texts()
     pair = two(systems)
-    for metric in ("bleu", "chrf", "ter"):
-        compare = partial(es.compare, tables()[metric], n_resamples=B)
-        yield f"texts {metric}", partial(es.compare, pair, references, metric, n_resamples=B)
-        yield f"all pairs {metric}", compare
-        yield f"baseline {metric}", partial(compare, baseline="baseline")
-        estimate = partial(es.estimate, tables()[metric], n_resamples=B)
-        yield f"scores {metric}", estimate
     compare, estimate = partial(es.compare, n_resamples=B), partial(es.estimate, n_resamples=B)
+    for metric in ("bleu", "chrf", "ter"):
+        yield f"texts {metric}", partial(compare, pair, references, metric)
+        yield f"all pairs {metric}", partial(compare, tables()[metric])
+        yield f"baseline {metric}", partial(compare, tables()[metric], baseline="baseline")
+        yield f"scores {metric}", partial(estimate, tables()[metric])
     for metric, option in zip(("bleu", "chrf", "ter", "bleu"), METHODS, strict=True):
-        some = partial(compare, tables()[metric], baseline="baseline", method=option)
-        yield f"{option} {metric}", some
+        against = partial(compare, tables()[metric], baseline="baseline")
+        yield f"{option} {metric}", partial(against, method=option)
         if option != "simultaneous":
             yield f"scores {option} {metric}", partial(estimate, tables()[metric], method=option)
     both = [tables()["bleu"], tables()["chrf"]]
-    yield "two metrics", partial(es.compare, both, baseline="copy", n_resamples=B)
-    over = partial(es.compare, both, adjust_over="metrics", n_resamples=B)
+    yield "two metrics", partial(compare, both, baseline="copy")
+    over = partial(compare, both, adjust_over="metrics")
     yield "over metrics", partial(over, baseline="baseline")
     yield "over metrics, Holm", partial(over, baseline="baseline", adjustment="holm")
-    yield (
-        "joint",
-        lambda: es.compare(both, baseline="baseline", n_resamples=B).joint("clearly-better"),
-    )
-    yield (
-        "one text",
-        lambda: es.estimate(systems["copy"], references, es.BLEU(tokenize="char"), n_resamples=B),
-    )
-    yield (
-        "audit",
-        lambda: es.audit(tables()["bleu"], n_bootstrap=B, n_randomization=B, n_resamples=B),
-    )
+    yield "joint", lambda: compare(both, baseline="baseline").joint("clearly-better")
+    copy, by_characters = systems["copy"], es.BLEU(tokenize="char")
+    yield "one text", partial(estimate, copy, references, by_characters)
+    audit = partial(es.audit, n_bootstrap=B, n_randomization=B, n_resamples=B)
+    yield "audit", partial(audit, tables()["bleu"])
 
 
 def of_options() -> Cases:
@@ -154,14 +145,9 @@ def of_options() -> Cases:
     yield "margin t", partial(compare, margin=0.5, test="t", adjustment="none")
     yield "recovery ar", partial(compare, recovery=0.9, test="ar", adjustment="holm")
     yield "lower", partial(es.compare, grades(), metrics=LOSS, margin=0.3, n_resamples=B)
-    yield (
-        "described",
-        lambda: [
-            compare(margin=0.5).describe(),
-            compare(test="t", method="t").describe(),
-            es.estimate(grades(), metric=GRADE, n_resamples=B).describe(),
-        ],
-    )
+    estimate = partial(es.estimate, grades(), metric=GRADE, n_resamples=B)
+    each = partial(compare, margin=0.5), partial(compare, test="t", method="t"), estimate
+    yield "described", lambda: [one().describe() for one in each]
     few = {name: scores[:5] for name, scores in grades().items()}
     yield "few", partial(es.compare, few, metrics=GRADE, n_resamples=B)
     yield "few swaps", partial(es.compare, two(few), metrics=GRADE, test="ar", n_resamples=B)
@@ -210,12 +196,8 @@ def of_designs() -> Cases:
     for name, design in designs.items():
         yield f"compare {name}", partial(compare, **design)
         yield f"estimate {name}", partial(estimate, **design)
-    yield (
-        "BLEU macro",
-        lambda: es.compare(
-            tables()["bleu"], strata=labels(N_TEXTS, "x", "y"), aggregate="macro", n_resamples=B
-        ),
-    )
+    halves = {"strata": labels(N_TEXTS, "x", "y"), "aggregate": "macro"}
+    yield "BLEU macro", lambda: es.compare(tables()["bleu"], n_resamples=B, **halves)
     yield "strata t", partial(compare, strata=DOMAINS, method="t", test="t")
     yield "strata swaps", partial(compare, strata=DOMAINS, test="ar")
     for names in (DOMAINS, DOCUMENTS):
@@ -253,20 +235,15 @@ def of_suites() -> Cases:
         yield f"suite {name}, scores", partial(suite.estimate, n_resamples=B)
     suite = es.Suite(same, "micro")
     yield "suite micro", partial(suite.compare, n_resamples=B)
-    yield (
-        "suite micro, groups",
-        lambda: es.Suite(same, "micro", groups={"essays": DOCUMENTS}).compare(n_resamples=B),
-    )
+    grouped = partial(es.Suite, same, "micro", groups={"essays": DOCUMENTS})
+    yield "suite micro, groups", lambda: grouped().compare(n_resamples=B)
     suite = es.Suite(tasks(every=True))
     yield "suite of three", partial(suite.compare, n_resamples=B)
     yield "suite Holm", partial(suite.compare, n_resamples=B, adjustment="holm")
     suite = es.Suite(tasks())
     yield "suite over metrics", partial(suite.compare, n_resamples=B, adjust_over="metrics")
     yield "suite t", partial(suite.compare, method="t", test="t")
-    yield (
-        "suite margin",
-        partial(es.Suite(tasks()).compare, n_resamples=B, margin=0.3, baseline="C"),
-    )
+    yield "suite margin", partial(suite.compare, n_resamples=B, margin=0.3, baseline="C")
     yield "suite over tasks", lambda: es.Suite(tasks()).compare(n_resamples=B).over("task")
     yield "suite described", lambda: [es.Suite(tasks(), "macro").compare(n_resamples=B).describe()]
     some = {"runs": es.extract_runs(runs(), metric=GRADE), "plain": table(two(grades()), GRADE)}
@@ -323,22 +300,12 @@ def of_rankings() -> Cases:
     yield "power groups", partial(es.power, numbers, groups=UNEVEN, difference=0.2)
     yield "power runs", partial(es.power, runs(), metrics=GRADE, runs=5, difference=0.2)
     yield "power of a result", lambda: es.compare(numbers, n_resamples=B).power(0.2)
-    yield (
-        "influence",
-        lambda: es.compare(numbers, n_resamples=B).influence(system="B", baseline="A"),
-    )
-    yield (
-        "influence of groups",
-        lambda: es.compare(numbers, groups=DOCUMENTS, n_resamples=B).influence(
-            system="C", baseline="A"
-        ),
-    )
-    yield (
-        "one difference",
-        lambda: [
-            str(es.compare(numbers, n_resamples=B, baseline="A")["grade", "B"].probability(100)),
-        ],
-    )
+    compare = partial(es.compare, numbers, n_resamples=B)
+    yield "influence", lambda: compare().influence(system="B", baseline="A")
+    grouped = partial(compare, groups=DOCUMENTS)
+    yield "influence of groups", lambda: grouped().influence(system="C", baseline="A")
+    against = partial(compare, baseline="A")
+    yield "one difference", lambda: [str(against()["grade", "B"].probability(100))]
     result = partial(es.compare, both, n_resamples=B, baseline="A", margin=0.3)
     for form in ("markdown", "latex"):
         yield f"as {form}", partial(lambda form: getattr(result(), f"to_{form}")(), form)
@@ -358,31 +325,20 @@ def of_gates() -> Cases:
         a, c = (table({n: s}, metric) for n, s in scores.items())
         for limit in ({}, {"margin": 0.2}, {"recovery": 0.95}):
             said = "".join(f" {key}" for key in limit)
-            yield (
-                f"not worse {name}{said}",
-                partial(es.assert_not_worse, c, a, n_resamples=B, **limit),
-            )
-            yield f"worse {name}{said}", partial(es.assert_not_worse, a, c, n_resamples=B, **limit)
+            gate = partial(es.assert_not_worse, n_resamples=B, **limit)
+            yield f"not worse {name}{said}", partial(gate, c, a)
+            yield f"worse {name}{said}", partial(gate, a, c)
     for limit in ({"margin": 0.05}, {"recovery": 0.9}):
         (key,) = limit
         yield f"gate {key}", partial(es.gate, "new.csv", "base.csv", n_resamples=B, **limit)
         back = partial(es.gate, "base.csv", "new.csv", n_resamples=B, **limit)
         yield f"gate {key}, back", back
         yield f"gate {key}, groups", partial(back, groups="document")
-    yield (
-        "gate of tasks",
-        partial(es.gate, "lm/acme__big", "lm/acme__small", margin=0.5, n_resamples=B),
-    )
-    yield (
-        "gate of two tasks",
-        partial(es.gate, "inspect/new", "inspect/base", margin=0.2, directions=UP, n_resamples=B),
-    )
-    yield (
-        "gate junit",
-        lambda: es.gate(
-            "inspect/new", "inspect/base", margin=0.2, directions=UP, n_resamples=B
-        ).to_junit(),
-    )
+    gate = partial(es.gate, n_resamples=B)
+    yield "gate of tasks", partial(gate, "lm/acme__big", "lm/acme__small", margin=0.5)
+    both = partial(gate, "inspect/new", "inspect/base", margin=0.2, directions=UP)
+    yield "gate of two tasks", both
+    yield "gate junit", lambda: both().to_junit()
 
 
 def of_logs() -> Cases:
@@ -402,13 +358,11 @@ def of_logs() -> Cases:
     yield "inspect, strata", partial(compare, both, task="arc", strata="metadata.subject")
     yield "inspect runs", partial(compare, ["epochs/a.json", "epochs/b.json"], epochs="runs")
     yield "inspect epochs", partial(compare, ["epochs/a.json", "epochs/b.json"], epochs="mean")
-    yield (
-        "inspect intersect",
-        partial(compare, ["inspect/base", "short.json"], task="arc", missing="intersect"),
-    )
+    short = partial(compare, ["inspect/base", "short.json"], task="arc")
+    yield "inspect intersect", partial(short, missing="intersect")
     yield "no such log", partial(compare, ["nothing.csv"])
     yield "no direction", partial(es.compare_logs, both)
-    yield "missing items", partial(compare, ["inspect/base", "short.json"], task="arc")
+    yield "missing items", short
 
 
 def write_logs(folder: Path) -> None:
@@ -421,7 +375,7 @@ def write_logs(folder: Path) -> None:
     for model, right in (("small", (1, 0, 1, 1)), ("big", (1, 1, 1, 0))):
         outputs = harness_logs.OUTPUTS if model == "small" else harness_logs.GERMAN[::-1]
         harness_logs.mixed(folder / "lm", right, outputs, model=f"acme/{model}")
-    inspect = partial(log_files.inspect_file)
+    inspect = log_files.inspect_file
     for name, system in (("base", "A"), ("new", "B")):
         for task, n in (("arc", 30), ("law", 20)):
             content = log_files.inspect_log(answers(n, n)[system], task=task, model=f"m/{name}")
@@ -439,23 +393,11 @@ def of_messages() -> Cases:
     numbers = table(grades(), GRADE)
     compare = partial(es.compare, numbers, n_resamples=B)
     wrong: dict[str, Any] = {
-        "method": "wald",
-        "test": "z",
-        "alternative": "up",
-        "adjustment": "sidak",
-        "confidence_level": 1.5,
-        "n_resamples": 1,
-        "baseline": "Z",
-        "margin": -1,
-        "recovery": 2,
-        "contrast": "odds",
-        "adjust_over": "tasks",
-        "groups": ["a"],
-        "strata": [None] * N_NUMBERS,
-        "aggregate": "macro",
-        "rng": "x",
-        "executor": "fast",
-    }
+        "method": "wald", "test": "z", "alternative": "up", "adjustment": "sidak",
+        "confidence_level": 1.5, "n_resamples": 1, "baseline": "Z", "margin": -1, "recovery": 2,
+        "contrast": "odds", "adjust_over": "tasks", "groups": ["a"],
+        "strata": [None] * N_NUMBERS, "aggregate": "macro", "rng": "x", "executor": "fast",
+    }  # fmt: skip
     for name, value in wrong.items():
         yield f"wrong {name}", partial(compare, **{name: value})
     yield "no systems", partial(es.compare, {}, metrics=GRADE)

@@ -10,9 +10,9 @@ each; what happened is counted in *cells*, one a metric. Files, in the order dat
 - `samples`: what a trial sees, and how the library is asked.
 - `populations`: real systems, made exchangeable or of equal scores, as sources.
 - `simulated`: sources that no text is behind: normal, skewed, 0/1; totals, several runs.
-- `questions`: tests and intervals, families, gates, ranks, power.
-- `training`: whole runs of `Monitor`.
-- `peers`: the formulas of other tools, beside ours.
+- `questions`: tests and intervals, families, gates, ranks, power; other tools' formulas.
+- `growing`: whole walks of `SequentialTest`, and whole runs of `Monitor`.
+- `designs`: unpaired systems, systems run on a part, metrics in the place of systems.
 - `jobs`: which jobs there are.
 - `runner`: jobs over processes, results kept line by line.
 - `promises`: what must hold, and which cells are outside.

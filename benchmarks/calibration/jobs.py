@@ -7,24 +7,15 @@ errors of .009 (600), .007 (1,000) and .011 (400) at a rate of .05.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from itertools import product
 from typing import Any, NamedTuple
 
-import evalstats as es
-from benchmarks.calibration import (
-    metrics,
-    peers,
-    plans,
-    questions,
-    sequential,
-    simulated,
-    training,
-)
+from benchmarks.calibration import designs, growing, questions, simulated
+from benchmarks.calibration.designs import Apart
 from benchmarks.calibration.populations import Real
-from benchmarks.calibration.samples import Happened, Rng, Sample
+from benchmarks.calibration.samples import Happened
 from benchmarks.calibration.simulated import Made
 from benchmarks.corpora import available
 
@@ -40,43 +31,13 @@ ALIKE, UNLIKE = ("baseline", "clearly-better"), ("baseline", "slightly-better")
 FIVES = (5,) * 20
 
 
-@dataclass(frozen=True)
-class Apart:
-    """A source of two systems, each with a sample of its own."""
-
-    source: Real | Made
-
-    @property
-    def corpus(self) -> str:
-        """The test set that it needs, or ""."""
-        return self.source.corpus
-
-    def __str__(self) -> str:
-        return str(self.source)
-
-    def draw(self, sizes: Any, rng: Rng) -> Sample:
-        """Return so many units of the first system, and so many others of the second."""
-        drawn = [self.source.draw(n, rng) for n in sizes]
-        tables = [
-            es.SegmentStatistics(table.values[[i]], (table.systems[i],), table.metric)
-            for i, sample in enumerate(drawn)
-            for table in sample.tables
-        ]
-        names = tables[0].systems + tables[-1].systems
-        labels = {
-            kind: {name: sample.labels[kind] for name, sample in zip(names, drawn, strict=True)}
-            for kind in drawn[0].labels
-        }
-        return Sample(tables, drawn[0].truth, labels, drawn[0].whole, {"paired": False})
-
-
 class Job(NamedTuple):
     """Its cells are named "kind / row / source / metric"; a row of a table is their mean."""
 
     kind: str
     row: str
     #: `corpus` is the test set that it needs, or "".
-    source: Real | Made | Apart | metrics.Metrics | plans.Part
+    source: Real | Made | Apart | designs.Metrics | designs.Part
     n: Any
     question: Callable[..., Happened] = questions.tests
     trials: int = 600
@@ -95,19 +56,11 @@ class Job(NamedTuple):
 
 def jobs(subset: bool = False, every: bool = False) -> list[Job]:
     """Return the jobs whose data is at hand, or all, or the subset, which needs no files."""
-    listed = [
-        *_families(),
-        *_real(),
-        *_brackets(),
-        *_numbers(),
-        *_shares(),
-        *_unpaired(),
-        *_looks(),
-        *_predictions(),
-        *_metrics(),
-        *_plans(),
-        *_limits(),
-    ]
+    kinds = (
+        *(_families, _real, _brackets, _numbers, _shares, _unpaired, _looks, _predictions),
+        *(_metrics, _plans, _limits),
+    )
+    listed = [job for kind in kinds for job in kind()]
     return [x for x in listed if (every or available(x.source.corpus)) and (x.subset or not subset)]
 
 
@@ -137,15 +90,15 @@ def _families() -> Iterator[Job]:
     yield Job("arenas", "900 battles, one shown first", made, 900, questions.strengths, 600)
     pair = Real(DE, BLEU, ("OpenNMT", "Online-B"))
     for name, n in (("jump", 2037), ("plateau", 1000), ("plateau", 200), ("rise", 500)):
-        yield Job("Monitor", f"{name}, N = {n}", pair, n, getattr(training, name), 400)
+        yield Job("Monitor", f"{name}, N = {n}", pair, n, getattr(growing, name), 400)
     source = Real(SAMPLE, BLEU, UNLIKE, "equal")
-    yield Job("Monitor", "wobble, N = 200", source, 200, training.wobble, 400, True)
+    yield Job("Monitor", "wobble, N = 200", source, 200, growing.wobble, 400, True)
     steps = Made(simulated.numbers, ("normal",))
-    yield Job("Monitor", "only the first never falls, N = 1000", steps, 1000, training.unlike, 400)
+    yield Job("Monitor", "only the first never falls, N = 1000", steps, 1000, growing.unlike, 400)
     for n in (200, 600, 1000):
         row = f"every step falls on 2 %, N = {n}"
-        yield Job("Monitor", row, steps, n, training.falls, 400)
-    yield Job("peers", "N = 2,037", Real(DE, BLEU), 2037, peers.tests, 2000)
+        yield Job("Monitor", row, steps, n, growing.falls, 400)
+    yield Job("peers", "N = 2,037", Real(DE, BLEU), 2037, questions.peers, 2000)
     for corpus, n in ((DE, 300), (DE, 50), (SAMPLE, 100)):
         job = Job("ranks", f"N = {n}", Real(corpus, BLEU), n, questions.ranks, 400)
         yield job._replace(subset=corpus == SAMPLE)
@@ -272,10 +225,8 @@ def _numbers() -> Iterator[Job]:
         made = Made(simulated.judged, (labelled, f"partial {part}"))
         yield Job("judged", f"partial on {part}, {labelled} labelled", made, 2000, trials=1000)
     for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0), (3, 0.0), (3, 0.3), (5, 0.3)):
-        row, made = (
-            f"{n_runs} runs, spread {spread}",
-            Made(simulated.several_runs, (n_runs, spread)),
-        )
+        made = Made(simulated.several_runs, (n_runs, spread))
+        row = f"{n_runs} runs, spread {spread}"
         yield Job("runs", row, made, 100, trials=1000, subset=n_runs == 3)
     for n_runs, own in ((2, 0.0), (3, 0.0), (5, 0.0), (5, 0.3)):
         row, made = f"{n_runs} prompts, own {own}", Made(simulated.prompts, (n_runs, own))
@@ -339,10 +290,10 @@ def _looks() -> Iterator[Job]:
     """Yield growing evaluations: 0/1 tasks, BLEU and documents, looked at again and again."""
     equal, lost = Made(simulated.shares, (0.6, 0.6)), Made(simulated.shares, (0.65, 0.6))
     for n_looks, trials in ((20, 1000), (8, 2000), (5, 600)):
-        question = partial(sequential.none, n_looks=n_looks)
+        question = partial(growing.none, n_looks=n_looks)
         row = f"0/1, 400 items, {n_looks} looks"
         yield Job("looks", row, equal, 400, question, trials, n_looks == 5)
-    eight = {kind: partial(getattr(sequential, kind), n_looks=8) for kind in ("none", "margin")}
+    eight = {kind: partial(getattr(growing, kind), n_looks=8) for kind in ("none", "margin")}
     yield Job("looks", "0/1, 400 items, margin", lost, 400, eight["margin"], 2000)
     pairs = (
         ("none", Real(DE, BLEU, ("Online-A", "Online-W"), "exchangeable"), 400),
@@ -355,16 +306,16 @@ def _looks() -> Iterator[Job]:
         yield Job("looks", row, source, n, eight[kind], 1000)
     for share in (0.7, 0.75):
         made = Made(simulated.shares, (0.6, share))
-        question = partial(sequential.gain, n_looks=8)
+        question = partial(growing.gain, n_looks=8)
         yield Job("looks", f"0/1, gain of {share - 0.6:.2f}", made, 400, question, 1000)
-    question = partial(sequential.sequence, n_looks=100)
+    question = partial(growing.sequence, n_looks=100)
     yield Job("looks", "0/1, sequence of 100 looks", equal, 2000, question, 400)
     for kind in ("2 % of the items", "exponential", "lognormal"):
         made = Made(simulated.far, (kind,))
         for row, question, trials in (
-            ("single test", partial(sequential.far, n_looks=1), 2000),
-            ("8 looks", partial(sequential.far, n_looks=8), 2000),
-            ("sequence of 100 looks", partial(sequential.far_sequence, n_looks=100), 400),
+            ("single test", partial(growing.far, n_looks=1), 2000),
+            ("8 looks", partial(growing.far, n_looks=8), 2000),
+            ("sequence of 100 looks", partial(growing.far_sequence, n_looks=100), 400),
         ):
             yield Job("looks", f"far falls, {kind}, 200 items, {row}", made, 200, question, trials)
 
@@ -411,9 +362,9 @@ def _predictions() -> Iterator[Job]:
 def _metrics() -> Iterator[Job]:
     """Yield pairs of metrics that are equally near to people."""
     for corpus, swapped in product((AR, "wmt25/cs-de_DE", ""), ("segments", "scores")):
-        source, n = metrics.Metrics(corpus, swapped), 300 if corpus else 100
-        row, small = f"{swapped} change places, N = {n}", source == metrics.Metrics("", "scores")
-        yield Job("metrics", row, source, n, metrics.tests, 600 if corpus else 1000, small)
+        source, n = designs.Metrics(corpus, swapped), 300 if corpus else 100
+        row, small = f"{swapped} change places, N = {n}", source == designs.Metrics("", "scores")
+        yield Job("metrics", row, source, n, designs.measures, 600 if corpus else 1000, small)
 
 
 def _plans() -> Iterator[Job]:
@@ -424,14 +375,14 @@ def _plans() -> Iterator[Job]:
             *((Real(ZH, both, seven, null), 1000, 0.2) for null in ("exchangeable", "real")),
             *((Real(CS, both, seven, null), 400, 0.25) for null in ("exchangeable", "real")),
             (Real(ES, BLEU, NINE, "exchangeable", "documents"), 80, 0.5),
-            *((Made(plans.agents, (sd,), f"spread {sd}"), 500, 0.25) for sd in (1.0, 2.5, 5.0)),
-            (Made(plans.agents, (2.5, 5), "groups of 5"), 160, 0.25),
+            *((Made(designs.agents, (sd,), f"spread {sd}"), 500, 0.25) for sd in (1.0, 2.5, 5.0)),
+            (Made(designs.agents, (2.5, 5), "groups of 5"), 160, 0.25),
         ),
     ):
         row = f"{share:.0%} of {n}, {how}"
         row += ", real" if isinstance(source, Real) and source.null == "real" else ""
-        part, small = plans.Part(source, share, how), n == 500 and source.arguments == (2.5,)
-        yield Job("plans", row, part, n, plans.tests, 600, small)
+        part, small = designs.Part(source, share, how), n == 500 and source.arguments == (2.5,)
+        yield Job("plans", row, part, n, designs.worth, 600, small)
 
 
 def _limits() -> Iterator[Job]:

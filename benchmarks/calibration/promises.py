@@ -59,11 +59,7 @@ PROMISES: dict[str, Bounds] = {
     "crossed": {"p ≤ .05": (0.0, 0.07), **_covered(0.93, 1.0)},
     "few differing": {"p ≤ .05": (0.0, 0.06), "difference length": (0.0, LENGTH)},
     "0/1": _covered(0.93, 1.0),
-    "gates": {
-        "wrong pass": (0.0, 0.065),
-        "wrong failure": (0.0, 0.065),
-        "right pass": (0.95, 1.0),
-    },
+    "gates": {"wrong pass": (0.0, 0.065), "wrong failure": (0.0, 0.065), "right pass": (0.95, 1.0)},
     "looks": {"wrong pass": (0.0, 0.06), "wrong failure": (0.0, 0.07)},
     "Monitor": {"false improvement": (0.0, 0.05), "score of the chosen": (0.93, 1.0)},
     "ranks": {"one rank": (0.93, 1.0), "all ranks": (0.93, 1.0)},

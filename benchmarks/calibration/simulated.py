@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import evalstats as es
 from benchmarks.calibration.samples import Floats, Rng, Sample
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry
-from evalstats.designs.judges.judged import joined_rows
+from evalstats.designs.judges import joined_rows
 
 
 @dataclass(frozen=True)
@@ -257,11 +257,15 @@ def redrawn(sizes: tuple[int, ...], rng: Rng, share: float, changed: float) -> S
 
 def several_runs(n: int, rng: Rng, n_runs: int, spread: float) -> Sample:
     """Draw several runs of each system; a run's own mean has such a standard deviation."""
-    mean = es.MeanOfRuns(es.Mean("score"), n_runs)
     shift = spread * rng.normal(size=(2, n_runs, 1))
-    runs = rng.normal(size=n) + shift + 0.7 * rng.normal(size=(2, n_runs, n))
+    return _of_runs(rng.normal(size=n) + shift + 0.7 * rng.normal(size=(2, n_runs, n)))
+
+
+def _of_runs(runs: Floats, **options: Any) -> Sample:
+    mean = es.MeanOfRuns(es.Mean("score"), runs.shape[1])
     values = np.stack([mean.statistics(list(system)) for system in runs])
-    return Sample([es.SegmentStatistics(values, ("A", "B"), mean)], {"score": np.zeros(2)})
+    table = es.SegmentStatistics(values, ("A", "B"), mean)
+    return Sample([table], {"score": np.zeros(2)}, options=options)
 
 
 def corrected(n: int, rng: Rng, labelled: int, rate: float, sens: float, spec: float) -> Sample:
@@ -278,13 +282,9 @@ def corrected(n: int, rng: Rng, labelled: int, rate: float, sens: float, spec: f
 
 def prompts(n: int, rng: Rng, n_runs: int, own: float) -> Sample:
     """Draw runs whose prompts both systems have; what one adds for a system alone varies so."""
-    mean = es.MeanOfRuns(es.Mean("score"), n_runs)
     shared = rng.normal(size=n) + rng.normal(size=(n_runs, 1)) + rng.normal(size=(n_runs, n))
     apart = rng.normal(size=(2, 1, n)) + own * rng.normal(size=(2, n_runs, 1))
-    runs = shared + apart + rng.normal(size=(2, n_runs, n))
-    values = np.stack([mean.statistics(list(system)) for system in runs])
-    table = es.SegmentStatistics(values, ("A", "B"), mean)
-    return Sample([table], {"score": np.zeros(2)}, options={"paired_runs": True})
+    return _of_runs(shared + apart + rng.normal(size=(2, n_runs, n)), paired_runs=True)
 
 
 def trials(n: int, rng: Rng, n_trials: int, *shape: float) -> Sample:
@@ -308,18 +308,20 @@ def trials(n: int, rng: Rng, n_trials: int, *shape: float) -> Sample:
     }
     if n_trials == len(i):
         true[es.FlipRate()] = flips[3]
-    systems = {"A": right[0], "B": right[1]}
+    return _of_trials(right, true)
+
+
+def _of_trials(right: NDArray, true: dict[Any, float]) -> Sample:
+    systems = dict(zip("AB", right.astype(int), strict=True))
     tables = [es.extract(systems, metric=metric) for metric in true]
-    return Sample(tables, {m.name: np.array([x, x]) for m, x in true.items()})
+    return Sample(tables, {m.name: np.full(2, x) for m, x in true.items()})
 
 
 def fixed(n: int, rng: Rng, n_trials: int, *shape: float) -> Sample:
     """Draw trials of n items that are all there are, by two systems with the same rates."""
     rates = rng.beta(*shape, n)
-    right = (rng.random((2, n, n_trials)) < rates[:, None]).astype(int)
-    metrics = [es.PassAll(k, items="all") for k in (1, 2, 4)]
-    tables = [es.extract(dict(zip("AB", right, strict=True)), metric=metric) for metric in metrics]
-    return Sample(tables, {m.name: np.full(2, np.mean(rates**m.k)) for m in metrics})
+    right = rng.random((2, n, n_trials)) < rates[:, None]
+    return _of_trials(right, {es.PassAll(k, items="all"): np.mean(rates**k) for k in (1, 2, 4)})
 
 
 def unreliable(n: int, rng: Rng, n_trials: int, rate: float, part: float, other: float) -> Sample:
@@ -328,8 +330,7 @@ def unreliable(n: int, rng: Rng, n_trials: int, rate: float, part: float, other:
     right = rng.random((2, n, n_trials)) < rates[:, None]
     mean = part * other + (1 - part) * rate
     variance = part * (1 - part) * (rate - other) ** 2
-    table = es.extract({"A": right[0].astype(int), "B": right[1].astype(int)}, metric=es.ICC())
-    return Sample([table], {"ICC": np.full(2, variance / (mean * (1 - mean)))})
+    return _of_trials(right, {es.ICC(): variance / (mean * (1 - mean))})
 
 
 def items(n: int, rng: Rng, kind: str) -> Sample:

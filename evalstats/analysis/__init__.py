@@ -2,12 +2,11 @@
 
 - `options`: which options there are, and their ranges
 - `design`: what is drawn, within which strata, and how scores of strata become one
-- `scores`, `shares`: statistics of segments that are here, how they are scored; 0/1 scores
+- `scores`: statistics of segments that are here, how they are scored; 0/1 scores, which are counted
 - `drawn`: scores with influence values and replicates; arithmetic with them; sums from elsewhere
-- `tasks`, `totals`: statistics with a design, from what a caller passes; totals over tasks
+- `tasks`: statistics with a design, from what a caller passes; totals over tasks
 - `estimate`, `compare`, `suite`: scores and differences of one task, and of many
-- `pairs`: one pair of systems, its interval and the p-value of any null value
-- `margins`, `swaps`: claims that two systems are alike; approximate randomisation
+- `pairs`: one pair of systems: its interval, the p-value of any null value, claims of likeness
 - `max_t`: p-values, claims and intervals of all pairs at once, and over tasks
 - `comparison`: what users get of a comparison, which can be asked more later
 

@@ -12,7 +12,6 @@ from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.estimate import estimates_of, limits_of, result_signature
-from evalstats.analysis.margins import claims_of
 from evalstats.analysis.max_t import (
     Tested,
     adjusted,
@@ -30,8 +29,7 @@ from evalstats.analysis.options import (
     Options,
     Test,
 )
-from evalstats.analysis.pairs import PairTest, Studentised, check_ratios
-from evalstats.analysis.swaps import swapped_pvalues
+from evalstats.analysis.pairs import PairTest, Studentised, check_ratios, claims_of, swapped_pvalues
 from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, flag
 from evalstats.resampling.executors import Workers
@@ -220,7 +218,7 @@ def compare(
     if flag(paired, "paired"):
         systems = systems_of(hypotheses)
     else:
-        from evalstats.designs.unpaired.independent import as_unpaired, inputs_by_system
+        from evalstats.designs.unpaired import as_unpaired, inputs_by_system
 
         make, systems = as_unpaired, tuple(inputs_by_system(hypotheses))
     pairs = as_pairs(systems, baseline)

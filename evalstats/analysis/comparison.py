@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from evalstats.analysis.drawn import Drawn, Floats, Pair, maker_of
 from evalstats.analysis.options import Options
-from evalstats.analysis.tasks import Part, Task
-from evalstats.analysis.totals import Total
+from evalstats.analysis.tasks import Part, Task, Total
 from evalstats.errors import InputError
 from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimates
@@ -35,10 +34,9 @@ if TYPE_CHECKING:
     from evalstats.designs.trials.cases import Cases
     from evalstats.pictures.figures import Panels
     from evalstats.pictures.report import Texts
-    from evalstats.questions.domains.across import OverStrata
-    from evalstats.questions.domains.heterogeneity import Heterogeneity
-    from evalstats.questions.influence.influence import Influence
-    from evalstats.questions.influence.joint import JointClaim
+    from evalstats.questions.domains import Heterogeneity, OverStrata
+    from evalstats.questions.influence import Influence
+    from evalstats.questions.joint import JointClaim
     from evalstats.questions.power.planned import Power
     from evalstats.questions.ranking.rankings import Clusters, Composite, Ranking, Rankings
 
@@ -307,8 +305,10 @@ class Comparison(Listed[Difference]):
         significance_level: float | None = None,
         runs: int | None = None,
         *,
-        trials: int | None = None,
+        trials: int | Sequence[int] | None = None,
         price: tuple[float, float] | None = None,
+        looks: int | None = None,
+        width: float | None = None,
         metric: str | None = None,
         task: str | None = None,
     ) -> Power:
@@ -332,6 +332,8 @@ class Comparison(Listed[Difference]):
             alternative=source.options.alternative,
             trials=trials,
             price=price,
+            looks=looks,
+            width=width,
         )
         return planned_of(source, of, asked)
 
@@ -341,11 +343,7 @@ class Comparison(Listed[Difference]):
     ) -> Ranking: ...
     @overload
     def ranking(
-        self,
-        *,
-        composite: Composite,
-        higher_is_better: bool = True,
-        task: str | None = None,
+        self, *, composite: Composite, higher_is_better: bool = True, task: str | None = None
     ) -> Ranking: ...
     @overload
     def ranking(
@@ -425,7 +423,7 @@ class Comparison(Listed[Difference]):
         >>> found.ids[0], found.sign_without
         ('4', ('4',))
         """
-        from evalstats.questions.influence.influence import influence_of
+        from evalstats.questions.influence import influence_of
 
         difference = self.difference(metric, system, baseline, task)
         return influence_of(self, self._asked(), difference)
@@ -496,7 +494,7 @@ class Comparison(Listed[Difference]):
         >>> found.predicted_low < found.low < found.difference < found.high < found.predicted_high
         True
         """
-        from evalstats.questions.domains.across import over
+        from evalstats.questions.domains import over
 
         return over(self, self._asked(), by)
 
@@ -530,7 +528,7 @@ class Comparison(Listed[Difference]):
         >>> result.by(sample.domains).tasks
         ('news', 'travel', 'howto', 'support')
         """
-        from evalstats.questions.domains.heterogeneity import by_stratum
+        from evalstats.questions.domains import by_stratum
 
         return by_stratum(self, self._asked(), labels)
 
@@ -565,7 +563,7 @@ class Comparison(Listed[Difference]):
         >>> print(result.heterogeneity()[0])
         clearly-better - baseline (chrF2) on 4 strata: F(3, ...) = ..., p = 0...
         """
-        from evalstats.questions.domains.heterogeneity import heterogeneity
+        from evalstats.questions.domains import heterogeneity
 
         return heterogeneity(self)
 
@@ -606,7 +604,7 @@ class Comparison(Listed[Difference]):
         >>> print(result.joint("clearly-better", "baseline"))
         clearly-better is better than baseline under each of BLEU, chrF2 at 0.05: one-sided p ...
         """
-        from evalstats.questions.influence.joint import joint_claim
+        from evalstats.questions.joint import joint_claim
 
         against = self.baseline if baseline is None else baseline
         return joint_claim(self, system, against, metrics, task)

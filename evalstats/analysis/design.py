@@ -14,12 +14,14 @@ from evalstats.checks import listed, real, shown
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.inference.student import Spread, unit_of
-from evalstats.results.notes import span
-from evalstats.results.records import counted, plural
-from evalstats.statistics.names import group_codes
+from evalstats.results.records import plural
+from evalstats.statistics.segments import group_codes
 
 Labels: TypeAlias = "Iterable[Hashable] | str | None"
 Codes: TypeAlias = "NDArray[np.intp]"
+#: What a segment is called, and what a task is.
+Called: TypeAlias = tuple[str, str]
+CALLED: Called = ("segment", "task")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +30,8 @@ class Units:
 
     n: int
     unit: str = "segment"  # of groups the name of their label, or "group"
+    segment: str = "segment"  # what a segment is called, which without groups is the unit
+    part: str = "task"  # what tasks, or the strata that are taken apart, are called
     sizes: NDArray[np.int64] | None = None  # (N,) segments of each, where one has several
     codes: Codes | None = None  # (N,) stratum within which each is drawn; see `drawn_within`
     members: Codes | None = None  # (n_segments,) group of each segment
@@ -36,6 +40,11 @@ class Units:
 
     #: Whether a quantity has an influence value for each unit.
     has_values: ClassVar[bool] = True
+
+    @property
+    def called(self) -> tuple[str, str, str]:
+        """What a unit, a segment and a task are called."""
+        return self.unit, self.segment, self.part
 
     @property
     def n_strata(self) -> int:
@@ -86,6 +95,10 @@ class Units:
         if self.sizes is None or not np.any(some):
             return float(np.count_nonzero(some))
         return student.kish(self.sizes[some])
+
+    def notes(self, name: str, influence: NDArray[np.float64]) -> list[str]:
+        """Say what should be known of the errors of quantities `(S, N)` under a metric."""
+        return []
 
     def are_split(self, codes: Codes) -> bool:
         """Return whether a group has segments in several of these strata, `(n_segments,)`."""
@@ -166,69 +179,6 @@ class SummedUnits(Units):
         return student.of_squares(squares, sizes**2 / of_sizes, unit, every)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CrossedUnits(Units):
-    """N segments with two labels each, such as the prompt and the rater, both of them a sample.
-
-    No rows of weights draw both, so that t decides.
-    """
-
-    first: Units
-    second: Units
-    both: Units  # segments that share both labels
-
-    @property
-    def plain(self) -> bool:
-        """Whether single segments are drawn freely."""
-        return False
-
-    @property
-    def sides(self) -> tuple[Units, ...]:
-        """The groups of both labels."""
-        return self.first, self.second
-
-    @cached_property
-    def alike(self) -> Spread:
-        """What the units are worth where nothing is known of how they vary: the fewer groups."""
-        return min((side.alike for side in self.sides), key=lambda alike: alike.degrees)
-
-    def spread(
-        self, influence: NDArray[np.float64], added: NDArray[np.float64] | None = None
-    ) -> Spread:
-        """Return error, factor and degrees of freedom of a quantity with these values, `(N,)`.
-
-        The variance is V(first) + V(second) - V(both), and at least V(both), with the degrees of
-        freedom of the fewer groups (Cameron, Gelbach and Miller, 2011).
-        """
-        of = [grouped(side, influence) for side in (*self.sides, self.both)]
-        unit = max(one.error for one in of) or 1.0
-        first, second, both = ((one.error / unit) ** 2 for one in of)
-        error = unit * max(first + second - both, both) ** 0.5
-        return Spread(error, 1.0, min(one.degrees for one in of[:2]))
-
-    def worth(self, some: NDArray[np.bool_]) -> float:
-        """Return Kish's number of the fewer groups that hold some segments, `(N,)`; 0 of none."""
-        counts = [np.bincount(side.of_segments[some], minlength=side.n) for side in self.sides]
-        return min(side.worth(n > 0) for side, n in zip(self.sides, counts, strict=True))
-
-    def within(self, labelled: Sequence[NDArray[np.bool_]]) -> Units:
-        """Return the same: groups of labelled and other segments are drawn as they are."""
-        return self
-
-    def notes(self, name: str, influence: NDArray[np.float64]) -> list[str]:
-        """Say what is drawn, and how errors of quantities `(S, N)` compare with one label's."""
-        errors, each = errors_of(self, influence), []
-        for side in self.sides:
-            alone = errors_of(side, influence)
-            times = span((errors[alone > 0] / alone[alone > 0]).tolist() or [1.0], ".2f")
-            each.append(f"{times} times those of {plural(side.unit)} alone")
-        return [
-            f"{name}: standard errors are those of "
-            f"{' and '.join(counted(side.n, side.unit) for side in self.sides)} (Cameron, Gelbach "
-            f"and Miller, 2011), {' and '.join(each)}; t is that of the fewer."
-        ]
-
-
 def grouped(units: Units, influence: NDArray[np.float64]) -> Spread:
     """Return the spread of a quantity from influence values of single segments, `(N,)`."""
     if len(units.sides) > 1:
@@ -252,28 +202,6 @@ def names_of_labels(given: object, n_segments: int) -> tuple[str, ...]:
     return tuple(given) if all(isinstance(name, str) for name in given) else ()
 
 
-def as_crossed(n_segments: int, groups: Mapping[Any, Labels], strata: Labels) -> Units:
-    """Return what is drawn of segments with two labels each, by what these are called."""
-    if len(groups) != 2:
-        raise InputError(
-            f"must have two labels a segment, got {len(groups)} ({shown(list(groups))}); give one "
-            f"alone as a list",
-            argument="groups",
-        )
-    sides = []
-    for name, labels in groups.items():
-        try:
-            side = as_units(n_segments, labels, strata, unit_name(str(name)))
-        except InputError as error:
-            raise error.within(f"label {name!r}") from None
-        check_enough(side.n, side.unit)
-        sides.append(side)
-    pairs = zip(*(side.of_segments.tolist() for side in sides), strict=True)
-    both = as_units(n_segments, list(pairs), strata)
-    alone = as_units(n_segments, None, strata)
-    return CrossedUnits(**vars(alone), first=sides[0], second=sides[1], both=both)
-
-
 def refuse_crossed(units: Units, asking: str) -> None:
     """Refuse what is not known of groups of two labels."""
     if len(units.sides) > 1:
@@ -284,10 +212,14 @@ def refuse_crossed(units: Units, asking: str) -> None:
         )
 
 
-def as_units(n_segments: int, groups: Labels, strata: Labels, name: str = "group") -> Units:
+def as_units(
+    n_segments: int, groups: Labels, strata: Labels, name: str = "group", called: Called = CALLED
+) -> Units:
     """Return what is drawn of so many segments with these labels; groups have a name."""
     if isinstance(groups, Mapping):
-        return as_crossed(n_segments, groups, strata)
+        from evalstats.designs.crossed import as_crossed
+
+        return as_crossed(n_segments, groups, strata, called)
     members = codes = None
     names: list[Any] = []
     labels: list[Any] = []
@@ -305,7 +237,7 @@ def as_units(n_segments: int, groups: Labels, strata: Labels, name: str = "group
                 f"(segment {i})"
             )
         codes = codes[first]
-    return design(n_segments, members, codes, labels, name)
+    return design(n_segments, members, codes, labels, name, called)
 
 
 def design(
@@ -314,16 +246,17 @@ def design(
     strata: Codes | None,
     labels: Iterable[Any] = (),
     name: str = "group",
+    called: Called = CALLED,
 ) -> Units:
     """Return units of segments with these groups, in these strata of units."""
     n, sizes = n_segments, None
     if members is not None:
         counts = np.bincount(members)
         n, sizes = len(counts), counts if np.any(counts > 1) else None
-    unit = "segment" if members is None else name
     return Units(
         n,
-        unit,
+        called[0] if members is None else name,
+        *called,
         sizes=sizes,
         codes=drawn_within(strata),
         members=members,

@@ -30,7 +30,7 @@ from evalstats.inference.randomisation import tie_tolerance
 from evalstats.inference.student import Runs, Spread
 from evalstats.resampling.weighted import recipe, stratum_totals, weighted_totals
 from evalstats.resampling.weights import Stratified, Weights
-from evalstats.results.records import distinct
+from evalstats.results.records import counted, distinct
 from evalstats.results.signatures import Signature
 from evalstats.results.tabular import Table
 
@@ -38,6 +38,10 @@ Floats = NDArray[np.float64]
 Pair = tuple[int, int]
 #: Sizes of scores of several runs, whose variances are added up.
 _SMALLEST, _LARGEST = 1e-130, 1e130
+#: So many totals of resamples are scored together.
+_KEPT = 2**24
+#: Options of what knows every segment, of all systems the same.
+NO_SEGMENTS = {"method": ("bca",), "test": ("ar",)}
 #: What is made of totals, `(R, K)` a block, `(R, W)`; it may have to travel to other processes.
 Then = Callable[[Sequence[Floats]], Floats]
 
@@ -275,7 +279,13 @@ class Drawn:
         fields = {**known, **analysis}
         strata = len(self.units.labels)
         unit = "+".join(side.unit for side in self.units.sides)
-        fields |= {"strata": str(strata) if strata else None, "unit": unit}
+        segment, part = self.units.segment, self.units.part
+        fields |= {
+            "by": part if part != "task" else None,
+            "strata": str(strata) if strata else None,
+            "unit": unit,
+            "from": segment if segment != unit else None,
+        }
         return Signature.create(self.of.metric_name, self.of.signature, fields)
 
     @cached_property
@@ -370,10 +380,10 @@ def _of_trials(s: Resampled, scores: Floats, chances: Floats) -> Drawn:
     """Return what trials alone say of scores with these variances: nothing is resampled."""
     n = s.units.n
     places, sums = np.zeros(len(chances), dtype=np.intp), np.array([[n, n, n]])
-    units = SummedUnits(n, s.units.unit, labels=s.units.labels, places=places, sums=sums)
+    units = SummedUnits(n, *s.units.called, labels=s.units.labels, places=places, sums=sums)
     note = (
-        f"{s.name}: these {n:,} items are all there are, and chance is that of their trials alone; "
-        f"t decides."
+        f"{s.name}: these {counted(n, s.units.unit)} are all there are, and chance is only in "
+        f"their trials. t decides."
     )
     # A coordinate for each system: the trials of two have nothing in common.
     coordinates = np.diag(np.sqrt(chances * (n - 1) / n))
@@ -415,11 +425,7 @@ def rows_of(units: Units, seed: int) -> Weights:
 
 
 def totals_scored(
-    segments: Sequence[Resampled],
-    weights: Weights,
-    n_resamples: int,
-    options: Options,
-    then: Then,
+    segments: Sequence[Resampled], weights: Weights, n_resamples: int, options: Options, then: Then
 ) -> Floats:
     """Return what `then` makes of the totals of resamples, those of all metrics side by side."""
     parts = []
@@ -429,9 +435,9 @@ def totals_scored(
         columns = [v.transpose(1, 0, 2).reshape(v.shape[1], -1) for v in rows]
         together = columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
         parts.append((block.places, together))
-    if len(parts) == 1:
+    if len(parts) == 1 and n_resamples * parts[0][1].shape[1] <= _KEPT:
         return then([weighted_totals(weights, parts[0][1], n_resamples, options.executor)])
-    # Totals of many strata take much memory: they are scored as they come, and not kept.
+    # Totals of many strata, or columns, take much memory: they are scored as they come.
     return stratum_totals(weights, parts, n_resamples, options.executor, then)
 
 
@@ -485,13 +491,17 @@ def check_fits(segments: Sequence[Resampled], options: Options) -> None:
 def refuse_resampling(options: Options, what: str) -> None:
     """Refuse methods and tests that say nothing of this, of which t is to decide."""
     for name in ("method", "test"):
-        if getattr(options, name) in ("percentile", "bca", "ar"):
-            raise InputError(
-                f"{getattr(options, name)!r} says nothing of {what} leave ",
-                Argument(name),
-                " out, and t decides",
-                argument=name,
-            )
+        said = f"says nothing of {what} leave ", Argument(name), " out, and t decides"
+        refuse_options(options, {name: ("percentile", "bca", "ar")}, *said)
+
+
+def refuse_options(
+    options: Options, refused: Mapping[str, Sequence[str]], *why: str | Argument
+) -> None:
+    """Refuse the values of options that are named here, and say why."""
+    for name, values in refused.items():
+        if (value := getattr(options, name)) in values:
+            raise InputError(f"{value!r} ", *why, argument=name)
 
 
 class Named(Protocol):

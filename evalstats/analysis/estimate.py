@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.design import Aggregated, CrossedUnits, Labels
+from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn, Effect, Pair, maker_of
 from evalstats.analysis.options import (
     SCORE_METHODS,
@@ -127,17 +127,11 @@ def estimate(
         mapping from system names to either, or a frame of pandas, polars or pyarrow with one system
         a column; or a `SegmentStatistics`, or a list of them, and then no references; or a
         `Shard`, which has its metrics, resamples and seed; or `Moments`, of which all is by t.
-    references
-        One entry per segment: a string, a list of strings with `None` for an absent one, or a
-        `References`.
     metric : str or Metric, or a list of them, optional
         Names, as they are written or printed, or configured objects; `metrics` is understood too.
         By default BLEU of texts, and of statistics, or a `Shard`, the metrics that they have.
-    human : mapping of str to sequence, or sequence, optional
-        People's labels of a random sample of the segments, where the scores, or the references, are
-        those of a judge: for each system its scores by people, or, of a metric with references, one
-        list of references by people; `None` where there is none. The result is prediction-powered
-        (`Judged`): the judge's bias cancels. Of several judges each entry is a list of labels.
+    references, human, n_resamples, rng
+        As in `compare`.
     groups : sequence, optional
         One label (a document, a speaker) per segment, or the name that statistics have for them in
         their `labels`: resamples (and swaps) whole groups. Or two labels, as in `compare`.
@@ -156,11 +150,6 @@ def estimate(
         and which several runs of a system have whatever is asked for.
     confidence_level : float
         In (0, 1).
-    n_resamples : int, optional
-        B, at least 2; by default 9,999, or those of a `Shard`.
-    rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy. `seed` is understood too. By default
-        12345, or the seed of a `Shard`.
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
         or all its cores. Changes no bit of the result.
@@ -236,7 +225,7 @@ def estimates_of(drawn: Drawn, options: Options, part: Part, single: bool = True
     notes: tuple[str, ...] = ()
     if single:
         limits = [limits_of([drawn])]
-        of_designs = design_notes({of.name: designs}, units.unit)
+        of_designs = design_notes({of.name: designs}, units.unit, units.segment)
         notes = (*limit_notes(limits), *uneven_notes(limits), *of_designs)
     signatures = {how: str(result_signature(drawn, options, how)) for how, _ in intervals}
     return [
@@ -330,7 +319,6 @@ def result_signature(drawn: Drawn, options: Options, method: str, **test: str | 
             "seed": str(options.seed) if n else None,
             "weights": drawn.weights if drawn.weights != "multinomial" else None,
             "resolution": f"{drawn.resolution:g}" if drawn.resolution < 1 else None,
-            "by": options.by,
         }
     )
 
@@ -366,6 +354,8 @@ def limits_of(
         aggregate=None if part is None else part.total,
         n=units.n,
         unit=units.unit,
+        segment=units.segment,
+        part=units.part,
         worth=worth,
         sizes=sizes,
         by_t=(is_crossed or degrees < bootstrap.LEAST_DEGREES) and not are_counted,
@@ -431,7 +421,7 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
     """Say how scores came about, how many are missing, what judges are worth, what is doubtful."""
     for one in drawn:
         yield from (*one.of.cautions, *one.origin)
-        if isinstance(one.units, CrossedUnits) and one.influence is not None:
+        if one.influence is not None:
             yield from one.units.notes(one.of.name, one.influence)
         for correction in one.of.corrections:
             yield from correction.notes()
@@ -445,7 +435,8 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
                 f"{'is' if n == 1 else 'are'} missing ({whose}); means "
                 f"are over the others."
             )
-            unlike = lacking_unlike(one.of.systems, counts.tolist(), sizes.tolist())
+            unit = one.units.segment
+            unlike = lacking_unlike(one.of.systems, counts.tolist(), sizes.tolist(), unit=unit)
             yield Caution(f"{said[:-1]}, and {unlike}.", "missing") if unlike else said
         blocks = one.segments.blocks if one.has_segments else ()
         if blocks and (metric := blocks[0].metric).doubt:

@@ -19,9 +19,10 @@ from evalstats.analysis.drawn import Drawn, rows_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import Studentised
 from evalstats.inference import bootstrap, families, student
-from evalstats.resampling.products import ExactProduct, exact_grid
 from evalstats.resampling.weighted import (
+    ExactProduct,
     Stacked,
+    exact_grid,
     over_batches,
     stacked_products,
     weighted_totals,
@@ -95,7 +96,7 @@ def _totals(drawn: Drawn, options: Options, values: Floats) -> Floats:
     totals -= np.sum(whole, axis=0)
     totals *= steps
     totals += np.sum(values, axis=1)
-    return totals.T
+    return np.asarray(totals.T)
 
 
 def _within_strata(

@@ -30,15 +30,18 @@ ALTERNATIVES, ADJUSTMENTS = get_args(Alternative), get_args(AdjustmentName)
 FAMILIES = get_args(Family)
 
 
-class ScoreOptions(TypedDict, total=False):
-    """Options of `Suite.estimate`, for functions that pass them on."""
-
-    method: ScoreMethod
+class _WorkOptions(TypedDict, total=False):
     confidence_level: float
     n_resamples: int | None
     rng: Rng
     executor: Workers
     progress: Progress | None
+
+
+class ScoreOptions(_WorkOptions, total=False):
+    """Options of `Suite.estimate`, for functions that pass them on."""
+
+    method: ScoreMethod
 
 
 class EstimateOptions(ScoreOptions, total=False):
@@ -50,7 +53,7 @@ class EstimateOptions(ScoreOptions, total=False):
     human: object
 
 
-class PairOptions(TypedDict, total=False):
+class PairOptions(_WorkOptions, total=False):
     """Options of `Suite.compare`, for functions that pass them on."""
 
     baseline: str | None
@@ -58,11 +61,6 @@ class PairOptions(TypedDict, total=False):
     method: Method
     alternative: Alternative
     adjustment: AdjustmentName
-    confidence_level: float
-    n_resamples: int | None
-    rng: Rng
-    executor: Workers
-    progress: Progress | None
     margin: float | None
     recovery: float | None
     contrast: Contrasted
@@ -91,7 +89,6 @@ class Options:
     significance_level: float = 0.0
     adjust_over: str = "pairs"
     paired_runs: bool = False
-    by: str | None = None  # what tasks are that labels made, as "domain"
 
     def __post_init__(self) -> None:
         confidence = share(self.confidence_level, "confidence_level")

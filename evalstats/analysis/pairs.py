@@ -7,11 +7,13 @@ of two scores have one p-value.
 A large p-value of a difference is no evidence that there is none. Where two systems are said to be
 alike the null hypothesis is that they differ by the margin or more; two one-sided tests reject it
 (Schuirmann, 1987; Lakens, 2017) where the interval of confidence 1 - 2·level lies within it.
+
+Approximate randomisation (Noreen, 1989) asks how often swaps of outputs make as large a difference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -19,19 +21,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.drawn import Drawn, Effect, Quotient
+from evalstats.analysis.drawn import Drawn, Effect, Pair, Quotient, split, totals_scored
 from evalstats.analysis.options import Options
-from evalstats.analysis.shares import Counts
+from evalstats.analysis.scores import Counts, Segments
 from evalstats.errors import Argument, InputError
 from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds
-from evalstats.inference.randomisation import (
-    monte_carlo_error,
-)
+from evalstats.inference.randomisation import monte_carlo_error, randomization_pvalue, tie_tolerance
 from evalstats.inference.student import Spread
+from evalstats.resampling.weighted import all_swap_totals
+from evalstats.resampling.weights import Halves
 from evalstats.results.records import Discordant, UnitCounts
 
 Floats = NDArray[np.float64]
+#: Scores with fewer different values lie on a lattice.
+_FEW_VALUES = 10
 
 
 class Studentised(NamedTuple):
@@ -294,3 +298,154 @@ def check_ratios(drawn: Drawn, options: Options) -> None:
             Argument("contrast"),
             " out",
         )
+
+
+def claims_of(pair: PairTest) -> dict[str, float]:
+    """Return what can be claimed about the margin, or the recovery: fields of a `MarginTest`.
+
+    They lack adjusted p-values; where nothing can be claimed there are none.
+    """
+    options, of = pair.options, pair.drawn.of
+    base, new = (float(pair.drawn.scores[i]) for i in (pair.a, pair.b))
+    if not options.is_limited or _is_unbounded(pair):
+        return {}
+    if options.recovery is not None:
+        # No share is kept of a score below 0; `Difference.unanswered` says so.
+        return {} if min(base, new) < 0 else _recovered(pair, base, options.recovery)
+    margin, counts, higher = options.margin, pair.counts, of.higher_is_better
+    assert margin is not None
+    if counts is not None and margin >= counts.scale:
+        raise InputError(
+            f"must be below {counts.scale:g}, the whole scale of {of.name}; got {margin:g}",
+            argument="margin",
+        )
+    low, high = _not_rejected(pair)
+    above, below = pair.pvalue(-margin, "greater"), pair.pvalue(margin, "less")
+    return {
+        "equivalence_bound": max(-low, high),
+        "loss_bound": -low if higher else high,
+        "pvalue_equivalence": max(above, below),
+        "pvalue_not_worse": above if higher else below,
+        "pvalue_worse": pair.pvalue(-margin, "less") if higher else pair.pvalue(margin, "greater"),
+    }
+
+
+def _is_unbounded(pair: PairTest) -> bool:
+    """Return whether scores of few values all differ alike, or not: others may differ otherwise."""
+    drawn = pair.drawn
+    if pair.counts is not None or pair.spread.error > 0:
+        return False
+    if not drawn.has_segments:
+        return drawn.of.has_few_values
+    blocks = drawn.segments.blocks
+    values = np.concatenate([np.unique(block.plain) for block in blocks])
+    is_text = blocks[0].metric.uses_references and blocks[0].metric.reads_text
+    return not is_text and len(np.unique(values)) < _FEW_VALUES
+
+
+def _not_rejected(pair: PairTest) -> Bounds:
+    """Return all differences that the two one-sided tests do not reject."""
+    method = "t" if pair.options.test == "t" else "bootstrap"
+    return pair.interval(2 * pair.options.significance_level, method)
+
+
+def _recovered(pair: PairTest, base: float, recovery: float) -> dict[str, float]:
+    """Return the test of new <= r·base, or of errors base <= r·new, and the largest r."""
+    turned, level = not pair.drawn.of.higher_is_better, pair.options.significance_level
+    if pair.counts is not None:
+        # Items are counted, and a loss of (1 - r)·base is the limit: where no item differs
+        # new - r·base would have no error at all.
+        low, high = _not_rejected(pair)
+        null, sides = (recovery - 1) * base, ("greater", "less")
+        # Of a baseline of 0 every share is kept by a score above 0, and none by one of 0.
+        kept = 1 + low / base if base > 0 else float(low > 0)
+        if turned:
+            null, sides = (1 / recovery - 1) * base, ("less", "greater")
+            kept = base / (base + high) if base + high > 0 else 0.0
+        return {
+            "recovery_bound": float(np.clip(kept, 0.0, 1.0)),
+            "pvalue_not_worse": pair.pvalue(null, sides[0]),
+            "pvalue_worse": pair.pvalue(null, sides[1]),
+        }
+    pair = replace(pair, a=pair.b, b=pair.a) if turned else pair
+    bound = float(np.clip(pair.kept(level), 0.0, 1.0))
+    if bound == 1 and pair.kept_pvalue(1.0) > level:
+        # All shares below 1 are kept, and 1, which is the null value of no difference, is not.
+        bound = float(np.nextafter(1.0, 0.0))
+    return {
+        "recovery_bound": bound,
+        "pvalue_not_worse": pair.kept_pvalue(recovery),
+        "pvalue_worse": pair.lost_pvalue(recovery),
+    }
+
+
+def swapped_pvalues(
+    drawn: Drawn, pairs: Sequence[Pair], options: Options
+) -> list[tuple[float, bool]]:
+    """Return the p-value of each pair after random swaps of two outputs.
+
+    With each comes whether all swaps of it were enumerated.
+    """
+    segments = drawn.segments
+    enumerated = [2 ** drawn.differ(*pair)[0] <= options.n_resamples for pair in pairs]
+    random = [pair for pair, exact in zip(pairs, enumerated, strict=True) if not exact]
+    columns: Floats = np.empty((0, 0))
+    if random:
+        # What moves from one system to another follows from what moves to the first; the same
+        # swaps are for all pairs.
+        blocks = [replace(b, rows=_wide(b.rows) - _wide(b.rows[:1])) for b in segments.blocks]
+        moving = replace(segments, blocks=tuple(blocks))
+        rows = Halves(segments.units.n, options.seed)
+        then = partial(_swapped_differences, segments, random)
+        columns = totals_scored([moving], rows, options.n_resamples, options, then)
+    each, pvalues = iter(columns.T), []
+    for (a, b), exact in zip(pairs, enumerated, strict=True):
+        first, second = drawn.scores[[a, b]]
+        tie = tie_tolerance(max(abs(first), abs(second)), drawn.units.n)
+        shuffled = _all_swapped(segments, (a, b)) if exact else next(each)
+        p = randomization_pvalue(second - first, shuffled, options.alternative, tie, exact)
+        pvalues.append((p, exact))
+    return pvalues
+
+
+def _swapped_differences(
+    segments: Segments, pairs: Sequence[Pair], totals: Sequence[Floats]
+) -> Floats:
+    """Return differences from totals of random halves less those of the first system."""
+    halves = [split([segments], t, block)[0] for t, block in enumerate(totals)]
+    each = [
+        _swapped_difference(segments, (a, b), [half[:, b] - half[:, a] for half in halves])
+        for a, b in pairs
+    ]
+    return np.stack(each, axis=1)
+
+
+def _all_swapped(segments: Segments, pair: Pair) -> Floats:
+    """Return differences after all swaps, `(2^m,)`, the first of which swaps nothing."""
+    (a, b), differs = pair, segments.differs(*pair)
+    swaps = all_swap_totals(np.eye(int(np.count_nonzero(differs))))
+    column = np.cumsum(differs) - 1
+    moved = []
+    for block in segments.blocks:
+        here = differs[block.places]
+        rows = _wide(block.rows[:, here])
+        moved.append(swaps[:, column[block.places][here]] @ (rows[b] - rows[a]))
+    return _swapped_difference(segments, pair, moved)
+
+
+def _swapped_difference(segments: Segments, pair: Pair, moved: Sequence[Floats]) -> Floats:
+    """Return the difference after statistics `(R, k)` a block moved from system b to a."""
+    first, second = (
+        segments.score(
+            [block.totals[i] + side * m for block, m in zip(segments.blocks, moved, strict=True)],
+            "swapped outputs",
+            i,
+        )
+        for i, side in zip(pair, (1.0, -1.0), strict=True)
+    )
+    return second - first
+
+
+def _wide(values: NDArray[Any]) -> NDArray[Any]:
+    """Return integers that do not overflow when they are added up, or floats."""
+    return values.astype(np.int64 if values.dtype.kind in "iu" else np.float64, copy=False)

@@ -25,8 +25,15 @@ from evalstats.analysis.options import (
     Test,
     option,
 )
-from evalstats.analysis.tasks import Part, Task, as_decided, as_pairs, is_statistics, tables_of
-from evalstats.analysis.totals import as_totals
+from evalstats.analysis.tasks import (
+    Part,
+    Task,
+    as_decided,
+    as_pairs,
+    as_totals,
+    is_statistics,
+    tables_of,
+)
 from evalstats.checks import also_called, label, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.executors import Workers
@@ -167,7 +174,7 @@ class Suite:
         notes: Sequence[str],
     ) -> Suite:
         """Return the suites of each system alone, side by side."""
-        from evalstats.designs.unpaired.independent import Unpaired, of_systems, tables_by_system
+        from evalstats.designs.unpaired import Unpaired, of_systems, tables_by_system
 
         by_task = {name: tables_by_system(tables) for name, tables in tasks.items()}
         suite = cls.__new__(cls)
@@ -362,8 +369,7 @@ def _same_systems(tasks: dict[str, list[SegmentStatistics]]) -> tuple[str, ...]:
 
 
 def _as_groups(
-    groups: Mapping[str, Iterable[Any]] | str | None,
-    tasks: Mapping[str, list[SegmentStatistics]],
+    groups: Mapping[str, Iterable[Any]] | str | None, tasks: Mapping[str, list[SegmentStatistics]]
 ) -> dict[str, Labels]:
     if groups is None:
         return {}

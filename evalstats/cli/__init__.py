@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asked = words[0] == "--version"
         output.to_stdout(f"evalstats {version()}\n" if asked else overview())
         if asked and (other := intruder()):
-            _complain(f"evalstats: warning: {other}")
+            output.complain(f"evalstats: warning: {other}")
         return 0
     # Nobody waits for NumPy who asks for the version, nor for the analysis who asks for help.
     from evalstats.cli.parser import as_typed, parsed
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return int(getattr(result, "exit_code", 0))
     except InputError as error:
         message = error.spelled(partial(as_typed, options=options))
-        _complain(f"evalstats {options.command}: error: {message}")
+        output.complain(f"evalstats {options.command}: error: {message}")
         return 2
 
 
@@ -87,16 +87,10 @@ def run() -> None:
         # The reader (head, less) has seen enough.
         code = 141 if isinstance(error.__cause__, BrokenPipeError) else 2
         if code == 2:
-            _complain(f"evalstats: error: cannot write standard output: {error}")
+            output.complain(f"evalstats: error: cannot write standard output: {error}")
     except Exception as error:
         # EX_SOFTWARE of BSD: Python's own exit code, 1, is that of a gate that failed.
         what = f"{type(error).__name__} is an error of evalstats itself, and no verdict"
-        _complain(f"{format_exc()}evalstats: error: {what}")
+        output.complain(f"{format_exc()}evalstats: error: {what}")
         code = 70
     sys.exit(code)
-
-
-def _complain(message: str) -> None:
-    # Without a standard error `print` would take standard output.
-    if sys.stderr is not None:
-        print(message, file=sys.stderr)

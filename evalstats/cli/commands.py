@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -20,18 +20,18 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Suite
 from evalstats.checks import meant
 from evalstats.cli.flags import COMMANDS, flag_of, names_of
-from evalstats.cli.inputs import Input, Logs, log_at, read
+from evalstats.cli.inputs import Input, Logs, log_at, read, system_names
 from evalstats.cli.output import to_stdout
 from evalstats.cli.parser import Percent, metrics_of
 from evalstats.errors import Argument, InputError
-from evalstats.logs.words import matches
+from evalstats.logs.rows import matches
 from evalstats.metrics import Confusion, Mean
 from evalstats.resampling.executors import Reporting
 from evalstats.results.files import replacing
 from evalstats.results.forms import Result
 from evalstats.results.records import BARRING, accepting, barring, distinct
 from evalstats.statistics.extraction import Progress
-from evalstats.statistics.files import read_lines, system_names
+from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
     else:
         inputs, asked, notes = _against_baseline(options, progress, "a gate is")
     # Few commands ask for settings of logs.
-    from evalstats.logs.settings import allowed_changes
+    from evalstats.logs.missing import allowed_changes
 
     allowed = allowed_changes(options.allow_changes)
     notes = (*notes, *accepting(inputs.notes, allowed))
@@ -194,11 +194,30 @@ def meta(options: argparse.Namespace, progress: Progress) -> Result:
 
 
 def show(options: argparse.Namespace, progress: Progress) -> Result:
-    """Return what is in logs and files of statistics."""
+    """Return what is in logs and files of statistics, or a result that was written as JSON."""
     if not options.logs:
         raise InputError("show needs a path: that of a log, a table of scores or FILE.npz")
+    if len(options.logs) == 1 and (result := _written(options.logs[0])) is not None:
+        return result
     logs = tuple(log_at(path, options) for path in options.logs)
     return logs[0] if len(logs) == 1 else Logs(logs)
+
+
+def _written(path: str) -> Result | None:
+    """Return the result that a file holds: that of the class whose fields it has, or none."""
+    if Path(path).suffix != ".json" or not Path(path).is_file():
+        return None
+    text = Path(path).read_text(encoding="utf-8", errors="replace")
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):  # told where it is read as a log
+        return None
+    for kind in (getattr(evalstats, name) for name in evalstats.__all__):
+        if isinstance(kind, type) and issubclass(kind, Result) and is_dataclass(kind):
+            names = [field.name for field in fields(kind) if field.compare]
+            if isinstance(found, dict) and found.keys() == {*names, *getattr(kind, "derived", ())}:
+                return kind.from_json(text)
+    return None
 
 
 def extract(options: argparse.Namespace, progress: Progress) -> None:

@@ -111,7 +111,8 @@ COMMANDS = {
         ("human.tsv metrics.tsv", "-r ref.txt -i systems/*.txt -m bleu chrf --scores human.csv"),
         "texts logs drawn printed"),
     "show": Command(
-        "what is in a log, a table of scores or a file of statistics", "LOG... | FILE.npz...",
+        "what is in a log, a table of scores, a file of statistics or a result",
+        "LOG... | FILE.npz... | RESULT.json",
         ("logs/", "scores.csv --metric acc"), "logs printed"),
     "extract": Command(
         "keep statistics, to compare without texts", "-i OUT... -r REF... -o FILE.npz",

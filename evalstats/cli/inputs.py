@@ -21,24 +21,16 @@ from evalstats.checks import integer, meant
 from evalstats.cli.flags import flag_of, names_of
 from evalstats.cli.output import STANDARD
 from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
-from evalstats.errors import InputError
-from evalstats.logs.words import matches
+from evalstats.designs.runs import as_runs
+from evalstats.errors import Argument, InputError
+from evalstats.logs.rows import check_patterns, matches
 from evalstats.metrics import Metric
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 from evalstats.results.forms import Result
-from evalstats.results.records import distinct
+from evalstats.results.records import counted, distinct
 from evalstats.statistics.extraction import Progress, extract_files
-from evalstats.statistics.files import (
-    MARK_NOTE,
-    Lines,
-    read_lines,
-    stem_of,
-    system_names,
-    test_set_files,
-)
-from evalstats.statistics.names import as_names, group_codes
-from evalstats.statistics.runs import as_runs
-from evalstats.statistics.segments import SegmentStatistics, concatenate
+from evalstats.statistics.files import MARK_NOTE, Lines, apart, read_lines, stem_of
+from evalstats.statistics.segments import SegmentStatistics, as_names, concatenate, group_codes
 
 if TYPE_CHECKING:
     from evalstats.logs.joining import Joined
@@ -182,7 +174,7 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
 
 def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Input:
     """Return the tables of systems that were run on all items, or on those of a plan."""
-    from evalstats.designs.plans.plan import Plan
+    from evalstats.designs.plans import Plan
 
     plan, path = Plan.load(options.plan), options.plan
     if options.logs:
@@ -207,7 +199,15 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
                 for of in values:
                     of[at, others] = 0
                 tables = [replace(t, values=of) for t, of in zip(tables, values, strict=True)]
-    found = replace(found, tasks={"": _chosen(plan.data(tables), options)})
+    of_all, drawn = plan.data(tables), {"groups": plan.unit, "strata": plan.stratum}
+    notes = found.notes
+    if all(a.metric == b.metric for a, b in zip(of_all, tables, strict=False)):
+        every = counted(plan.n_items, of_all[0].unit)
+        notes += (f"All systems were run on all {every}, so --plan {path} changes nothing.",)
+    tables = of_all
+    drawn = {name: of for name, of in drawn.items() if of in tables[0].labels}
+    labels = {name: asked or drawn.get(name) for name, asked in found.labels.items()}
+    found = replace(found, tasks={"": _chosen(tables, options)}, labels=labels, notes=notes)
     if least > 1:
         _check_enough(options, found.systems, found.paths)
     return found
@@ -257,7 +257,7 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     names, systems_of_runs = _names(options)
     paths = dict(zip(options.input, systems_of_runs or names, strict=True))
     systems_named = list(dict.fromkeys(systems_of_runs or names))
-    _check_patterns(options, systems_named)
+    check_patterns(options.systems or (), systems_named, "systems")
     if least > 1:
         _check_enough(options, systems_named, paths)
     given = {name: getattr(options, name) for name in _LABELS}
@@ -361,13 +361,6 @@ def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
     return numbers, list(names)
 
 
-def _check_patterns(options: argparse.Namespace, names: Sequence[str]) -> None:
-    """Refuse a pattern of systems that none has."""
-    for pattern in options.systems or ():
-        if not any(matches(name, [pattern]) for name in names):
-            raise InputError(f"--systems: there is no {pattern!r}; {meant(pattern, names)}")
-
-
 def _chosen(
     tables: list[SegmentStatistics], options: argparse.Namespace
 ) -> list[SegmentStatistics]:
@@ -375,12 +368,12 @@ def _chosen(
     if not options.systems:
         return tables
     names = distinct(name for table in tables for name in table.systems)
-    _check_patterns(options, names)
+    check_patterns(options.systems, names, "systems")
     places = [i for p in options.systems for i, name in enumerate(names) if matches(name, [p])]
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)
     if options.unpaired:
-        from evalstats.designs.unpaired.independent import tables_by_system
+        from evalstats.designs.unpaired import tables_by_system
 
         apart = tables_by_system(tables)
         return [table for name in chosen for table in apart[name]]
@@ -476,9 +469,11 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
         if again := [path for i, path in enumerate(paths) if places[i] in places[:i]]:
             raise InputError(f"{again[0]} is given more than once; give --names")
     elif len(names) != len(paths) or len(set(names)) < len(names):
+        is_again = len(names) == len(paths)
+        more = "; runs of a system are a column 'epoch', with --epochs runs" if is_again else ""
         raise InputError(
             f"--names needs a name of its own for each of the {len(paths)} logs, got "
-            f"{' '.join(names)}; runs of a system are a column 'epoch', with --epochs runs"
+            f"{' '.join(names)}{more}"
         )
     logs = paths if names is None else dict(zip(names, paths, strict=True))
     wanted |= {"paired": not options.unpaired, "called_apart": True}
@@ -554,36 +549,31 @@ class Logs(Result):
 def _scores_beside(
     options: argparse.Namespace, of_texts: SegmentStatistics
 ) -> list[SegmentStatistics]:
-    """Return scores of the same systems and lines as texts, one table a metric."""
+    """Return scores of the same systems and lines as texts, one table a metric.
+
+    Segments are named by the numbers of lines; a system may be called after its file.
+    """
     from evalstats.logs.joining import joined
 
     wanted = {name: value for name, value in _selection(options).items() if name != "metric"}
     # Standard input cannot be read again.
     references = [] if STANDARD in (options.references or []) else _references(options)
-    where = ", ".join(options.scores)
     names = dict(zip(of_texts.systems, map(stem_of, options.input), strict=True))
-    return [
-        _of_lines(table, names, of_texts.n_segments, where, references, options)
-        for tables in joined(options.scores, **wanted).tasks.values()
-        for table in tables
-    ]
+    tables = chain.from_iterable(joined(options.scores, **wanted).tasks.values())
+    return [_of_lines(table, names, of_texts.n_segments, references, options) for table in tables]
 
 
 def _of_lines(
     table: SegmentStatistics,
     names: Mapping[str, str],
     n: int,
-    where: str,
     references: list[Lines],
     options: argparse.Namespace,
 ) -> SegmentStatistics:
-    """Return the rows of some systems, whose segments are named by the numbers of n lines.
-
-    Of each system the name is given, and that of its file, by which the table may call it.
-    """
+    """Return scores of the systems that have these names, or are called after these files."""
     from evalstats.logs.sources import fingerprint, without_suffix
 
-    metric = table.metric.name
+    metric, where = table.metric.name, ", ".join(options.scores)
     known_as = {without_suffix(name): i for i, name in enumerate(table.systems)}
     known_as |= {name: i for i, name in enumerate(table.systems)}
     for name, of_file in names.items():
@@ -597,11 +587,10 @@ def _of_lines(
     own = table.segment_ids or ("nothing",)
     first = 0 if "0" in own else 1
     lines = {str(i + first): i for i in range(n)}
-    if not lines.keys() >= set(own):
-        odd = ", ".join(map(repr, [x for x in own if x not in lines][:3]))
+    if odd := [x for x in own if x not in lines]:
         raise InputError(
             f"{where}: segments of {metric} must be named by the numbers of their lines to go with "
-            f"{n:,} lines of texts, from 0 or 1 on, but some are {odd}"
+            f"{n:,} lines of texts, from 0 or 1 on, but some are {', '.join(map(repr, odd[:3]))}"
         )
     if table.n_segments != n and options.missing not in ("intersect", "available"):
         raise InputError(
@@ -613,12 +602,13 @@ def _of_lines(
     if hashes and references:
         texts = list(zip(*(lines.texts(0, n) for lines in references), strict=True))
         known = [{fingerprint(text.strip()) for text in texts[i]} for i in places]
-        same = [asked in own for asked, own in zip(hashes, known, strict=True)]
-        if not all(same):
-            line = places[same.index(False)] + 1
+        others = [
+            i for i, asked, own in zip(places, hashes, known, strict=True) if asked not in own
+        ]
+        if others:
             raise InputError(
                 f"{where} has scores ({metric}) of other references than the texts: "
-                f"{same.count(False):,} of {len(same):,} differ, that of line {line} first"
+                f"{len(others):,} of {len(places):,} differ, that of line {others[0] + 1} first"
             )
     values = table.values[[known_as[name] for name in names]]
     ids = tuple(str(i + 1) for i in places)
@@ -641,7 +631,60 @@ def _on_shared_lines(
         for name, values in labels.items()
     }
     note = (
-        f"{n - len(kept):,} of {n:,} lines are left out, of which {where} lacks scores. Its "
+        f"{n - len(kept):,} of {n:,} lines have no scores in {where} and are left out. Its "
         f"segments are lines counted from 1, or from 0 where one is called 0."
     )
     return list(SegmentStatistics.align(*tables, missing="intersect")), chosen, (note,)
+
+
+def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]:
+    """Return the names given, or what tells the names of files apart.
+
+    These are without their last suffix, and without the parts between dots, but for those in
+    numbers, with which all of them begin or end, unless a single sign were left of one.
+    """
+    if names is not None and len(names) != len(paths):
+        raise InputError(
+            f"needs one name for each of the {len(paths)} inputs, got {len(names)}",
+            argument="names",
+        )
+    chosen = list(names or map(stem_of, paths))
+    for i, name in enumerate(chosen):
+        if name in chosen[:i]:
+            raise InputError(
+                f"system name {name!r} comes from both {paths[chosen.index(name)]} and {paths[i]}; "
+                f"give different ",
+                Argument("names"),
+            )
+    return chosen if names else apart(chosen)
+
+
+def test_set_files(test_set: str, langpair: str) -> list[str]:
+    """Return the reference files of one of sacreBLEU's test sets; downloads what is not cached."""
+    from sacrebleu import utils
+    from sacrebleu.dataset import DATASETS
+
+    if test_set not in DATASETS:
+        raise InputError(
+            f"test set {test_set!r} is not one of sacreBLEU's; `sacrebleu --list` prints them"
+        )
+    pairs = sorted(DATASETS[test_set].langpairs)
+    if langpair not in pairs:
+        raise InputError(
+            f"language pair {langpair!r} is not in {test_set}; it has {', '.join(pairs)}"
+        )
+    try:
+        files: list[str] = utils.get_reference_files(test_set, langpair)
+    # sacreBLEU ends the process when a download fails its checks.
+    except (OSError, SystemExit) as error:
+        # Without a network the texts may still be there, though not what they were made from.
+        cache = Path(utils.SACREBLEU_DIR, test_set)
+        pattern = f"{test_set.replace('/', '_')}.{langpair}.ref*"
+        files = sorted(str(path) for path in cache.glob(pattern))
+        if not files:
+            raise InputError(
+                f"test set {test_set}/{langpair} is not cached and could not be downloaded: {error}"
+            ) from error
+    if not files:
+        raise InputError(f"test set {test_set}/{langpair} has no references")
+    return files

@@ -8,9 +8,12 @@ import os
 import re
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, TextIO
 
 from evalstats.cli.flags import EVERY, flag_of
@@ -97,6 +100,27 @@ def to_stdout(text: str = "") -> None:
         raise UnwritableError(error.strerror) from error
 
 
+def complain(message: str) -> None:
+    """Write to standard error, on a terminal in lines of its width that break no path."""
+    # Without a standard error `print` would take standard output.
+    if sys.stderr is None:
+        return
+    if width := _columns(sys.stderr):
+        lines = message.split("\n")
+        wrapped = partial(fill, width=width, break_long_words=False, break_on_hyphens=False)
+        message = "\n".join(map(wrapped, lines))
+    print(message, file=sys.stderr)
+
+
+def _columns(stream: TextIO | None) -> int | None:
+    """Return the width that is asked for, or of the terminal that a stream is; else None."""
+    # `evalstats --help` shows no result.
+    from evalstats.results import widths
+
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() and int(columns) else widths.of_terminal(stream)
+
+
 def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
     """Return where a result goes, standard output last, and in which form: (path, form).
 
@@ -149,21 +173,21 @@ def rendered(
 ) -> str | bytes:
     """Return a result for a path in a form, as str or bytes; a report has texts and its files."""
     path, form = to
-    # `evalstats --help` has no result.
     from evalstats.results import widths
 
-    columns = os.environ.get("COLUMNS", "")
-    width = int(columns) if columns.isdecimal() and int(columns) else widths.of_terminal()
-    width = width if path == STANDARD else None
+    width = _columns(sys.stdout) if path == STANDARD else None
     if options.describe and form == "text":
         return "\n".join(widths.wrapped(result.describe(), width))
     if form in FIGURES:
         if not hasattr(result, "plot"):
             raise InputError(f"this result has no figure; -o FILE.{form} is for those that have")
-        panels, buffer = result.plot(), io.BytesIO()
-        # All panels are in one figure.
-        figure = next(iter(getattr(panels, "flat", [panels]))).figure
-        figure.savefig(buffer, format=form, bbox_inches="tight", dpi=150)
+        with warnings.catch_warnings(record=True) as found:
+            panels, buffer = result.plot(), io.BytesIO()
+            # All panels are in one figure.
+            figure = next(iter(getattr(panels, "flat", [panels]))).figure
+            figure.savefig(buffer, format=form, bbox_inches="tight", dpi=150)
+        for said in dict.fromkeys(str(one.message) for one in found):
+            complain(f"evalstats {options.command}: warning: {said}")
         return buffer.getvalue()
     if form == "html" and not options.layout:
         # Few results are reports.
@@ -184,7 +208,11 @@ def rendered(
     made = make(**{k: value for k, value in how.items() if value is not None})
     if form == "html":
         return _html_as_typed(made)
-    return as_typed(made) if form in ("text", "markdown") else made
+    if form not in ("text", "markdown"):
+        return str(made)
+    # What is typed may be longer than what is called.
+    lines = as_typed(made).split("\n")
+    return "\n".join(part for line in lines for part in widths.wrapped(line, width))
 
 
 def _html_as_typed(page: str) -> str:

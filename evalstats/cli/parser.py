@@ -14,7 +14,7 @@ from typing import Any, NoReturn, get_args, get_type_hints
 
 from evalstats.checks import meant, shown
 from evalstats.cli.flags import COMMANDS, EVERY, Option, entry, flag_of, folded, options_of
-from evalstats.cli.output import to_stdout
+from evalstats.cli.output import complain, to_stdout
 from evalstats.errors import Argument, InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
@@ -208,7 +208,8 @@ class _Parser(argparse.ArgumentParser):
         if message.startswith("unrecognized"):
             message += "".join(map(self._hint, message.split()[2:]))
         # As an `InputError` it is one line that a terminal shows, whatever was typed.
-        self.exit(2, f"{InputError(f'{self.prog}: error: {message}')}\n")
+        complain(str(InputError(f"{self.prog}: error: {message}")))
+        self.exit(2)
 
 
 def _read(kind: str, text: str) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evalstats.data import load_sample
-from evalstats.designs.plans.planning import plan
+from evalstats.designs.plans import plan
 from evalstats.errors import InputError
 
 
@@ -132,7 +132,7 @@ def agent_runs() -> list[tuple[str, int, int]]:
 def _trials(agent: str) -> str:
     """Return 5 trials of 20 scenarios: new fails at one, and is a little better at others."""
     hard, own = random.Random(4), random.Random(f"agent {agent}")
-    lines = ["segment,trial,passed"]
+    lines = ["scenario,trial,passed"]
     for i in range(20):
         rate = min(1.0, 1.4 * hard.random() ** 0.5)
         if agent == "new":

@@ -1,9 +1,11 @@
-"""How data come about: a folder a design, with its statistics, formulas, records and sentences.
+"""How data come about: a file or a folder each, with all that belongs to it.
 
+- `runs`: several runs of each system (training seeds), side by side
 - `trials`: several answers to each item
 - `judges`: a judge's scores of all segments, people's of some
 - `arenas`: battles, of which only is known who won
 - `unpaired`: systems that each have segments of their own
+- `crossed`: two labels a segment, such as the prompt and the rater
 - `shards`: a corpus in many places
 - `meta`: metrics in the place of systems, held against people's scores
 - `moments`: sums that a data base makes

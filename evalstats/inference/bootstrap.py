@@ -77,10 +77,7 @@ def interval(
 
 
 def pvalue(
-    distances: Floats,
-    spread: Spread,
-    by_t: Callable[[], float],
-    alternative: str = "two-sided",
+    distances: Floats, spread: Spread, by_t: Callable[[], float], alternative: str = "two-sided"
 ) -> float:
     """Return the smallest level at which the interval leaves a null value out.
 

@@ -1,4 +1,4 @@
-"""Intervals and tests of 0/1 scores: shares, and differences of shares, paired or not.
+"""Intervals and tests of 0/1 scores: shares, and differences of shares of the same items.
 
 Resampling few items misleads: where no item differs, or none fails, every replicate is the same.
 Items in groups or strata count as their effective number, and the normal quantile becomes that of
@@ -49,12 +49,12 @@ def tango(gained: float, lost: float, n: float, quantile: float) -> tuple[float,
     [-0.037, 0.037]
     """
     # By the same steps, so that the order of the two systems changes no bit.
-    low = _upper(partial(tango_distance, lost, gained, n), (lost - gained) / n, quantile)
-    high = _upper(partial(tango_distance, gained, lost, n), (gained - lost) / n, quantile)
+    low = upper_limit(partial(tango_distance, lost, gained, n), (lost - gained) / n, quantile)
+    high = upper_limit(partial(tango_distance, gained, lost, n), (gained - lost) / n, quantile)
     return -low, high
 
 
-def _upper(distance: Callable[[float], float], observed: float, quantile: float) -> float:
+def upper_limit(distance: Callable[[float], float], observed: float, quantile: float) -> float:
     """Return the largest difference that the score test does not reject, 1 at most."""
     end = 1 - 1e-12  # at 1 nothing varies
     if observed >= end or distance(end) + quantile >= 0:
@@ -95,69 +95,3 @@ def exact_mcnemar(gained: int, lost: int, share: float = 0.5) -> float:
 
     below = bdtr(gained, gained + lost, share), bdtr(lost, gained + lost, 1 - share)
     return min(1.0, 2.0 * float(min(below)))
-
-
-def miettinen_nurminen(
-    new: float, base: float, sizes: tuple[float, float], quantile: float
-) -> tuple[float, float]:
-    """Return the score interval of a difference of independent shares (1985).
-
-    All differences that the score test does not reject, of shares of so many items each.
-
-    Examples
-    --------
-    >>> found = miettinen_nurminen(56 / 70, 48 / 80, (70, 80), 1.959964)    # Newcombe (1998)
-    >>> [round(x, 4) for x in found]
-    [0.0528, 0.3382]
-    """
-    # By the same steps, so that the order of the two systems changes no bit.
-    distance = miettinen_nurminen_distance
-    low = _upper(partial(distance, base, new, sizes[::-1]), base - new, quantile)
-    return -low, _upper(partial(distance, new, base, sizes), new - base, quantile)
-
-
-def miettinen_nurminen_distance(
-    new: float, base: float, sizes: tuple[float, float], difference: float
-) -> float:
-    r"""Return the score statistic of a difference of independent shares: normal under it.
-
-    .. math:: (p - p_0 - \Delta) / \sqrt{
-        \frac{N}{N - 1} \left(\frac{\tilde p (1 - \tilde p)}{n}
-        + \frac{\tilde p_0 (1 - \tilde p_0)}{n_0}\right)}
-
-    with the maximum-likelihood shares given Δ, and N = n + n₀ (Miettinen and Nurminen, 1985). For a
-    difference of 0 its square is Pearson's χ² times (N - 1)/N.
-
-    Examples
-    --------
-    >>> round(miettinen_nurminen_distance(0.8, 0.6, (70, 80), 0.0), 4)
-    2.6413
-    """
-    if difference < 0:
-        # The same with the two systems exchanged, to the bit.
-        return -miettinen_nurminen_distance(base, new, sizes[::-1], -difference)
-    share = _restricted(new, base, sizes, difference)
-    n, (of_new, of_base) = sum(sizes), sizes
-    other = min(share + difference, 1.0)
-    variance = other * (1 - other) / of_new + share * (1 - share) / of_base
-    error = np.sqrt(max(variance, 0.0) * n / (n - 1)) if difference < 1 else 0.0
-    return standardised(new - base - difference, float(error))
-
-
-def _restricted(new: float, base: float, sizes: tuple[float, float], difference: float) -> float:
-    """Return the maximum-likelihood share of the baseline given a difference, at least 0.
-
-    The root of a cubic, in closed form (Miettinen and Nurminen, 1985, appendix I).
-    """
-    of_new, of_base = sizes
-    n, succeed = of_new + of_base, of_new * new + of_base * base
-    if difference == 0:
-        return succeed / n
-    linear = ((of_base * difference - n - 2 * of_base * base) * difference + succeed) / n
-    square = ((of_new + 2 * of_base) * difference - n - succeed) / n
-    constant = of_base * base * difference * (1 - difference) / n
-    third = square / 3
-    q = third**3 - linear * third / 2 + constant / 2
-    p = np.copysign(np.sqrt(max(third**2 - linear / 3, 0.0)), q)
-    angle = np.pi if p == 0 else np.pi + np.arccos(np.clip(q / p**3, -1.0, 1.0))
-    return float(np.clip(2 * p * np.cos(angle / 3) - third, 0.0, 1 - difference))

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 #: Pairs whose null values are in memory together; values this close, relative to size, are ties.
-_TOGETHER, _TIE = 256, 1e-9
+_TOGETHER, TIE = 256, 1e-9
 
 
 def holm(pvalues: ArrayLike) -> Floats:
@@ -46,30 +46,6 @@ def holm_over(parts: ArrayLike, pvalues: ArrayLike) -> Floats:
     left = np.searchsorted(np.sort(p.size - 1 - last), np.arange(p.size))
     adjusted = np.empty(p.shape)
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * (last.size - left)), 1.0)
-    return adjusted
-
-
-def tarone_holm(pvalues: ArrayLike, least: ArrayLike) -> Floats:
-    """Adjust p-values of discrete tests for those alone that could be as small (Tarone, 1990).
-
-    The smallest p-value is multiplied by the number of tests that can reach it, `least` being the
-    smallest p-value that each can have, which may not depend on the outcome; then the next, by the
-    number of those that are left, and so on as Holm's method (1979) goes. With p-values in place
-    of the level (Hommel and Krummenauer, 1998), so that what is rejected at a level is at any
-    larger one: P(any p_j <= p) is at most p times the number of tests with least_j <= p.
-
-    >>> tarone_holm([0.01, 0.04, 0.5], [0.001, 0.03, 0.5]).round(2).tolist()
-    [0.01, 0.04, 0.5]
-    >>> tarone_holm([0.01, 0.04, 0.5], [0.001, 0.001, 0.001]).round(2).tolist()
-    [0.03, 0.08, 0.5]
-    """
-    p, smallest = np.asarray(pvalues, np.float64), np.asarray(least, np.float64)
-    order = np.argsort(p, kind="stable")
-    able = smallest[order][None, :] <= p[order][:, None] * (1 + _TIE)
-    # Of each, those that are left: itself, and all after it.
-    factors = np.sum(np.triu(able), axis=1)
-    adjusted = np.empty(p.shape)
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
     return adjusted
 
 
@@ -118,7 +94,7 @@ def step_down(
     order = np.argsort(observed, kind="stable")
     for together in np.split(order, range(_TOGETHER, len(order), _TOGETHER)):
         for j, values in zip(together, null(together), strict=True):
-            least = observed[j] - _TIE * abs(observed[j])
+            least = observed[j] - TIE * abs(observed[j])
             for family, i in holders[j]:
                 np.maximum(largest[family], values, out=largest[family])
                 counts[family][i] = np.count_nonzero(largest[family] >= least)
@@ -130,5 +106,5 @@ def monotone(pvalues: Floats, observed: Floats) -> Floats:
     """Let no p-value be below that of an observed value as large."""
     order = np.argsort(-observed, kind="stable")
     stepped = np.maximum.accumulate(pvalues[order])
-    ties = _TIE * np.abs(observed)
+    ties = TIE * np.abs(observed)
     return np.asarray(stepped[np.searchsorted(-observed[order], ties - observed, "right") - 1])

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-ALTERNATIVES = ("two-sided", "greater", "less")
-
 
 def randomization_pvalue(
     observed: float,

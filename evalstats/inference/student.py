@@ -158,9 +158,7 @@ def variance_degrees(influence: Floats, codes: NDArray[np.intp] | None = None) -
 
 
 def unbiased(
-    influence: Floats,
-    sizes: NDArray[np.int64] | None = None,
-    codes: NDArray[np.intp] | None = None,
+    influence: Floats, sizes: NDArray[np.int64] | None = None, codes: NDArray[np.intp] | None = None
 ) -> Floats:
     """Return influence values whose sum of squares is the squared error, `(S, N) -> (S, N)`."""
     strata, numbers = _strata(influence.shape[-1], sizes, codes)
@@ -248,37 +246,6 @@ def _shares(influence: Floats) -> Floats:
     """Return centred values over the largest: powers of large or small scores are no numbers."""
     largest = float(np.max(np.abs(influence)))
     return _centred(influence / largest, None) if largest > 0 else np.zeros_like(influence)
-
-
-def hall(t: float, skewness: float) -> float:
-    r"""Return a t statistic corrected for skewness, whose distribution is nearer to that of t.
-
-    Hall's (1992) monotone cubic transformation, with s = γ̂/√N from `skewness`:
-
-    .. math:: g(t) = t + \frac{s}{6} (2 t^2 + 1) + \frac{s^2}{27} t^3
-
-    Where values far above the mean are rare (s > 0), t is far below 0 too often and far above it
-    too seldom; g moves it up. Hall's paper is "On the removal of skewness by transformation",
-    *JRSS B* 54.
-
-    >>> round(hall(2.0, 0.1), 4), round(hall(-2.0, 0.1), 4)
-    (2.153, -1.853)
-    """
-    scaled = skewness * t
-    # A product may be infinite, where a power of a float is an error.
-    return t * (1 + scaled / 3 + scaled * scaled / 27) + skewness / 6
-
-
-def hall_inverse(g: float, skewness: float) -> float:
-    """Return the t that `hall` turns into g, by Hall's (1992) closed form.
-
-    >>> round(hall_inverse(hall(-3.5, 0.4), 0.4), 12)
-    -3.5
-    """
-    moved = g - skewness / 6
-    # (1 + st/3)³ = 1 + s(g - s/6), solved for t by c³ - 1 = (c - 1)(c² + c + 1): s may be 0.
-    root = float(np.cbrt(1 + skewness * moved))
-    return 3 * moved / (root**2 + root + 1)
 
 
 def mean_squares(scores: Floats, influence: Floats) -> tuple[float, float]:

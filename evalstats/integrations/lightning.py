@@ -155,11 +155,8 @@ class MonitorCallback(Callback):
     def _are_of_the_set(self, trainer: Any, index: int, outputs: Outputs) -> bool:
         """Return whether these are outputs for all segments of the monitored set.
 
-        Raises
-        ------
-        InputError
-            Where they are the first dataloader's during ``fit``, nothing but their order says what
-            they are of, and a position is missing.
+        A missing position is an `InputError` in those of the first dataloader during ``fit``, where
+        nothing but their order says what they are of.
         """
         references, own = self.monitor.references, outputs.get("references")
         is_declared = trainer.state.fn == "fit" and index == 0

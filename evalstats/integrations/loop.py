@@ -19,7 +19,7 @@ from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.results.estimates import Estimate
 from evalstats.results.files import replacing
-from evalstats.training.check_records import Checkpoint, log_name
+from evalstats.training.history import Checkpoint, log_name
 from evalstats.training.monitor import Monitor
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from evalstats.questions.gates.gates import Gate
+    from evalstats.questions.gates import Gate
 
 #: The property of a test that holds the table of a gate. pytest's JUnit XML has it too, and
 #: pytest-xdist brings it from its workers.

@@ -34,15 +34,9 @@ class CorpusScore(torchmetrics.Metric):
     ``persistent()``, ``state_dict``. ``compute`` returns the corpus score as a tensor, on the
     metric's own scale (0 to 100 for BLEU), `estimate` with its interval.
 
-    Parameters
-    ----------
-    metric : str or Metric
-        Name or configured object.
-    **options
-        For `torchmetrics.Metric`, such as ``sync_on_compute``.
+    `metric` is a name or a configured object, and `options` are those of `torchmetrics.Metric`,
+    such as ``sync_on_compute``.
 
-    Notes
-    -----
     What is kept is one row of integers a segment, as in `Accumulator`. Under a distributed sampler
     give ids, so that segments that were added to fill the last batch count once.
     """
@@ -115,10 +109,7 @@ class CorpusScore(torchmetrics.Metric):
     def compute(self) -> torch.Tensor:
         """Return the corpus score of all segments so far, on all ranks.
 
-        Raises
-        ------
-        InputError
-            When there are no segments, or an id came with different statistics.
+        No segments, or an id with different statistics, raise an `InputError`.
         """
         try:
             return torch.tensor(self._collected().compute(), device=self.device)
@@ -157,13 +148,7 @@ class CorpusScore(torchmetrics.Metric):
         super().sync(*arguments, **options)
 
     def estimate(self, **options: Any) -> Estimate:
-        """Return the score with its interval, `Accumulator.estimate`, on all ranks.
-
-        Parameters
-        ----------
-        **options
-            ``method``, ``confidence_level``, ``n_resamples`` and ``rng``.
-        """
+        """Return the score with its interval, as `Accumulator.estimate` does, on all ranks."""
         return self.accumulator().estimate(**options)
 
     def _collected(self) -> Accumulator:

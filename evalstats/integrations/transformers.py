@@ -193,12 +193,7 @@ class LabelledSet:
     def rows(self, prediction: Any, n_segments: int | None = None) -> tuple[Any, Any]:
         """Return the outputs and the labels of an evaluation, without the rows that fill batches.
 
-        Parameters
-        ----------
-        prediction
-            What a trainer hands over, with `predictions` and `label_ids`.
-        n_segments : int, optional
-            How many segments were evaluated; by default as many as this set has.
+        `prediction` is what a trainer hands over, of `n_segments`, by default those of this set.
         """
         predictions, labels = prediction.predictions, prediction.label_ids
         if self.decode is None and self.metric.uses_references:
@@ -212,10 +207,8 @@ class LabelledSet:
     def holds(self, labels: Any, n_segments: int, remember: bool, alone: bool = False) -> bool:
         """Return whether these are the labels of the set; remember the first ones that are.
 
-        Raises
-        ------
-        InputError
-            For two sets of as many segments that are to be told apart (`alone`) and have no names.
+        Two sets of as many segments that are to be told apart (`alone`) and have no names raise an
+        `InputError`.
         """
         expected = len(self.references) if self.metric.uses_references else n_segments
         fits = n_segments == expected
@@ -259,14 +252,11 @@ class LabelledSet:
         try:
             if self.decode is None:
                 return loop.estimated(self.metric, outputs, labels)
-            is_text = hasattr(self.decode, "batch_decode")
-            return (
-                loop.estimated(self.metric, outputs, decoded(labels, self.decode))
-                if is_text
-                else {}
-            )
+            if hasattr(self.decode, "batch_decode"):
+                return loop.estimated(self.metric, outputs, decoded(labels, self.decode))
         except InputError:
-            return {}
+            pass
+        return {}
 
 
 def unpadded(outputs: Any, labels: Any, n_segments: int, pad: int | None = None) -> tuple[Any, Any]:
@@ -299,14 +289,9 @@ def row_marks(outputs: Any, labels: Any, pad: int | None = None) -> list[Any]:
 
 
 def fingerprint(labels: Any, pad: int | None = None) -> str:
-    """Return a hash of labels, row by row, whatever they were padded with.
+    """Return a hash of labels, row by row, whatever they were padded with: -100 or `pad`.
 
-    Parameters
-    ----------
-    labels
-        N rows, of one length or of several; a tuple or a mapping of such for several labels.
-    pad : int, optional
-        What fills shorter rows, beside -100.
+    Rows have one length or several; there may be a tuple or a mapping of such labels.
     """
     digest = sha256()
     for rows in _label_bytes(labels, pad):
@@ -319,22 +304,18 @@ def _label_bytes(labels: Any, pad: int | None) -> list[list[bytes]]:
 
     A row is its type, its shape and its values.
     """
-    columns = [] if labels is None else [labels]
-    if isinstance(labels, Mapping):
-        columns = list(labels.values())
-    elif isinstance(labels, tuple):
-        columns = list(labels)
-    found: list[list[bytes]] = []
-    for rows in columns:
-        found.append([])
-        for row in rows:
-            values: NDArray[Any] = np.asarray(row)
-            if values.dtype.kind in "biu" or values.size == 0:
-                values = values.astype(np.int64)
-                values = values[(values != -100) & (values != pad)] if values.ndim else values
-            mark = f"{values.dtype.kind}{values.shape}".encode()
-            found[-1].append(mark + values.tobytes())
-    return found
+
+    def marked(row: Any) -> bytes:
+        values: NDArray[Any] = np.asarray(row)
+        if values.dtype.kind in "biu" or values.size == 0:
+            values = values.astype(np.int64)
+            values = values[(values != -100) & (values != pad)] if values.ndim else values
+        return f"{values.dtype.kind}{values.shape}".encode() + values.tobytes()
+
+    columns = labels.values() if isinstance(labels, Mapping) else labels
+    if not isinstance(labels, (Mapping, tuple)):
+        columns = () if labels is None else (labels,)
+    return [list(map(marked, rows)) for rows in columns]
 
 
 def decoded(predictions: Any, decode: Any, labels: Any = None) -> Any:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,22 +23,23 @@ from evalstats.analysis.design import (
 )
 from evalstats.analysis.options import Options, PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
-from evalstats.checks import also_called, choice, flag, listed, shown, taking
+from evalstats.checks import also_called, choice, flag, listed, plain, shown, taking
 from evalstats.designs.arenas.battles import (
     ASKED,
     BattleTable,
     BradleyTerry,
     both_bad_notes,
-    simple,
 )
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import InputError
 from evalstats.logs.formats import arenas
-from evalstats.logs.formats.columns import as_columns
+from evalstats.logs.formats.tables import as_columns
 from evalstats.logs.log import Average, Log, Patterns, Wanted, as_patterns
 from evalstats.logs.missing import (
     MISSING,
     Note,
+    allowed_changes,
+    change_notes,
     common_item_notes,
     complete,
     notes_on,
@@ -53,16 +54,13 @@ from evalstats.logs.pivot import Pivot, epochs_of, pivots_of, usual_epochs
 from evalstats.logs.reading import (
     Logs,
     OneLog,
-    check_patterns,
     distinguished,
     places_of,
     read_several,
     told_apart,
 )
-from evalstats.logs.rows import Key, Rows, natural
-from evalstats.logs.settings import allowed_changes, change_notes
+from evalstats.logs.rows import Key, Rows, as_directions, check_patterns, matches, natural
 from evalstats.logs.sources import without_suffix
-from evalstats.logs.words import as_directions, matches
 from evalstats.metrics import Mean, Ratio
 from evalstats.results.estimates import Estimates
 from evalstats.results.records import counted, distinct, first_few
@@ -75,27 +73,37 @@ if TYPE_CHECKING:
 _RENAMED = (Mean, Ratio, Trials)
 
 
+class LogOptions(TypedDict, total=False):
+    """What of logs is analysed, and how they are read."""
+
+    task: Patterns
+    metric: Patterns
+    filter: Patterns
+    system: Patterns
+    groups: Labels
+    strata: Labels
+    aggregate: Aggregated | None
+    missing: Literal["error", "failure", "intersect", "available"] | None
+    epochs: str | Sequence[str] | None
+    directions: Mapping[str, str] | None
+    columns: Mapping[str, str | None] | None
+    human: OneLog | None
+
+
+class EstimatedLogs(LogOptions, ScoreOptions, total=False):
+    """Options of `estimate_logs`."""
+
+
+class ComparedLogs(LogOptions, PairOptions, total=False):
+    """Options of `compare_logs`."""
+
+    by: Labels
+    paired: bool
+
+
 @also_called(systems="logs", metrics="metric", seed="rng")
-@taking(PairOptions)
-def compare_logs(
-    logs: Logs,
-    *,
-    task: Patterns = None,
-    metric: Patterns = None,
-    filter: Patterns = None,
-    system: Patterns = None,
-    groups: Labels = None,
-    strata: Labels = None,
-    by: Labels = None,
-    aggregate: Aggregated | None = None,
-    missing: Literal["error", "failure", "intersect", "available"] | None = None,
-    epochs: str | Sequence[str] | None = None,
-    directions: Mapping[str, str] | None = None,
-    columns: Mapping[str, str | None] | None = None,
-    human: OneLog | None = None,
-    paired: bool = True,
-    **options: Unpack[PairOptions],
-) -> Comparison:
+@taking(ComparedLogs)
+def compare_logs(logs: Logs, **options: Unpack[ComparedLogs]) -> Comparison:
     """Compare systems by their logs, joined by the ids of their items.
 
     Parameters
@@ -123,14 +131,10 @@ def compare_logs(
         its harness counts it (SWE-bench, τ-bench, promptfoo, DeepEval: as failed), and all else
         that is missing is refused.
     epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, or a list, optional
-        What several answers to an item are, as in `read_log`; by default what the first log says,
-        and else runs where a column `seed` or `run` numbers them for every item, and their mean. Of
-        several each is a metric: ``["pass^1", "pass^4"]``.
-    directions : mapping of str to {"higher", "lower"}, optional
-        What is better under a metric whose name does not say it, as in `read_log`.
-    columns : mapping of str to str, optional
-        What columns of tables are, where their names do not say it, as in `read_log`:
-        ``{"mine": "score"}``.
+        What several answers to an item are, as in `read_log`; by default what the first log says.
+        Of several each is a metric: ``["pass^1", "pass^4"]``.
+    directions, columns : mapping, optional
+        As in `read_log`: ``{"judge": "lower"}`` and ``{"mine": "score"}``.
     human : path, frame, Log or str, optional
         People's scores of a random sample of the items, where the scores are those of a judge: a
         table, joined by the ids of the items and the names of systems, or the name of a column of
@@ -162,53 +166,14 @@ def compare_logs(
     >>> print(f"{d.system} - {d.baseline}: {d.difference:.2f}")
     B - A: 1.00
     """
-    together = joined(
-        logs,
-        task=task,
-        metric=metric,
-        filter=filter,
-        systems=system,
-        missing=missing,
-        labels={"groups": groups, "strata": strata, "by": by},
-        epochs=epochs,
-        directions=directions,
-        columns=columns,
-        human=human,
-        paired=paired,
-    ).several()
-    whole = together.totals if aggregate is None else aggregate
-    suite = Suite.of(
-        together.tasks,
-        whole,
-        together.labels.get("groups"),
-        together.labels.get("strata"),
-        together.notes,
-        texts=together.texts,
-        paired=paired,
-    )
-    found = suite.compare(**options)
-    return found if by is None else found.by(together.labels["by"])
+    suite, by, asked = _suite_of(logs, options, 2)
+    found = suite.compare(**asked)
+    return found if by is None else found.by(by)
 
 
 @also_called(systems="logs", metrics="metric", seed="rng")
-@taking(ScoreOptions)
-def estimate_logs(
-    logs: Logs,
-    *,
-    task: Patterns = None,
-    metric: Patterns = None,
-    filter: Patterns = None,
-    system: Patterns = None,
-    groups: Labels = None,
-    strata: Labels = None,
-    aggregate: Aggregated | None = None,
-    missing: Literal["error", "failure", "intersect", "available"] | None = None,
-    epochs: str | Sequence[str] | None = None,
-    directions: Mapping[str, str] | None = None,
-    columns: Mapping[str, str | None] | None = None,
-    human: OneLog | None = None,
-    **options: Unpack[ScoreOptions],
-) -> Estimates:
+@taking(EstimatedLogs)
+def estimate_logs(logs: Logs, **options: Unpack[EstimatedLogs]) -> Estimates:
     """Score one system, or several, on one task or several, and say how sure the scores are.
 
     Parameters are those of `compare_logs`; options those of `Suite.estimate`.
@@ -222,23 +187,32 @@ def estimate_logs(
     >>> [f"{e.system} {e.score:.2f}" for e in estimate_logs(path)]
     ['A 3.50', 'B 4.50']
     """
-    together = joined(
-        logs,
-        task=task,
-        metric=metric,
-        filter=filter,
-        systems=system,
-        missing=missing,
-        labels={"groups": groups, "strata": strata},
-        epochs=epochs,
-        directions=directions,
-        columns=columns,
-        human=human,
+    suite, _, asked = _suite_of(logs, options)
+    return suite.estimate(**asked)
+
+
+def _suite_of(
+    logs: Logs, options: Mapping[str, Any], least: int = 1
+) -> tuple[Suite, Any, dict[str, Any]]:
+    """Return the tasks of logs of at least so many systems, the labels `by`, and other options."""
+    asked = dict(options)
+    known = asked.keys() & {*LogOptions.__annotations__, "by", "paired"}
+    of_logs = {name: asked.pop(name) for name in known}
+    labels = {name: of_logs.pop(name, None) for name in ("groups", "strata", "by")}
+    aggregate, systems = of_logs.pop("aggregate", None), of_logs.pop("system", None)
+    found = joined(logs, systems=systems, labels=labels, **of_logs)
+    if least > 1:
+        found.several()
+    suite = Suite.of(
+        found.tasks,
+        found.totals if aggregate is None else aggregate,
+        found.labels.get("groups"),
+        found.labels.get("strata"),
+        found.notes,
+        found.texts,
+        of_logs.get("paired", True),
     )
-    whole = together.totals if aggregate is None else aggregate
-    names = together.labels.get("groups"), together.labels.get("strata")
-    suite = Suite.of(together.tasks, whole, *names, together.notes, together.texts)
-    return suite.estimate(**options)
+    return suite, found.labels.get("by"), asked
 
 
 class Joined(NamedTuple):
@@ -260,14 +234,15 @@ class Joined(NamedTuple):
     labels: Mapping[str, Any] = MappingProxyType({})
 
     def several(self) -> Joined:
-        """Return the same, or say what is in the way of two systems where a log was not read."""
+        """Return the same, or say why logs have one system: one was not read, or they share it."""
         tables = next(iter(self.tasks.values()))
         systems = distinct(name for table in tables for name in table.systems)
-        if len(systems) < 2 and self.unread:
-            raise InputError(
-                f"at least 2 systems are needed, got {systems[0]!r} alone; left out: "
-                f"{first_few(self.unread)}"
-            )
+        why = f"; left out: {first_few(self.unread)}" if self.unread else ""
+        if len(self.paths) > 1:
+            paths = first_few(self.paths, " and ")
+            why += f"; {paths} are of it: where they are two systems, give them names"
+        if len(systems) < 2 and why:
+            raise InputError(f"at least 2 systems are needed, got {systems[0]!r} alone{why}")
         return self
 
 
@@ -306,22 +281,27 @@ def joined(
     wanted = wanted._replace(labels=asked, columns=as_columns(columns))
     read, unread = read_several(logs, wanted)
     if read and all(log.format == arenas.NAME for log in read):
-        _refuse_for_battles({"human": human, "epochs": epochs}, labels)
+        _refuse_for_battles({"human": human, "epochs": epochs, **labels})
         places = places_of(read, as_patterns(systems, "system"))
         found = _of_arena(read, places, asked, unread, strengths)
         return found._replace(labels=_labelled([], labels)[1])
     is_higher, column = as_directions(directions), _human_column(human)
     metrics = [one.key.metric for log in read for one in log.rows]
     check_patterns(is_higher, metrics, "directions", "metric ")
-    people = {} if human is None else _people_of(logs, human, column, task, systems, columns)
+    people: dict[str, list[SegmentStatistics]] = {}
+    if human is not None:
+        # Which scores are better is the judge's to say.
+        how: dict[str, Any] = {"directions": {"*": "higher"}, "missing": "available"}
+        if column is not None:
+            how |= {"task": task, "metric": column, "systems": systems}
+        source = human if column is None else logs
+        people = joined(source, columns=columns, epochs="mean", **how).tasks
     every = distinguished(_without(read, column))
     every = told_apart(every) if called_apart else every
     every = [log.directed(is_higher).counting(missing) for log in every]
     ways = epochs_of(every[0].epochs if epochs is None else epochs)
     places = places_of(every, as_patterns(systems, "system"))
-    chosen = [
-        replace(log, rows=tuple(one for one in log.rows if one.system in places)) for log in every
-    ]
+    chosen = _of_systems(every, places)
     notes = notes_on(chosen)
     if missing is None and not wanted.metric:
         chosen = without_errors(chosen, notes)
@@ -376,7 +356,8 @@ def _labelled(
             named |= {} if of is None else {argument: of}
             continue
         names = []
-        for kind, values in (by_name or {unit_name(of, argument.removesuffix("s")): of}).items():
+        otherwise = {"by": "stratum"}.get(argument, argument.removesuffix("s"))
+        for kind, values in (by_name or {unit_name(of, otherwise): of}).items():
             if isinstance(values, str):
                 names.append(values)
                 continue
@@ -562,28 +543,10 @@ def _without(logs: Sequence[Log], column: str | None) -> list[Log]:
     return [replace(log, rows=of) for log, of in zip(logs, kept, strict=True) if of]
 
 
-def _people_of(
-    logs: Logs,
-    human: OneLog,
-    column: str | None,
-    task: Patterns,
-    systems: Patterns,
-    columns: Mapping[str, str | None] | None,
-) -> dict[str, list[SegmentStatistics]]:
-    """Return people's scores by task, of a log, or of a column of the logs."""
-    selected: dict[str, Any] = {}
-    if column is not None:
-        selected = {"task": task, "metric": column, "systems": systems}
-    people = joined(
-        human if column is None else logs,
-        missing="available",
-        epochs="mean",
-        # Which scores are better is the judge's to say.
-        directions={"*": "higher"},
-        columns=columns,
-        **selected,
-    )
-    return people.tasks
+def _of_systems(logs: Sequence[Log], systems: Mapping[str, int]) -> list[Log]:
+    """Return logs with the rows of these systems alone."""
+    kept = [tuple(one for one in log.rows if one.system in systems) for log in logs]
+    return [replace(log, rows=of) for log, of in zip(logs, kept, strict=True)]
 
 
 def _corrected(
@@ -599,43 +562,43 @@ def _corrected(
     for task, tables in tasks.items():
         named = people.get(task, people.get(""))
         if named is None:
-            raise InputError(
-                f"has no scores of task {task!r}; it has {', '.join(map(shown, people))}",
-                argument="human",
-            )
+            what = f"has no scores of task {task!r}; it has {', '.join(map(shown, people))}"
+            raise InputError(what, argument="human")
         # Systems that are not paired have a table each.
         metrics = distinct(table.metric.name for table in tables)
         fitting = [table for table in named if table.metric.name in metrics] or named
-        if len(fitting) > 1:
-            raise InputError(
-                f"must be people's scores under one metric; they are of "
-                f"{', '.join(table.metric.name for table in named)}, and the judge's of "
-                f"{', '.join(metrics)}; give one metric",
-                argument="human",
-            )
-        if len({table.metric.higher_is_better for table in tables}) > 1:
-            raise InputError(
-                f"is of judges whose scores have one direction, and those of {', '.join(metrics)} "
-                f"differ; give one metric",
-                argument="human",
-            )
+        for wrong in _unlike_people(tables, fitting, metrics):
+            raise InputError(wrong, argument="human")
         (labels,) = fitting
-        for wrong in (one for one in (*tables, labels) if not isinstance(one.metric, Mean)):
-            raise InputError(
-                f"is of scores whose mean is taken, and {wrong.metric.name} is none",
-                argument="human",
-            )
-        for system in (name for one in tables for name in one.systems):
-            if system not in labels.systems:
-                raise InputError(
-                    f"has no scores of {system!r}; it has {', '.join(labels.systems)}",
-                    argument="human",
-                )
         several: dict[tuple[str, ...], list[SegmentStatistics]] = {}
         for table in tables:
             several.setdefault(table.systems, []).append(table)
         judged[task] = [_judged(judges, labels, notes) for judges in several.values()]
     return judged
+
+
+def _unlike_people(
+    tables: Sequence[SegmentStatistics], people: Sequence[SegmentStatistics], metrics: Sequence[str]
+) -> Iterator[str]:
+    """Yield why people's scores cannot correct those of judges, under these metrics."""
+    if len(people) > 1:
+        theirs = ", ".join(table.metric.name for table in people)
+        yield (
+            f"must be people's scores under one metric; they are of {theirs}, and the judge's of "
+            f"{', '.join(metrics)}; give one metric"
+        )
+    if len({table.metric.higher_is_better for table in tables}) > 1:
+        yield (
+            f"is of judges whose scores have one direction, and those of {', '.join(metrics)} "
+            f"differ; give one metric"
+        )
+    for one in (*tables, *people):
+        if not isinstance(one.metric, Mean):
+            yield f"is of scores whose mean is taken, and {one.metric.name} is none"
+    known = people[0].systems
+    for system in (name for one in tables for name in one.systems):
+        if system not in known:
+            yield f"has no scores of {system!r}; it has {', '.join(known)}"
 
 
 def _judged(
@@ -657,7 +620,7 @@ def _judged(
             argument="human",
         )
     if n_unknown := len(people.segment_ids) - len(known):
-        line = f"People's scores of {counted(n_unknown, 'item')} that no log has are left out"
+        line = f"People's scores of {counted(n_unknown, table.unit)} that no log has are left out"
         notes.append(Note("people", line))
     rows: NDArray[Any] = np.zeros(table.values.shape)
     systems = [people.systems.index(name) for name in table.systems]
@@ -674,7 +637,7 @@ def _judged(
                 argument="human",
             )
     # Few logs have people's scores, or battles.
-    from evalstats.designs.judges.judged import Judged, joined_rows
+    from evalstats.designs.judges import Judged, joined_rows
 
     values = joined_rows(labelled, rows, *(one.values.astype(np.float64) for one in tables))
     names = " + ".join(one.metric.name for one in tables)
@@ -683,14 +646,12 @@ def _judged(
     return replace(table, values=values, metric=metric, metric_signature="")
 
 
-def _refuse_for_battles(of_items: Mapping[str, object], labels: Mapping[str, Labels]) -> None:
+def _refuse_for_battles(given: Mapping[str, Any]) -> None:
     """Raise for what only scores of items have, such as labels that are no names."""
-    by_place = {name: of for name, of in labels.items() if not _names_in(of)}
-    for name, value in {**of_items, **by_place}.items():
-        if value is not None:
-            raise InputError(
-                "is for scores of items, and these are battles; leave it out", argument=name
-            )
+    for name, value in given.items():
+        if value is not None and not (name in ("groups", "strata", "by") and _names_in(value)):
+            what = "is for scores of items, and these are battles; leave it out"
+            raise InputError(what, argument=name)
 
 
 def _of_arena(
@@ -711,7 +672,7 @@ def _of_arena(
     for name, of in () if is_told else table.labels.items():
         n_asked = len(set(of))
         # Several battles may share a prompt.
-        if simple(name) in ASKED and "" not in of and 1 < n_asked < n:
+        if plain(name) in ASKED and "" not in of and 1 < n_asked < n:
             notes.append(
                 f"{n:,} battles are of {n_asked:,} different {name}: where another test would have "
                 f'others, these are the units; give groups="{name}".'

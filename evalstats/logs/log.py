@@ -13,9 +13,8 @@ import numpy as np
 from evalstats.checks import label, listed, meant
 from evalstats.errors import InputError
 from evalstats.logs.pivot import ItemScores, item_scores, pivoted, shared_labels
-from evalstats.logs.rows import Key, Rows, natural
+from evalstats.logs.rows import Key, Rows, matches, natural
 from evalstats.logs.sources import without_suffix
-from evalstats.logs.words import matches
 from evalstats.metrics import Mean, Metric, Ratio
 from evalstats.results.forms import Result
 from evalstats.results.records import first_few
@@ -290,10 +289,7 @@ class Log(Result):
     ) -> Log:
         """Return the rows whose task, metric and filter match, as shells match file names.
 
-        Raises
-        ------
-        InputError
-            When nothing matches; the message says what there is.
+        Where nothing matches an `InputError` says what there is.
         """
         wanted = Wanted.of(task, metric, filter)
         selected = self.part(wanted)
@@ -384,13 +380,8 @@ class Log(Result):
             for record in (*told["tables"], *told["group_scores"])
         ]
         # What says nothing of any row is no column.
-        empty = {
-            "filter": ["", "none"],
-            "answers": ["", "1"],
-            "system": [],
-            "items": [],
-            "score": [],
-        }
+        empty = {"filter": ["", "none"], "answers": ["", "1"], "system": [], "items": []}
+        empty["score"] = []
         used = [k for k in rows[0] if any(row[k] not in empty.get(k, [""]) for row in rows)]
         sides = "".join(">" if k in (*shown, "answers") else "<" for k in used)
         lines = tuple(tuple(row[k] for k in used) for row in rows)

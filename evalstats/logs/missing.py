@@ -1,7 +1,4 @@
-"""What is missing: tasks, items and scores that not all systems have, refused or left out.
-
-Whatever is left out is said in a `Note`.
-"""
+"""What not all systems have, or were asked otherwise: it is refused, or noted and left out."""
 
 from __future__ import annotations
 
@@ -14,17 +11,34 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import Argument, InputError
-from evalstats.logs.formats.format import BY_PLACE
-from evalstats.logs.log import Log, by_key, incompleteness
-from evalstats.logs.pivot import Pivot, epochs_differ
-from evalstats.logs.rows import Key, Rows, natural
-from evalstats.metrics import Mean, Trials
-from evalstats.results.records import Caution, counted, first_few, lacking_unlike
+from evalstats.logs.formats.format import ARGUMENT, BY_PLACE
+from evalstats.logs.log import Log, Patterns, as_patterns, by_key, incompleteness
+from evalstats.logs.pivot import ItemScores, Pivot, epochs_differ, items_of
+from evalstats.logs.rows import Key, Rows, matches, natural
+from evalstats.metrics import Mean
+from evalstats.results.records import (
+    BARRING,
+    Caution,
+    counted,
+    first_few,
+    lacking_unlike,
+    only,
+    plural,
+)
 from evalstats.results.tabular import p_is
 from evalstats.statistics.segments import SegmentStatistics
 
 MISSING = ("error", "failure", "intersect", "available")
+#: What a log says of how a task was asked, with how a value is written.
+_WRITTEN = {"shots": "{}-shot", "version": "version {}", "dataset": "dataset {}"}
+_PROMPTS = "prompts"
+#: What `allow_changes` takes, beside patterns of these: what differs in how systems were asked, and
+#: cautions without which a gate may pass.
+CHANGES = (*_WRITTEN, ARGUMENT, _PROMPTS, *BARRING)
+#: The value of an argument that a task was not given.
+_DEFAULT = "its default"
 #: What to do where systems share no item.
 _UNPAIRED = ("if these are other items, compare the systems with ", Argument("paired", False))
 #: Means of epochs vary where they would seldom do so by chance.
@@ -91,6 +105,7 @@ def without_errors(logs: Sequence[Log], notes: list[Note]) -> list[Log]:
 def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]:
     """Return a note on tasks that have items in common, as variants of one benchmark do."""
     first: dict[str, str] = {}
+    unit = only((tables[0].unit for tables in tasks.values()), "item")
     shared: Counter[tuple[str, str]] = Counter()
     for name, tables in tasks.items():
         hashes = [tables[0].labels[kind] for kind in _HASHES if kind in tables[0].labels]
@@ -99,9 +114,8 @@ def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]
                 shared[first[item], name] += 1
     if not shared:
         return []
-    lines = [f"{one} and {two} have {n:,} items in common" for (one, two), n in shared.items()]
-    why = "A total counts them twice and looks too sure"
-    return [f"{first_few(lines)}. {why}."]
+    lines = [f"{a} and {b} have {counted(n, unit)} in common" for (a, b), n in shared.items()]
+    return [f"{first_few(lines)}. A total counts them twice and looks too sure."]
 
 
 def shared_tasks(
@@ -138,8 +152,10 @@ def shared_tasks(
         )
     if missing != "intersect":
         raise InputError(
-            f"all systems must have the same tasks and metrics, but {first_few(lines)}; choose "
-            f"with task, metric or systems, or compare what all have with ",
+            f"all systems must have the same tasks and metrics, but {first_few(lines)}; "
+            "choose with ",
+            *(Argument("task"), ", ", Argument("metric"), " or ", Argument("systems")),
+            ", or compare what all have with ",
             Argument("missing", "intersect"),
         )
     notes += [Note("unshared", f"Left out, since {line}") for line in lines]
@@ -150,13 +166,15 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     """Return one table of all systems with the items that all have, or refuse what is missing."""
     notes += _incomplete_notes(pivot, missing)
     is_asked = _asked_of_all(pivot, notes)
+    unit = pivot.called[0]
     systems, is_absent = [part.rows.system for part in pivot.parts], ~pivot.is_there & is_asked
     if missing != "intersect" and not (missing == "failure" and _are_binary(pivot)):
         _refuse_absent(pivot, is_asked)
     elif missing == "failure":
         for system, n in zip(systems, np.sum(is_absent, axis=1), strict=True):
             if n:
-                line = f"{pivot.key}: {system} has no answer to {n:,} of {np.sum(is_asked):,} items"
+                of = counted(int(np.sum(is_asked)), unit)
+                line = f"{pivot.key}: {system} has no answer to {n:,} of {of}"
                 notes.append(Note("failed", line, ": counted as failed.", "errors"))
         return pivot.table(is_asked, is_absent)
     kept = np.asarray(pivot.is_there.all(axis=0))
@@ -165,24 +183,24 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
         if not np.any(kept):
             raise InputError(f"{pivot.key}: no item has a score of every system")
     if not np.all(kept):
-        n = f"{int(np.sum(~kept)):,} of {len(kept):,}"
-        line = f"{pivot.key}: {n} items are left out, since not all systems have them"
-        is_spared = np.all(kept | ~is_asked)
-        notes.append(Note("left out", line, caution="" if is_spared else "left out"))
+        n = f"{int(np.sum(~kept)):,} of {counted(len(kept), unit)}"
+        line = f"{pivot.key}: {n} are left out, since not all systems have them"
+        caution = "" if np.all(kept | ~is_asked) else "left out"
         lacks = (pivot.is_gone | is_absent)[:, is_asked]
         counts, sizes = np.sum(lacks, axis=1), [lacks.shape[1]] * len(lacks)
         both = int(np.sum(lacks[np.argmax(counts)] & lacks[np.argmin(counts)]))
-        if said := lacking_unlike(systems, counts.tolist(), sizes, both):
-            notes.append(Note("one side", f"{pivot.key}: {said}", caution="missing"))
+        if said := lacking_unlike(systems, counts.tolist(), sizes, both, unit):
+            line, caution = f"{line}: {said}", "missing"
+        notes.append(Note("left out", line, caution=caution))
     n_answers = [n for part in pivot.parts for n in part.n_answers]
     if max(n_answers) > 1:
         several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
-        how = 'averaged, so that the item is the unit (epochs="runs" counts their spread)'
+        how = f'averaged, so that the {unit} is the unit (epochs="runs" counts their spread)'
         if isinstance(pivot.metric, Trials):
-            how = "as trials of the item, which is the unit"
+            how = f"as trials of the {unit}, which is the unit"
         elif pivot.parts[0].n_runs > 1:
             how = 'as runs of the system, whose spread counts (epochs="mean" averages them)'
-        n = counted(len(pivot.ids), "item")
+        n = counted(len(pivot.ids), unit)
         line = f"{pivot.key.part or pivot.key}: {n}, {several} answers each"
         notes.append(Note("answers", line, f", {how}."))
     return pivot.table(kept)
@@ -215,11 +233,11 @@ def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Ke
         sizes = [len(set(one.items.ids)) for one in of_key]
         if min(len(set(one.items.ids) - gone) for one in of_key) < 2:
             return {key: list(of) for key, of in rows.items()}
-        systems = [one.system for one in of_key]
-        line = f"{key}: some run has no score of {counted(len(gone), 'item')}"
-        said.append(Note("whole runs", line, ": left out.", "runs"))
-        if unlike := lacking_unlike(systems, list(map(len, lacking)), sizes):
-            said.append(Note("one side", f"{key}: {unlike}", caution="missing"))
+        systems, unit = [one.system for one in of_key], of_key[0].called[0]
+        line = f"{key}: some run has no score of {counted(len(gone), unit)}, left out"
+        unlike = lacking_unlike(systems, list(map(len, lacking)), sizes, unit=unit)
+        line, caution = (f"{line}: {unlike}", "missing") if unlike else (line, "runs")
+        said.append(Note("whole runs", line, caution=caution))
         whole[key] = [
             one.part(np.array([item not in gone for item in one.items.ids])) for one in of_key
         ]
@@ -289,7 +307,7 @@ def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
     for part, there in zip(pivot.parts, pivot.is_there, strict=True):
         if part.rows.is_limited and not np.all(there):
             is_asked &= there
-            n = counted(len(part.ids), "item")
+            n = counted(len(part.ids), pivot.called[0])
             notes.append(Note("limited", f"{pivot.key}: {part.rows.system} was limited to {n}"))
     if not np.any(is_asked):
         raise InputError(
@@ -331,7 +349,124 @@ def same_items(
             Argument("missing", "intersect"),
         )
     aligned = list(SegmentStatistics.align(*tables, missing="intersect"))
-    line = f"{task or 'All metrics'}: {n - aligned[0].n_segments:,} of {n:,} items are left out"
-    ending = f", so that all metrics have the same items: there are {sizes}."
+    left, unit = n - aligned[0].n_segments, aligned[0].unit
+    line = f"{task or 'All metrics'}: {left:,} of {counted(n, unit)} are left out"
+    ending = f", so that all metrics have the same {plural(unit)}: there are {sizes}."
     notes.insert(0, Note("metrics", line, ending, "left out"))
     return aligned
+
+
+class _Changes(NamedTuple):
+    """What differs between systems on one task.
+
+    `phrases` has one for each setting, ``{"version": "version 1 (A) against 2 (B)"}``; of `n_items`
+    `n_prompts` were asked with other prompts.
+    """
+
+    task: str
+    phrases: Mapping[str, str]
+    n_prompts: int
+    n_items: int
+
+
+def allowed_changes(given: Patterns) -> tuple[str, ...]:
+    """Return the kinds of changes that a caller allows, which are named or matched by patterns."""
+    patterns = as_patterns(given, "allow_changes")
+    for pattern in patterns:
+        if not any(matches(kind, [pattern]) for kind in CHANGES):
+            raise InputError(
+                f"must be of {', '.join(CHANGES)}, or '*'; got {pattern!r}",
+                argument="allow_changes",
+            )
+    return tuple(kind for kind in CHANGES if matches(kind, patterns))
+
+
+def change_notes(pivots: Sequence[Mapping[Key, Pivot]], allowed: Sequence[str]) -> list[str]:
+    """Return a note on tasks that were not asked alike, or refuse what is not `allowed`.
+
+    As in "law, history: 0-shot (A) against 5-shot (B), 20 of 20 prompts differ". Pivots are those
+    of all systems, or unpaired of each alone.
+    """
+    by_task: dict[str, _Changes] = {}
+    for key in pivots[0]:
+        parts = [part for of in pivots for part in of[key].parts]
+        if len(pivots) > 1:
+            # Systems that are not paired were asked others, whatever their items are called.
+            parts = [part._replace(prompts=()) for part in parts]
+        # All metrics of a task are of the same answers.
+        if key.task not in by_task:
+            by_task[key.task] = _changes(key.task, parts)
+    by_change: dict[tuple[object, ...], list[_Changes]] = {}
+    for one in by_task.values():
+        if one.phrases or one.n_prompts:
+            by_change.setdefault((*one.phrases.items(), one.n_prompts > 0), []).append(one)
+    if not by_change:
+        return []
+    lines, changed = [], set()
+    for alike in by_change.values():
+        changed |= {name.partition(".")[0] for name in alike[0].phrases}
+        phrases = list(alike[0].phrases.values())
+        if alike[0].n_prompts:
+            changed.add(_PROMPTS)
+            n_prompts = sum(one.n_prompts for one in alike)
+            phrases.append(f"{n_prompts:,} of {sum(one.n_items for one in alike):,} prompts differ")
+        tasks = first_few([one.task for one in alike if one.task], ", ")
+        lines.append(f"{tasks}: {', '.join(phrases)}" if tasks else ", ".join(phrases))
+    kinds = [kind for kind in CHANGES if kind in changed]
+    refused = [kind for kind in kinds if kind not in allowed]
+    if refused:
+        raise InputError(
+            f"the systems were not asked alike: {first_few(lines)}; run them alike, or accept it "
+            f"with ",
+            Argument("allow_changes", kinds),
+        )
+    said = f"The systems were not asked alike, which may explain a difference: {first_few(lines)}."
+    return [Caution(said, "changes")]
+
+
+def _changes(task: str, parts: Sequence[ItemScores]) -> _Changes:
+    """Return what differs between the systems of one task."""
+    settings = [(part.rows.system, part.rows.settings) for part in parts]
+    names = dict.fromkeys(name for _, known in settings for name in known)
+    arguments = {name: f"{name.partition('.')[2]} {{}}" for name in names if name not in _WRITTEN}
+    phrases: dict[str, str] = {}
+    first: list[list[str]] = []
+    for name, written in {**_WRITTEN, **arguments}.items():
+        by_value: dict[str, list[str]] = {}
+        for system, known in settings:
+            value = known.get(name, _DEFAULT if name in arguments else "")
+            if value:
+                by_value.setdefault(value, []).append(system)
+        if len(by_value) < 2:
+            continue
+        word, _, _ = written.partition("{}")
+        values = [written.format(value) for value in by_value]
+        values[1:] = [value.removeprefix(word) for value in values[1:]]
+        systems = list(by_value.values())
+        # Who is meant is said once where all settings divide the systems alike.
+        if systems != first:
+            values = [
+                f"{value} ({first_few(names, ', ')})"
+                for value, names in zip(values, systems, strict=True)
+            ]
+        first = first or systems
+        phrases[name] = " against ".join(values)
+    return _Changes(task, phrases, *_other_prompts(parts))
+
+
+def _other_prompts(parts: Sequence[ItemScores]) -> tuple[int, int]:
+    """Return how many items two systems were asked with other prompts, and how many items both."""
+    parts = [part for part in parts if part.prompts]
+    if len(parts) < 2:
+        return 0, 0
+    ids, places = items_of(parts)
+    first = np.full(len(ids), "", dtype=object)
+    shared, others = np.zeros((2, len(ids)), dtype=np.bool_)
+    for part, of_part in zip(parts, places, strict=True):
+        prompts = np.full(len(ids), "", dtype=object)
+        prompts[of_part] = part.prompts
+        both = (first != "") & (prompts != "")
+        shared |= both
+        others |= both & (prompts != first)
+        first = np.where(first == "", prompts, first)
+    return int(np.sum(others)), int(np.sum(shared))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.design import label_codes
+from evalstats.analysis.design import Called, label_codes
 from evalstats.checks import listed, shown
 from evalstats.designs.trials.metrics import EPOCHS, Trials, trials_named
 from evalstats.errors import Argument, InputError
@@ -22,23 +22,17 @@ from evalstats.inference.student import mean_squares
 from evalstats.logs.rows import Key, Rows, natural_order, taken
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
 from evalstats.metrics.ratios import MeanOfRuns
-from evalstats.results.records import counted
+from evalstats.results.records import counted, only
 from evalstats.statistics.segments import SegmentStatistics
-
-
-def as_epochs(epochs: object) -> str:
-    """Return what answers become, if it is one of `EPOCHS`, or "flips@2"."""
-    _of_trials(epochs)
-    return str(epochs)
 
 
 def epochs_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return what answers become, in one way or several, each a metric; none of None."""
     if given is None:
         return ()
-    ways = tuple(
-        map(as_epochs, [given] if isinstance(given, str) else listed(given, "epochs", "words"))
-    )
+    ways = (given,) if isinstance(given, str) else tuple(listed(given, "epochs", "words"))
+    for way in ways:
+        as_trials(way)
     if len(ways) > 1 and (len(set(ways)) < len(ways) or "runs" in ways):
         raise InputError(
             f"must be one way to count answers, or several different ones without 'runs', got "
@@ -106,7 +100,7 @@ def epochs_differ(rows: Rows) -> float:
     return float(fdtrc(n_epochs - 1, (n_epochs - 1) * (n - 1), between / within))
 
 
-def _of_trials(epochs: object, score: str = "") -> Trials | None:
+def as_trials(epochs: object, score: str = "") -> Trials | None:
     """Return the metric that answers are trials of, called after the score: "acc pass^4".
 
     It is `None` of "mean" and "runs".
@@ -163,7 +157,7 @@ def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
     if isinstance(rows.metric, Mean):
         scored &= rows.values[:, 1] != 0
     items = ItemScores(rows, ids, rows.values, rows.items.labels, prompts=rows.items.prompts)
-    kept, trials = scored | gone, _of_trials(epochs, rows.metric.name)
+    kept, trials = scored | gone, as_trials(epochs, rows.metric.name)
     if len(rows.items.epochs):
         first = np.flatnonzero([i == 0 or ids[i] != ids[i - 1] for i in range(len(ids))])
         counts = np.diff([*first, len(ids)])
@@ -282,7 +276,16 @@ class Pivot(NamedTuple):
             segment_ids=tuple(compress(self.ids, is_kept)),
             labels={name: tuple(compress(of, is_kept)) for name, of in self.labels.items()},
             repeats=self._repeats(kept),
+            unit=self.called[0],
+            part=self.called[1],
         )
+
+    @property
+    def called(self) -> Called:
+        """What an item is called, and what a task: the word that the logs of all systems have."""
+        words = zip(*(part.rows.called for part in self.parts), strict=True)
+        unit, part = map(only, words, ("item", "task"))
+        return unit, part
 
     def labelled(self, name: str, labels: Sequence[Hashable], argument: str) -> Pivot:
         """Return the same with one more label of this name, which is given by place.
@@ -343,7 +346,7 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
     rows = [one.without_absent(keep_items=True) for one in rows]
     metric = _shared_metric(rows) if metric is None else metric
     epochs = usual_epochs(rows)[0] if epochs is None else epochs
-    key, trials = rows[0].key, _of_trials(epochs, metric.name)
+    key, trials = rows[0].key, as_trials(epochs, metric.name)
     for one in rows if trials is not None else ():
         if not isinstance(metric, Mean):
             why = f"{metric.name} is no mean of scores"
@@ -390,8 +393,17 @@ def pivots_of(
     _check_directed(rows_of.values())
     ways = []
     for way in epochs:
-        together = {key: pivoted(rows, way) for key, rows in rows_of.items()} if paired else {}
-        ways.append([together] if paired else pivoted_by_system(rows_of, way))
+        if paired:
+            ways.append([{key: pivoted(rows, way) for key, rows in rows_of.items()}])
+            continue
+        pivots = {}
+        for key, rows in rows_of.items():
+            # What only other systems have in a table is none of a system's items.
+            own = [one.without_absent(keep_items=False) for one in rows]
+            metric = _shared_metric(own)
+            pivots[key] = [pivoted([one], way, metric) for one in own]
+        systems = zip(*pivots.values(), strict=True)
+        ways.append([dict(zip(pivots, each, strict=True)) for each in systems])
     if len(ways) == 1:
         return ways[0]
     return [
@@ -402,19 +414,6 @@ def pivots_of(
         }
         for side in zip(*ways, strict=True)
     ]
-
-
-def pivoted_by_system(rows_of: Mapping[Key, Sequence[Rows]], epochs: str) -> list[dict[Key, Pivot]]:
-    """Return what `pivoted` makes of each system alone, by key; the metric is that of all of them.
-
-    What only other systems have in a table is none of its items.
-    """
-    pivots = {}
-    for key, rows in rows_of.items():
-        own = [one.without_absent(keep_items=False) for one in rows]
-        metric = _shared_metric(own)
-        pivots[key] = [pivoted([one], epochs, metric) for one in own]
-    return [dict(zip(pivots, each, strict=True)) for each in zip(*pivots.values(), strict=True)]
 
 
 def items_of(parts: Sequence[ItemScores]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:

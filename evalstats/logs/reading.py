@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from evalstats.checks import also_called, label, listed, meant
+from evalstats.designs.arenas.battles import columns_of_battles
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.formats import FORMATS, arenas, tables
-from evalstats.logs.formats.columns import as_columns
+from evalstats.logs.formats.tables import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
-from evalstats.logs.pivot import as_epochs
-from evalstats.logs.rows import Key
+from evalstats.logs.pivot import as_trials
+from evalstats.logs.rows import Key, as_directions, check_patterns, matches
 from evalstats.logs.sources import Source, differing, readable, without_suffix
-from evalstats.logs.words import as_directions, matches
 from evalstats.results.records import first_few
 from evalstats.statistics.files import apart
 from evalstats.text.references import table_columns
@@ -25,7 +25,8 @@ from evalstats.text.references import table_columns
 #: A log, or where to read one; a frame (pandas, polars, pyarrow) is a table of scores.
 OneLog = Log | str | os.PathLike[str] | Any
 Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog]
-_OF_TABLES = (".csv", ".tsv", ".jsonl")
+#: So many files of a folder are looked at, for the message to say what they are.
+_LOOKED_AT = 20
 
 
 @also_called(metrics="metric")
@@ -96,7 +97,8 @@ def read_log(
     wanted = Wanted.of(task, metric, filter)
     wanted = wanted._replace(labels=tuple(paths), columns=as_columns(columns))
     (log,) = _read_all([path], wanted)
-    epochs = None if epochs is None else as_epochs(epochs)
+    if epochs is not None:
+        as_trials(epochs)
     log = replace(log, epochs=epochs).directed(as_directions(directions))
     return log if name is None else _named(log, name)
 
@@ -121,12 +123,11 @@ def _read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
     for name in wanted.labels:
         if name not in known:
             paths = dict.fromkeys(path for one in rows for path in one.items.paths)
-            there_are = meant(name, [*known, *paths]).removeprefix("there are ") or "none"
+            labels = meant(name, [*known, *paths])
+            labels = labels.removeprefix("there is ").removeprefix("there are ") or "none"
             # A log that was read before has lost the others.
             more = f"; read_log(..., labels={name!r}) keeps others" if any(are_read) else ""
-            raise InputError(
-                f"{where}: the items have no label {name!r}; they have {there_are}{more}"
-            )
+            raise InputError(f"{where}: the items have no label {name!r}; they have {labels}{more}")
     return parts
 
 
@@ -136,7 +137,7 @@ def _read(log: Any, wanted: Wanted) -> Log:
         return log.part(wanted)
     if (columns := table_columns(log)) is not None:
         names = [name for name, _ in columns]
-        is_arena = arenas.has_battles(names) or arenas.are_named(wanted.columns)
+        is_arena = columns_of_battles(names) is not None or arenas.are_named(wanted.columns)
         return arenas.read_frame(log, wanted) if is_arena else tables.read_frame(log, wanted)
     if not isinstance(log, (str, os.PathLike)):
         raise InputTypeError(f"path must be a path or a frame, got {type(log).__name__}")
@@ -147,14 +148,7 @@ def _read(log: Any, wanted: Wanted) -> Log:
     if kind in (None, tables.TABLE) and arenas.are_named(wanted.columns):
         kind = arenas.ARENA
     if kind is None:
-        if source.path.is_file():
-            # Such as a file that is compressed otherwise than by gzip.
-            with readable(source.path) as file:
-                file.read(1)
-        formats = ", ".join(one.name for one in FORMATS)
-        scores = [file for file in source.files if Source(file).suffix in _OF_TABLES]
-        more = f"; a table is a file, give {scores[0]}" if scores else ""
-        raise InputError(f"{log} is none of the formats that can be read: {formats}{more}")
+        raise _unknown(path, source)
     if wanted.columns and kind not in (tables.TABLE, arenas.ARENA):
         raise InputError(
             f"is for tables of scores, but {path} is a log of {kind.name}", argument="columns"
@@ -175,6 +169,28 @@ def _read(log: Any, wanted: Wanted) -> Log:
         why = first_few(found.skipped) or "no item has a score"
         raise InputError(f"{path} holds no scores that can be read as {kind.name}: {why}")
     return found
+
+
+def _unknown(path: str, source: Source) -> InputError:
+    """Return the error about a file or folder of no format."""
+    if source.path.is_file():
+        # Such as a file that is compressed otherwise than by gzip.
+        with readable(source.path) as file:
+            file.read(1)
+    elif not source.files:
+        return InputError(f"{path} is a folder without files")
+    for part in map(Source, source.files[:_LOOKED_AT] if source.path.is_dir() else ()):
+        # Some formats have single files only: a folder does not say what its files are to it.
+        if inner := next((one for one in FORMATS if one.is_ours(part)), None):
+            is_table = inner == tables.TABLE
+            what = "tables" if is_table else f"logs of {inner.name}"
+            whose = "each is a system, unless columns 'system' and 'task' say whose scores it has"
+            return InputError(
+                f"{path} is a folder, and {what} are given as files, such as {part.path}"
+                f"{f'; {whose}' if is_table else ''}"
+            )
+    formats = ", ".join(one.name for one in FORMATS)
+    return InputError(f"{path} is none of the formats that can be read: {formats}")
 
 
 def _named(log: Log, name: str) -> Log:
@@ -251,15 +267,3 @@ def places_of(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
     check_patterns(patterns, names, "system")
     chosen = [name for pattern in patterns for name in names if matches(name, [pattern])]
     return {name: i for i, name in enumerate(dict.fromkeys(chosen if patterns else names))}
-
-
-def check_patterns(
-    patterns: Iterable[str], names: Iterable[str], argument: str, kind: str = ""
-) -> None:
-    """Raise where a pattern of an argument matches no name; messages call names `kind`."""
-    names = dict.fromkeys(names)
-    for pattern in patterns:
-        if not any(matches(name, [pattern]) for name in names):
-            raise InputError(
-                f": there is no {kind}{pattern!r}; {meant(pattern, names)}", argument=argument
-            )

@@ -1,6 +1,6 @@
 """What a user names, one file a family: statistics of every segment, a score of their sums.
 
-- `base`, `identity`: what a metric is; its signature as a record
+- `base`: what a metric is; its signature as a record
 - `bleu`, `smoothing`: corpus BLEU and its smoothing methods
 - `sentence_bleu`: BLEU of single sentences, of text or of lists of tokens
 - `chrf`: chrF and chrF++
@@ -8,9 +8,8 @@
 - `alignment`: which token stands for which
 - `rouge`: ROUGE-N, -L and -Lsum
 - `ratios`: means and ratios of scores that come from elsewhere; the mean score of several runs
-- `perplexity`: perplexity and bits per unit, from log-likelihoods
-- `calibration`: Brier score and ECE of probabilities
-- `labels`, `confusion`: pairs of predicted and gold values; scores of predicted classes
+- `probabilities`: Brier score and ECE; perplexity and bits per unit, from log-likelihoods
+- `confusion`: pairs of predicted and gold values; scores of predicted classes
 - `agreement`: kappa, AC1 and alpha of raters; Pearson's correlation and RMSE of predicted numbers
 
 May import `text`, `checks` and `errors`.
@@ -19,26 +18,20 @@ May import `text`, `checks` and `errors`.
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evalstats.checks import required, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.agreement import RMSE, Agreement, Correlation, ratings_by_item
 from evalstats.metrics.base import Metric, check_metric, scores_of
 from evalstats.metrics.bleu import BLEU
-from evalstats.metrics.calibration import ECE, Brier
 from evalstats.metrics.chrf import CHRF
 from evalstats.metrics.confusion import Confusion
 from evalstats.metrics.error_rates import CER, TER, WER
-from evalstats.metrics.perplexity import BitsPerUnit, Perplexity
+from evalstats.metrics.probabilities import ECE, BitsPerUnit, Brier, Perplexity
 from evalstats.metrics.ratios import Mean, Ratio
 from evalstats.metrics.rouge import ROUGE
 from evalstats.metrics.sentence_bleu import SentenceBLEU
-
-if TYPE_CHECKING:
-    from evalstats.designs.judges.rogan_gladen import RoganGladen
-    from evalstats.designs.trials.metrics import ICC, FlipRate, PassAll, PassAny, Trials, pass_at_k
 
 #: The metrics of this room. Files can rebuild them, and those that read text have their fields as
 #: options on the command line.
@@ -50,15 +43,8 @@ BUILT_IN: tuple[type[Metric], ...] = (
 #: Those of designs, and where they lie: they are loaded when they are asked for.
 OF_DESIGNS = {
     **dict.fromkeys(("PassAll", "PassAny", "FlipRate", "ICC"), "evalstats.designs.trials.metrics"),
-    "RoganGladen": "evalstats.designs.judges.rogan_gladen",
+    "RoganGladen": "evalstats.designs.judges",
 }
-#: What else this room is asked for, and designs have.
-_ELSEWHERE = {
-    **OF_DESIGNS,
-    "Trials": "evalstats.designs.trials.metrics",
-    "pass_at_k": "evalstats.designs.trials.metrics",
-}
-
 #: Metrics that can be given by name, with the options that the name sets; case does not matter.
 NAMED: dict[str, partial[Any]] = {
     "bleu": partial(BLEU),
@@ -76,12 +62,6 @@ _SPELLED = {
     **{f"rouge-{v}": f"rouge{v}" for v in ("1", "2")},
     **{"rouge-l": "rougeL", "rouge-lsum": "rougeLsum", "chrf2": "chrf", "chrf2++": "chrf++"},
 }
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _ELSEWHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_ELSEWHERE[name]), name)
 
 
 def is_built_in(metric: Metric) -> bool:
@@ -127,7 +107,6 @@ __all__ = [
     "CER",
     "CHRF",
     "ECE",
-    "ICC",
     "NAMED",
     "OF_DESIGNS",
     "RMSE",
@@ -139,19 +118,13 @@ __all__ = [
     "Brier",
     "Confusion",
     "Correlation",
-    "FlipRate",
     "Mean",
     "Metric",
-    "PassAll",
-    "PassAny",
     "Perplexity",
     "Ratio",
-    "RoganGladen",
     "SentenceBLEU",
-    "Trials",
     "as_metric",
     "is_built_in",
-    "pass_at_k",
     "ratings_by_item",
     "scores_of",
     "written",

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import as_scores, check_same_length, choice, flag, is_missing, listed, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep, signature_of
-from evalstats.metrics.labels import Label, as_labels, checked_pair, codes_of
+from evalstats.metrics.confusion import Label, as_labels, checked_pair, codes_of
 from evalstats.metrics.ratios import Quotient, ratio
 
 #: Measures by name, and what tables call them.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -21,7 +21,6 @@ from evalstats.errors import InputError, InputTypeError
 if TYPE_CHECKING:
     from evalstats.analysis.design import Units
     from evalstats.statistics.segments import SegmentStatistics
-
 T = TypeVar("T", bound="Configured")
 Floats = NDArray[np.float64]
 
@@ -32,6 +31,8 @@ MOST_ORDER = 1000
 _MOST_COUNT = np.float64(2**53)
 #: The signature of a `Ratio` names all of its columns.
 _MOST_SIGNATURE = 100_000
+#: The version of sacreBLEU comes last in a signature; it tells no metrics apart.
+_VERSION = "sacrebleu:"
 
 
 def signature_of(**parts: object) -> str:
@@ -45,9 +46,8 @@ def signature_of(**parts: object) -> str:
 
 @dataclass(frozen=True)
 class Correction:
-    """What people's labels are worth that correct the scores of a judge under a metric."""
+    """What labels, or items that were run, are worth that correct a prediction of all."""
 
-    is_by_people: ClassVar[bool] = True
     metric: str
     n_labelled: int  # segments, the mean of the systems
 
@@ -98,6 +98,8 @@ class Metric(Configured, ABC):
         `check_statistics` to say more of what cannot be.
     is_smooth : bool
         Whether the score changes little with its sums: others have no test by t, and no power.
+    unit_called : str
+        What a segment is called where nothing else says it: "segment", and of trials "item".
 
     Examples
     --------
@@ -131,6 +133,7 @@ class Metric(Configured, ABC):
     bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     counts: ClassVar[bool] = False
     is_smooth: ClassVar[bool] = True
+    unit_called: ClassVar[str] = "segment"
     doubt: ClassVar[str] = ""
     #: What errors say of a score that is no number; it may name {n} {units}, and {more} of them.
     undefined: ClassVar[str] = (
@@ -173,7 +176,7 @@ class Metric(Configured, ABC):
     def unsuited(self, language: str) -> str:
         """Say why the metric does not suit texts of a language, and what does; "" where it does.
 
-        The language is one of `evalstats.text.guards.LANGUAGES`, or "" for any other.
+        The language is one of `evalstats.text.tokenization.LANGUAGES`, or "" for any other.
         """
         return ""
 
@@ -303,3 +306,61 @@ def scores_of(metric: Metric, totals: NDArray[Any]) -> Floats:
             f"last axis only, as in totals[..., 0] / totals[..., 1]"
         )
     return scores.astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True)
+class MetricSignature:
+    """What identifies a metric; `str` prints it as ``key:value|key:value``.
+
+    Attributes
+    ----------
+    settings : tuple of str
+        What changes the numbers, ``key:value`` each, with what is made of runs and strata.
+    versions : tuple of str
+        Versions of sacreBLEU: several where tables that several made are joined, and none of a
+        metric that is not sacreBLEU's.
+
+    Examples
+    --------
+    >>> signature = MetricSignature.of("case:mixed|tok:13a|sacrebleu:2.4.0")
+    >>> signature.settings, signature.versions
+    (('case:mixed', 'tok:13a'), ('2.4.0',))
+    >>> str(signature.tagged("runs:3"))
+    'case:mixed|tok:13a|runs:3|sacrebleu:2.4.0'
+    """
+
+    settings: tuple[str, ...]
+    versions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, text: str) -> MetricSignature:
+        """Return the record of a metric's signature, of which `str` is the same text."""
+        *settings, last = text.split("|")
+        if last.startswith(_VERSION):
+            return cls(tuple(settings), tuple(last.removeprefix(_VERSION).split(",")))
+        return cls((*settings, last))
+
+    def tagged(self, tag: str) -> MetricSignature:
+        """Return the signature with one more setting."""
+        return replace(self, settings=(*self.settings, tag))
+
+    @property
+    def unversioned(self) -> str:
+        """The settings alone, as text."""
+        return "|".join(self.settings)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What stands between the bars."""
+        versions = (f"{_VERSION}{','.join(self.versions)}",) if self.versions else ()
+        return (*self.settings, *versions)
+
+    def __str__(self) -> str:
+        return "|".join(self.parts)
+
+
+def merged(texts: Sequence[str]) -> MetricSignature:
+    """Return the first of several signatures, with the versions of all."""
+    signatures = [MetricSignature.of(text) for text in texts]
+    versions = {version for signature in signatures for version in signature.versions}
+    return replace(signatures[0], versions=tuple(sorted(versions)))

@@ -14,10 +14,14 @@ from evalstats.errors import InputTypeError
 from evalstats.metrics import smoothing
 from evalstats.metrics.base import MOST_ORDER, Floats, Metric, keep, signature_of
 from evalstats.metrics.smoothing import Smoothing
-from evalstats.text.guards import LANGUAGES
 from evalstats.text.ngrams import bleu_statistics, shared_ngrams
 from evalstats.text.references import as_pairs
-from evalstats.text.tokenization import check_tokenizer, sacrebleu_version, tokenize_blocks
+from evalstats.text.tokenization import (
+    LANGUAGES,
+    check_tokenizer,
+    sacrebleu_version,
+    tokenize_blocks,
+)
 
 SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
 #: Tokenisers that need nothing beyond sacreBLEU: checking one imports nothing.

@@ -12,10 +12,14 @@ from evalstats.checks import flag, integer, number
 from evalstats.errors import InputError
 from evalstats.metrics.base import MOST_ORDER, Floats, Metric, keep, signature_of
 from evalstats.metrics.ratios import ratio
-from evalstats.text.guards import UNSPACED
 from evalstats.text.ngrams import best_reference, chrf_pair_statistics, shared_ngrams
 from evalstats.text.references import as_pairs
-from evalstats.text.tokenization import character_blocks, chrf_word_blocks, sacrebleu_version
+from evalstats.text.tokenization import (
+    UNSPACED,
+    character_blocks,
+    chrf_word_blocks,
+    sacrebleu_version,
+)
 
 #: Stands in for an undefined precision or recall (chrF++.py, Moses, NLTK, sacreBLEU).
 _EPS = 1e-16

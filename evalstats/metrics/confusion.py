@@ -1,11 +1,12 @@
 """Scores of classification: F1, precision, recall, IoU, accuracy, kappa, MCC.
 
-All of them are functions of three sums a class: how often it is gold, predicted, or both.
+All of them are functions of three sums a class: how often it is gold, predicted, or both. Pairs of
+predicted and gold values, and the places of class labels, are checked here for other metrics too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
@@ -13,11 +14,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import choice, flag, listed, refuse_masked, shown
-from evalstats.errors import InputError
+from evalstats.checks import (
+    check_same_index,
+    check_same_length,
+    choice,
+    flag,
+    label,
+    listed,
+    refuse_masked,
+    shown,
+)
+from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep, signature_of
-from evalstats.metrics.labels import Label, as_labels, checked_pair, codes_of
 from evalstats.metrics.ratios import ratio, ratio_gradient
+
+#: Names and numbers; a file can hold them.
+Label = str | int
 
 #: Rates of a class are its hits over a sum with these coefficients of hits, predicted and gold.
 #: F1 is the share of hits among half of what is predicted and gold together.
@@ -343,3 +355,50 @@ def _beyond_chance_slopes(parts: Floats, correlation: bool) -> Floats:
     relative = _over(by_first, first[..., None]) + _over(by_second, second[..., None])
     score = _over(top, bottom)
     return _over(by_top, bottom[..., None]) - score[..., None] * relative / 2
+
+
+def as_labels(labels: object) -> tuple[Label, ...]:
+    """Return at least two different labels, strings or integers, in their order."""
+    found = [
+        v.item() if isinstance(v, np.generic) else v for v in listed(labels, "labels", "labels")
+    ]
+    for i, value in enumerate(found):
+        if isinstance(value, str):
+            label(value, f"labels[{i}]")
+        elif not isinstance(value, int):
+            raise InputTypeError(f"labels[{i}] must be a string or an integer, got {shown(value)}")
+    if len(set(found)) < len(found):
+        twice = next(value for i, value in enumerate(found) if value in found[:i])
+        raise InputError(f"labels must differ, got {shown(twice)} twice")
+    if len(found) < 2:
+        raise InputError(f"labels must be all classes, at least 2, got {shown(found)}")
+    return tuple(found)
+
+
+def checked_pair(hypotheses: object, references: object, what: str) -> tuple[list[Any], list[Any]]:
+    """Return predictions and gold values as lists of one length, or say what does not fit."""
+    check_same_index({"hypotheses": hypotheses, "references": references})
+    if references is None:
+        raise InputTypeError(f"references is None; give {what}, one for each of the hypotheses")
+    predicted = listed(hypotheses, "hypotheses", "predictions")
+    gold = listed(references, "references", what)
+    check_same_length(hypotheses=predicted, references=gold)
+    if not predicted:
+        raise InputError("hypotheses is empty; give at least one segment")
+    return predicted, gold
+
+
+def codes_of(values: Iterable[Any], labels: Sequence[Label], name: str) -> NDArray[np.intp]:
+    """Return the place in `labels` of each value, `(N,)`; 1, 1.0 and True are the same label."""
+    place = {known: i for i, known in enumerate(labels)}
+    codes = []
+    for i, value in enumerate(values):
+        try:
+            codes.append(place[value])
+        except (KeyError, TypeError):  # another label, or a list, say
+            known = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
+            raise InputError(
+                f"{name}[{i}] is {shown(value)}, which is none of the {len(labels)} labels "
+                f"{known}; add it to labels, or map it to one of them"
+            ) from None
+    return np.array(codes, dtype=np.intp)

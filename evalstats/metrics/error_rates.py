@@ -16,7 +16,6 @@ from evalstats.checks import check_same_length, flag
 from evalstats.errors import Argument, InputError
 from evalstats.metrics.base import Floats, keep, signature_of
 from evalstats.metrics.ratios import Quotient
-from evalstats.text.guards import UNSPACED
 from evalstats.text.ids import (
     edit_table,
     is_plain,
@@ -31,6 +30,7 @@ from evalstats.text.levenshtein import levenshtein
 from evalstats.text.references import as_pairs
 from evalstats.text.tercom import translation_edits
 from evalstats.text.tokenization import (
+    UNSPACED,
     character_blocks,
     sacrebleu_version,
     tercom_tokens,

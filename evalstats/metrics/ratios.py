@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import as_numbers, flag, integer, label, listed, number
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import Floats, Metric, keep
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import Floats, Metric, MetricSignature, keep
 
 
 def ratio(numerator: Floats, denominator: Floats, empty: ArrayLike) -> Floats:

@@ -14,13 +14,12 @@ from evalstats.checks import choice, flag
 from evalstats.errors import InputError
 from evalstats.metrics.base import Floats, keep, signature_of
 from evalstats.metrics.ratios import Quotient, ratio
-from evalstats.text.guards import LANGUAGES
 from evalstats.text.ids import Vocabulary, learn_ids, look_up_ids, shared_ids
 from evalstats.text.levenshtein import common_lengths, summary_hits
 from evalstats.text.ngrams import clipped_matches, shared_ngrams
 from evalstats.text.ragged import Index, Lines, Ragged, offsets_of
 from evalstats.text.references import References, as_pairs
-from evalstats.text.tokenization import Tokens, alphanumeric_blocks
+from evalstats.text.tokenization import LANGUAGES, Tokens, alphanumeric_blocks
 
 #: Orders of n-grams, and the two of subsequences.
 VARIANTS = (*map(str, range(1, 10)), "L", "Lsum")

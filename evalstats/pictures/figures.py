@@ -6,9 +6,11 @@ Colours are Okabe and Ito's (2008); what a colour says, a shape or a number says
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
+from functools import cache
 from textwrap import wrap
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +37,7 @@ SERIES = ((BLUE, "o"), (VERMILLION, "s"), ("#009E73", "^"), ("#CC79A7", "D"), ("
 SMALL, MEDIUM = 7, 8  # points
 _FRAME, _BAR = 0.8, 0.35  # inches: axis and title, a colour bar
 _GAP, LINE = 0.07, 0.115  # inches: a row is as high as the lines of its label and a gap
-_LABEL = 22  # characters of a row's label
+LABEL = 22  # characters of a line of a row's label
 _PAD, _NUMBER = 0.06, "0.00"  # inches beside names, and what stands for a number that is not known
 #: Renderers draw so much wider at most.
 _SPREAD = 1.03
@@ -43,12 +45,17 @@ _SPREAD = 1.03
 _WIDE = 0.6
 #: Inches of a curve.
 _CURVE = 1.6
+#: The last character of Latin-1, which every font has; what stands for one that no font has.
+_LATIN, _BOX = "\xff", "□"
 #: Names break after these.
 _PIECES = re.compile(r"[^\s\-_/.]*[\s\-_/.]?")
 
 
 def panels(
-    draw: Callable[[T, Axes | None], Axes], groups: Sequence[T], ax: Panels | None
+    draw: Callable[[T, Axes | None], Axes],
+    groups: Sequence[T],
+    ax: Panels | None,
+    width: float = WIDTH,
 ) -> Panels:
     """Draw a group into its axes, or each of several into a panel as high as its rows."""
     if len(groups) == 1:
@@ -59,7 +66,7 @@ def panels(
     for group, panel in zip(groups, axes, strict=True):
         draw(group, panel)
     if ax is None:
-        _arrange(axes)
+        _arrange(axes, width)
     return axes
 
 
@@ -71,7 +78,7 @@ def panels_of(ax: Panels, n: int) -> NDArray[np.object_]:
     return axes
 
 
-def _arrange(axes: NDArray[np.object_]) -> None:
+def _arrange(axes: NDArray[np.object_], width: float) -> None:
     """Give panels of a new figure their sizes."""
     figure = axes[0].figure
     heights = [abs(panel.get_ylim()[0] - panel.get_ylim()[1]) for panel in axes]
@@ -85,7 +92,7 @@ def _arrange(axes: NDArray[np.object_]) -> None:
     turned = [[t.get_text() for t in p.get_xticklabels() if t.get_rotation()] for p in axes]
     around = len(axes) * _FRAME + sum(lines) + n_bars * _BAR
     around += sum(room_of([*names, ""], SMALL) for names in turned)
-    figure.set_size_inches(WIDTH, sum(heights) + around)
+    figure.set_size_inches(width, sum(heights) + around)
 
 
 def room_of(names: Sequence[str], points: float) -> float:
@@ -106,21 +113,21 @@ def own_figure(
     return pyplot.figure(figsize=(width, height), layout=layout, dpi=150)
 
 
-def own_axes(ax: Axes | None, height: float) -> Axes:
-    """Return axes that were given, or those of a new figure, so many inches high."""
-    own: Axes = own_figure(height).add_subplot() if ax is None else ax
+def own_axes(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
+    """Return axes that were given, or those of a new figure, so many inches high and wide."""
+    own: Axes = own_figure(height, width).add_subplot() if ax is None else ax
     return own
 
 
 def rows_axes(
-    ax: Axes | None, labels: Sequence[str], *, extra: float = 0.0
+    ax: Axes | None, labels: Sequence[str], *, extra: float = 0.0, width: float = WIDTH
 ) -> tuple[Axes, NDArray[np.float64]]:
     """Return axes with a row for each label, and the rows' edges in inches from the top."""
-    labels = [wrapped(label, _LABEL) for label in labels]
+    labels = [wrapped(label, LABEL) for label in labels]
     heights = [_GAP + LINE * (label.count("\n") + 1) for label in labels]
     edges = np.concatenate(([0.0], np.cumsum(heights)))
-    axes = own_axes(ax, _FRAME + extra + float(edges[-1]))
-    axes.set_yticks(centres_of(edges), labels)
+    axes = own_axes(ax, _FRAME + extra + float(edges[-1]), width)
+    axes.set_yticks(centres_of(edges), labels, **font_of("".join(labels)))
     axes.set_ylim(float(edges[-1]), 0.0)
     axes.tick_params(axis="y", length=0)
     axes.locator_params(axis="x", nbins=5)
@@ -137,11 +144,12 @@ def legend_below(axes: Axes) -> None:
     from matplotlib.transforms import ScaledTranslation
 
     below = axes.transAxes + ScaledTranslation(0, -0.35, axes.figure.dpi_scale_trans)
+    names = "".join(map(str, axes.get_legend_handles_labels()[1]))
     axes.legend(
         loc="upper left",
         bbox_to_anchor=(0.0, 0.0),
         bbox_transform=below,
-        fontsize=SMALL,
+        prop={"size": SMALL, **font_of(names)},
         frameon=False,
         borderaxespad=0.0,
     )
@@ -155,7 +163,9 @@ def name_axes(axes: Axes, title: str, *below: str) -> None:
     left = max(inches(name) for name in (*names, "")) + _PAD
     left += LINE + _PAD if axes.get_ylabel() else 0.0
     # Numbers of an axis are not known before it is drawn.
-    place = axes.set_title(_lines(title, WIDTH, MEDIUM), fontsize=MEDIUM, loc="left", weight="bold")
+    title = _lines(title, WIDTH, MEDIUM)
+    style = {"weight": "bold", **font_of(title)}
+    place = axes.set_title(title, fontsize=MEDIUM, loc="left", **style)
     # matplotlib 3.8 leaves two pixels less for names.
     shift = ScaledTranslation(-0.97 * left, 0, axes.figure.dpi_scale_trans)
     place.set_transform(place.get_transform() + shift)
@@ -170,7 +180,7 @@ def name_axes(axes: Axes, title: str, *below: str) -> None:
 def _lines(text: str, room: float, points: float) -> str:
     """Break a sentence into lines as wide as the room, in inches."""
     most = int(0.92 * room / inches("n", points))
-    return "\n".join(wrap(printable(text), most, break_on_hyphens=False)).replace("$", r"\$")
+    return "\n".join(wrap(_legible(text), most, break_on_hyphens=False)).replace("$", r"\$")
 
 
 def inches(text: str, points: float = SMALL) -> float:
@@ -178,7 +188,7 @@ def inches(text: str, points: float = SMALL) -> float:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(size=points)
+    font = FontProperties(size=points, **font_of(text))
     # What stands for a dollar sign is written without its backslash.
     lines = text.replace(r"\$", "$").split("\n")
     sizes = (text_to_path.get_text_width_height_descent(line, font, False)[0] for line in lines)
@@ -188,7 +198,7 @@ def inches(text: str, points: float = SMALL) -> float:
 def wrapped(text: str, width: int) -> str:
     """Break text into lines of at most `width` characters, in a word only where it is longer."""
     found = [""]
-    for piece in _PIECES.findall(printable(text)):
+    for piece in _PIECES.findall(_legible(text)):
         while piece:
             if found[-1] and len(found[-1] + piece.rstrip()) > width:
                 found.append("")
@@ -196,3 +206,66 @@ def wrapped(text: str, width: int) -> str:
             piece = piece[width:]
     # No name is mathematics.
     return "\n".join(line.rstrip() for line in found).replace("$", r"\$")
+
+
+def _legible(text: str) -> str:
+    """Return text on one line, in which what no installed font has is a box."""
+    return "".join(c if c <= _LATIN or _family(c, _usual()) is not None else _BOX
+                   for c in printable(text))  # fmt: skip
+
+
+def font_of(text: str) -> dict[str, Any]:
+    """Return the families of fonts that a text needs, as matplotlib takes them; none for most."""
+    others = dict.fromkeys(_family(c, _usual()) for c in text if c > _LATIN)
+    families = list(filter(None, others))
+    if not families:
+        return {}
+    from matplotlib import rcParams
+
+    # Many have no bold one.
+    return {"family": [*rcParams["font.family"], *families], "weight": "normal"}
+
+
+def _usual() -> str:
+    """Return the file of the font of all figures."""
+    from matplotlib.font_manager import FontProperties, findfont
+
+    return str(findfont(FontProperties()))
+
+
+@cache
+def _family(sign: str, usual: str) -> str | None:
+    """Return the family of a font that has a sign, "" if it is the usual one, `None` if none is."""
+    from matplotlib.font_manager import get_font
+
+    if get_font(usual).get_char_index(ord(sign)):
+        return ""
+    found = next((name for name, signs in _installed() if ord(sign) in signs), None)
+    if found is None:
+        _warn_of_boxes()
+    return found
+
+
+@cache
+def _installed() -> list[tuple[str, frozenset[int]]]:
+    """Return the families of upright fonts of middle weight, and the signs that each has."""
+    from matplotlib.font_manager import fontManager, get_font
+
+    # The last resort has boxes for all.
+    upright = {
+        entry.name: entry.fname
+        for entry in fontManager.ttflist
+        if (entry.style, entry.weight) == ("normal", 400) and "Last" not in entry.name
+    }
+    return [(name, frozenset(get_font(file).get_charmap())) for name, file in upright.items()]
+
+
+@cache
+def _warn_of_boxes() -> None:
+    """Say once that names need a font."""
+    warnings.warn(
+        "no installed font has all characters of these names, and the figure shows boxes in their "
+        "place: install one that has, for example Noto Sans CJK (fonts-noto-cjk of Debian and "
+        "Ubuntu), or ask for HTML",
+        stacklevel=2,
+    )

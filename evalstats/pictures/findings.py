@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING
 from evalstats.errors import InputError
 from evalstats.results import tabular
 from evalstats.results.forms import Finding
-from evalstats.results.marks import oriented
 from evalstats.results.notes import WHOLE
 from evalstats.results.records import (
     Difference,
     by_pair,
     contrast_of,
+    counted,
     decimals_of,
     distinct,
     kind_of,
     listed,
     mark_of,
+    oriented,
     plural,
     ranked,
 )
-from evalstats.results.signatures import part_name
+from evalstats.results.signatures import part_name, system_name
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
@@ -169,7 +170,7 @@ def _better(c: Comparison, main: Sequence[Difference], shown: Sequence[Differenc
         return Finding(said + listed(by["open"], _SAID, "or") + last)
     parts = [f"better than {second} in {listed(by['better'], _SAID)}" if by["better"] else ""]
     parts += [f"worse in {listed(by['worse'], _SAID)}" if by["worse"] else ""]
-    said = f"{first} is {', but '.join(filter(None, parts))}{last}{mark_of(c, c.estimates[0].unit)}"
+    said = f"{first} is {', but '.join(filter(None, parts))}{last}{mark_of(c, c.estimates[0])}"
     said += f"; no evidence in {listed(by['open'], _SAID, 'or')}" if by["open"] else ""
     # Of all pairs neither system is the one that is asked about.
     is_turned = first != main[0].system
@@ -326,13 +327,14 @@ def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     ]
     if not any(d.n_differing for d in c.differences if (d.task, d.metric) == (task, metric)):
         where = f" in {metric}{_space(_where(c, own[0]))}"
-        return Finding(f"All {len(scores)} systems are the same on every {best.unit}{where}")
+        every = counted(len(scores), system_name(scores))
+        return Finding(f"All {every} are the same on every {best.unit}{where}")
     said = f"{best.system} scores best in {metric}{_space(_where(c, own[0]))}: "
     said += tabular.number(best.score, decimals_of(scores)[metric])
     n_beaten = len(own) - len(tied)
     others = f"all {len(own)} others" if not tied else f"{n_beaten} of {len(own)} others"
     sure = f"It is better than {others}" if n_beaten else "It is not shown to be better than any"
-    sure += mark_of(c, scores[0].unit) if n_beaten else ""
+    sure += mark_of(c, scores[0]) if n_beaten else ""
     sure += f"; no evidence that it differs from {listed(tied, _SAID, 'or')}." if tied else "."
     return Finding(said, "better" if n_beaten else "open", [sure])
 
@@ -344,14 +346,15 @@ def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     by: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for d in own:
         by[kind_of(c, d)].append(d.system)
-    mark = mark_of(c, scores[0].unit)
-    what = f"better than {c.baseline} in {place[1]}{_space(_where(c, own[0]))}"
+    mark = mark_of(c, scores[0])
+    what = system_name(scores)
+    better = f"better than {c.baseline} in {place[1]}{_space(_where(c, own[0]))}"
     if by["better"]:
         are = "is" if len(by["better"]) == 1 else "are"
-        said = f"{len(by['better'])} of {len(own)} systems {are} {what}{mark}: "
+        said = f"{len(by['better'])} of {counted(len(own), what)} {are} {better}{mark}: "
         said += listed(by["better"], _SAID)
     else:
-        said = f"No evidence that any of {len(own)} systems is {what}"
+        said = f"No evidence that any of {counted(len(own), what)} is {better}"
     rest = [f"Worse: {listed(by['worse'], _SAID)}{mark}."] if by["worse"] else []
     rest += [f"No evidence on {listed(by['open'], _SAID)}."] if by["open"] else []
     return Finding(said, "better" if by["better"] else "open", [" ".join(rest)] if rest else [])

@@ -17,10 +17,13 @@ from evalstats.errors import InputError
 from evalstats.pictures.figures import (
     BLUE,
     GREY,
+    LABEL,
     SERIES,
     SMALL,
     VERMILLION,
+    WIDTH,
     centres_of,
+    font_of,
     legend_below,
     name_axes,
     own_axes,
@@ -31,6 +34,7 @@ from evalstats.pictures.figures import (
 )
 from evalstats.pictures.tables import one_table as one_table
 from evalstats.pictures.tables import tables as tables
+from evalstats.results import widths
 from evalstats.results.layout import comparison_tables, score_tables
 from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.marks import Curve, Limit, drawing, written
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
     from evalstats.designs.looks.looks import Looks
     from evalstats.pictures.figures import Axes, Panels
-    from evalstats.questions.influence.influence import Influence
+    from evalstats.questions.influence import Influence
     from evalstats.results.estimates import Estimate
 
 _ANNOTATED = 9
@@ -49,8 +53,10 @@ _BINS = (0.0, 0.001, 0.01, 0.05, 0.1, 1.0)
 _SHADES = ("#08306B", "#2A6299", "#8FBBDC", "#DCE3EA", "#F3F4F6")
 #: Characters of a system's name below a column.
 _COLUMN = 18
-#: Points of room for the names of all columns of a matrix.
-_COLUMNS_POINTS = 110
+#: Inches: a column of a matrix, and the widest one; points of room there for the names below.
+_COLUMN_WIDTH, _WIDEST, _COLUMNS_POINTS = 0.14, 6.9, 330
+#: Characters that say which segment a bar is of.
+_BAR = 2 * LABEL - 2
 #: Intervals of smaller levels are cut off where they leave a figure of looks.
 _SMALL_LEVEL = 1e-3
 
@@ -84,17 +90,20 @@ def pvalues(
             "compare without baseline="
         )
     known = of_task(comparison.estimates, task)
-    groups = by_metric(known if metric is None else of_metric(known, metric)).values()
-    return panels(partial(_pvalues, comparison), list(groups), ax)
+    groups = list(by_metric(known if metric is None else of_metric(known, metric)).values())
+    # Columns are wide enough for names beside one another.
+    width = min(max(WIDTH, WIDTH / 2 + _COLUMN_WIDTH * max(map(len, groups))), _WIDEST)
+    return panels(partial(_pvalues, comparison, width), groups, ax, width)
 
 
-def _pvalues(comparison: Comparison, estimates: Sequence[Estimate], ax: Axes | None) -> Axes:
+def _pvalues(
+    comparison: Comparison, width: float, estimates: Sequence[Estimate], ax: Axes | None
+) -> Axes:
     every = ranked(estimates)
-    place = {e.system: i for i, e in enumerate(every)}
-    # Below a column is the first line of a name, with dots where there is more.
-    lines = [wrapped(e.system, _COLUMN).split("\n") for e in every]
-    names = [f"{first}…" if more else first for first, *more in lines]
-    axes, edges = rows_axes(ax, [e.system for e in every], extra=0.4 + room_of(names, SMALL))
+    systems = [e.system for e in every]
+    place = {system: i for i, system in enumerate(systems)}
+    names = [wrapped(x, _COLUMN) for x in widths.cut(systems, [_COLUMN] * len(systems))]
+    axes, edges = rows_axes(ax, systems, extra=0.4 + room_of(names, SMALL), width=width)
     of = every[0].task, every[0].metric
     found = [d for d in comparison.differences if (d.task, d.metric) == of]
     cells = np.full((len(every), len(every)), np.nan)
@@ -106,7 +115,7 @@ def _pvalues(comparison: Comparison, estimates: Sequence[Estimate], ax: Axes | N
             i, j = max(i, j), min(i, j)
         cells[i, j], certain[i, j] = d.pvalue_adjusted, comparison.significant(d)
     _matrix(axes, edges, cells, certain)
-    axes.set_xticks(range(1, len(every) + 1), names, rotation=90)
+    axes.set_xticks(range(1, len(every) + 1), names, rotation=90, **font_of("".join(names)))
     title = f"p-values, {metric_name(every[0])}, {counted(every[0].n_segments, every[0].unit)}"
     several = any(comparison.adjusted.n_compared(d) > 1 for d in found)
     name_axes(
@@ -114,6 +123,7 @@ def _pvalues(comparison: Comparison, estimates: Sequence[Estimate], ax: Axes | N
         title,
         f"• {comparison.adjusted.pvalue_name(several)} ≤ {comparison.significance_level:g}",
     )
+    # Beyond what both columns of a paper hold names are smaller.
     axes.tick_params(axis="x", labelsize=min(SMALL, _COLUMNS_POINTS / len(every)))
     return axes
 
@@ -154,13 +164,18 @@ def _matrix(
 
 def influences(found: Influence, n: int, ax: Axes | None = None) -> Axes:
     """Draw a bar for each of the first segments, the most influential on top."""
-    values = found.values[:n]
-    axes, edges = rows_axes(ax, found.ids[:n])
+    values, labels = found.values[:n], list(found.ids[:n])
+    if found.texts:
+        # A number says nothing, and the beginning of the output does.
+        outputs = (" ".join(output.split()) for _, output in found.texts)
+        labels = [f"{x}: {output}" for x, output in zip(labels, outputs, strict=True)]
+    labels = [x if len(x) <= _BAR else f"{x[: _BAR - 1].rstrip()}…" for x in labels]
+    axes, edges = rows_axes(ax, labels)
     colours = [BLUE if value > 0 else VERMILLION for value in values]
     axes.barh(centres_of(edges), values, 0.7 * float(min(edges[1:] - edges[:-1])), color=colours)
     axes.axvline(0, color=GREY, linewidth=0.6)
-    below = f"influence: without the {found.unit}", "the difference is less by about this"
-    name_axes(axes, found.name.replace(" - ", " − "), *below)
+    below = f"influence: without the {found.unit}, the difference is less by about this"
+    name_axes(axes, found.name.replace(" - ", " − "), below)
     return axes
 
 

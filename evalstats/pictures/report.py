@@ -28,13 +28,14 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.results import tabular, whiskers
 from evalstats.results.files import html, html_table, minus
 from evalstats.results.forms import unsaid
-from evalstats.results.marks import Curve, oriented, written
+from evalstats.results.marks import Curve, written
 from evalstats.results.records import (
     CAUTION,
     Difference,
     decimals_of,
     first_few,
     metric_name,
+    oriented,
     plural,
     ranked,
 )
@@ -88,12 +89,12 @@ def document(
         "Method": "".join(f"<p>{line}</p>" for line in method),
     }
     sections = {name: inside for name, inside in sections.items() if inside}
-    links = "".join(f'<a href="#{name.lower()}">{name}</a>' for name in sections)
-    body = "".join(
-        f'<section id="{name.lower()}" aria-labelledby="of-{name.lower()}">'
-        f'<h2 id="of-{name.lower()}">{name}</h2>{inside}</section>'
-        for name, inside in sections.items()
-    )
+    links = body = ""
+    for name, inside in sections.items():
+        place = re.sub(r"\W+", "-", name.lower())
+        links += f'<a href="#{place}">{html(name)}</a>'
+        body += f'<section id="{place}" aria-labelledby="of-{place}">'
+        body += f'<h2 id="of-{place}">{html(name)}</h2>{inside}</section>'
     own, heading = result._title(), title or result._headline()
     # The heading, or the first table, says it as well.
     titles = [heading, *(table.title for table in result._tables())]
@@ -273,14 +274,14 @@ def of_segments(c: Comparison, evaluation: Evaluation, texts: Texts) -> dict[str
         about += f" {len(shown)} of {len(every)} differences are shown, those of the best systems."
     first = shown[0]
     if c.influence(first.metric, first.system, first.baseline, first.task or None).counted_from_0:
-        about += " Segments are counted from 0."
+        about += f" {units.capitalize()} are counted from 0."
     n_shown = sum(one.count("<article>") for one in folded)
     what = f"Search the {n_shown} {units} below"
     search = f'<input type="search" id="search" placeholder="{html(what)}" '
     search += f'aria-label="{html(what)}" hidden><output id="count"></output>'
     return {
         "Strata": _strata(c, beside),
-        "Segments": f"<p>{html(about)}</p>{search}{''.join(folded)}",
+        units.capitalize(): f"<p>{html(about)}</p>{search}{''.join(folded)}",
     }
 
 

@@ -21,6 +21,7 @@ from evalstats.pictures.figures import (
     SERIES,
     SMALL,
     VERMILLION,
+    font_of,
     inches,
     own_figure,
     panels_of,
@@ -216,7 +217,7 @@ def _planned(table: Table, left_out: set[int], most: int) -> _Plan:
         room = max(max(len(line) for cell in shown for line in cell.split("\n")), 6)
         # A head is broken where it is much wider than what is below, a name where it is long.
         named = words(table.header[j])
-        room = max(room + _SLACK, min(most, *map(len, named.split())))
+        room = max(room + _SLACK, min(most, max(map(len, named.split()), default=0)))
         head = wrapped(named, room)
         totals = shown[len(shown) - table.n_totals :]
         columns.append(_Text(head, shown, table.align[j], totals))
@@ -317,7 +318,8 @@ class _Anchors:
 
     def text(self, side: str, x: float, y: float, said: str, **given: Any) -> None:
         """Write so far from an end."""
-        style: dict[str, Any] = {"va": "center", "fontsize": SMALL, "clip_on": False, **given}
+        style: dict[str, Any] = {"va": "center", "fontsize": SMALL, "clip_on": False}
+        style |= {**given, **font_of(said)}
         # A line that stands alone is centred on its small letters, so that rows are even.
         if style["va"] == "center" and "\n" not in said:
             style["va"] = "center_baseline"

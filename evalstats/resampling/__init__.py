@@ -3,8 +3,7 @@
 - `streams`: random streams, each keyed by the seed and by what is drawn; Poisson counts from random
   bytes, and rows with a given sum of them
 - `weights`: which rows there are
-- `products`: exact products of weights and statistics, and the grid on which they are
-- `weighted`: what a call asks for, of all segments or stratum by stratum
+- `weighted`: totals of all segments or stratum by stratum, and the grid on which they are exact
 - `executors`: where the work runs
 
 May import `checks` and `errors`.

@@ -17,6 +17,7 @@ from evalstats.results.convert import Count, Level, NotNegative, check_bounds
 from evalstats.results.forms import Finding, Listed, Result
 from evalstats.results.papers import methods_section
 from evalstats.results.records import Interval, distinct, stretch
+from evalstats.results.signatures import Signature
 from evalstats.results.tabular import Table
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ class Estimate(_Scores):
     standard_error : float
         From the influence values; of a `Shard`, from the replicates.
     n_segments, unit : int, str
-        How many units there are, and what a unit is: "segment"; of groups the name of their label,
-        or "group".
+        How many units there are, and what a unit is: "segment", or what the file of scores calls
+        it; of groups the name of their label, or "group".
     higher_is_better : bool
         Direction of the metric.
     signature : str
@@ -119,6 +120,11 @@ class Estimate(_Scores):
     n_battles: Count | None = None
     # They follow from the signature and the statistics, and an array has no hash.
     draws: Draws = field(default=NONE, compare=False)
+
+    @property
+    def segment(self) -> str:
+        """What groups consist of; without groups the unit."""
+        return dict(Signature.of(self.signature).analysis).get("from", self.unit)
 
     @property
     def replicates(self) -> NDArray[np.float64]:

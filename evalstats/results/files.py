@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from errno import EISDIR
 from functools import partial
 from html import escape
+from math import ceil
 from pathlib import Path
 from typing import BinaryIO
 from unicodedata import normalize
@@ -103,16 +104,14 @@ def as_latex(page: Page, caption: str | None = None, label: str | None = None) -
             argument="label",
         )
     marks = [note for note in page.notes if note.startswith("†")]
-    tabulars, points = zip(*map(_tabular, page.tables), strict=True)
+    is_float = caption is not None
+    tabulars, points = zip(*(_tabular(table, is_float) for table in page.tables), strict=True)
     body = [*tabulars, "\n".join(map(_below, marks))]
-    is_wide = max(points) > _COLUMN
     if caption is not None:
         # Where there is one column, it is a table like any other.
-        kind = "table*" if is_wide else "table"
+        kind = "table*" if max(points) > _COLUMN else "table"
         named = rf"\caption{{{latex(caption)}}}" + (rf"\label{{{label}}}" if label else "")
         body = [rf"\begin{{{kind}}}" + "\n\\centering", *body, f"{named}\n\\end{{{kind}}}"]
-    elif is_wide:
-        body.insert(0, "% Wider than a column of two: there it belongs into a table*.")
     plain = [note for note in page.notes if note not in marks]
     comments = "\n".join(f"% {printable(line)}" for line in (*plain, *page.signatures))
     above = "\n".join(f"% {printable(line)}" for line in page.above)
@@ -120,24 +119,40 @@ def as_latex(page: Page, caption: str | None = None, label: str | None = None) -
     return "\n\n".join(filter(None, parts)).rstrip() + "\n"
 
 
-def _tabular(table: Table) -> tuple[str, float]:
+def _tabular(table: Table, is_float: bool) -> tuple[str, float]:
     """Return a booktabs tabular below its title, and how wide it is.
 
-    One that the page has no room for is smaller, then lacks columns, then goes on below itself.
+    A float may be as wide as the page. What stands in the text, and is wider than a column of two,
+    is there twice: LaTeX takes the second where it has room.
     """
     kinds = [latex if side == "<" else latex_number for side in table.align]
     # Marks take no room, so that digits stand below each other.
     rows = table.cells(kinds, r"\textbf{{{}}}", lambda end: rf"\rlap{{$^{{{_LATEX[end]}}}$}}")
+    shown, points = _blocks(table, rows, _PAGE)
+    if points > _COLUMN and not is_float:
+        narrow, _ = _blocks(table, rows, _COLUMN)
+        narrow.insert(0, rf"\ifdim\linewidth<{ceil(points)}pt % In a column of two it is:")
+        shown = [*narrow, r"\else % Where there is room it is:", *shown, r"\fi"]
+    parts = [rf"\par\medskip\noindent {latex_words(table.title)}", *shown]
+    parts += map(_below, table.notes)
+    return "\n".join([*parts, *(f"% {printable(hint)}" for hint in table.hints)]), points
+
+
+def _blocks(table: Table, rows: Sequence[Sequence[str]], room: float) -> tuple[list[str], float]:
+    """Return the lines of tabulars that fit a room, with such cells, and how wide they are.
+
+    One that has no room is smaller, then lacks columns, then goes on below itself.
+    """
     for size in _SIZES:
         begin, share, gap = size
         columns = [
             column._replace(gap=gap, close=gap, measure=partial(_points, share))
             for column in table.columns(table.rows)
         ]
-        blocks, left_out = widths.fitted(columns, table.spare, _PAGE, cuts=False)
+        blocks, left_out = widths.fitted(columns, table.spare, room, cuts=False)
         if len(blocks) == 1 and not left_out:
             break
-    parts = [rf"\par\medskip\noindent {latex_words(table.title)}"]
+    parts = []
     for block in blocks:
         n_heads = max(len(column.head) for column in block)
         heads = zip(*(map(latex_words, column.above(n_heads)) for column in block), strict=True)
@@ -150,11 +165,9 @@ def _tabular(table: Table) -> tuple[str, float]:
             *(r"\toprule", *lines[:n_heads], r"\midrule", *shown, r"\bottomrule"),
             rf"\end{{tabular}}{'}' if begin else ''}",
         ]
-    parts += map(_below, table.notes)
-    parts += [f"% {printable(hint)}" for hint in table.hints]
     if left_out:
-        parts.append(f"% No room on the page for: {', '.join(map(table.called, left_out))}.")
-    return "\n".join(parts), max(map(widths.total, blocks))
+        parts.append(f"% No room for: {', '.join(map(table.called, left_out))}.")
+    return parts, max(map(widths.total, blocks))
 
 
 def _points(share: float, text: str) -> float:
@@ -230,7 +243,7 @@ def fragment(page: Page) -> str:
     above = [f"<p><b>{html_number(line)}</b></p>" for line in page.above]
     body = "\n".join([*above, *map(html_table, page.tables), *below, *codes])
     style = _STYLE
-    if any(table.forest for table in page.tables):
+    if any(table.draw for table in page.tables):
         # Only tables that are drawn need it.
         from evalstats.results.whiskers import STYLE
 

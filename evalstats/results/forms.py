@@ -41,6 +41,8 @@ _PRINTED_NOTES = 3
 #: Findings of scores, ranks, plans and other tests at most; all are in the tables. Above a table
 #: there are fewer.
 _MOST_FINDINGS, _ABOVE = 12, 4
+#: Columns of the lines of findings where no terminal says how many there are.
+_USUAL = 80
 
 
 class Finding(NamedTuple):
@@ -141,7 +143,7 @@ class Result(Record):
             above.append(" ".join([f"{finding.said.removesuffix('.')}.", *brief]))
         if len(every) > _ABOVE:
             above.append(f"{len(every) - _ABOVE} more findings are in the table.")
-        return Page(tables, below, signatures, above)
+        return Page(tables, below, signatures, above, _USUAL if findings else None)
 
     def _title(self) -> str:
         """Return the title of a page."""
@@ -270,8 +272,9 @@ class Result(Record):
 
         With a caption, which is plain text, the tables are one float, a ``table``, or a ``table*``
         where they are wider than one of two columns; `label` is what ``\ref`` refers to, and needs
-        a caption; `digits` and `layout` as in `to_text`. Of a comparison it is the table of papers,
-        if not asked for ``layout="table"``.
+        a caption. Without one a table that is wider than a column is there twice, and LaTeX takes
+        what fits the text around it. `digits` and `layout` as in `to_text`; of a comparison it is
+        the table of papers, if not asked for ``layout="table"``.
         """
         page = self._page(digits, verbose=True, layout=layout or self._latex_layout)
         return files.as_latex(page, caption, label)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalstats.results import tabular
-from evalstats.results.marks import Forest, Limit, Mark, by_size, oriented, sides_of
+from evalstats.results import marks, tabular
 from evalstats.results.records import (
     Difference,
     Discordant,
@@ -26,21 +26,24 @@ from evalstats.results.records import (
     kind_of,
     mark_of,
     metric_name,
+    only,
+    oriented,
     plural,
     ranked,
     whole_sizes,
 )
-from evalstats.results.signatures import Signature, part_name
+from evalstats.results.signatures import Signature, part_name, system_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
     from evalstats.results.estimates import Estimate, Estimates
+    from evalstats.results.marks import Forest
 
 #: Up to so many systems all pairs are listed; up to so many more they are a matrix, if not asked.
 _LISTED_SYSTEMS, _IN_MATRIX = 4, 12
-#: Rows with a density each, of more there is no room; systems side by side in a row.
-_DENSE, _SIDE_BY_SIDE = 30, 5
+#: Systems side by side in a row.
+_SIDE_BY_SIDE = 5
 #: Systems whose intervals are beside their scores on tasks; of more there is no room for them.
 _WITH_INTERVALS = 3
 #: Pairs that have a table of their tasks each; of more the totals are shown.
@@ -51,7 +54,6 @@ _MOST_FOLDED = 600
 _NAMED = 6
 #: What a narrow terminal leaves out of a table of scores.
 _ERROR = ("std. error",)
-_SYSTEM: Column = ("system", "<", lambda e: e.system)
 
 
 def title(estimates: Estimates) -> str:
@@ -77,33 +79,22 @@ def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> li
     tables = []
     for panel in by_metric(estimates).values():
         rows = ranked(panel)
-        columns = [_SYSTEM, *_score(panel, digits), *_battles(panel)]
-        table = table_of(_title(panel), rows, columns, spare=_ERROR)
-        tables.append(replace(table, forest=_score_forest([[e] for e in rows], 1)))
+        columns = [_system(panel), *_score(panel, digits), *_battles(panel)]
+        draw = _drawn([[e] for e in rows], 1)
+        tables.append(table_of(_title(panel), rows, columns, spare=_ERROR, draw=draw))
     return tables
 
 
-def _score_forest(rows: Sequence[Sequence[Estimate]], at: int) -> Forest:
-    """Return scores with their intervals: of one system a row, or of several one each."""
-    first, names = rows[0], distinct(e.system for row in rows for e in row)
-    is_dense = len(rows) <= _DENSE and len(first) == 1
-    marks = [
-        tuple(
-            Mark(
-                e.score,
-                e.low,
-                e.high,
-                is_total=e.aggregate is not None,
-                replicates=(lambda e=e: e.replicates)  # type: ignore[misc]
-                if is_dense and e.method != "t"
-                else None,
-            )
-            for e in row
-        )
-        for row in rows
-    ]
-    label = f"{score_name(first[0].signature)}, {tabular.level(first[0].confidence_level)}"
-    return Forest(tuple(marks), at, label, series=tuple(names) if len(first) > 1 else ())
+def _drawn(rows: Sequence[Sequence[Estimate]], at: int) -> Callable[[], Forest]:
+    """Return what draws scores with their intervals, before the column of such a place."""
+    first = rows[0][0]
+    label = f"{score_name(first.signature)}, {tabular.level(first.confidence_level)}"
+    return partial(marks.of_scores, rows, at, label)
+
+
+def _system(rows: Sequence[Estimate]) -> Column:
+    """Return the column with the names of the systems of these scores."""
+    return system_name(rows), "<", lambda row: row.system
 
 
 def _score(panel: Sequence[Estimate], digits: int | None) -> list[Column]:
@@ -155,7 +146,7 @@ def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int |
         return table
     at = len(columns) - (len(cells) if len(systems) == 1 else len(systems))
     each = [[line[system] for system in systems] for line in rows]
-    return replace(table, forest=_score_forest(each, at))
+    return replace(table, draw=_drawn(each, at))
 
 
 def comparison_tables(
@@ -177,7 +168,7 @@ def comparison_tables(
         panels = _panels(oriented(comparison, found))
         groups = [group for panel in panels for group in by_pair(panel).values()]
         pairs = [_pair_table(_Differences(comparison, group, digits, verbose)) for group in groups]
-        return [_among(table, pairs) for table in pairs]
+        return [replace(table, draw=partial(_among, table, pairs)) for table in pairs]
     if n_pairs < len(by_pair(comparison.differences)):
         main = found if not of_tasks else [d for d in found if d.aggregate is not None]
         each = by_metric(main).values()
@@ -202,7 +193,7 @@ def _baseline_table(differences: _Differences, best_first: Sequence[Estimate]) -
     of_system = {d.system: d for d in differences.found}
     first, *others = differences.columns()
     columns = [
-        _SYSTEM,
+        _system(best_first),
         *_score(differences.estimates, differences.digits)[:2],
         *_through(lambda e: of_system.get(e.system), [first], "baseline"),
         *_through(lambda e: of_system.get(e.system), others),
@@ -212,8 +203,8 @@ def _baseline_table(differences: _Differences, best_first: Sequence[Estimate]) -
     # The verdict is of the adjusted p-value, where there is one.
     unadjusted = ["p"] if "p" != adjusted.pvalue_name() in names else []
     spare = [names[2], "gained, lost", *unadjusted]
-    table = table_of(_title(best_first), rows, columns, spare=spare)
-    return replace(table, forest=differences.forest([of_system.get(e.system) for e in rows], 3))
+    draw = partial(differences.forest, [of_system.get(e.system) for e in rows], 3)
+    return table_of(_title(best_first), rows, columns, spare=spare, draw=draw)
 
 
 def folded_tables(comparison: Comparison) -> dict[str, list[Table]]:
@@ -254,9 +245,8 @@ class _Differences:
         self.comparison, self.found, self.digits, self.verbose = comparison, found, digits, verbose
         self.contrast = contrast_of(comparison.contrast)
         tasks = {d.task for d in found}
-        units = {e.task: e.unit for e in comparison.estimates}
-        self.marks = {task: mark_of(comparison, units[task]) for task in tasks}
         self.estimates = [e for e in comparison.estimates if e.task in tasks]
+        self.marks = {e.task: mark_of(comparison, e) for e in self.estimates}
         # Decimals of scores and of differences are the same; ratios' are not.
         is_difference = comparison.contrast == "difference"
         self.places = decimals_of(self.estimates if is_difference else found, digits)
@@ -297,54 +287,19 @@ class _Differences:
         return columns
 
     def forest(self, rows: Sequence[Difference | None], at: int, one_pair: bool = False) -> Forest:
-        """Return differences with their intervals; of several metrics each on its own scale."""
-        c, found = self.comparison, self.found
-        limit = Limit(c.margin, c.recovery)
-        is_free = len({d.metric for d in found}) > 1
+        """Return what is drawn in the rows of a table, before the column of such a place."""
+        c = self.comparison
         scores = {(e.task, e.metric, e.system): e for e in c.estimates}
-        marks: list[tuple[Mark, ...]] = []
-        for d in rows:
-            if d is None:
-                marks.append(())
-                continue
-            of = [scores[d.task, d.metric, name] for name in (d.system, d.baseline)]
 
-            def replicates(a: Estimate = of[0], b: Estimate = of[1]) -> Any:
-                # None of them is drawn before it is asked for.
-                if self.contrast.name == "difference":
-                    return a.replicates - b.replicates
-                ratio = a.replicates / b.replicates
-                return ratio if self.contrast.name == "ratio" else np.log(ratio)
+        def replicates(d: Difference) -> Any:
+            a, b = (scores[d.task, d.metric, x].replicates for x in (d.system, d.baseline))
+            if self.contrast.name == "difference":
+                return a - b
+            return a / b if self.contrast.name == "ratio" else np.log(a / b)
 
-            mark = Mark(
-                d.value,
-                d.low,
-                d.high,
-                kind_of(c, d),
-                is_total=d.aggregate is not None,
-                limits=limit.bounds(d),
-                replicates=replicates
-                if len(rows) <= _DENSE and d.n_differing and d.method != "t"
-                else None,
-            )
-            better = d.higher_is_better
-            marks.append((mark.on_own_scale(self.contrast.null, better) if is_free else mark,))
-        level = tabular.level(c.confidence_level)
-        label = f"{self.contrast.column}, {level}"
-        sides = sides_of(found[0], one_pair)
-        if is_free:
-            label = f"{level}, each on its own scale"
-            sides = sides if found[0].higher_is_better else sides[::-1]
-        null = 0.0 if is_free else self.contrast.null
-        return Forest(
-            tuple(marks),
-            at,
-            label,
-            null=null,
-            sides=sides,
-            limit=None if limit.is_none else limit,
-            is_free=is_free,
-        )
+        kinds = ["" if d is None else kind_of(c, d) for d in rows]
+        level, limit = tabular.level(c.confidence_level), marks.Limit(c.margin, c.recovery)
+        return marks.of_differences(rows, kinds, at, level, limit, one_pair, replicates)
 
     def number(self, d: Difference, value: float) -> str:
         """Return a value as it stands in a cell."""
@@ -392,34 +347,31 @@ def _pair_table(differences: _Differences) -> Table:
     both = [e for e in estimates if e.system in pair and (e.task, e.metric) in rows]
     title = f"{_title(both)}, {first.system} {sign} {first.baseline}"
     spare = ["gained, lost", *(name for name, side, _ in names if side == ">")]
-    table = table_of(title, found, columns, n_totals=n_totals, spare=spare)
-    return replace(table, forest=differences.forest(found, len(names) + 2, one_pair=True))
+    draw = partial(differences.forest, found, len(names) + 2, one_pair=True)
+    return table_of(title, found, columns, n_totals=n_totals, spare=spare, draw=draw)
 
 
-def _among(table: Table, others: Sequence[Table]) -> Table:
-    """Return a table whose axis is that of all tables under its metric."""
+def _among(table: Table, others: Sequence[Table]) -> Forest:
+    """Return what is drawn in a table, on the axis of all tables under its metric."""
+    of_metric = table.title.partition(",")[0]
+    every = [one.forest for one in others if one.title.partition(",")[0] == of_metric]
     forest = table.forest
     assert forest is not None
-    of_metric = table.title.partition(",")[0]
-    alike = [
-        one.forest
-        for one in others
-        if one.forest and one.forest.is_free == forest.is_free
-        if one.title.partition(",")[0] == of_metric
-    ]
-    return replace(table, forest=replace(forest, among=tuple(alike)))
+    alike = [one for one in every if one and one.is_free == forest.is_free]
+    return replace(forest, among=tuple(alike))
 
 
 def _all_pairs(differences: _Differences) -> Table:
     """Lay out the differences of several pairs, the largest first, or each pair's by task."""
     found = oriented(differences.comparison, differences.found)
-    names: list[Column] = [_SYSTEM, ("baseline", "<", lambda d: d.baseline)]
+    names: list[Column] = [_system(differences.estimates), ("baseline", "<", lambda d: d.baseline)]
     if has_tasks(found):
         names.append((part_name(differences.comparison.estimates), "<", lambda d: d.task))
     else:
-        found = by_size(found)
-    table = table_of(differences.contrast.of_pair, found, [*names, *differences.columns()])
-    return replace(table, forest=differences.forest(found, len(names)))
+        found = sorted(found, key=lambda d: -d.value if d.higher_is_better else d.value)
+    draw, columns = partial(differences.forest, found, len(names)), differences.columns()
+    title = differences.contrast.of_pair.replace("system", names[0][0])
+    return table_of(title, found, [*names, *columns], draw=draw)
 
 
 def _rank_tables(
@@ -439,7 +391,7 @@ def _rank_tables(
     note += f"{comparison.significance_level:g}{mark}"
     columns: list[Column] = [
         ("#", ">", lambda e: str(place[e.system])),
-        _SYSTEM,
+        _system(best_first),
         *_score(differences.estimates, differences.digits)[:2],
         *_battles(best_first),
         (
@@ -451,8 +403,8 @@ def _rank_tables(
     shows_pairs = n <= _IN_MATRIX if matrix is None else matrix
     hints = () if shows_pairs else ("All pairs: to_text(matrix=True), or to_csv().",)
     spare = (columns[3][0],)
-    ranking = table_of(_title(best_first), best_first, columns, (note,), hints=hints, spare=spare)
-    ranking = replace(ranking, forest=_score_forest([[e] for e in best_first], 2))
+    title, draw = _title(best_first), _drawn([[e] for e in best_first], 2)
+    ranking = table_of(title, best_first, columns, (note,), hints=hints, spare=spare, draw=draw)
     if not shows_pairs:
         return [ranking]
     # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
@@ -520,8 +472,7 @@ def _names(panel: Sequence[Estimate]) -> list[Column]:
     if any(e.metric != panel[0].metric for e in panel):
         columns.append(("metric", "<", lambda e: metric_name(e) if directions else e.metric))
     if has_tasks(panel):
-        units = {e.unit for e in panel}
-        of = plural(units.pop()) if len(units) == 1 else "units"
+        of = plural(only((e.unit for e in panel), "unit"))
         columns.append((of, ">", lambda e: f"{e.n_segments:,}"))
     return columns
 

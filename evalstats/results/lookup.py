@@ -31,7 +31,10 @@ def of_metric(rows: Sequence[Any], metric: str | None) -> list[Any]:
 
 
 def of_task(rows: Sequence[Any], task: str | None) -> list[Any]:
-    """Return the records of a task, or a total; `None` is the last total (of all), or the task."""
+    """Return the records of a task, or a total; `None` is the last total (of all), or the task.
+
+    A total is also found by what it is, "macro".
+    """
     if task is None:
         whole = {row.metric: row.task for row in rows if row.aggregate}
         totals = [row for row in rows if row.aggregate and row.task == whole[row.metric]]
@@ -39,7 +42,9 @@ def of_task(rows: Sequence[Any], task: str | None) -> list[Any]:
         if not whole and len(names) > 1:
             raise InputError(f"there are {len(names)} tasks; give task, one of {', '.join(names)}")
         return totals or list(rows)
-    fitting = [row for row in rows if row.task == task]
+    fitting = [row for row in rows if row.task == task] or [
+        row for row in rows if row.aggregate == task
+    ]
     if not fitting:
         known = ", ".join(distinct(row.task for row in rows if row.task)) or "without names"
         raise InputError(f"must be one of {known}; got {shown(task)}", argument="task")
@@ -98,7 +103,8 @@ def named(rows: Sequence[Any], key: object) -> tuple[list[Any], list[str]]:
     if not names or not all(isinstance(name, str) for name in names):
         raise InputError(f"give names or a place: a task, a metric, a system; got {shown(key)}")
     task = metric = None
-    if len(names) > 1 and names[0] and names[0] in {row.task for row in rows}:
+    tasks = {name for row in rows for name in (row.task, row.aggregate)}
+    if len(names) > 1 and names[0] and names[0] in tasks:
         task = str(names.pop(0))
     systems = {name for row in rows for name in (row.system, getattr(row, "baseline", ""))}
     if len(names) > 1 and names[0] not in systems:

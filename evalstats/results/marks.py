@@ -8,17 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.results.records import Difference, by_pair, contrast_of, has_tasks, is_mixed
+from evalstats.results.records import Difference, contrast_of, distinct
 
 if TYPE_CHECKING:
-    from evalstats.analysis.comparison import Comparison
+    from evalstats.results.estimates import Estimate
     from evalstats.results.tabular import Table
 
 Floats = NDArray[np.float64]
@@ -34,6 +34,8 @@ _FREE = 1.25
 _EDGE = 0.15
 #: Characters of a name that stands beside an axis.
 _SIDE = 16
+#: Rows with a density each, of more there is no room.
+_DENSE = 30
 
 
 @dataclass(frozen=True)
@@ -290,40 +292,75 @@ class Curve:
         return round_sizes(*across), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
 
 
-def oriented(comparison: Comparison, found: Sequence[Difference]) -> list[Difference]:
-    """Return differences as tables, figures and folds show them: the better system first.
+def of_scores(rows: Sequence[Sequence[Estimate]], at: int, label: str) -> Forest:
+    """Return scores with their intervals: of one system a row, or of several one each."""
+    names = distinct(e.system for row in rows for e in row)
+    several = len(rows[0]) > 1
+    is_dense = len(rows) <= _DENSE and not several
+    marks = tuple(tuple(_of_score(e, is_dense) for e in row) for row in rows)
+    return Forest(marks, at, label, series=tuple(names) if several else ())
 
-    The rows of a pair on several tasks have the direction of the total, and those of the only pair
-    under several metrics that of the first. Against a baseline, and of one-sided tests and claims,
-    differences have a direction of their own.
+
+def _of_score(e: Estimate, is_dense: bool) -> Mark:
+    replicates = (lambda: e.replicates) if is_dense and e.method != "t" else None
+    return Mark(e.score, e.low, e.high, is_total=e.aggregate is not None, replicates=replicates)
+
+
+def of_differences(
+    rows: Sequence[Difference | None],
+    kinds: Sequence[str],
+    at: int,
+    level: str,
+    limit: Limit,
+    one_pair: bool = False,
+    replicates: Callable[[Difference], ArrayLike] | None = None,
+) -> Forest:
+    """Return differences with their intervals; of several metrics each on its own scale.
+
+    Of each row there is what kind of a mark it has; a row without a difference has none. `level`
+    says which intervals these are, and `replicates` returns those of a difference.
     """
-    directed = comparison.baseline is not None or comparison.alternative != "two-sided"
-    if directed or comparison.margin is not None or comparison.recovery is not None:
-        return list(found)
-    together = is_mixed(found) or not (has_tasks(found) or len(by_pair(found)) > 1)
-    first: dict[tuple[str, ...], Difference] = {}
-    for d in sorted(found, key=lambda d: d.aggregate is None):
-        first.setdefault((d.system, d.baseline, "" if together else d.metric), d)
-    main = (first[d.system, d.baseline, "" if together else d.metric] for d in found)
-    pairs = zip(found, main, strict=True)
-    return [d.turned() if one.winner == one.baseline else d for d, one in pairs]
+    found = [d for d in rows if d is not None]
+    first, is_free = found[0], len({d.metric for d in found}) > 1
+    contrast, is_dense = contrast_of(first.contrast), len(rows) <= _DENSE
+    marks: list[tuple[Mark, ...]] = []
+    for d, kind in zip(rows, kinds, strict=True):
+        if d is None:
+            marks.append(())
+            continue
+        is_drawn = is_dense and d.n_differing and d.method != "t"
+        mark = Mark(
+            d.value,
+            d.low,
+            d.high,
+            kind,
+            is_total=d.aggregate is not None,
+            limits=limit.bounds(d),
+            replicates=partial(replicates, d) if replicates and is_drawn else None,
+        )
+        own = mark.on_own_scale(contrast.null, d.higher_is_better) if is_free else mark
+        marks.append((own,))
+    return Forest(
+        tuple(marks),
+        at,
+        f"{level}, each on its own scale" if is_free else f"{contrast.column}, {level}",
+        null=0.0 if is_free else contrast.null,
+        sides=sides_of(first, one_pair, is_free),
+        limit=None if limit.is_none else limit,
+        is_free=is_free,
+    )
 
 
-def by_size(found: Iterable[Difference]) -> list[Difference]:
-    """Return differences from the best to the worst."""
-    return sorted(found, key=lambda d: -d.value if d.higher_is_better else d.value)
-
-
-def sides_of(first: Difference, one_pair: bool) -> tuple[str, str]:
-    """Return what lies left and right of the null value of such differences."""
+def sides_of(first: Difference, one_pair: bool = False, is_free: bool = False) -> tuple[str, str]:
+    """Return what lies left and right of the null value; on scales of their own better is right."""
     words = "worse", "better"
     if one_pair:
         names = (first.baseline, first.system)
         a, b = (x if len(x) <= _SIDE else f"{x[: _SIDE - 1]}…" for x in names)
         words = f"{a} better", f"{b} better"
-    return words if first.higher_is_better else words[::-1]
+    return words if first.higher_is_better or is_free else words[::-1]
 
 
 def drawing(tables: Iterable[Table]) -> list[Table]:
     """Return the tables in whose rows something is drawn."""
-    return [table for table in tables if table.forest is not None]
+    return [table for table in tables if table.draw is not None]

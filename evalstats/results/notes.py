@@ -20,6 +20,7 @@ from evalstats.results.records import (
     counted,
     distinct,
     listed,
+    only,
     plural,
 )
 from evalstats.results.signatures import part_name
@@ -58,8 +59,8 @@ _RATIOS = {
 WHOLE = "whole groups"
 #: What totals are, by name, of tasks or domains.
 TOTALS = {
-    "macro": "the mean of the {kind} scores",
-    "micro": "the score of all {kinds} together",
+    "macro": "the mean of the {kind} scores (macro average)",
+    "micro": "the score of all {kinds} together (micro average)",
     "weighted": "a weighted mean of the {kind} scores",
     WHOLE: "the score of all {kinds} together",
 }
@@ -92,6 +93,8 @@ class Limits(NamedTuple):
     aggregate: str | None
     n: int  # units
     unit: str
+    segment: str  # of which groups consist; else the unit
+    part: str  # what tasks are called
     worth: float  # the number of units of one size that say as much
     sizes: tuple[int, ...] = ()  # of groups the smallest and the largest
     by_t: bool = False  # whether there are so few units that t decides, but for 0/1 scores
@@ -103,7 +106,7 @@ class Limits(NamedTuple):
     @property
     def few(self) -> int:
         """The number of units below which they are few."""
-        return FEW if self.unit == "segment" else FEW_GROUPS
+        return FEW if self.unit == self.segment else FEW_GROUPS
 
     @property
     def uneven(self) -> str:
@@ -111,8 +114,8 @@ class Limits(NamedTuple):
         if not self.sizes or self.worth >= UNEVEN * self.n:
             return ""
         return (
-            f"{self.n} {plural(self.unit)} of {self.sizes[0]} to {self.sizes[1]} segments tell as "
-            f"much as about {self.worth:.3g} of equal size"
+            f"{self.n} {plural(self.unit)} of {self.sizes[0]} to {self.sizes[1]} "
+            f"{plural(self.segment)} tell as much as about {self.worth:.3g} of equal size"
         )
 
 
@@ -129,29 +132,30 @@ def comparison_notes(
 ) -> Iterator[str]:
     """Say what limits the verdicts, and then what they are; methods as of `apart_notes`."""
     every = adjustment.differences
-    yield from floor_notes(adjustment, every, estimates[0].unit)
+    part = part_name(estimates)
+    yield from floor_notes(adjustment, every, estimates[0])
     yield from family_notes(adjustment, limits)
     yield from apart_notes(adjustment, methods, contrast)
     yield from limit_notes(limits)
     rows = [d for d in every if d.aggregate is None]
-    units = plural(limits[0].unit) if len({limit.unit for limit in limits}) == 1 else "units"
-    few = f"differ on fewer than {FEW_DIFFERING} {units}"
+    unit = only((limit.unit for limit in limits), "unit")
+    few = f"differ on fewer than {FEW_DIFFERING} {plural(unit)}, so"
     differing = [d for d in rows if 0 < d.n_differing < FEW_DIFFERING]
     rough = [d for d in differing if d.test not in COUNTED]
-    rough_notes = _about(rows, rough, f"{few}: the interval is rough and the p-value large")
+    rough_notes = _about(rows, rough, f"{few} the interval is rough and the p-value large", part)
     yield from (Caution(note, "few") for note in rough_notes)
     changed = [d for d in differing if d.test == "mcnemar"]
-    exact = "McNemar's p is smaller than that of its exact form"
-    if len(changed) == 1 and changed[0].discordant and units == "segments":
+    exact = "McNemar's p is smaller than the exact one"
+    if len(changed) == 1 and changed[0].discordant and unit == limits[0].segment:
         exact += f" (two-sided {changed[0].discordant.exact_pvalue:.4f})"
-    yield from (Caution(note, "few") for note in _about(rows, changed, f"{few}: {exact}"))
+    yield from (Caution(note, "few") for note in _about(rows, changed, f"{few} {exact}", part))
     yield from close_calls(adjustment, every)
     same = [d for d in rows if d.n_differing == 0]
-    yield from _about(rows, same, f"are the same on every {limits[0].unit}, so p = 1")
+    yield from _about(rows, same, f"are the same on every {unit}, so p = 1", part)
     yield from claim_notes(adjustment, margin, recovery)
     if recovery is not None:
         below = [d for d in every if d.n_differing and d.margin_test is None]
-        yield from _about(rows, below, "have a score below 0, so no share of it can be kept")
+        yield from _about(rows, below, "have a score below 0, so no share of it can be kept", part)
     if contrast in _RATIOS:
         yield _RATIOS[contrast]
     if not is_paired:
@@ -163,9 +167,10 @@ def comparison_notes(
         are = "is a 0/1 score" if len(metrics) == 1 else "are 0/1 scores"
         yield f"{listed(metrics)} {are}: {test} are used."
     yield from _total_notes(estimates)
-    yield from _family_notes(adjustment, plural(part_name(estimates)))
+    yield from _family_notes(adjustment, part)
     if len(limits) == 1:
-        yield from (*uneven_notes(limits), *design_notes(by_metric(estimates), estimates[0].unit))
+        yield from uneven_notes(limits)
+        yield from design_notes(by_metric(estimates), estimates[0].unit, estimates[0].segment)
 
 
 def unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
@@ -205,15 +210,15 @@ def apart_notes(adjustment: Adjustment, methods: tuple[str, str], contrast: str)
             yield f'{what} out {null:g}, yet the verdict is "no evidence": {why}.'
 
 
-def _family_notes(adjustment: Adjustment, kinds: str) -> Iterator[str]:
+def _family_notes(adjustment: Adjustment, part: str) -> Iterator[str]:
     """Say what p-values are adjusted for, where that is more than the pairs of a table."""
     rows = {(d.metric, d.task) for d in adjustment.differences if d.aggregate is None}
     n_pairs = len({(d.system, d.baseline) for d in adjustment.differences})
     n_metrics, n_tasks = (len(set(names)) for names in zip(*rows, strict=True))
     if n_tasks > 1 and n_metrics == len(rows) and not adjustment.is_over_metrics:
         yield (
-            "Each task has a metric of its own: p-values are not adjusted for the other tasks, and "
-            'there is no total without aggregate="macro".'
+            f"Each {part} has a metric of its own: p-values are not adjusted for the other "
+            f'{plural(part)}, and there is no total without aggregate="macro".'
         )
     elif n_tasks > 1 and adjustment.name != "none":
         within = " under all metrics" if adjustment.is_over_metrics else ""
@@ -221,8 +226,8 @@ def _family_notes(adjustment: Adjustment, kinds: str) -> Iterator[str]:
         how = "max-T within each and Holm's method over them"
         how = f" (by {how})" if adjustment.name == "max-t" else ""
         yield (
-            f"p ({adjustment.name}) is adjusted for the {n_tasks} {kinds}{pairs}{within}{how}; the "
-            f"total is adjusted apart from them."
+            f"p ({adjustment.name}) is adjusted for the {counted(n_tasks, part)}{pairs}{within}"
+            f"{how}. The total is adjusted apart from them."
         )
     elif adjustment.over == "metrics" and adjustment.name != "none":
         yield f"p ({adjustment.name}) is adjusted for all pairs under all metrics."
@@ -230,8 +235,8 @@ def _family_notes(adjustment: Adjustment, kinds: str) -> Iterator[str]:
     alike = [d for d in adjustment.differences if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
     if adjustment.name == "max-t" and len(alike) > 1:
         yield (
-            f"{len(alike)} pairs have p (max-t) = {least:.4f}: fewer than one resample in {ONE_IN} "
-            f"is as large. Below it Holm's method decides, and it gives larger values here."
+            f"{len(alike)} pairs have p (max-t) = {least:.4f}, the least that resamples show: "
+            f"fewer than one in {ONE_IN} has so large a difference. Holm's method gives no less."
         )
 
 
@@ -240,7 +245,8 @@ def score_notes(estimates: Sequence[Estimate], limits: Sequence[Limits]) -> Iter
     yield from limit_notes(limits)
     yield from _total_notes(estimates)
     if len(limits) == 1:
-        yield from (*uneven_notes(limits), *design_notes(by_metric(estimates), estimates[0].unit))
+        yield from uneven_notes(limits)
+        yield from design_notes(by_metric(estimates), estimates[0].unit, estimates[0].segment)
 
 
 def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
@@ -252,7 +258,7 @@ def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
     rows = [limit for limit in limits if limit.aggregate is None]
     small = [limit for limit in rows if limit.worth < limit.few]
     if len(rows) > 1 and small:
-        names = _names(limit.task for limit in small)
+        names = _names((limit.task for limit in small), small[0].part)
         have = "has" if len(small) == 1 else "have"
         yield (
             f"{names} {have} fewer than {small[0].few} {plural(small[0].unit)}, so intervals and "
@@ -265,7 +271,7 @@ def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
         if not one.by_t:
             yield f"{many}: intervals and p-values are rough below {one.few}. {more}."
         else:
-            if one.unit != "segment" and not one.is_crossed:
+            if one.unit != one.segment and not one.is_crossed:
                 more += "; if these are subjects or domains, give them as strata"
             yield f"{many}: a t test replaces the bootstrap, and intervals are wide. {more}."
     for limit in rows:
@@ -295,14 +301,14 @@ def _concentration_notes(limits: Sequence[Limits]) -> Iterator[str]:
 
 def family_notes(adjustment: Adjustment, limits: Sequence[Limits]) -> Iterator[str]:
     """Say how often families of verdicts over few documents have a false claim."""
-    few = [x for x in limits if x.unit != "segment" and x.worth < x.few and not x.is_crossed]
+    few = [x for x in limits if x.unit != x.segment and x.worth < x.few and not x.is_crossed]
     n_pairs = len({(d.system, d.baseline) for d in adjustment.differences})
     if few and n_pairs > 1 and adjustment.name != "none":
         units = plural(few[0].unit)
         yield (
-            f"{MARK} These verdicts rest on few {units}. In tests on WMT25, with 9 to 37 equal "
-            f"systems, such tables had a false claim in 20 % of trials, at worst in 40 %, not in "
-            f"5 %; with 3 systems in fewer. Without groups it would be in more. Use more {units}."
+            f"{MARK} These verdicts rest on few {units}. In tests on WMT25 with 9 to 37 equal "
+            f"systems, 20 % of such tables had a false claim, and at worst 40 %, where 5 % may. "
+            f"With 3 systems fewer had one, and without groups more. Use more {units}."
         )
 
 
@@ -328,8 +334,8 @@ def _total_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
                 f"share groups are not independent, so no test says whether the difference differs "
                 f"between them."
             )
-        what = TOTALS.get(kind or "", "a function of the {kind} scores")
-        yield f"{name} is {what.format(kind=part, kinds=kinds)}. {how}"
+        what = TOTALS.get(kind or "", f"{kind} of the {{kind}} scores")
+        yield f'The row "{name}" is {what.format(kind=part, kinds=kinds)}. {how}'
 
 
 def claim_notes(
@@ -343,20 +349,20 @@ def claim_notes(
         level += f", {'each by itself' if how == 'none' else adjusted}"
     if (size := margin) is not None:
         yield (
-            f'margin {size:g}: "equivalent" means that the difference is within ±{size:g}, "not '
-            f'worse" that less than {size:g} is lost, "not shown" neither, {level}. CSV and JSON '
-            f"have the smallest margin that can be claimed."
+            f'With a margin of {size:g}, "equivalent" means that the difference is within '
+            f'±{size:g}, "not worse" that less than {size:g} is lost, and "not shown" that neither '
+            f"is shown, {level}. CSV and JSON have the smallest margin that can be claimed."
         )
     if (size := recovery) is not None:
         yield (
-            f'recovery {size:g}: "not worse" means that at least {size:g} of the baseline\'s score '
-            f"is kept, or that at most 1/{size:g} times as many errors are made, {level}. CSV and "
-            f"JSON have the largest share that can be claimed."
+            f'With a recovery of {size:g}, "not worse" means that at least {size:g} of the '
+            f"baseline's score is kept, or that at most 1/{size:g} times as many errors are made, "
+            f"{level}. CSV and JSON have the largest share that can be claimed."
         )
 
 
-def design_notes(designs: Mapping[str, Iterable[Any]], unit: str) -> Iterator[str]:
-    """Say what documents, and runs, add to the errors of scores: a line a metric.
+def design_notes(designs: Mapping[str, Iterable[Any]], unit: str, segment: str) -> Iterator[str]:
+    """Say what groups of segments, and runs, add to the errors of scores: a line a metric.
 
     Of each metric the estimates, or their `design_effect`, `effective_size`, `segment_error` and
     `run_error` by name.
@@ -368,14 +374,16 @@ def design_notes(designs: Mapping[str, Iterable[Any]], unit: str) -> Iterator[st
         if effects := known["design_effect"]:
             times = span([e**0.5 for e in effects], ".2f")
             yield (
-                f"{metric}: counting {plural(unit)} in place of segments multiplies standard "
-                f"errors by {times} (design effect {span(effects, '.2f')}). These segments tell as "
-                f"much as {span(known['effective_size'], '.0f')} independent ones."
+                f"{metric}: counting {plural(unit)} in place of {plural(segment)} multiplies "
+                f"standard errors by {times} (design effect {span(effects, '.2f')}). These "
+                f"{plural(segment)} tell as much as {span(known['effective_size'], '.0f')} "
+                f"independent ones."
             )
         if runs := known["run_error"]:
             alone = span(known["segment_error"], ".3g")
             of_runs = span(runs, ".3g")
-            yield f"{metric}: segments alone give a standard error of {alone}, runs of {of_runs}."
+            alone = f"{metric}: {plural(segment)} alone give a standard error of {alone}"
+            yield f"{alone}, and runs alone {of_runs}."
 
 
 def span(values: Sequence[float], form: str) -> str:
@@ -385,7 +393,7 @@ def span(values: Sequence[float], form: str) -> str:
 
 
 def floor_notes(
-    adjustment: Adjustment, differences: Sequence[Difference], unit: str
+    adjustment: Adjustment, differences: Sequence[Difference], score: Estimate
 ) -> Iterator[str]:
     """Say when no p-value can reach the level, whatever the data."""
     level = adjustment.level
@@ -400,10 +408,11 @@ def floor_notes(
             f"With {adjustment.n_resamples} resamples no p-value{times} can reach {level:g}, "
             f"whatever the data. Use at least {ceil(m / level - 1e-9) - 1} resamples."
         )
-    few = f"differ on so few {plural(unit)} that no p-value{times} can reach "
+    few = f"differ on so few {plural(score.unit)} that no p-value{times} can reach "
     few += f"{level:g}, whatever the data. Use more"
     rows = [d for d in adjustment.differences if d.aggregate is None]
-    yield from _about(rows, [d for d in opened if d not in drawn], few)
+    opened = [d for d in opened if d not in drawn]
+    yield from _about(rows, opened, few, part_name([score]))
 
 
 def close_calls(
@@ -447,16 +456,18 @@ def carried_notes(
     if narrow and 2 * len(narrow) >= len(tests):
         differ, worth = (median(x) for x in zip(*narrow, strict=True))
         yield (
-            f"Of the {differ:.0f} {plural(unit)} that differ {compared}about {worth:.0f} hold most "
-            f"of the difference{consequence} (simulated at level 0.05). Look at these outputs, or "
-            f"use more {plural(unit)}."
+            f"Of the {differ:.0f} {plural(unit)} that differ{compared}, about {worth:.0f} hold "
+            f"most of the difference. {consequence} (simulated at level 0.05). Look at these "
+            f"outputs, or use more {plural(unit)}."
         )
 
 
-def _about(rows: Sequence[Difference], few: Sequence[Difference], what: str) -> Iterator[str]:
+def _about(
+    rows: Sequence[Difference], few: Sequence[Difference], what: str, part: str
+) -> Iterator[str]:
     """Say what is so of these few differences, among the rows of all tasks."""
     if few and len({d.task for d in rows}) > 1:
-        yield f"On {_names(d.task for d in few)} systems {what}."
+        yield f"On {_names((d.task for d in few), part)}, systems {what}."
     elif len(few) > NAMED:
         yield f"{len(few)} pairs {what}."
     elif few:
@@ -466,6 +477,6 @@ def _about(rows: Sequence[Difference], few: Sequence[Difference], what: str) -> 
         yield f"{'; '.join(f'{pair} ({listed(of)})' for pair, of in pairs.items())} {what}."
 
 
-def _names(tasks: Iterable[str]) -> str:
+def _names(tasks: Iterable[str], part: str) -> str:
     names = distinct(tasks)
-    return ", ".join(names) if len(names) <= NAMED else f"{len(names)} tasks"
+    return listed(names) if len(names) <= NAMED else f"{len(names)} {plural(part)}"

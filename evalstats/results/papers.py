@@ -22,7 +22,7 @@ from evalstats.results.records import (
     ranked,
     whole_sizes,
 )
-from evalstats.results.signatures import Signature, part_name
+from evalstats.results.signatures import Signature, part_name, system_name
 from evalstats.results.tabular import Table
 from evalstats.results.version import DISTRIBUTION, version
 
@@ -120,7 +120,7 @@ def paper_table(
     arrow = f" {tabular.direction(firsts[0].higher_is_better)}" if len(metrics) == 1 else ""
     note = "Emphasised: the best of each column"
     if (c := comparison) is not None:
-        level = f"at {c.significance_level:g}{mark_of(c, estimates[0].unit)}"
+        level = f"at {c.significance_level:g}{mark_of(c, estimates[0])}"
         if c.adjustment in _ADJUSTMENTS and any(
             c.adjusted.n_compared(d) > 1 for d in c.differences
         ):
@@ -131,7 +131,7 @@ def paper_table(
             note += f"worse ({WORSE}) than {c.baseline} {level}"
     return Table(
         f"{listed(metrics)}{arrow}, {of}",
-        ("system", *paper.headers),
+        (system_name(estimates), *paper.headers),
         tuple(rows),
         "<" + ">" * len(paper.columns),
         notes=(f"{note}.",),
@@ -186,7 +186,7 @@ _ADJUSTMENTS = {
 }
 #: What systems share, by the signature, where that is not their segments alone.
 _PAIRED = {
-    "no": "Each system has segments of its own, which are resampled within it (Welch, 1947).",
+    "no": "Each system has {units} of its own, which are resampled within it (Welch, 1947).",
     "runs": "Runs of the same number share a prompt or seed and are taken together.",
 }
 #: Before the weight of a judge, in settings of metrics.
@@ -204,7 +204,7 @@ def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) 
         tests = tests.replace("the paired bootstrap", "the bootstrap")
         tests = tests.replace("a paired t", "Welch's t")
     if paired in _PAIRED:
-        found.append(_PAIRED[paired])
+        found.append(_PAIRED[paired].format(units=plural(estimates[0].unit)))
     side = "Two-sided" if c.alternative == "two-sided" else f"One-sided ({c.alternative})"
     found.append(f"{side} p-values come from {tests}.")
     claims = ""
@@ -248,9 +248,10 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
                 f"Standard errors are those of {listed([plural(x) for x in labels])} together "
                 f"(Cameron, Gelbach and Miller, 2011)."
             )
-        elif first.unit != "segment" or within:
-            what = "Segments" if first.unit == "segment" else f"Whole {plural(first.unit)}"
-            found.append(f"{what} are drawn{within}.")
+        elif first.unit != first.segment or within:
+            whole = "Whole " if first.unit != first.segment else ""
+            what = f"{whole}{plural(first.unit)} are drawn{within}."
+            found.append(what[0].upper() + what[1:])
         runs = [x.removeprefix("runs:") for x in analysis.settings if x.startswith("runs:")]
         if first.run_error is not None and runs:
             found.append(
@@ -279,13 +280,14 @@ def _judged(estimates: Sequence[Estimate]) -> list[str]:
     if not weights:
         return []
     labels = [x for s in signatures for x in dict(s.analysis).get("labels", "").split(",") if x]
-    people = f" of {span(list(map(float, labels)), ',.0f')} segments" if labels else ""
+    units = plural(estimates[0].segment)
+    people = f" of {span(list(map(float, labels)), ',.0f')} {units}" if labels else ""
     # One that is not tuned is 1.
     shares = re.findall(rf"{_JUDGED}:?([^,]*)", ",".join(weights))
     whose = "Judges'" if any("+" in x for x in shares) else "A judge's"
     each = [float(one or 1) for x in shares for one in x.split("+")]
     return [
-        f"{whose} scores of all segments are corrected by people's labels{people} "
+        f"{whose} scores of all {units} are corrected by people's labels{people} "
         f"(prediction-powered inference; Angelopoulos, Duchi and Zrnic, 2023), with λ = "
         f"{span(each, '.2f')}."
     ]

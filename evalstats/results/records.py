@@ -107,7 +107,11 @@ def accepting(notes: Iterable[str], kinds: Sequence[str]) -> list[str]:
 
 
 def lacking_unlike(
-    systems: Sequence[str], lacking: Sequence[int], sizes: Sequence[int], both: int = 0
+    systems: Sequence[str],
+    lacking: Sequence[int],
+    sizes: Sequence[int],
+    both: int = 0,
+    unit: str = "item",
 ) -> str:
     """Say that one system clearly lacks more of its items than another; empty where none does.
 
@@ -121,7 +125,7 @@ def lacking_unlike(
     if pvalue > _UNLIKE:
         return ""
     counts = [f"{lacking[i]:,} of {sizes[i]:,}" for i in (most, least)]
-    said = f"{systems[most]} lacks {counts[0]} items and {systems[least]} {counts[1]}"
+    said = f"{systems[most]} lacks {counts[0]} {plural(unit)} and {systems[least]} {counts[1]}"
     return f"{said}, which is no accident (p = {pvalue:.2g})"
 
 
@@ -522,6 +526,12 @@ def distinct(items: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(items))
 
 
+def only(words: Iterable[str], otherwise: str) -> str:
+    """Return the one word that all are, or another where they differ."""
+    different = set(words)
+    return different.pop() if len(different) == 1 else otherwise
+
+
 def by_metric(rows: Iterable[Any]) -> dict[str, list[Any]]:
     """Return the records of each metric."""
     found: dict[str, list[Any]] = {}
@@ -583,10 +593,10 @@ def ranked(estimates: Iterable[Estimate]) -> list[Estimate]:
     return sorted(estimates, key=lambda e: -e.score if e.higher_is_better else e.score)
 
 
-def mark_of(comparison: Comparison, unit: str) -> str:
-    """Return the mark of a claim about such units, or nothing: notes are all that files keep."""
+def mark_of(comparison: Comparison, score: Estimate) -> str:
+    """Return the mark of a claim about groups, or nothing: notes are all that files keep."""
     noted = any(note.startswith(MARK) for note in comparison.notes)
-    return f" {MARK}" if noted and unit != "segment" else ""
+    return f" {MARK}" if noted and score.unit != score.segment else ""
 
 
 def kind_of(comparison: Comparison, d: Difference) -> str:
@@ -621,9 +631,9 @@ def whole_sizes(estimates: Sequence[Estimate]) -> str:
         return f"{min(numbers):,} to {counted(max(numbers), first.unit)}"
     effect, worth = first.design_effect, first.effective_size
     own = counted(first.n_segments, first.unit)
-    if first.unit == "segment" or not effect or worth is None:
+    if first.unit == first.segment or not effect or worth is None:
         return own
-    return f"{own} of {counted(round(worth * effect), 'segment')}"
+    return f"{own} of {counted(round(worth * effect), first.segment)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -697,3 +707,22 @@ def is_mixed(records: Iterable[Any]) -> bool:
     rows = list(records)
     metrics = {row.metric for row in rows if row.aggregate is None}
     return any(row.metric not in metrics for row in rows)
+
+
+def oriented(comparison: Comparison, found: Sequence[Difference]) -> list[Difference]:
+    """Return differences as tables, figures and folds show them: the better system first.
+
+    The rows of a pair on several tasks have the direction of the total, and those of the only pair
+    under several metrics that of the first. Against a baseline, and of one-sided tests and claims,
+    differences have a direction of their own.
+    """
+    directed = comparison.baseline is not None or comparison.alternative != "two-sided"
+    if directed or comparison.margin is not None or comparison.recovery is not None:
+        return list(found)
+    together = is_mixed(found) or not (has_tasks(found) or len(by_pair(found)) > 1)
+    first: dict[tuple[str, ...], Difference] = {}
+    for d in sorted(found, key=lambda d: d.aggregate is None):
+        first.setdefault((d.system, d.baseline, "" if together else d.metric), d)
+    main = (first[d.system, d.baseline, "" if together else d.metric] for d in found)
+    pairs = zip(found, main, strict=True)
+    return [d.turned() if one.winner == one.baseline else d for d, one in pairs]

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 from evalstats.results.version import version
-
-if TYPE_CHECKING:
-    from evalstats.results.estimates import Estimate
 
 #: What was done to make a number, in the order in which signatures say it.
 _KEYS = (
     *("nrefs", "labels", "power", "test", "alt", "adj", "margin", "recovery", "contrast", "over"),
     *("paired", "ci", "alpha", "checks", "level", "n", "seed", "weights", "resolution"),
-    *("by", "strata", "unit", "evalstats", "numpy"),
+    *("by", "strata", "unit", "from", "evalstats", "numpy"),
 )
 
 
@@ -100,9 +97,16 @@ class Signature:
         return "|".join(self.parts)
 
 
-def part_name(estimates: Iterable[Estimate]) -> str:
-    """Return what the parts of a comparison are called: "task", or after a label "domain"."""
-    return dict(Signature.of(next(iter(estimates)).signature).analysis).get("by", "task")
+def part_name(rows: Iterable[Any]) -> str:
+    """Return what the tasks of scores, or checks, are called: "task", or after a label "domain"."""
+    return dict(Signature.of(next(iter(rows)).signature).analysis).get("by", "task")
+
+
+def system_name(rows: Iterable[Any]) -> str:
+    """Return what the systems of scores, or ranks, are called: "system", or of metrics "metric"."""
+    settings = Signature.of(next(iter(rows)).signature).settings
+    words = (x.partition(":") for x in settings)
+    return next((word for key, _, word in words if key == "systems"), "system")
 
 
 def together(signatures: Sequence[Signature]) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from evalstats.checks import is_unseen
@@ -26,7 +27,7 @@ class Table:
     `notes` say what is in the table, and `hints` where there is more: what is no matter of a paper.
     `spare` are the places of columns that one can do without where there is no room for all: the
     first of them goes first.
-    `forest` is what HTML and figures draw in the rows, which text and LaTeX leave out.
+    `draw` returns what HTML and figures draw in the rows; text and LaTeX never call it.
     """
 
     title: str
@@ -38,7 +39,12 @@ class Table:
     bold: frozenset[tuple[int, int]] = frozenset()
     hints: tuple[str, ...] = ()
     spare: tuple[int, ...] = ()
-    forest: Forest | None = None
+    draw: Callable[[], Forest] | None = None
+
+    @cached_property
+    def forest(self) -> Forest | None:
+        """What is drawn in the rows, if anything."""
+        return self.draw and self.draw()
 
     def lines(self, width: int | None = None) -> tuple[list[str], list[str]]:
         """Return aligned columns for a terminal, and what those are called that had no room."""
@@ -99,6 +105,7 @@ def table_of(
     n_totals: int = 0,
     hints: tuple[str, ...] = (),
     spare: Sequence[str] = (),
+    draw: Callable[[], Forest] | None = None,
 ) -> Table:
     """Return a table with a row a record.
 
@@ -109,19 +116,21 @@ def table_of(
     header = tuple(heading for heading, _, _ in columns)
     align = "".join(side for _, side, _ in columns)
     places = tuple(header.index(heading) for heading in spare if heading in header)
-    return Table(
-        title, header, rows, align, notes=notes, n_totals=n_totals, hints=hints, spare=places
-    )
+    return Table(title, header, rows, align, notes, n_totals, hints=hints, spare=places, draw=draw)
 
 
 @dataclass(frozen=True)
 class Page:
-    """Tables with sentences above them, notes below them, and signatures below these."""
+    """Tables with sentences above them, notes below them, and signatures below these.
+
+    Lines of the sentences above have `opening` cells where no terminal says how many.
+    """
 
     tables: Sequence[Table]
     notes: Sequence[str] = ()
     signatures: Sequence[str] = ()
     above: Sequence[str] = ()
+    opening: int | None = None
 
     def text(self, width: int | None = None) -> str:
         """Return what a terminal shows, in lines of so many cells at most."""
@@ -134,8 +143,8 @@ class Page:
         hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
         below = (*self.notes, *hints, *self.signatures)
         above, rest = (
-            "\n".join(line for text in some for line in wrapped(text, width))
-            for some in (self.above, below)
+            "\n".join(line for text in some for line in wrapped(text, at))
+            for some, at in ((self.above, width or self.opening), (below, width))
         )
         return "\n\n".join([above, *parts, rest]).strip("\n")
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, takewhile
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 from unicodedata import combining, east_asian_width
 
 #: No terminal is taken to be narrower.
@@ -33,9 +33,10 @@ def of(text: str) -> int:
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def of_terminal() -> int | None:
-    """Return the columns of the terminal that is printed on; None where there is none."""
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+def of_terminal(stream: TextIO | None = None) -> int | None:
+    """Return the columns of the terminal that a stream is, standard output by default, or None."""
+    stream = stream or sys.stdout
+    is_terminal = stream is not None and stream.isatty()
     return shutil.get_terminal_size().columns if is_terminal else None
 
 
@@ -112,10 +113,10 @@ class Column(NamedTuple):
         return min(self.width, max(shortest, of_numbers))
 
 
-def _cut(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
+def cut(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
     """Return texts of so many cells each, cut in the middle, where those that differ still do.
 
-    >>> _cut(["general-a.en-cs", "general-b.en-cs"], [11, 11])
+    >>> cut(["general-a.en-cs", "general-b.en-cs"], [11, 11])
     ['general-a…s', 'general-b…s']
     """
     width, n_distinct = min(widths, default=1), len(set(texts))
@@ -132,7 +133,7 @@ def _cut(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
     n_shared = sum(1 for _ in alike)
     if len(long) == 1 or n_shared < 2:
         return first
-    return _cut([f"…{text[n_shared:]}" if text in long else text for text in texts], widths)
+    return cut([f"…{text[n_shared:]}" if text in long else text for text in texts], widths)
 
 
 def _ends(text: str, n_first: int, n_last: int) -> str:
@@ -166,15 +167,18 @@ def fitted(
         for some in (kept, tight):
             if total(some) <= limit:
                 return [some], left_out
-    cut = tight
+    last = tight
     for shortest in (_SHORTEST, _READABLE) if cuts else ():
-        cut = _narrowed(tight, int(limit), shortest)
-        if total(cut) <= limit:
-            return [cut], left_out
+        last = _narrowed(tight, int(limit), shortest)
+        if total(last) <= limit:
+            return [last], left_out
     # The first columns say which row it is, in every part.
-    names = list(takewhile(lambda column: column.side == "<", cut)) or cut[:1]
+    names = list(takewhile(lambda column: column.side == "<", last)) or last[:1]
+    beside = max((column.width + column.gap for column in last[len(names) :]), default=0)
+    if cuts and total(names) + beside > limit:
+        names = _narrowed(names, int(limit - beside), _SHORTEST)
     blocks = [list(names)]
-    for column in cut[len(names) :]:
+    for column in last[len(names) :]:
         if total([*blocks[-1], column]) > limit and len(blocks[-1]) > len(names):
             blocks.append(list(names))
         blocks[-1].append(column)
@@ -196,10 +200,10 @@ def _narrowed(columns: Sequence[Column], limit: int, shortest: int) -> list[Colu
         widths[at] -= 1
     # Headers are cut together, since some are names of systems.
     lines = [(line, w) for column, w in zip(columns, widths, strict=True) for line in column.head]
-    heads = iter(_cut([line for line, _ in lines], [w for _, w in lines]))
-    cut = []
+    heads = iter(cut([line for line, _ in lines], [w for _, w in lines]))
+    made = []
     for column, w in zip(columns, widths, strict=True):
         is_number = column.side == ">"
-        cells = column.cells if is_number else _cut(column.cells, [w] * len(column.cells))
-        cut.append(column._replace(head=list(islice(heads, len(column.head))), cells=cells))
-    return cut
+        cells = column.cells if is_number else cut(column.cells, [w] * len(column.cells))
+        made.append(column._replace(head=list(islice(heads, len(column.head))), cells=cells))
+    return made

@@ -1,10 +1,7 @@
 """The waist of the hourglass: statistics of S systems on N segments, `(S, N, k)`.
 
-- `segments`: `SegmentStatistics`
-- `values`: the numbers in it
-- `names`: names of systems and segments, labels of groups
-- `extraction`, `runs`: texts to statistics; of several runs of each system, side by side
-- `guards`: what is said of texts that a metric is not made for
+- `segments`: `SegmentStatistics`, its numbers, names of systems and segments, labels of groups
+- `extraction`: texts to statistics; what is said of texts that a metric is not made for
 - `interchange`, `archives`: statistics as files
 - `files`: texts of files and pipes, compressed or not, and the test sets that sacreBLEU knows
 

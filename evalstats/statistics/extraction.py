@@ -19,10 +19,8 @@ from evalstats.metrics import BLEU, CHRF, Metric, as_metric, is_built_in
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
 from evalstats.resampling.executors import Reporting, Workers, as_workers, run_all, usable_cores
 from evalstats.statistics.files import Lines
-from evalstats.statistics.guards import Cautions, cautions_of
 from evalstats.statistics.interchange import narrowest
-from evalstats.statistics.names import as_names, as_segment_ids
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, as_names, as_segment_ids
 from evalstats.text.ragged import blocks
 from evalstats.text.references import (
     Encoded,
@@ -34,15 +32,21 @@ from evalstats.text.references import (
     encoded,
     fingerprint_of,
 )
+from evalstats.text.tokenization import language_of, n_marked
 
 Progress = Callable[[int, int, str], None]
 Metrics = str | Metric | Sequence[str | Metric]
 #: A metric, and the name and outputs of a system that it scores.
 Job = tuple[Metric, str, Any]
+Texts = Sequence[str] | Lines
+#: What is said of texts that a metric is not made for, by the system; "" is all of them.
+Cautions = Mapping[str, tuple[str, ...]]
 #: A block of files has so many bytes of the references, at most: few enough that an interruption
 #: need not wait long, and that what is made of them stays near the core.
 _BLOCK_BYTES = 1 << 20
 _BLOCK_LINES = 1 << 15
+#: The least number, and the least share, of empty outputs that is worth a word.
+_MOST_EMPTY, _SHARE_EMPTY = 3, 0.05
 
 
 @also_called(systems="hypotheses", metrics="metric")
@@ -317,3 +321,40 @@ def depth(outputs: Any) -> int:
 def is_list(value: object) -> bool:
     """Return whether a value is a list, or an array, of several."""
     return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def cautions_of(
+    metrics: Sequence[Metric], outputs: Mapping[str, Texts], references: Texts
+) -> list[Cautions]:
+    """Return for each metric what texts, and one reference of each segment, may make invalid."""
+    language, (are_tokenised, n_absent) = language_of(references), n_marked(references)
+    of_all: list[str] = []
+    if all("\t" in text for text in references):
+        n = 1 + min(text.count("\t") for text in references)
+        of_all.append(
+            f"Every reference has a tab: if it is {n} references, give --num-refs {n}, or in "
+            f"Python a list of {n} strings"
+        )
+    empty: dict[str, str] = {}
+    tokenised: dict[str, str] = {}
+    for name, texts in outputs.items():
+        n, (n_tokenised, n_empty) = len(texts), n_marked(texts)
+        if n_empty - n_absent >= max(_MOST_EMPTY, _SHARE_EMPTY * n):
+            empty[name] = f"{n_empty:,} of {n:,} outputs of {name} are empty"
+        if n_tokenised:
+            tokenised[name] = (
+                f"{n_tokenised:,} of {n:,} outputs of {name} end in ' .', as tokenised text does"
+            )
+    found: list[Cautions] = []
+    for metric in metrics:
+        why, expects = metric.unsuited(language), ""
+        if not are_tokenised:
+            expects = "and the references do not: detokenise them"
+        elif isinstance(metric, BLEU) and metric.tokenizer != "none":
+            expects = f"and {metric.name} expects text that is not: detokenise it"
+        own = {"": [*of_all, *([f"{metric.name}: {why}"] if why else [])]}
+        for name in outputs:
+            marks = f"{tokenised[name]}, {expects}" if expects and name in tokenised else ""
+            own[name] = [f for f in (empty.get(name), marks) if f]
+        found.append({name: tuple(f"{x}." for x in said) for name, said in own.items() if said})
+    return found

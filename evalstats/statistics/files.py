@@ -20,7 +20,7 @@ from typing import BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.errors import Argument, InputError, InputTypeError
+from evalstats.errors import InputError, InputTypeError
 from evalstats.text.ragged import blocks
 
 #: What stands for standard input in place of a file.
@@ -58,24 +58,7 @@ PATIENCE = 10.0
 
 
 class Lines:
-    r"""The lines of a UTF-8 text file, kept as its bytes: strings take twice the memory and more.
-
-    Lines end at "\n" only: other Unicode line separators occur inside segments. Empty lines are
-    segments. Of a line, trailing whitespace is dropped. A byte order mark is part of the first
-    token, as it is to sacreBLEU, unless the lines are labels.
-
-    Parameters
-    ----------
-    path : str
-        Of a file, `.gz` included, or `-` for standard input.
-    labels : bool
-        Whether the lines are labels or ids, not texts.
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be read, is empty or is not UTF-8.
-    """
+    """What `read_lines` reads, kept as its bytes: strings take twice the memory and more."""
 
     def __init__(self, path: str, labels: bool = False) -> None:
         self.path = path
@@ -208,28 +191,6 @@ def stem_of(path: str) -> str:
     return Path(path.removesuffix(".gz")).stem if path != STDIN else "stdin"
 
 
-def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]:
-    """Return the names given, or what tells the names of files apart.
-
-    These are without their last suffix, and without the parts between dots, but for those in
-    numbers, with which all of them begin or end, unless a single sign were left of one.
-    """
-    if names is not None and len(names) != len(paths):
-        raise InputError(
-            f"needs one name for each of the {len(paths)} inputs, got {len(names)}",
-            argument="names",
-        )
-    chosen = list(names or map(stem_of, paths))
-    for i, name in enumerate(chosen):
-        if name in chosen[:i]:
-            raise InputError(
-                f"system name {name!r} comes from both {paths[chosen.index(name)]} and {paths[i]}; "
-                f"give different ",
-                Argument("names"),
-            )
-    return chosen if names else apart(chosen)
-
-
 def apart(names: Sequence[str]) -> list[str]:
     """Return names without the parts with which all begin or end; two signs of each are left."""
     parts = [_DOT.split(name) for name in names]
@@ -239,37 +200,6 @@ def apart(names: Sequence[str]) -> list[str]:
                 del of[end]
     short = [".".join(of) for of in parts]
     return short if all(len(name) > 1 for name in short) else list(names)
-
-
-def test_set_files(test_set: str, langpair: str) -> list[str]:
-    """Return the reference files of one of sacreBLEU's test sets; downloads what is not cached."""
-    from sacrebleu import utils
-    from sacrebleu.dataset import DATASETS
-
-    if test_set not in DATASETS:
-        raise InputError(
-            f"test set {test_set!r} is not one of sacreBLEU's; `sacrebleu --list` prints them"
-        )
-    pairs = sorted(DATASETS[test_set].langpairs)
-    if langpair not in pairs:
-        raise InputError(
-            f"language pair {langpair!r} is not in {test_set}; it has {', '.join(pairs)}"
-        )
-    try:
-        files: list[str] = utils.get_reference_files(test_set, langpair)
-    # sacreBLEU ends the process when a download fails its checks.
-    except (OSError, SystemExit) as error:
-        # Without a network the texts may still be there, though not what they were made from.
-        cache = Path(utils.SACREBLEU_DIR, test_set)
-        pattern = f"{test_set.replace('/', '_')}.{langpair}.ref*"
-        files = sorted(str(path) for path in cache.glob(pattern))
-        if not files:
-            raise InputError(
-                f"test set {test_set}/{langpair} is not cached and could not be downloaded: {error}"
-            ) from error
-    if not files:
-        raise InputError(f"test set {test_set}/{langpair} has no references")
-    return files
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from evalstats.checks import shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import BUILT_IN, OF_DESIGNS, Metric, as_metric
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 from evalstats.results.version import version
 
 _FORMAT, _VERSION, _ARRAY = "evalstats segment statistics", 1, "statistics"
@@ -31,6 +31,8 @@ _PLAIN: dict[str, tuple[type, ...]] = {
     "segment_ids": (list, NoneType),
     "reference_label": (str, NoneType),
     "fingerprint": (str, NoneType),
+    "unit": (str,),
+    "part": (str,),
 }
 #: Mappings, which few files have.
 _RARE = ("labels", "cautions")
@@ -39,7 +41,7 @@ _SCALARS = (bool, int, float, str, NoneType)
 _OWN = {
     **{kind.__name__: kind.__module__ for kind in BUILT_IN},
     **OF_DESIGNS,
-    "Judged": "evalstats.designs.judges.judged",
+    "Judged": "evalstats.designs.judges",
 }
 
 
@@ -52,11 +54,7 @@ def write(path: str | os.PathLike[str], table: Any) -> None:
         "format": _FORMAT,
         "version": _VERSION,
         "evalstats": version(),
-        "metric": {
-            **identity(metric),
-            "signature": table.metric_signature,
-            **made_by(metric),
-        },
+        "metric": {**identity(metric), "signature": table.metric_signature, **made_by(metric)},
         **{name: getattr(table, name) for name in _PLAIN},
         **{name: dict(given) for name in _RARE if (given := getattr(table, name))},
     }

@@ -239,12 +239,7 @@ def find_candidates(
 
 
 def _grow(
-    tokens: Ragged,
-    refs: Ragged,
-    alignment: Alignment,
-    token: Index,
-    which: Index,
-    position: Index,
+    tokens: Ragged, refs: Ragged, alignment: Alignment, token: Index, which: Index, position: Index
 ) -> Index:
     """Extend matches of one word, (M,), and keep what is worth a shift.
 

@@ -20,7 +20,7 @@ from evalstats.analysis.options import EstimateOptions
 from evalstats.checks import also_called, check_same_index, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
-from evalstats.resampling.products import exact_grid
+from evalstats.resampling.weighted import exact_grid
 from evalstats.results.estimates import Estimate
 from evalstats.statistics.extraction import rows_of
 from evalstats.statistics.interchange import is_same_metric, narrowest
@@ -87,10 +87,7 @@ class Accumulator:
             Which segments these are: n positions in the data set (never in a batch or on a rank),
             or names. For all batches or for none.
 
-        Raises
-        ------
-        InputError
-            For bad input; what was collected stays as it was.
+        Bad input raises an `InputError`, and what was collected stays as it was.
         """
         check_same_index({"hypotheses": hypotheses, "references": references, "ids": ids})
         if not isinstance(hypotheses, np.ndarray):
@@ -107,10 +104,7 @@ class Accumulator:
     def merge(self, other: Accumulator) -> Accumulator:
         """Add what another accumulator has collected, and return this one.
 
-        Raises
-        ------
-        InputError
-            For another metric, or where only one of the two has ids.
+        Another metric, or ids in only one of the two, raise an `InputError`.
         """
         if not isinstance(other, Accumulator):
             raise InputTypeError(f"other must be an Accumulator, got {type(other).__name__}")
@@ -143,10 +137,7 @@ class Accumulator:
     def compute(self) -> float:
         """Return the corpus score of all segments so far.
 
-        Raises
-        ------
-        InputError
-            When there are no segments, or an id came with different statistics.
+        No segments, or an id with different statistics, raise an `InputError`.
         """
         # On the grid sums of fractions are exact too; it is the grid of `estimate`.
         rows = self.statistics().values[0]

@@ -7,7 +7,7 @@ significance level for the whole run, and corrects the best score for having bee
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from hashlib import sha256
 from json import dumps, loads
@@ -19,24 +19,27 @@ from numpy.typing import NDArray
 from evalstats.checks import also_called, check_same_index, integer, listed, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
+from evalstats.pictures import figures
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import files, tabular, widths
+from evalstats.results.notes import carried_notes
 from evalstats.results.records import counted
 from evalstats.results.signatures import Signature
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
-from evalstats.statistics.names import group_codes
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, group_codes
 from evalstats.text.references import References
 from evalstats.training.accumulator import Accumulator, checksums
-from evalstats.training.check_records import Checkpoint, Selected, as_table, curve, run_notes
-from evalstats.training.history import History, Outputs, Rules
-from evalstats.training.selection import OutOfBag
+from evalstats.training.history import Checkpoint, History, OutOfBag, Outputs, Rules, Selected
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_VERSION = 4
+_VERSION = 5
+#: A table has the last checks, so many, beside the real improvements and the best step.
+_MOST_ROWS = 20
+#: With up to so many checks, each has a bar in the figure; with up to so many, an open marker.
+_BARS, _OPEN = 25, 60
 
 
 class Gold(list[Any]):
@@ -108,7 +111,7 @@ class Monitor:
     so far and from how strongly its looks depend on one another (`evalstats.training.history`).
 
     *The selected checkpoint* (`selected`) has the best score of all, corrected by what resamples
-    would choose, and how that scores on the segments they left out (`evalstats.training.selection`;
+    would choose, and how that scores on the segments they left out (`evalstats.training.history`;
     Tsamardinos, Greasidou and Borboudakis, 2018).
 
     A check that is interrupted leaves everything as it was before.
@@ -160,9 +163,8 @@ class Monitor:
             labels = listed(groups, "groups", "labels, one a segment")
             self._codes = group_codes(labels, len(references or labels))
         sizes = None if self._codes is None else np.bincount(self._codes)
-        self._n_units = None if references is None else len(references)
-        if sizes is not None:
-            self._n_units, sizes = len(sizes), sizes if np.any(sizes > 1) else None
+        if sizes is not None and not np.any(sizes > 1):
+            sizes = None
         levels = (significance_level, expected_checks, confidence_level)
         self.rules = Rules(self.metric, patience, *levels, self.seed, sizes)
         self._bags: OutOfBag | None = None
@@ -179,10 +181,7 @@ class Monitor:
             N outputs, one a segment; or an `Accumulator` with ids, or a `SegmentStatistics` of one
             system, under the same metric.
 
-        Raises
-        ------
-        InputError
-            For bad input; the monitor stays as it was.
+        Bad input raises an `InputError`, and the monitor stays as it was.
         """
         step = integer(step, "step", 0, 2**53)
         if self.last is not None and step <= self.last.step:
@@ -191,9 +190,11 @@ class Monitor:
                 f"{step}; where a run goes back, load the state of that time (load_state_dict)"
             )
         outputs = self._outputs(hypotheses)
-        bags = self._bags_of(len(outputs.rows))
+        n_units = len(outputs.rows)
+        if self._bags is None or self._bags.n_segments != n_units:
+            self._bags = OutOfBag(n_units, self.n_resamples, self.seed)
         # One assignment: an interruption comes before it or after it.
-        history = self._history.after(step, outputs, self.rules, bags)
+        history = self._history.after(step, outputs, self.rules, self._bags)
         self._history = history
         return history.checks[-1]
 
@@ -225,7 +226,13 @@ class Monitor:
     @property
     def notes(self) -> tuple[str, ...]:
         """A note if few segments decide in at least half of the checks."""
-        return tuple(run_notes(self.checks, self._unit))
+        bases = [check.basis for check in self.checks if check.basis.kurtosis is not None]
+        counts, unit = [(basis.n_differing, basis.worth) for basis in bases], self._unit
+        ending = (
+            f"That is so in most checks. Where every step fails on a few {unit}s of its own, up to "
+            f"one run in seven without any improvement reported one, not one in twenty"
+        )
+        return tuple(carried_notes(counts, unit, " from the best step", ending))
 
     def __repr__(self) -> str:
         """Return the checks as a table, the best step marked, and what follows from them."""
@@ -242,20 +249,19 @@ class Monitor:
         checks = f"{counted(waited, 'check')}{f' of {patience}' if patience else ''}"
         best = f"* best: step {last.best.step:,}, then {checks} without a real improvement"
         lines = [best + (": stop." if self.should_stop else "."), f"Highest: {self.selected}."]
-        return [as_table(self.checks)], [*lines, *self.notes], [self.signature]
+        return [_table(self.checks)], [*lines, *self.notes], [self.signature]
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the run so far, into `ax` if given.
 
-        Raises
-        ------
-        InputError
-            Before the first check, or without matplotlib (``evalstats-text[plot]``).
+        Filled markers are real improvements; the others are open, and left out beyond 60 checks. Up
+        to 25 checks have a bar each, more a band. Before the first check, or without matplotlib
+        (``evalstats-text[plot]``), it is an `InputError`.
         """
         best = self._history.best
         if best is None:
             raise InputError("there is nothing to draw yet; call check first")
-        return curve(self.checks, self.selected, len(best.rows), self._unit, ax)
+        return _curve(self.checks, self.selected, len(best.rows), self._unit, ax)
 
     @property
     def signature(self) -> str:
@@ -287,7 +293,8 @@ class Monitor:
         The checks, the statistics of the best step and a few numbers for each resample: about
         100 kB for BLEU on 2,000 segments and 0.5 kB for every check.
         """
-        return {"version": _VERSION, "options": self._options(), **self._history.state()}
+        state = {"version": _VERSION, "options": self._options(), **self._history.state()}
+        return {**state, "digest": _digest(state)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned, here or in another process.
@@ -298,11 +305,8 @@ class Monitor:
             From a monitor with the same references, metric and options; `patience` and
             `confidence_level` may differ.
 
-        Raises
-        ------
-        InputError
-            For a state of another monitor, or something that is no state at all; this monitor
-            stays as it was.
+        A state of another monitor, or one that is damaged, raises an `InputError`, and this monitor
+        stays as it was.
         """
         try:
             if state["version"] != _VERSION:
@@ -317,7 +321,10 @@ class Monitor:
                         f"state is from a monitor with different {name}: {shown(there)} there, "
                         f"{shown(here)} here"
                     )
-            self._history = History.of_state(state, self.rules, self._n_units, self._bags_of)
+            told = {name: state[name] for name in self.state_dict() if name != "digest"}
+            if _digest(told) != state["digest"]:
+                raise InputError("state is not as state_dict returned it: a part of it has changed")
+            self._history = History.of_state(told, self.rules)
         except InputError:
             raise
         except Exception as error:  # whatever Python raises on something that is no state at all
@@ -335,12 +342,6 @@ class Monitor:
             "n_resamples": self.n_resamples,
             "rng": self.seed,
         }
-
-    def _bags_of(self, n_units: int) -> OutOfBag:
-        """Return the resamples of so many segments or groups."""
-        if self._bags is None or self._bags.n_segments != n_units:
-            self._bags = OutOfBag(n_units, self.n_resamples, self.seed)
-        return self._bags
 
     def _outputs(self, hypotheses: Any) -> Outputs:
         """Return outputs of one step as statistics of segments or groups, validated."""
@@ -400,3 +401,102 @@ class Monitor:
                 "against other references; use the same ones, in the same order, for both"
             )
         return hypotheses
+
+
+def _digest(state: Mapping[str, Any]) -> str:
+    """Return a hash of a state, by which damage is noticed when it is loaded."""
+    return sha256(dumps(state, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _table(checks: Sequence[Checkpoint]) -> tabular.Table:
+    """Lay out the checks of a run, marks on the best one and on those that improved.
+
+    Of many there are the improvements and the last.
+    """
+    best, last = checks[-1].best.step, checks[-_MOST_ROWS:][0].step
+    shown = [c for c in checks if c.step >= last or c.improved or c.step == best]
+    decimals = tabular.decimals([check.standard_error for check in shown])
+    rows = []
+    for c in shown:
+        mark = "*" if c.step == best else "+" if c.improved else ""
+        bounds = tabular.interval(c.low, c.high, decimals)
+        difference = tabular.number(c.difference, decimals, sign=True)
+        compared = (difference, f"{c.pvalue:.2g}", f"{c.level:.2g}")
+        found = ("", "", "") if c.compared_with is None else compared
+        rows.append((mark, f"{c.step:,}", tabular.number(c.score, decimals), bounds, *found))
+    name = f"{checks[0].metric} {tabular.direction(checks[0].higher_is_better)}"
+    interval = tabular.level(checks[-1].confidence_level)
+    title = counted(len(checks), "check")
+    if len(shown) < len(checks):
+        title = f"{len(shown):,} of {title}: the best, real improvements and the last {_MOST_ROWS}"
+    header = ("", "step", name, interval, "difference", "p", "level")
+    marks = ("* best step, + real improvement",) if "+" in {r[0] for r in rows} else ()
+    return tabular.Table(title, header, tuple(rows), "<" + 6 * ">", notes=marks)
+
+
+def _curve(
+    checks: Sequence[Checkpoint],
+    selected: Selected,
+    n_segments: int,
+    unit: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the scores of at least one check with their intervals, and the corrected one."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator, ScalarFormatter, StrMethodFormatter
+
+    axes, blue = figures.own_axes(ax, 2.5), figures.BLUE
+    names = ("step", "score", "low", "high")
+    steps, scores, lows, highs = np.array([[getattr(c, x) for x in names] for c in checks]).T
+    improved = np.array([check.improved for check in checks])
+    if len(checks) <= _BARS:
+        axes.vlines(steps, lows, highs, colors=blue, linewidth=0.8, zorder=1)
+    else:
+        axes.fill_between(steps, lows, highs, color=blue, alpha=0.22, linewidth=0, zorder=1)
+    axes.plot(steps, scores, "-", color=blue, linewidth=0.8, zorder=2)
+    if len(checks) <= _OPEN:
+        look: Any = {"color": figures.GREY, "markerfacecolor": "white", "markeredgewidth": 0.7}
+        axes.plot(steps[~improved], scores[~improved], "o", markersize=3, zorder=3, **look)
+    axes.plot(steps[improved], scores[improved], "o", color=blue, markersize=4, zorder=4)
+    _draw_selected(axes, checks, selected)
+    locator = MaxNLocator(5, integer=True) if len(steps) > 1 else FixedLocator(steps.tolist())
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_formatter(ScalarFormatter(useOffset=False))
+    title = f"{counted(len(checks), 'check')}, {counted(n_segments, unit)}"
+    figures.name_axes(axes, title, "step", "filled: real improvement; diamond: corrected")
+    levels = " and ".join(f"{100 * x:.10g}" for x in sorted({c.confidence_level for c in checks}))
+    arrow = tabular.direction(checks[0].higher_is_better)
+    label = figures.wrapped(f"{checks[0].metric} {arrow}, {levels} % interval", 28)
+    axes.set_ylabel(label, fontsize=figures.SMALL)
+    return axes
+
+
+def _draw_selected(axes: Axes, checks: Sequence[Checkpoint], selected: Selected) -> None:
+    """Draw the corrected score, with a label above the curve (below, if lower is better)."""
+    step, red, higher = selected.step, figures.VERMILLION, checks[0].higher_is_better
+    axes.vlines(step, selected.low, selected.high, colors=red, linewidth=1.2, zorder=5)
+    look: Any = {"color": red, "markerfacecolor": "none"}
+    axes.plot(step, selected.corrected, "D", markersize=6, zorder=6, **look)
+    bottom = min(selected.low, *(check.low for check in checks))
+    top = max(selected.high, *(check.high for check in checks))
+    span = float(top - bottom) or 1.0
+    below, above = (0.05, 0.38) if higher else (0.38, 0.05)
+    axes.set_ylim(bottom - below * span, top + above * span)
+    left, right = axes.get_xlim()
+    place = (step - left) / (right - left)
+    decimals = tabular.decimals([selected.standard_error])
+    observed, corrected = (
+        tabular.number(value, decimals) for value in (selected.score, selected.corrected)
+    )
+    axes.annotate(
+        f"step {step:,}: {observed}\ncorrected: {corrected}",
+        (step, selected.high if higher else selected.low),
+        (step, 0.99 if higher else 0.01),
+        textcoords=("data", "axes fraction"),
+        ha="left" if place < 1 / 3 else "right" if place > 2 / 3 else "center",
+        va="top" if higher else "bottom",
+        color=red,
+        fontsize=figures.SMALL,
+        arrowprops={"arrowstyle": "-", "color": red, "linewidth": 0.6, "linestyle": ":"},
+    )

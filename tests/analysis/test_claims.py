@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats.questions.gates.gate import gated
+from evalstats.questions.gates import gated
 from tests.analysis.test_suites import holm_by_hand
 
 MARKS = es.Mean("marks")

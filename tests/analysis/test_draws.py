@@ -21,9 +21,14 @@ GRADES = {name: values + RNG.normal(size=200) for name, values in PAIR.items()}
 
 @pytest.fixture
 def drawn_rows(monkeypatch):
-    """Record every draw."""
+    """Record the metrics of every draw."""
     calls, draw = [], drawn.totals_scored
-    monkeypatch.setattr(drawn, "totals_scored", lambda *a: calls.append(1) or draw(*a))
+
+    def recorded(scored, *arguments):
+        calls.append([s.name for s in scored])
+        return draw(scored, *arguments)
+
+    monkeypatch.setattr(drawn, "totals_scored", recorded)
     return calls
 
 
@@ -100,3 +105,25 @@ def test_who_lets_go_of_a_result_lets_go_of_its_statistics(ask):
         assert known() is None
     finally:
         gc.enable()
+
+
+def test_planning_draws_nothing_and_a_composite_draws_a_task_once(drawn_rows):
+    rng = np.random.default_rng(9)
+    names = ("first", "second", "third")
+    tasks = {
+        task: [
+            es.extract({s: rng.normal(size=40) for s in "ABC"}, metric=es.Mean(name))
+            for name in names
+        ]
+        for task in ("x", "y")
+    }
+    result = es.Suite(tasks).compare(n_resamples=99)
+    # Each task at once, and a total for each metric.
+    assert len(drawn_rows) == 5
+    drawn_rows.clear()
+    plan = result.power(task="x", metric="first", difference=0.5)
+    assert drawn_rows == []
+    alone = es.power(tasks["x"][0], difference=0.5)
+    assert [p.needed for p in plan] == [p.needed for p in alone]
+    result.ranking(task="x", composite="borda")
+    assert drawn_rows == [list(names)]

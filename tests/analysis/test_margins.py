@@ -148,7 +148,9 @@ def test_equal_scores_of_few_values_claim_nothing():
     for options in ({"margin": 1.0}, {"recovery": 0.9}):
         result, d = one({"old": marks, "new": marks}, **options)
         assert result.claim(d) == "not shown"
-        with pytest.raises(es.InputError, match="judge: all items are equal, and nothing bounds"):
+        with pytest.raises(
+            es.InputError, match="judge: all segments are equal, and nothing bounds"
+        ):
             es.assert_not_worse(marks, marks, metric=MEAN, **options)
     # Nothing differs on 40 segments: that bounds how many do elsewhere.
     result, d = one(outcomes(40, 0, 0, 0), margin=0.1)

@@ -85,7 +85,5 @@ def test_printed_names_of_metrics_are_names():
 
 
 def test_metrics_that_cannot_be_are_refused_with_what_can():
-    with pytest.raises(es.InputError, match=r"metric must be .*metric=evalstats.Mean\('rouge'\)"):
-        es.estimate(TEXTS["A"], REFERENCES, "rouge")
     with pytest.raises(es.InputError, match="metric must be a name or a Metric object, got list"):
         es.extract(TEXTS, REFERENCES, ["bleu", "chrf"])

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import evalstats as es
+from evalstats.resampling import weighted
 from evalstats.resampling.weighted import stratum_totals
 from evalstats.resampling.weights import Halves, Multinomial, Stratified, batches
 
@@ -139,7 +140,9 @@ def test_rows_are_multinomial_within_strata():
 
 
 @pytest.mark.parametrize("weights", [Stratified, Halves])
-def test_totals_of_strata(weights):
+@pytest.mark.parametrize("together", [1 << 22, 100])
+def test_totals_of_strata(weights, together, monkeypatch):
+    monkeypatch.setattr(weighted, "_MOST_TOTALS", together)
     rng = np.random.default_rng(2)
     codes = rng.permutation(np.repeat([0, 1, 2], [40, 8, 2]))
     statistics = rng.integers(-5, 9, (50, 4))

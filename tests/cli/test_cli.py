@@ -245,7 +245,8 @@ CALLS = [
      logs(es.read_log, "own.csv", columns={"who": "system", "unit": "segment", "points": "score",
                                            "document": None})),
     ("compare", "own.csv --columns who=system unit=segment --columns points=score",
-     logs(es.compare_logs, "scores.csv", **B99)),
+     logs(es.compare_logs, "own.csv", columns={"who": "system", "unit": "segment",
+                                               "points": "score"}, **B99)),
 ]  # fmt: skip
 
 
@@ -345,6 +346,25 @@ def test_files_of_statistics_compare_like_the_texts(typed, here):
     assert (table.metric, table.systems) == (es.CHRF(word_order=2), SYSTEMS)
     assert table.segment_ids[:2] == ("s0", "s1")
     assert "chrF2++" in typed("show", "all.npz", "scores.csv")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "compare scores.csv --resamples 99",
+        "estimate scores.csv --resamples 99",
+        "rank scores.csv --resamples 99",
+        "power scores.csv --difference 1",
+        "gate scores.csv --baseline A --margin 0.9 --resamples 99",
+        "gate scores.csv --systems B --at-least 0.1 --resamples 99",
+    ],
+)
+def test_a_result_that_was_written_is_shown_as_it_was_printed(words, here, run_here):
+    """All but the sentence of what a test set finds, which needs the scores."""
+    (_, printed, errors), _ = (run_here(*words.split(), *o) for o in ((), ("-o", "result.json")))
+    assert errors == ""
+    code, shown, errors = run_here("show", "result.json")
+    assert (code, shown.partition("\n\n")[2], errors) == (0, printed.partition("\n\n")[2], "")
 
 
 @pytest.mark.parametrize(
@@ -490,7 +510,7 @@ compare TEXTS --digits -1 => --digits must be at least 0, got -1
 compare TEXTS -o x.md -o ./x.md => -o ./x.md is given more than once
 compare TEXTS --baseline '' => --baseline: there is no ''
 gate TEXTS --baseline copy => give --margin, the loss
-gate b.csv --baseline 0.6 --margin 0.1 => there are B. A score to reach is --at-least 0.6, without a baseline
+gate b.csv --baseline 0.6 --margin 0.1 => there is only B. A score to reach is --at-least 0.6, without a baseline
 gate scores.csv --baseline Bee --recovery 0.9 => error: cannot read Bee: it does not exist, and there is no system 'Bee'; there are A, B
 extract TEXTS -o x.txt => -o must end in .npz, got x.txt
 extract TEXTS -m bleu ter -o x.npz => -m needs one metric
@@ -505,7 +525,7 @@ compare a.csv b.csv --names x x => a name of its own for each
 compare scores.csv --groups short.txt => --groups has 1 label but there are
 compare a.csv => compare needs at least 2 systems
 audit scores.csv => and no acc
-compare scores.csv --metric acuracy => there are acc; did you mean 'acc'?
+compare scores.csv --metric acuracy => there is only acc; did you mean 'acc'?
 compare scores.csv -m '' => error: -m must be non-empty text
 compare scores.csv --over task => error: --over task is no label of the segments
 estimate scores.csv --method bca --strata document => error: --method 'bca' is that of one
@@ -633,7 +653,7 @@ def test_texts_are_restricted_to_the_lines_that_people_scored(here, beside, smal
     scores = [e["score"] for e in found["estimates"]]
     assert scores[:3] == table.scores.tolist()
     assert scores[3] == sum(7 * i % 10 for i in kept) / len(kept)
-    assert any(f"{60 - len(kept)} of 60 lines are left out" in note for note in found["notes"])
+    assert any(f"{60 - len(kept)} of 60 lines have no scores in" in note for note in found["notes"])
     assert any("lines counted from 1, or from 0" in note for note in found["notes"])
     options = ("--missing", "intersect", "-o", "x.html", "--resamples", "9")
     cli.main(["compare", *INPUT, *REFS, "-m", "wer", "--scores", "comet.csv", *options])

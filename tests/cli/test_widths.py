@@ -61,14 +61,15 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("words", PRINTED)
 def test_nothing_is_wider_than_its_terminal(words, folder, run_here, monkeypatch):
     monkeypatch.chdir(folder)
-    for columns in (60, 80):
+    for columns in (40, 60, 80):
         monkeypatch.setenv("COLUMNS", str(columns))
         (folder / "state.json").unlink(missing_ok=True)
         code, out, err = run_here(*shlex.split(words))
         assert code in (0, 1, 3, 4), err
         assert out.count("A wider terminal") <= 1
-    wide = [line for line in out.splitlines() if widths.of(line) > columns]
-    assert not wide
+        wide = [line for line in out.splitlines() if widths.of(line) > columns]
+        # Of help the examples are lines to copy.
+        assert not wide or ("--help" in words and columns < 80), columns
 
 
 def test_a_file_is_the_same_on_every_terminal(folder, typed, monkeypatch):
@@ -82,6 +83,28 @@ def test_a_file_is_the_same_on_every_terminal(folder, typed, monkeypatch):
     monkeypatch.delenv("COLUMNS")
     piped = typed(*f"compare {OLD_NEW} --baseline old".split())
     assert piped == texts[0][0]
+
+
+def test_errors_are_as_wide_as_the_terminal_and_break_no_path_and_no_option(
+    run_here, monkeypatch, tmp_path
+):
+    missing = str(tmp_path / f"{'folder-' * 9}of-no-file.txt")
+    calls = (
+        ("compare", "-r", missing, "-i", missing, missing),
+        ("compare", "--metrc", "bleu"),
+        ("gate", "-r", "ref.txt", "-i", "a.txt", "--baseline", "b.txt"),
+    )
+    for words in calls:
+        monkeypatch.delenv("COLUMNS", raising=False)
+        code, _, whole = run_here(*words)
+        assert (code, whole.count("\n")) == (2, 1)
+        monkeypatch.setenv("COLUMNS", "60")
+        _, _, lines = run_here(*words)
+        assert lines.split() == whole.split()
+        assert 2 <= lines.count("\n") <= 9
+        # A word is whole, however long.
+        assert all(len(line) <= 60 or " " not in line for line in lines.split("\n"))
+    assert lines.count("--margin, ") == 1
 
 
 def test_print_asks_the_terminal_that_it_prints_on(sample, monkeypatch):
@@ -125,6 +148,14 @@ def test_names_are_cut_in_the_middle_where_they_still_differ():
     assert len(set(cut)) == 2
     assert max(map(widths.of, cut)) <= 37
     assert cut[0].startswith("…x")
+
+
+def test_two_columns_of_names_leave_room_for_every_other_column():
+    rows = tuple((f"{x * 20}-a", f"{x * 20}-b", "[-10.25, +10.25]", "no evidence") for x in "xyz")
+    table = Table("t", ("system", "baseline", "[95 % interval]", "verdict"), rows, "<<><")
+    lines = table.lines(40)[0]
+    assert max(map(len, lines)) <= 40
+    assert len([line for line in lines if "-a" in line and "-b" in line]) == 6
 
 
 def test_a_table_of_numbers_alone_goes_on_below_itself():

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import evalstats as es
-from evalstats.compat.evaluatio import effects, paired
+from evalstats.compat.evaluatio import paired
+from evalstats.compat.evaluatio.scores import cohens_d, cohens_d_paired
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 X1 = [0.81, 0.77, 0.90, 0.64, 0.70, 0.85, 0.66, 0.91]
@@ -111,15 +112,15 @@ def test_they_are_t_statistics_rescaled(x1, x2):
     if np.var(x1) + np.var(x2) > 0:
         t = stats.ttest_ind(x1, x2).statistic
         expected = t * math.sqrt(1 / len(x1) + 1 / len(x2))
-        assert effects.cohens_d(x1, x2) == pytest.approx(expected, rel=1e-9, abs=1e-12)
-        assert effects.cohens_d(x2, x1) == pytest.approx(-expected, rel=1e-9, abs=1e-12)
+        assert cohens_d(x1, x2) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        assert cohens_d(x2, x1) == pytest.approx(-expected, rel=1e-9, abs=1e-12)
     x1, x2 = np.array(x1[:4]), np.array(x2[:4])
     if np.var(x1 - x2) > 0:
         expected = stats.ttest_rel(x1, x2).statistic / math.sqrt(4)
-        assert effects.cohens_d_paired(x1, x2) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        assert cohens_d_paired(x1, x2) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("function", [effects.cohens_d, effects.cohens_d_paired])
+@pytest.mark.parametrize("function", [cohens_d, cohens_d_paired])
 def test_without_spread(function):
     assert function([3, 3], [1, 1]) == math.inf
     assert function([0.1] * 3, [0.3] * 3) == -math.inf
@@ -131,9 +132,9 @@ def test_rounding_is_no_spread():
     x2 = np.array([0.80, 0.85, 0.10, 0.33])
     x1 = np.array([0.85, 0.90, 0.15, 0.38])
     assert np.std(x1 - x2, ddof=1) > 0
-    assert effects.cohens_d_paired(x1, x2) == math.inf
+    assert cohens_d_paired(x1, x2) == math.inf
     # A spread that is small but real counts.
-    assert effects.cohens_d_paired([1e-9, 2e-9], [0, 0]) == pytest.approx(3 / math.sqrt(2))
+    assert cohens_d_paired([1e-9, 2e-9], [0, 0]) == pytest.approx(3 / math.sqrt(2))
 
 
 BOOTSTRAP, PERMUTATION = paired.paired_bootstrap_test, paired.paired_permutation_test
@@ -146,10 +147,10 @@ BOOTSTRAP, PERMUTATION = paired.paired_bootstrap_test, paired.paired_permutation
         (PERMUTATION, [], {}, "x1 is empty"),
         (BOOTSTRAP, [1, float("nan")], {}, r"x1\[1\] is nan"),
         (PERMUTATION, [[1], [2]], {}, r"x1 must have shape \(N,\)"),
-        (effects.cohens_d, [1], {}, "x1 has 1 score; a standard deviation needs at least t"),
-        (effects.cohens_d, X1, {"x2": [1]}, "x2 has 1 score"),
-        (effects.cohens_d_paired, [1], {"x2": [1]}, "x1 has 1 score"),
-        (effects.cohens_d_paired, [1, 2, 3], {}, "x1 and x2 must be the same length.*3 and"),
+        (cohens_d, [1], {}, "x1 has 1 score; a standard deviation needs at least t"),
+        (cohens_d, X1, {"x2": [1]}, "x2 has 1 score"),
+        (cohens_d_paired, [1], {"x2": [1]}, "x1 has 1 score"),
+        (cohens_d_paired, [1, 2, 3], {}, "x1 and x2 must be the same length.*3 and"),
         (BOOTSTRAP, [1], {"x2": [2]}, "x1 has 1 score; the bootstrap needs at"),
         (BOOTSTRAP, X1, {"n_resamples": 0}, "n_resamples must be at least 1"),
         (BOOTSTRAP, X1, {"alternative": "x"}, "alternative must be one of"),

@@ -103,16 +103,20 @@ def test_every_resample_is_fitted_as_if_it_were_the_sample():
             assert one.replicates[b] == pytest.approx(again[one.system], abs=1e-7)
 
 
+def with_ties(table):
+    """Return the strengths of battles whose ties have Davidson's parameter."""
+    wins = np.zeros((1, len(table.systems), len(table.systems)))
+    for (a, b), points in zip(table.pairs, table.points, strict=True):
+        wins[0, a, b] += points / 2
+        wins[0, b, a] += 1 - points / 2
+    return bradley_terry.fit(wins, np.array([float(np.sum(table.points == 1))]))
+
+
 def test_davidson_s_likelihood_is_largest_at_its_strengths():
     """Log likelihoods of a dozen neighbours, written out from Davidson's formula, are smaller."""
     table, _ = as_battles(fixed())
     n, size = len(table.points), len(table.systems)
-    wins = np.zeros((1, size, size))
-    for (a, b), points in zip(table.pairs, table.points, strict=True):
-        wins[0, a, b] += points / 2
-        wins[0, b, a] += 1 - points / 2
-    ties = np.array([float(np.sum(table.points == 1))])
-    found = bradley_terry.fit(wins, ties)
+    found = with_ties(table)
 
     def likelihood(theta, log_nu):
         odds, nu = np.exp(theta), np.exp(log_nu)
@@ -146,7 +150,6 @@ def test_standard_errors_are_the_sandwich_of_groups(ties):
     numbers = [table.systems.index(e.system) for e in result.estimates]
     theta = np.zeros(len(numbers))
     theta[numbers] = [e.score for e in result.estimates]
-    table_ties = float(np.sum(table.points == 1))
 
     def logs(at):
         first, second = at[table.pairs[:, 0]], at[table.pairs[:, 1]]
@@ -157,13 +160,7 @@ def test_standard_errors_are_the_sandwich_of_groups(ties):
         tie = (first + second) / 2 + at[-1]
         return np.choose(table.points, [second, tie, first]) - every
 
-    at = theta
-    if ties == "davidson":
-        wins = np.zeros((1, 6, 6))
-        for (a, b), points in zip(table.pairs, table.points, strict=True):
-            wins[0, a, b] += points / 2
-            wins[0, b, a] += 1 - points / 2
-        at = np.append(theta, bradley_terry.fit(wins, np.array([table_ties])).ties[0])
+    at = theta if ties == "half" else np.append(theta, with_ties(table).ties[0])
     h = 1e-4
     steps = np.eye(len(at)) * h
     slopes = np.stack([(logs(at + s) - logs(at - s)) / (2 * h) for s in steps])
@@ -277,9 +274,7 @@ def test_of_ties_alone_nothing_is_claimed():
         assert [d.margin_test for d in result] == [None] * 3
         assert result.to_text().count("identical  not shown") == 3
         assert any("Nothing varies, so intervals have no length" in x for x in result.notes)
-    with pytest.raises(
-        es.InputError, match=r"^battles have no finite strengths: all are ties.*half"
-    ):
+    with pytest.raises(es.InputError, match=r"^battles have no finite str.*all are ties.*half"):
         es.arena(rows, ties="davidson")
     # One that is won is enough.
     some = es.arena([*rows, ("x", "y", "a"), ("y", "x", "a")], margin=0.1, **fast)
@@ -351,29 +346,32 @@ def test_options_that_are_not_for_strengths_are_refused(options, message):
 
 @pytest.fixture
 def frame():
-    rows = fixed()
-    found = pd.DataFrame(rows, columns=["model_a", "model_b", "winner"])
+    found = pd.DataFrame(fixed(), columns=["model_a", "model_b", "winner"])
     found["winner"] = found["winner"].map({"a": "model_a", "b": "model_b", "tie": "tie"})
-    found["question_id"] = [i // 5 for i in range(len(rows))]
-    return found
+    return found.assign(question_id=np.arange(300) // 5)
 
 
-def test_files_and_frames_say_what_rows_say(frame, tmp_path, capsys):
+@pytest.fixture
+def path(frame, tmp_path):
+    frame.to_csv(tmp_path / "arena.csv", index=False)
+    return str(tmp_path / "arena.csv")
+
+
+def test_files_and_frames_say_what_rows_say(frame, path, tmp_path, capsys):
     prompts = [i // 5 for i in range(300)]
     expected = es.arena(fixed(), groups=prompts, **fast)
     assert scores(es.arena(frame, groups="question_id", **fast)) == scores(expected)
-    frame.to_csv(tmp_path / "arena.csv", index=False)
     frame.to_json(tmp_path / "arena.json", orient="records")
     frame.to_json(tmp_path / "arena.jsonl", orient="records", lines=True)
     for source in (frame, *(tmp_path / f"arena.{kind}" for kind in ("csv", "json", "jsonl"))):
         found = es.compare_logs(source, groups="question_id", **fast)
         assert scores(found) == pytest.approx(scores(expected), abs=1e-12)
         assert [d.pvalue for d in found] == pytest.approx([d.pvalue for d in expected])
-    assert main(["rank", str(tmp_path / "arena.csv"), "--resamples", "99"]) == 0
+    assert main(["rank", path, "--resamples", "99"]) == 0
     printed = capsys.readouterr().out
     assert "Ranks by Bradley-Terry" in printed
     assert "300 battles are of 60 different question_id" in printed
-    assert main(["show", str(tmp_path / "arena.csv")]) == 0
+    assert main(["show", path]) == 0
     assert "win rate" in capsys.readouterr().out
 
 
@@ -398,9 +396,8 @@ def test_columns_of_battles_have_any_names(frame, tmp_path, capsys):
         assert re.search(message, capsys.readouterr().err)
 
 
-def test_a_matrix_has_the_win_rates_of_all_pairs(frame, tmp_path, capsys):
-    frame.to_csv(tmp_path / "arena.csv", index=False)
-    call = ["compare", str(tmp_path / "arena.csv"), "--resamples", "99"]
+def test_a_matrix_has_the_win_rates_of_all_pairs(frame, path, capsys):
+    call = ["compare", path, "--resamples", "99"]
     assert main(call) == 0
     assert "win rates of rows" not in capsys.readouterr().out
     assert main([*call, "--matrix"]) == 0
@@ -426,20 +423,17 @@ def test_a_matrix_has_the_win_rates_of_all_pairs(frame, tmp_path, capsys):
         (("--unpaired",), "--unpaired needs the statistics of every segment, and a BattleTable"),
     ],
 )
-def test_options_of_items_are_refused_of_battles(frame, tmp_path, capsys, arguments, message):
-    frame.to_csv(tmp_path / "arena.csv", index=False)
+def test_options_of_items_are_refused_of_battles(path, tmp_path, capsys, arguments, message):
     (tmp_path / "people.csv").write_text("segment,score\n1,1\n")
     arguments = [str(tmp_path / x) if x.endswith(".csv") else x for x in arguments]
-    assert main(["compare", str(tmp_path / "arena.csv"), *arguments]) == 2
+    assert main(["compare", path, *arguments]) == 2
     assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["rank", "compare", "estimate"])
-def test_the_command_line_has_scales_and_ties(frame, tmp_path, capsys, command):
+def test_the_command_line_has_scales_and_ties(path, tmp_path, capsys, command):
     """The scores that it writes are those of `arena`, and of two systems there are strengths."""
-    frame.to_csv(tmp_path / "arena.csv", index=False)
-    files = [str(tmp_path / name) for name in ("arena.csv", "found.json")]
-    call = [command, files[0], "--resamples", "199", "-o", files[1]]
+    call = [command, path, "--resamples", "199", "-o", str(tmp_path / "found.json")]
     asked = {"scale": "elo", "ties": "davidson"}
     for rows, systems in ((fixed(), None), (only(fixed(), "m0", "m2"), ["m0", "m2"])):
         expected = es.arena(rows, **asked, **fast)
@@ -472,17 +466,14 @@ def test_scales_and_ties_are_refused_where_there_are_no_battles(tmp_path, capsys
         assert message in capsys.readouterr().err
 
 
-def test_systems_without_a_battle_between_them_are_told(frame, tmp_path, capsys):
-    frame.to_csv(tmp_path / "arena.csv", index=False)
-    assert main(["rank", str(tmp_path / "arena.csv"), "--systems", "m3"]) == 2
+def test_systems_without_a_battle_between_them_are_told(path, capsys):
+    assert main(["rank", path, "--systems", "m3"]) == 2
     assert "battles have none between two of these systems: m3" in capsys.readouterr().err
 
 
-def test_two_systems_of_a_file_have_win_rates(frame, tmp_path):
-    frame.to_csv(tmp_path / "arena.csv", index=False)
-    found = es.compare_logs(tmp_path / "arena.csv", system=["m0", "m2"], **fast)
-    rows = [row for row in fixed() if set(row[:2]) == {"m0", "m2"}]
-    assert scores(found) == scores(es.wins(rows, **fast))
+def test_two_systems_of_a_file_have_win_rates(path):
+    found = es.compare_logs(path, system=["m0", "m2"], **fast)
+    assert scores(found) == scores(es.wins(only(fixed(), "m0", "m2"), **fast))
     assert {d.metric for d in found} == {"win rate"}
 
 
@@ -514,27 +505,6 @@ def test_judges_of_mt_bench_and_arena_hard(tmp_path):
         "baseline": [1, 1, 0.5, 0],
         "new": [0, 0, 0.5, 1],
     }
-
-
-@pytest.mark.thorough
-def test_prompts_as_units_hold_the_level():
-    """Six equal systems, prompts with effects of sd 1: 200 trials, of which 10 are expected.
-
-    At most 20 have any false claim, which a true rate of .05 exceeds with probability .0013.
-    """
-    n_false = 0
-    for trial in range(200):
-        rng = np.random.default_rng([6, trial])
-        effects = rng.normal(size=(150, 6))
-        prompts = np.repeat(np.arange(150), 6)
-        a = rng.integers(6, size=900)
-        b = (a + 1 + rng.integers(5, size=900)) % 6
-        odds = np.exp(effects[prompts, b] - effects[prompts, a])
-        won = np.where(rng.random(900) < 1 / (1 + odds), "a", "b")
-        rows = [(f"m{i}", f"m{j}", w) for i, j, w in zip(a, b, won, strict=True)]
-        result = es.arena(rows, groups=prompts, n_resamples=499, rng=trial)
-        n_false += any(map(result.significant, result))
-    assert n_false <= 20
 
 
 def test_the_table_says_which_maker_it_is_of():
@@ -570,21 +540,6 @@ def crossed(n, each, n_voters, effects, seed):
     names = np.array([f"m{i}" for i in range(6)])
     battles = {"model_a": names[a].tolist(), "model_b": names[b].tolist(), "winner": won.tolist()}
     return battles | {name: of.tolist() for name, of in labels.items()}
-
-
-@pytest.mark.thorough
-def test_prompts_and_voters_together_hold_the_level():
-    """100 prompts of 12 battles, 40 voters, effects of sd .7 of both: 200 trials, 10 expected.
-
-    At most 22 have any false claim, which a true rate of .05 exceeds with probability .0003. With
-    prompts alone some 32 do, and with battles 57.
-    """
-    n_false = 0
-    for trial in range(200):
-        rows = crossed(100, 12, 40, (0.7, 0.7), [44, trial])
-        result = es.arena(rows, groups=["prompt", "voter"])
-        n_false += any(map(result.significant, result))
-    assert n_false <= 22
 
 
 def test_two_labels_have_the_variance_of_both():

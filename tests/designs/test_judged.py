@@ -9,7 +9,7 @@ import evalstats as es
 from evalstats.analysis.design import as_units
 from evalstats.cli import main
 from evalstats.data import examples
-from evalstats.designs.judges.judged import joined_rows
+from evalstats.designs.judges import joined_rows
 from evalstats.statistics.interchange import made_by, rebuilt
 
 #: Resamples, where no number depends on how many there are.
@@ -77,11 +77,7 @@ def test_the_gradient_is_the_derivative():
     assert metric.gradient(totals) == pytest.approx(plain, abs=1e-8)
     h, f, others = (
         inner.score(inner.statistics(output[at].tolist(), labels[at].tolist()).sum(axis=0))
-        for labels, at in (
-            (gold, slice(60)),
-            (judge, slice(60)),
-            (judge, slice(60, None)),
-        )
+        for labels, at in ((gold, slice(60)), (judge, slice(60)), (judge, slice(60, None)))
     )
     assert float(metric.score(totals)) == pytest.approx(float(h + 0.7 * (others - f)), abs=1e-12)
 
@@ -98,22 +94,19 @@ def biased(seed, n=600, labelled=120):
     return dict(zip("AB", judge, strict=True)), human
 
 
-@pytest.mark.parametrize(
-    ("n", "most"), [(40, 6), pytest.param(100, 12, marks=pytest.mark.thorough)]
-)
-def test_the_bias_of_a_judge_cancels(n, most):
-    """Of n pairs of equal systems the judge finds most different, and both together some 5 %.
+def test_the_bias_of_a_judge_cancels():
+    """Of 40 pairs of equal systems the judge finds most different, and both together some 5 %.
 
-    That 7 of 40, or 13 of 100, or more are found at a rate of 7 % has probability .025.
+    That 7 of 40 or more are found at a rate of 7 % has probability .025.
     """
     by_judge = by_both = 0
     options = {"metrics": es.Mean("pass"), "method": "t", "test": "t", "executor": 1}
-    for seed in range(n):
+    for seed in range(40):
         judge, human = biased(seed, n=300, labelled=60)
         by_judge += es.compare(judge, **options)["B"].pvalue <= 0.05
         by_both += es.compare(judge, human=human, **options)["B"].pvalue <= 0.05
-    assert by_judge >= n / 2
-    assert by_both <= most
+    assert by_judge >= 20
+    assert by_both <= 6
 
 
 def test_few_labels_are_told_and_one_is_refused():
@@ -284,13 +277,47 @@ def test_the_correlation_is_pearsons():
 
 
 def test_power_says_how_many_labels_would_do():
-    """The error of n labels is that of the labelled part times √(120/n), and the rest as it is."""
     judge, human = biased(5)
     result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A", **FEW)
-    (line,) = [x for x in result.power(difference=0.1).notes if "with labels of" in x]
-    assert "(now 120) of 600, a difference of 0.1 between B and A is found with power 0.8" in line
+    plan = result.power(difference=0.1)
+    of = plan.pairs[0].of_design.of_labels
+    # With the labels that there are it is the plan itself, and with all the judge says nothing.
+    assert of.label_minimums[of.labels.index(120)] == pytest.approx(plan.pairs[0].minimum)
+    assert of.labels[-1] == 600
+    assert list(of.label_minimums) == sorted(of.label_minimums, reverse=True)
+    said = f"labels of {of.labels_needed} segments (now 120) of 600, a difference of 0.1 between B"
+    assert any(said in note for note in plan.notes)
+    assert "by number of labels" in plan.to_text()
+    assert es.Power.from_json(plan.to_json()) == plan
     (line,) = [x for x in result.power(difference=0.02).notes if "would not do" in x]
     assert "labels of all 600 segments" in line
+    # Systems whose labels are of other items have no such plan.
+    apart = {"A": human["A"], "B": human["B"][::-1]}
+    other = es.compare(judge, metrics=es.Mean("pass"), human=apart, baseline="A", **FEW)
+    assert other.power().pairs[0].of_design.of_labels is None
+
+
+@pytest.mark.parametrize("gain", [0.5, 2.0])
+def test_so_many_labels_find_the_difference_as_often_as_is_said(gain):
+    """300 evaluations, seed 8: .8 with a standard error of .023, and a pilot that errs by .015.
+
+    The judge's scores are people's times the gain: for one of the gains the best λ is beyond 1.
+    """
+    rng = np.random.default_rng(8)
+
+    def evaluation(n, labelled, difference):
+        people = rng.normal(size=(2, n)) + [[0.0], [difference]]
+        judge = gain * people + 0.6 * gain * rng.normal(size=(2, n)) + [[0.0], [0.4]]
+        known = rng.permutation(n) < labelled
+        human = {name: of_some(of, known) for name, of in zip("AB", people, strict=True)}
+        scores = dict(zip("AB", judge, strict=True))
+        return es.compare(scores, metrics=es.Mean("q"), human=human, method="t", test="t")
+
+    asked = evaluation(4000, 2000, 0.0).power(difference=0.3, n_segments=400)
+    needed = asked.pairs[0].of_design.of_labels.labels_needed
+    assert 50 < needed < 175  # without the judge 176: (1.96 + 0.84)²·2/0.3²
+    found = sum(evaluation(400, needed, 0.3).differences[0].pvalue <= 0.05 for _ in range(300))
+    assert found / 300 == pytest.approx(0.8, abs=0.07)
 
 
 def test_suites_totals_ranks_and_gates_take_them():
@@ -437,7 +464,7 @@ def test_tables_that_do_not_fit_are_told(folder, tmp_path):
     path = tmp_path / "more.csv"
     path.write_text("\n".join([*lines, "base,9999,1", "tuned,9999,1"]))
     result = es.compare_logs(answers, metric="correct", human=path, **FEW)
-    assert "People's scores of 1 item that no log has are left out." in result.notes
+    assert "People's scores of 1 segment that no log has are left out." in result.notes
 
 
 def test_rows_say_who_labelled():
@@ -704,18 +731,6 @@ def test_the_number_of_judges_is_kishs_with_the_limits_of_the_jackknife():
     assert said == pytest.approx(expected, abs=0.11)
 
 
-@pytest.mark.parametrize(
-    ("trials", "least"), [(60, 52), pytest.param(300, 275, marks=pytest.mark.thorough)]
-)
-def test_differences_by_several_judges_are_held(trials, least):
-    """Of 95 % intervals fewer are held with probability .01 (60) and .003 (300); seeds are 0 on."""
-    held = 0
-    for seed in range(trials):
-        d = judged_by(*several(seed, n=300, labelled=60), executor=1)[0]["B"]
-        held += d.low <= 0 <= d.high
-    assert held >= least
-
-
 def test_classes_by_several_judges_and_files_of_their_statistics(tmp_path):
     rng = np.random.default_rng(5)
     gold = rng.integers(3, size=300)
@@ -726,7 +741,7 @@ def test_classes_by_several_judges_and_files_of_their_statistics(tmp_path):
     inner = es.Confusion([0, 1, 2], "macro-f1")
     labels = list(map(list, zip(first, second, strict=True)))
     found = es.estimate(output, labels, inner, human=people, method="t")
-    assert any("300 segments correct 2 judges' of all" in note for note in found.notes)
+    assert any("300 segments correct 2 judges' scores of all" in note for note in found.notes)
     metric = es.Judged(inner, (0.4, 0.3), judges=2)
     triples = list(zip(first, second, people, strict=True))
     totals = metric.statistics(output, triples).sum(axis=0)

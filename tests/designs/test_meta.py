@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 
 import evalstats as es
+from evalstats.analysis import drawn
 from evalstats.cli import main
-from evalstats.designs.meta import measures
+from evalstats.designs import meta as measures
 from evalstats.results.marks import drawing
 from tests.conftest import WMT
 
@@ -157,6 +158,12 @@ def test_neither_unit_nor_direction_of_a_metric_matters():
         for one, other in zip(plain, again, strict=True):
             assert other.difference == pytest.approx(one.difference), measure
             assert other.pvalue == one.pvalue
+
+
+def test_totals_that_are_not_kept_have_the_same_p_values(monkeypatch):
+    plain = es.meta(*made(), n_resamples=999)
+    monkeypatch.setattr(drawn, "_KEPT", 0)
+    assert es.meta(*made(), n_resamples=999).differences == plain.differences
 
 
 def test_gradients():

@@ -173,7 +173,8 @@ def test_estimates_power_and_ranking(table):
     for a, b in zip(es.estimate(moments), es.estimate([table], method="t"), strict=True):
         assert (a.score, a.low, a.high) == pytest.approx((b.score, b.low, b.high), rel=1e-10)
         assert a.replicates.size == 0
-    assert es.estimate(replace_systems(moments, 1)).low == pytest.approx(a0(table).low, rel=1e-10)
+    (one, *_), alone = es.estimate([table], method="t"), es.estimate(replace_systems(moments, 1))
+    assert alone.low == pytest.approx(one.low, rel=1e-10)
     ranks = [r.rank for r in es.compare(moments).ranking()]
     assert ranks == [r.rank for r in by_t(table).ranking()]
     planned = es.power(moments, difference=1.0)
@@ -193,10 +194,6 @@ def replace_systems(moments, n):
         moments.sums[0, :n],
         moments.products[0, side, side],
     )
-
-
-def a0(table):
-    return es.estimate([table], method="t")[0]
 
 
 def test_parts_add_up():
@@ -223,9 +220,7 @@ def test_parts_add_up():
         (moments_of(table), "strata both or neither"),
         (moments_of(extracted("ter"), strata=STRATA), "metric"),
     ):
-        with pytest.raises(
-            es.InputError, match=f"moments must have the same .*{message}|{message}"
-        ):
+        with pytest.raises(es.InputError, match=message):
             halves[0] + other
 
 
@@ -233,9 +228,7 @@ def test_what_moments_do_not_know_is_said():
     table = extracted("bleu")
     moments = moments_of(table)
     for options in ({"method": "bca"}, {"method": "percentile"}, {"test": "ar"}):
-        with pytest.raises(
-            es.InputError, match="needs resamples, and a Moments keeps sums and pro"
-        ):
+        with pytest.raises(es.InputError, match="needs resamples, and a Moments keeps sums"):
             es.compare(moments, **options)
     for options in ({"n_resamples": 99}, {"rng": 3}):
         with pytest.raises(es.InputError, match=r"must be left out when .*nothing is drawn of it"):
@@ -396,9 +389,7 @@ def test_what_a_query_finds_wrong(database):
         asked(groups="document")
     asked(strata="domain")
     connection.execute(f'UPDATE {known[0]} SET "baseline sys_len" = NULL WHERE rowid = 9')
-    with pytest.raises(
-        es.InputError, match="says of stratum 'x' that 1 rows of the table have a null"
-    ):
+    with pytest.raises(es.InputError, match=r"says of stratum 'x' that 1 rows of the tab.* null"):
         asked(strata="domain")
     connection.execute(f"DELETE FROM {known[0]}")
     with pytest.raises(es.InputError, match="found no segments"):

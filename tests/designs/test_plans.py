@@ -10,8 +10,7 @@ import pytest
 
 import evalstats as es
 from evalstats.data import load_sample
-from evalstats.designs.plans.drawing import drawn, probabilities, residual_squares
-from evalstats.designs.plans.planned import Planned
+from evalstats.designs.plans import Planned, drawn, probabilities, residual_squares
 
 SOLVED = es.Mean("solved")
 
@@ -42,14 +41,6 @@ def test_totals_are_unbiased_over_all_samples_whatever_is_expected():
             (table,) = own.data({"old": old, "new": of_plan(own, new)})
             totals.append(replace(table.metric, weight=weight).totals(table.totals))
         assert np.mean(totals, axis=0) == pytest.approx(np.array([[old.sum(), 6], [new.sum(), 6]]))
-
-
-def test_what_was_not_run_is_no_label_of_people():
-    earlier, new = agents(n=100)
-    plan = es.plan(earlier, metrics=SOLVED, n=40)
-    both = {"old": earlier["agent 0"], "new": of_plan(plan, new)}
-    notes = es.compare(plan.data(both), n_resamples=9).power(difference=0.05).notes
-    assert not any("label" in note for note in notes)
 
 
 def test_units_are_drawn_as_probably_as_is_said_and_strata_have_their_part():
@@ -123,9 +114,13 @@ def test_what_it_is_worth_is_said_before_and_after():
     result = es.compare(table, method="t", test="t")
     apart = (new - earlier["agent 1"])[list(plan.drawn)]
     worth = apart.var(ddof=1) / result.differences[0].standard_error ** 2
+    # What was not run is no label of people.
+    assert not any("label" in note for note in result.power(difference=0.05).notes)
     (note,) = result.notes
     said = float(note.split("counts as ")[1].split(" ")[0].replace(",", ""))
-    assert note.startswith("solved: new was run on 500 of 2,000 items; its difference counts as ")
+    assert note.startswith(
+        "solved: new was run on 500 of 2,000 segments; its difference counts as "
+    )
     assert 550 < said == pytest.approx(worth, rel=0.02)
     assert plan.worth["solved"].difference == pytest.approx(worth, rel=0.2)
     # Noise counts as what was run.
@@ -158,6 +153,9 @@ def test_groups_are_drawn_whole_and_strata_each():
     for wrong in ({"strata": "stratum"}, {"groups": [i // 3 for i in range(400)]}):
         with pytest.raises(es.InputError, match=r"groups must be the plan's \(group\)"):
             es.compare(data, **wrong)
+    # Defect: they were pooled in silence.
+    with pytest.raises(es.InputError, match=r"strata are missing: .*; give strata='stratum'"):
+        es.compare(data, groups="group")
 
 
 def test_texts_logs_questions_and_several_new_systems():
@@ -167,7 +165,7 @@ def test_texts_logs_questions_and_several_new_systems():
     parts = {name: of_plan(plan, sample.systems[name]) for name in others}
     data = plan.data({base: sample.systems[base], **parts}, sample.references)
     result = es.compare(data, baseline=base, n_resamples=499)
-    assert f"{', '.join(others)} were run on 160 of 480 items; their diff" in result.notes[0]
+    assert f"{', '.join(others)} were run on 160 of 480 segments; their diff" in result.notes[0]
     whole = es.compare(sample.systems, sample.references, ["bleu", "chrf"], baseline=base)
     for one, other in zip(result, whole, strict=True):
         assert abs(one.difference - other.difference) < 3 * one.standard_error + 1e-9
@@ -278,3 +276,6 @@ def test_the_command_line_draws_a_plan_and_compares_with_it(tmp_path, monkeypatc
     assert "new was run on 100 of 400 items" in out
     for words in (("gate", "--baseline", "a.csv", "--margin", "0.5"), ("estimate",)):
         assert "run on 100 of 400" in (typed(words[0], *with_plan, *words[1:]))
+    said = "All systems were run on all 400 items, so --plan plan.json changes nothing."
+    assert said in typed("compare", "a.csv", "b.csv", *with_plan[1:])
+    assert said not in out

@@ -292,7 +292,7 @@ def test_a_folder_of_several_models_is_several_systems(tmp_path):
     assert "items  answers" in str(log)
     whole = es.compare_logs(folder, n_resamples=99)
     assert {t.system for t in whole} | {t.baseline for t in whole} == set(log.systems)
-    assert "20 items, 3 answers each, averaged" in " ".join(whole.notes)
+    assert "20 samples, 3 answers each, averaged" in " ".join(whole.notes)
     files = sorted(folder.iterdir())
     for given in (files, files[::-1]):
         assert numbers_of(es.compare_logs(given, n_resamples=99)) == numbers_of(whole)
@@ -382,7 +382,7 @@ def test_what_is_not_there_is_named_with_what_there_is(tmp_path):
     for settings, words in (
         ({"metric": "accuracy"}, "there is no metric 'accuracy'; .*did you mean 'acc'"),
         ({"task": "mtt"}, "there is no task 'mtt'; there are lm, mt, qa; did you mean 'mt'"),
-        ({"filter": "strict"}, "there is no filter 'strict'; there are none"),
+        ({"filter": "strict"}, "there is no filter 'strict'; there is only none"),
         ({"task": "qa", "metric": "bleu"}, "there is nothing of task qa, metric bleu, but"),
         ({"metric": ["acc", "blue"]}, "there is no metric 'blue'; .*did you mean 'bleu'"),
         ({"directions": {"judge": "higher"}}, "directions: there is no metric 'judge'"),

@@ -55,7 +55,7 @@ def test_repetitions_of_promptfoo_are_answers_to_one_test(tmp_path):
     assert table.segment_ids == ("parcel-0", "parcel-1", "parcel-2")
     assert table.values[..., 0].tolist() == [[0.5, 1, 0], [1, 0, 1]]
     assert table.labels["vars.topic"] == ("refund", "parcel", "refund")
-    assert "3 items, 2 answers each" in " ".join(es.compare_logs(log, metric="passed").notes)
+    assert "3 tests, 2 answers each" in " ".join(es.compare_logs(log, metric="passed").notes)
     assert scores_of(log)["score", "openai:gpt-4o"] == pytest.approx((3 + 3 * 0.25) / 6)
 
 
@@ -422,7 +422,7 @@ def test_instances_that_were_not_run_are_not_resolved_in_swe_bench(tmp_path):
     written(tmp_path / "acme__coder.run-2.json", swe_report(resolved=[1, 2], unresolved=[3]))
     assert es.read_log(tmp_path).systems == ("acme__coder.run-1", "acme__coder.run-2")
     found = es.compare_logs(tmp_path, missing="intersect", n_resamples=99)
-    assert (found[0].difference, "3 segments" in str(found)) == (pytest.approx(-1 / 3), True)
+    assert (found[0].difference, "3 instances" in str(found)) == (pytest.approx(-1 / 3), True)
 
 
 # AlpacaEval

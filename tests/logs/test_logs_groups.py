@@ -92,20 +92,20 @@ def test_a_group_is_its_tasks_with_the_total_that_the_harness_prints(tmp_path):
     with pytest.raises(es.InputError, match=r"no task 'mmlo'; there are .* mean 'mmlu'"):
         es.compare_logs(tmp_path, task="mmlo")
     asked = es.estimate_logs(tmp_path, task="mmlu", aggregate="macro", n_resamples=99)
-    assert {task for task, _, _ in totals(asked)} == {"macro"}
+    assert {task for task, _, _ in totals(asked)} == {"all 4 tasks"}
 
 
 def test_a_group_beside_other_tasks_has_its_total_and_the_total_is_over_all(tmp_path):
     exams(tmp_path, "base", arc=True)
     _, stated = exams(tmp_path, "tuned", arc=True)
     found = es.compare_logs(tmp_path, metric="acc", n_resamples=99)
-    assert [d.task for d in found.totals] == ["mmlu", "macro"]
+    assert [d.task for d in found.totals] == ["mmlu", "all 5 tasks"]
     assert found.estimates["mmlu", "acme/tuned"].score == pytest.approx(stated["mmlu"]["acc,none"])
-    assert found["acme/tuned"].task == "macro"
-    assert found.ranking().task == "macro"
+    assert found["acme/tuned"].task == "all 5 tasks"
+    assert found.ranking().task == "all 5 tasks"
     assert found.ranking(task="mmlu").task == "mmlu"
     two = es.compare_logs(tmp_path, task=["mmlu_stem", "mmlu_humanities", "arc"], n_resamples=99)
-    assert {d.task for d in two.totals} == {"mmlu", "macro"}
+    assert {d.task for d in two.totals} == {"mmlu", "all 5 tasks"}
 
 
 def test_show_has_the_score_of_the_group_beside_the_reported_one(tmp_path, capsys):
@@ -137,7 +137,7 @@ def test_a_group_that_is_no_mean_of_its_tasks_is_told_and_no_total(tmp_path):
         ("mmlu", "acc_norm"),
         ("mmlu_humanities", "acc"),
         ("mmlu_stem", "acc"),
-        ("macro", "acc"),
+        ("all 4 tasks", "acc"),
     ]
 
 

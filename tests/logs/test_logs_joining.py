@@ -46,7 +46,7 @@ def test_filters_of_the_same_answers_are_metrics_of_one_task():
             log(*gsm(i, n), rows(HUNDRED, name=n, filter=filter), name=n)
             for i, n in enumerate("AB")
         ]
-        assert [(d.task, d.metric) for d in compare(*logs).totals] == [("macro", total)]
+        assert [(d.task, d.metric) for d in compare(*logs).totals] == [("both tasks", total)]
     assert [d.metric for d in compare(*logs, filter=["strict"])] == ["acc"]
     parts = {name: {f"{name} {i}": float(i % 2) for i in range(20)} for name in ("test", "valid")}
     tables = [rows(scores, filter=name) for name, scores in parts.items()]
@@ -287,8 +287,16 @@ def test_what_read_log_takes(tmp_path):
         with pytest.raises(es.InputError, match=message):
             es.read_log(path, **options)
     (tmp_path / "notes.md").write_text("x", encoding="utf-8")
-    for odd in (tmp_path, tmp_path / "notes.md"):
-        with pytest.raises(es.InputError, match="is none of the formats that can be read: lm-ev"):
+    (tmp_path / "none").mkdir()
+    for odd, message in (
+        (tmp_path / "notes.md", "is none of the formats that can be read: lm-eval"),
+        (
+            tmp_path,
+            r"is a folder, and tables are given as files, such as .*run\.csv; each is a system",
+        ),
+        (tmp_path / "none", "is a folder without files"),
+    ):
+        with pytest.raises(es.InputError, match=message):
             es.read_log(odd)
 
 

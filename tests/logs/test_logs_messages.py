@@ -90,6 +90,10 @@ def test_a_log_without_samples_is_named_where_a_second_system_lacks(tmp_path, ca
     with pytest.raises(es.InputError, match=words):
         es.compare_logs(tmp_path / "x")
     assert "no samples beside" in said(capsys, "compare", tmp_path / "x")
+    one, other = (log_files.written(tmp_path / name, log_files.inspect_log("CI", task=name[0]))
+                  for name in ("x.json", "y.json"))  # fmt: skip
+    text = said(capsys, "compare", one, other)
+    assert f"alone; {one} and {other} are of it: where they are two systems, give them na" in text
     shutil.rmtree(tmp_path / "x" / "b")
     mixed(tmp_path / "x" / "b", model="m/b")
     next((tmp_path / "x" / "b").rglob("samples_qa*")).unlink()

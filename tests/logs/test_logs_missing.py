@@ -47,11 +47,8 @@ def test_a_gate_over_crashes_fails_and_without_them_it_cannot_pass(tmp_path):
     )
     arguments += ["--missing", "intersect"]
     code, text, xml = gated(arguments, tmp_path)
-    one_side = (
-        "resolved: new lacks 60 of 200 items and old 0 of 200, which is no accident (p = 1.7e-18)"
-    )
+    one_side = "resolved: 60 of 200 instances are left out, since not all systems have them: new lacks 60 of 200 instances and old 0 of 200, which is no accident (p = 1.7e-18)"
     assert (code, one_side in text, one_side in xml) == (3, True, True)
-    assert "60 of 200 items are left out" in xml
     assert gated([*arguments, "--allow-changes", "missing"], tmp_path)[0] == 0
     # In Python likewise, and of means of what there is.
     asked = {"margin": 0.05, "n_resamples": 99}
@@ -67,8 +64,8 @@ def test_few_crashes_on_both_sides_bar_no_gate(tmp_path):
     new, old = agents(tmp_path, 4)
     code, text, xml = gated([new, "--baseline", old, "--missing", "intersect"], tmp_path)
     assert code == 0
-    assert "4 of 200 items are left out, since not all systems have them." in text
-    assert "4 of 200 items are left out" in xml
+    assert "4 of 200 instances are left out, since not all systems have them." in text
+    assert "4 of 200 instances are left out" in xml
     assert "lacks" not in text
 
 
@@ -161,7 +158,7 @@ def test_labels_that_are_no_random_sample_stand_first_and_bar_a_gate(tmp_path, c
     said = "the judge scores them differently from the others (p = "
     for form in (found.to_text(), found.to_markdown(), found.to_latex()):
         assert form.index("Caution") < form.index(said)
-    assert found._below()[0][0].startswith("Caution: score: the labelled segments")
+    assert found._below()[0][0].startswith("Caution: score: the labelled items")
     arguments = ["gate", path, "--baseline", "A", "-m", "score", "--human", "human", "--margin",
                  "0.9", "-o", tmp_path / "x.xml"]  # fmt: skip
     assert main(list(map(str, arguments))) == 3

@@ -109,14 +109,14 @@ def less(rows, item):
 @pytest.mark.parametrize(
     ("rows", "options", "rest", "said"),
     [
-        (frame()[1:], {}, less(frame(), 0), "acc: some run has no score of 1 item: left out."),
+        (frame()[1:], {}, less(frame(), 0), "acc: some run has no score of 1 item, left out"),
         (
             [*frame()[:-1], frame()[-1] | {"acc": None}],
             {},
             less(frame(), 59),
-            "of 1 item: left out.",
+            "of 1 item, left out",
         ),
-        (without_last(), {"missing": "available"}, less(frame(), 59), "of 1 item: left out."),
+        (without_last(), {"missing": "available"}, less(frame(), 59), "of 1 item, left out"),
         (frame()[1:], {"epochs": "runs", "missing": "intersect"}, less(frame(), 0), "left out."),
         (
             frame(runs=(3, 5)),
@@ -171,14 +171,14 @@ def test_people_score_answers_and_not_runs():
 def test_tasks_have_a_total_of_their_runs():
     rows = frame(tasks=("law", "math"))
     result = es.compare_logs(rows)
-    assert [d.task for d in result] == ["law", "math", "macro"]
+    assert [d.task for d in result] == ["law", "math", "both tasks"]
     whole = es.compare_logs(
         [row | {"item": f"{row['task']} {row['item']}", "task": "one"} for row in rows]
     )
     assert result.totals[0].standard_error == pytest.approx(whole[0].standard_error, rel=1e-2)
     other = [row for row in rows if row["task"] == "law" or row["seed"] < 3]
     found = es.compare_logs(other, n_resamples=99)
-    assert [d.task for d in found] == ["law", "math", "macro"]
+    assert [d.task for d in found] == ["law", "math", "both tasks"]
     assert "law: the first 2 of 3 runs of A; law: the first 2 of 3 runs of B" in cautions(found)[0]
 
 
@@ -186,7 +186,7 @@ def test_runs_go_by_labels_and_over_them():
     rows = frame(deviation=0.2)
     result = es.compare_logs(rows)
     by = result.by("domain")
-    assert [d.task for d in by] == ["x", "y", "z", "micro"]
+    assert [d.task for d in by] == ["x", "y", "z", "all 3 domains"]
     (alone,) = es.compare_logs([row for row in rows if row["domain"] == "y"])
     assert (by[1].low, by[1].high) == (alone.low, alone.high)
     (over,) = result.over("domain")

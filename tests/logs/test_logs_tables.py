@@ -70,6 +70,7 @@ def check_long(run):
         ("scores.csv", lambda text: text.replace("COMET", '"COMET"')),
         ("scores.tsv", lambda text: '"' + text.replace(",", '"\t"').replace("\n", '"\n"')[:-1]),
         ("scores.csv", lambda text: text.replace("system,segment,score", "SYS,Item ID,Value")),
+        ("scores.csv", lambda text: text.replace("system,segment", "SYS,SID")),
         ("scores.csv", lambda text: text.replace(",", " , ")),
     ],
 )
@@ -138,9 +139,9 @@ def test_sums_are_ratios(read, header, higher):
     "names, higher",
     [
         (["word_perplexity", "eval_loss", "WER norm", "TER ↓", "MAE", "bits_per_byte",
-          "Fluency errors", "cpWER", "error rate", "MetricX-24"], False),
+          "Fluency errors", "cpWER", "error rate", "MetricX-24", "failed"], False),
         (["COMET-22-refA", "chrF++", "F1", "exact_match", "ours ↑", "score", "GEMBA-ESA",
-          "loss of accuracy ↑", "rouge1"], True),
+          "loss of accuracy ↑", "rouge1", "passed", "success", "resolved", "win_rate"], True),
         (["judge", "quality", "loss of accuracy", "tower", "year", "sum"], None),
     ],
 )  # fmt: skip
@@ -241,28 +242,6 @@ def test_runs_and_seeds_are_epochs_where_segments_have_several_scores(read, name
         read(text_of(texts, header))
     grouped = read(text_of([[*row[:2], row[1] % 2, 1] for row in once], header), labels=name)
     assert grouped.rows[0].items.labels[name] == ("1", "0")
-
-
-def test_the_segments_of_human_scores_have_sids(read):
-    log = read("SYS,SID,score\nA,1,0.5\nB,1,0.25\nA,2,1\nB,2,0\n")
-    (table,) = log.tables.values()
-    assert (table.systems, table.segment_ids) == (("A", "B"), ("1", "2"))
-
-
-@pytest.mark.parametrize(
-    ("name", "is_higher"),
-    [
-        ("passed", True),
-        ("success", True),
-        ("resolved", True),
-        ("win_rate", True),
-        ("failed", False),
-    ],
-)
-def test_names_of_outcomes_have_directions(read, name, is_higher):
-    log = read(f"system,segment,{name}\nA,1,1\nB,1,0\nA,2,1\nB,2,1\n")
-    (table,) = log.tables.values()
-    assert table.metric.higher_is_better is is_higher
 
 
 @pytest.mark.parametrize(
@@ -601,7 +580,8 @@ def test_domains_of_a_frame_and_which_call_reads_it(library):
     found = es.compare_logs(frame, by="category", **options)
     assert found.tasks == ("x", "y", "z")
     assert list(found) == list(es.compare_logs(frame, **options).by("category"))
-    assert list(found) == list(es.compare_logs(frame, by=columns["category"][::2], **options))
+    of_a_list = es.compare_logs(frame, by=columns["category"][::2], **options)
+    assert (of_a_list.rows, of_a_list[-1].task) == (found.rows, "all 3 strata")
     for ask in (es.compare, es.estimate):
         with pytest.raises(
             es.InputTypeError, match=r"numbers \('item'\).* compare_logs and estimate_"

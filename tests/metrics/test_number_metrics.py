@@ -4,7 +4,6 @@ import math
 import sys
 import warnings
 from functools import partial
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -168,14 +167,6 @@ def test_ece_is_that_of_scikit_learns_calibration_curve(n):
         expected = np.sum(counts * np.abs(shares - means)) / size
         pairs = np.stack([confidence, right], axis=1)
         assert score(es.ECE(bins), pairs) == pytest.approx(expected, abs=1e-12)
-
-
-def test_pass_at_k_is_the_share_of_subsets_with_a_right_answer():
-    for n in range(1, 7):
-        for k in range(1, n + 1):
-            subsets = list(combinations(range(n), k))
-            expected = [np.mean([min(subset) < c for subset in subsets]) for c in range(n + 1)]
-            np.testing.assert_allclose(es.pass_at_k(n, range(n + 1), k), expected, atol=1e-12)
 
 
 def test_extremes_of_a_correlation():

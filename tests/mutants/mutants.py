@@ -81,7 +81,7 @@ an item that stands among others of its kind cannot be named alone
 the trials of two systems have nothing in common
 - np.diag(np.sqrt(chances * (n - 1) / n))
 + np.sqrt(chances * (n - 1) / n)[:, None]
-@ designs/trials/beta_binomial.py: trials
+@ designs/trials/metrics.py: trials
 the chance in trials is what a rate leaves
 - max(square - squared, 0.0)
 + square
@@ -91,7 +91,10 @@ the likelihood is that of right answers of the trials of an item
 an interval has as much on either side
 - [alpha / 2, 1 - alpha / 2]
 + [alpha, 1 - alpha / 2]
-@ designs/judges/judged.py: judged
+@ designs/judges.py: judged
+the weight of a judge in a plan is that of so many labels
+- self.both * left / self.judge
++ self.both / self.judge
 the judge's difference is held against that of other segments
 - each += [b - a for a, b in combinations(each, 2)]
 + pass
@@ -126,14 +129,14 @@ judges are worth what the mean correlation of their errors leaves
 groups of labelled and other segments are drawn as they are
 - if np.any(codes != codes[first][self.members]):
 + if False:
-@ inference/counts.py: unpaired
+@ designs/unpaired.py: unpaired
 the variance of two shares is unbiased (Miettinen and Nurminen, 1985)
 - max(variance, 0.0) * n / (n - 1)
 + max(variance, 0.0)
 of no difference the pooled share is the most likely one
 - return succeed / n
 + return base
-@ designs/unpaired/independent.py: unpaired
+@ designs/unpaired.py: unpaired
 shares in groups have Welch's degrees of freedom
 - return 1 / below if below > 0 else np.inf
 + return np.inf
@@ -162,25 +165,25 @@ labels by place go by the numbers of lines
 labels by place are refused where names are in another order
 - np.any(np.diff(part.rows.items.order) < 0)
 + False
-@ analysis/shares.py: crossed
+@ analysis/scores.py: crossed
 answers with two labels are counted in groups of the label that has more
 - max(self.units.sides, key=lambda side
 + min(self.units.sides, key=lambda side
-@ analysis/design.py: crossed
+@ designs/crossed.py: crossed
 what shares both labels counts once
 - max(first + second - both, both)
 + max(first + second, both)
 two labels know as much as the one with fewer
 - Spread(error, 1.0, min(one
 + Spread(error, 1.0, max(one
-@ designs/meta/measures.py: meta
+@ designs/meta.py: meta
 the p-values of people and of a metric are of the same side
 - people, metric = (ndtr(-z) for z, _ in _sizes(totals))
 + people, metric = (ndtr(-np.abs(z)) for z, _ in _sizes(totals))
 differences of one size become ties together
 - last = np.append(thresholds[1:] > thresholds[:-1], True)
 + last = np.append(thresholds[1:] >= thresholds[:-1], True)
-@ designs/meta/meta.py: meta
+@ designs/meta.py: meta
 what a metric lacks is missing for all
 - known = np.all(np.isfinite(scores), axis=0)
 + known = np.isfinite(scores[0])
@@ -265,7 +268,7 @@ step-down p-values do not fall
 - stepped = np.maximum.accumulate(pvalues[order])
 + stepped = pvalues[order]
 ties with the observed largest count
-- observed[j] - _TIE * abs(observed[j])
+- observed[j] - TIE * abs(observed[j])
 + np.nextafter(observed[j], np.inf)
 equal values have one p-value
 - ties - observed, "right") - 1
@@ -332,7 +335,7 @@ what counts or t decide draws nothing
 a signature says what was drawn
 - n = drawn.draws.n if drawn.draws.are_made else 0
 + n = drawn.draws.n
-@ designs/moments/from_moments.py: moments
+@ designs/moments.py: moments
 a covariance is centred
 - covariance = moments.products[0] - np.outer(sums, sums) / n
 + covariance = moments.products[0]
@@ -345,14 +348,14 @@ a variance that rounding hides is refused
 groups of different sizes that differ are worth fewer
 - return units, worth, ()
 + return units, None, ()
-@ designs/moments/query.py: moments
+@ designs/moments.py: moments
 a name does not end its own quotes
 - return quote + name.replace(quote, 2 * quote) + quote
 + return quote + name + quote
 labels that are null are counted
 - [*labels, *dict.fromkeys(of_systems)]
 + [*dict.fromkeys(of_systems)]
-@ designs/moments/query.py: moments
+@ designs/moments.py: moments
 a group in two strata is refused
 - if known[name]:
 + if known[name] and name != "n_split":
@@ -364,7 +367,7 @@ files with other names have other ids
 several summaries are of one maker
 - return maker if all(isinstance(one, maker.kind) for one in several) else None
 + return maker if isinstance(value, maker.kind) else None
-@ designs/shards/sharded.py: shards
+@ designs/shards/shard.py: shards
 a shard says what is missing
 - n_missing=shard.missing[i] if shard.missing else None,
 + n_missing=None,
@@ -372,7 +375,7 @@ a shard says what is missing
 labels that print alike are refused
 - if other is not label:
 + if other != other:
-@ questions/influence/joint.py: influence
+@ questions/joint.py: influence
 identical systems are not better
 - 1.0 if d.n_differing == 0 else
 + 1.0 if d.n_differing < 0 else
@@ -439,14 +442,14 @@ the last task does not decide for all
 the last task does not decide which test it is
 - test = "t" if all(undrawn) else options.test
 + test = "t" if undrawn[-1] else options.test
-@ analysis/totals.py: suites
+@ analysis/tasks.py: suites
 names of tasks change no total
 - return sorted(self.tables, key=identities.__getitem__)
 + return sorted(self.tables)
 nor do they name it
 - names = sorted({table.metric.name for table in self.tables.values()})
 + names = distinct(table.metric.name for table in self.tables.values())
-@ analysis/shares.py: counts suites
+@ analysis/scores.py: counts suites
 the failures of few items may be unseen
 - return np.asarray(np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
 + return np.asarray(0 * np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
@@ -480,7 +483,7 @@ a recovery of 1 has the floor of no difference
 answers that are counted have the degrees of freedom of all units
 - return self.drawn.of.counted(self.a, self.b, influence)
 + return replace(self.drawn.of.counted(self.a, self.b, influence), degrees=self.spread.degrees)
-@ analysis/margins.py: fieller counts
+@ analysis/pairs.py: fieller counts
 claims follow the test and not the interval that is shown
 - method = "t" if pair.options.test == "t" else "bootstrap"
 + method = pair.options.method
@@ -501,11 +504,11 @@ scores that are equal but for rounding have a ratio of 1
 what units add to runs grows with a factor
 - replace(self, scores=factor * self.scores, influence=factor * self.influence)
 + replace(self, scores=factor * self.scores)
-@ analysis/margins.py: gates margins
+@ analysis/pairs.py: gates margins
 of a score below 0 no share is kept
 - min(base, new) < 0
 + min(base, new) < -1e300
-@ analysis/margins.py: arenas
+@ analysis/pairs.py: arenas
 of an arena of ties alone nothing is claimed
 - return drawn.of.has_few_values
 + return False
@@ -527,7 +530,7 @@ the analysis is read from the end as far as its keys are in order
 a change of one option leaves the others
 - found = {**dict(self.analysis), **changes}
 + found = dict(changes)
-@ metrics/identity.py: signatures interchange
+@ metrics/base.py: signatures interchange
 each version of sacreBLEU is named once
 - for version in signature.versions}
 + for version in [",".join(signature.versions)]}
@@ -535,7 +538,7 @@ each version of sacreBLEU is named once
 the totals of two metrics are two parts
 - return task if aggregate is None else f"{task} {metric}"
 + return task
-@ questions/domains/across.py: domains_over
+@ questions/domains.py: domains
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
@@ -570,14 +573,14 @@ strata of one unit are drawn together
 units are drawn within their strata
 - return recipe(units.n, seed) if units.codes is None else Stratified(units.n, seed, units.codes)
 + return recipe(units.n, seed)
-@ analysis/swaps.py: randomisation
+@ analysis/pairs.py: randomisation
 all swaps are enumerated where B allows
 - 2 ** drawn.differ(*pair)[0] <= options.n_resamples
 + 2 ** drawn.differ(*pair)[0] < 0
 as many swaps as resamples are enumerated
 - 2 ** drawn.differ(*pair)[0] <= options.n_resamples
 + 2 ** drawn.differ(*pair)[0] < options.n_resamples
-@ analysis/shares.py: counts
+@ analysis/scores.py: counts
 where nothing varies items count as their weights leave them (Kish)
 - segments = student.kish(self.weights)
 + segments = float(self.success.shape[1])
@@ -591,7 +594,7 @@ a share is kept of what the baseline scores
 of counted answers a recovery is a margin
 - influence = drawn.difference(a, b).influence
 + influence = effect.influence
-@ questions/gates/gate.py: gates
+@ questions/gates.py: gates
 without a limit a loss of errors is that there are more
 - alternative=alternative,
 + alternative=alternative if is_limited else "less",
@@ -601,14 +604,14 @@ any check may fail, and these p-values are adjusted among all
 where the total alone is asked, tasks are not
 - asked = [d.aggregate is not None or not is_of_totals for _, d in rows]
 + asked = [True for _, d in rows]
-@ questions/gates/gates.py: gates
+@ questions/gates.py: gates
 an undecided gate that counts as passed is no error in JUnit's XML
 - _JUNIT_OF_UNDECIDED = {None: "error", "pass": "skipped", "fail": "failure"}
 + _JUNIT_OF_UNDECIDED = {None: "error", "pass": "error", "fail": "error"}
 every reason is printed
 - return [*self.reasons, *notes], signatures
 + return [*self.reasons[:3], *notes], signatures
-@ logs/gating.py: gates
+@ testing.py: gates
 a name of the baseline is no path where there are names of systems
 - is_name = isinstance(hypotheses, Mapping) or is_extracted(hypotheses) or baseline in columns
 + is_name = isinstance(hypotheses, Mapping) or is_statistics(hypotheses)
@@ -652,14 +655,23 @@ of columns that can go the first goes first
 names are cut where they still differ
 - if len(set(some)) == n_distinct:
 + if some:
+names are cut further where a table goes on below itself
+- if cuts and total(names) + beside > limit:
++ if False:
 @ results/files.py: latex
 what is wider than a column is a float of the page
-- is_wide = max(points) > _COLUMN
-+ is_wide = max(points) > _PAGE
+- kind = "table*" if max(points) > _COLUMN else "table"
++ kind = "table*" if max(points) > _PAGE else "table"
+what stands in the text fits a column
+- if points > _COLUMN and not is_float:
++ if points > _PAGE and not is_float:
 @ cli/output.py: widths
 a file is the same on every terminal
-- width = width if path == STANDARD else None
-+ width = width or None
+- width = _columns(sys.stdout) if path == STANDARD else None
++ width = _columns(sys.stdout)
+errors break no path
+- break_long_words=False
++ break_long_words=True
 @ results/marks.py: plots report
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)
@@ -667,17 +679,26 @@ a gate's limit is on the side of the loss
 metrics of one pair are better to the right
 - (1 if higher_is_better else -1) / size
 + 1 / size
-@ results/marks.py: report_kinds
+@ results/records.py: report_kinds
 of all pairs the better system is named first
 - return [d.turned() if one.winner == one.baseline else d for d, one in pairs]
 + return [d for d, one in pairs]
+@ results/marks.py: report_kinds
 ranks begin at 1
 - sorted({1.0, *(float(x)
 + sorted({0.0, *(float(x)
 @ results/layout.py: plots
 the density of a difference is that of differences
-- return a.replicates - b.replicates
-+ return a.replicates
+- return a - b
++ return a
+@ pictures/figures.py: plots
+a font that has the signs of a name is taken
+- return {"family": [*rcParams["font.family"], *families], "weight": "normal"}
++ return {}
+@ pictures/plots.py: plots
+a matrix has room for the names of its columns
+- width = min(max(WIDTH, WIDTH / 2 + _COLUMN_WIDTH * max(map(len, groups))), _WIDEST)
++ width = WIDTH
 @ pictures/tables.py: plots
 a rule stands before totals and nowhere else
 - if 0 < plan.table.n_totals < n:
@@ -702,7 +723,7 @@ a metric is found by the name that was asked for
 without a baseline what ties with the best is emphasised too
 - if kind_of(comparison, d) == "open"}
 + if kind_of(comparison, d) != "open"}
-@ questions/domains/heterogeneity.py: report_kinds
+@ questions/domains.py: report_kinds
 a segment of a domain keeps its name
 - segment_ids=_at(ids, places),
 + segment_ids=(),
@@ -714,11 +735,11 @@ a percentage is of scores that are all from 0 to 1
 a label is no file that was read
 - elif path and path not in files and Path(path).exists():
 + elif path and path not in files:
-@ analysis/comparison.py: domains_by
+@ analysis/comparison.py: domains
 no task is called as a total over all
 - if part.total is None and part.name in totals:
 + if False:
-@ questions/domains/heterogeneity.py: domains_by
+@ questions/domains.py: domains
 groups that lie in several strata are drawn whole in the total
 - if units.are_split(codes):
 + if False:
@@ -736,7 +757,7 @@ a p-value at the level is significant
 a derived truth value is no number
 - or isinstance(found, bool) != isinstance(made, bool)
 + or False
-@ resampling/products.py: resampling executors
+@ resampling/weighted.py: resampling executors
 float32 counts to 2^24 only
 - _SINGLE_LIMIT = float(2**24)
 + _SINGLE_LIMIT = float(2**40)
@@ -769,7 +790,7 @@ swaps are of another stream than the bootstrap
 batches of resamples are independent
 - words = np.random.SeedSequence(seed, spawn_key=(*key, number))
 + words = np.random.SeedSequence(seed, spawn_key=(*key, 0))
-@ resampling/products.py: careless_input
+@ resampling/weighted.py: careless_input
 numbers whose spread is lost in their size are refused
 - _MOST_MOVED = 0.01
 + _MOST_MOVED = 1e9
@@ -791,7 +812,7 @@ shards of different seeds are not added
 a segment in two shards is refused
 - shared = np.flatnonzero(first[1:] <= last[:-1])
 + shared = np.flatnonzero(first[1:] < last[:-1])
-@ designs/shards/keyed.py: philox
+@ designs/shards/resample.py: shards
 all 64 bits of an id count
 - counter = (low[:, None], high[:, None], groups, _BYTES)
 + counter = (low[:, None], low[:, None], groups, _BYTES)
@@ -885,7 +906,7 @@ a state goes on where it stopped
 of errors fewer are better
 - sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")
 + sides = ("greater", "less")
-@ designs/looks/arrival.py: looks
+@ designs/looks/sequential.py: looks
 scores of an item stay
 - if not np.array_equal(values[:, :known], self.values):
 + if False:
@@ -904,26 +925,23 @@ the p-value is the larger of t's and Hall's
 - pvalue = max(pvalue, student.pvalue(corrected, 1.0, spread.degrees, side))
 + pvalue = student.pvalue(corrected, 1.0, spread.degrees, side)
 the interval holds what neither t nor Hall's t rejects
-- below = max(t, student.hall_inverse(t, skewness)) * spread.error
+- below = max(t, hall_inverse(t, skewness)) * spread.error
 + below = t * spread.error
 what was spent before an improvement stays spent
 - boundary = Boundary(rules.spent(len(self.checks)))
 + boundary = Boundary()
-@ training/selection.py: monitor
+@ training/history.py: monitor
 the first of equal checkpoints wins
 - won = sign * in_bag > sign * self.winners_in_bag
 + won = sign * in_bag >= sign * self.winners_in_bag
 optimism is never negative
 - return max(0.0, sign * float(
 + return (sign * float(
-@ training/history.py: monitor
-a state has checks that can have followed one another
-- "improved": check.pvalue <= check.level,
-+ "improved": check.improved,
-the winner of each resample is a step that was checked
-- if not np.all(np.isin(arrays["winners"], [check.step for check in checks])):
+@ training/monitor.py: monitor
+a state that has changed is refused
+- if _digest(told) != state["digest"]:
 + if False:
-@ training/check_records.py: monitor
+@ training/monitor.py: monitor
 each real improvement is marked
 - "+" if c.improved else ""
 + ""
@@ -990,7 +1008,7 @@ classes of different kinds are different metrics
 metrics of different items are refused or intersected
 - if len({table.segment_ids for table in tables}) < 2:
 + if len({table.segment_ids for table in tables}) < 2 or missing == "available":
-@ logs/settings.py: logs_settings
+@ logs/missing.py: logs_settings
 a gate refuses tasks that were not asked alike
 - refused = [kind for kind in kinds if kind not in allowed]
 + refused = []
@@ -1018,11 +1036,11 @@ the total is that of the largest group whose tasks are all compared
 of a file only the formats of its kind are asked
 - source.suffix in self.suffixes.split() and self.fits(source)
 + self.fits(source)
-@ logs/formats/inspect.py: logs_inspect
+@ logs/formats/harnesses.py: logs_inspect
 of several runs the newest is read, wherever it was made
 - return log.header.get("status") == "success", created, str(log.path)
 + return log.header.get("status") == "success", str(created), str(log.path)
-@ logs/formats/applications.py: logs_agents
+@ logs/formats/agents.py: logs_agents
 an error of promptfoo is no test without an assertion
 -     if is_error:
 +     if False:
@@ -1036,7 +1054,7 @@ a case of DeepEval that failed for an error alone has not failed
 what ended with an error fails where its harness counts it so
 - values[is_failed] = 0.0, 1.0
 + values[is_failed] = np.nan
-@ questions/gates/gates.py: logs_missing
+@ questions/gates.py: logs_missing
 a gate over items that one side lacks does not pass
 - replace(check, verdict="undecided", barred=why) if check.verdict == "passed" else check
 + check
@@ -1067,13 +1085,13 @@ a sample of OpenAI evals that was asked and has no score is missing
 + places = [*run.values]
 @ logs/formats/arenas.py: logs_agents
 ties that older versions of AlpacaEval wrote as 0 are ties
--     preferences[preferences == 0] = 1.5
-+     preferences[preferences == 0] = 1.0
+- score = number(preference, where) or 1.5
++ score = number(preference, where) or 1.0
 @ logs/rows.py: logs_joining
 names of digits are in the order of all names
 - order.sort(key=digits.__getitem__)
 + pass
-@ logs/formats/columns.py: logs_columns
+@ logs/formats/tables.py: logs_columns
 a column that is named is looked at under no other name
 - simple = {name: plain(name) for name in names if name not in named}
 + simple = {name: plain(name) for name in names}
@@ -1095,7 +1113,7 @@ NLTK's functions have NLTK's module path
 sacreBLEU's TER may be given an option without an effect
 - if options.get("asian_support") is True and not (
 + if False and not (
-@ text/guards.py: guards
+@ text/tokenization.py: guards
 words that are set apart need no tokeniser
 - is_apart = found in UNSPACED
 + is_apart = False
@@ -1105,7 +1123,7 @@ the target language is the last
 a hundred tokenised outputs are enough
 - min(100, max(5, n / 20))
 + max(5, n / 20)
-@ statistics/guards.py: guards
+@ statistics/extraction.py: guards
 where references are empty outputs may be
 - n_empty - n_absent
 + n_empty
@@ -1221,7 +1239,7 @@ a name may begin with a dash
 + yield word
 @ cli/inputs.py: cli
 names are checked before anything is counted
-- _check_patterns(options, systems_named)
+- check_patterns(options.systems or (), systems_named, "systems")
 + pass
 a baseline that is not there is the first thing said
 - if options.command == "gate" and _known(name, systems, paths) is None:
@@ -1269,7 +1287,7 @@ edits against nothing are 100
 classes that never occur count as 0, or not at all
 - (average != "balanced" and not omit)
 + (average != "balanced")
-@ metrics/calibration.py: number_metrics
+@ metrics/probabilities.py: number_metrics
 a bin holds its upper edge
 - np.searchsorted(edges, pairs[:, 0])
 + np.searchsorted(edges, pairs[:, 0], side="right")
@@ -1277,7 +1295,7 @@ a bin holds its upper edge
 spread that squares cannot show is refused
 - _LEAST_SPREAD = 1e-8
 + _LEAST_SPREAD = 0.0
-@ designs/trials/metrics.py: number_metrics
+@ designs/trials/metrics.py: trials
 answers are drawn without replacement
 - np.maximum(some - drawn, 0)
 + some
@@ -1291,7 +1309,7 @@ flips of all trials want the same number of every item
 an item with too few trials is refused
 - for i in np.flatnonzero(n < self.fewest)[:1]:
 + for i in np.flatnonzero(n < 0)[:1]:
-@ inference/families.py: cases
+@ designs/trials/cases.py: cases
 tests that cannot be as small do not count, and others do
 - factors = np.sum(np.triu(able), axis=1)
 + factors = np.ones(len(p))
@@ -1303,7 +1321,7 @@ an exact p-value is two-sided
 the test is chosen by numbers of items and trials
 - test = "boschloo" if max(smallest) * len(smallest) <= level else "fisher"
 + test = "boschloo"
-@ designs/trials/repeats.py: items_or_trials
+@ designs/trials/repeats.py: trials
 chance in the pilot's trials is taken off
 - TrialSpread(max(variance - chance, 0.0), trial, ceil(_BEYOND * pilot))
 + TrialSpread(max(variance, 0.0), trial, ceil(_BEYOND * pilot))
@@ -1362,14 +1380,14 @@ a rating without another says nothing of agreement
 ranks count half of the ratings at both ends
 - middle = up_to - counts / 2
 + middle = up_to
-@ designs/judges/rogan_gladen.py: raters
+@ designs/judges.py: rogan_gladen
 a rate is clipped
 - np.clip(ratio(top, bottom, 0.0), 0.0, 1.0)
 + ratio(top, bottom, 0.0)
 without yes or no among labels these are the rate
 - defined = (items > 0) & (people > 0) & (nobody > 0) & (np.abs(bottom) > 1e-12)
 + defined = np.abs(bottom) > 1e-12
-@ analysis/estimate.py: raters
+@ analysis/estimate.py: rogan_gladen
 a judge who hardly tells yes from no is a note
 - if doubtful]
 + if not doubtful]
@@ -1418,11 +1436,11 @@ two spellings of one argument are refused
 a system that is worse is never shown by a sequence
 - if z <= 0:
 + if False:
-@ designs/judges/rogan_gladen.py: raters
+@ designs/judges.py: rogan_gladen
 where the judge is useless the gradient is that of the labels
 - share[..., 2], share[..., 4] = by_part
 + share[..., 2], share[..., 5] = by_part
-@ designs/plans/plan.py: plans
+@ designs/plans.py: plans
 an item that was drawn counts 1/π times
 - np.divide(1.0, self.chances) * is_run
 + 1.0 * is_run
@@ -1432,14 +1450,17 @@ the system that was run on all is a prediction too
 a plan is refused for other references
 - if len(known) > 1:
 + if False:
-@ designs/plans/planned.py: plans
+@ designs/plans.py: plans
+strata that a plan drew within are not pooled in silence
+-             if within is not None:
++             if False:
 items that were run are a sample of their own, and so are the others
 - return np.asarray(statistics[..., 0] > 0)
 + return np.ones(statistics.shape[:-1], np.bool_)
 units are whole ones of what was drawn
 - is_split = bool(drawn) and
 + is_split = False and
-@ designs/plans/drawing.py: plans
+@ designs/plans.py: plans
 squared residuals of few systems are shrunk
 - kept = max(0.0, 1 - chance / spread)
 + kept = max(1.0, 1 - chance / spread)
@@ -1450,7 +1471,7 @@ no unit is drawn more than once
 Borda's count is a mean of ranks
 - return np.asarray(np.mean(ranks(
 + return np.asarray(np.median(ranks(
-@ designs/trials/repeats.py: items_or_trials
+@ designs/trials/repeats.py: trials
 a plan has the trials of items with an answer
 - trials = trials or round(float(np.mean(answers.counts[answers.counts > 0])))
 + trials = trials or round(float(np.mean(answers.counts[answers.counts >= 0])))
@@ -1476,8 +1497,8 @@ both p-values of a difference are printed
 + also = ""
 @ pictures/findings.py: report
 a mark of few groups stands beside a claim alone
-- sure += mark_of(c, scores[0].unit) if n_beaten else ""
-+ sure += mark_of(c, scores[0].unit) if own else ""
+- sure += mark_of(c, scores[0]) if n_beaten else ""
++ sure += mark_of(c, scores[0]) if own else ""
 @ results/files.py: names
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()

@@ -3,13 +3,15 @@
 import sys
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.pictures import figures
 from evalstats.pictures.figures import BLUE, GREY, VERMILLION
-from evalstats.questions.gates.gate import gated
+from evalstats.questions.gates import gated
 from evalstats.questions.ranking.rankings import Rankings
 from evalstats.results import files
 from tests.conftest import first
@@ -263,7 +265,10 @@ def test_pvalues_stand_below_the_diagonal_in_order_of_rank_and_every_system_is_n
     for column, row, name in zip(*shown, names, strict=True):
         plain = name.replace("$", r"\$")
         assert row.replace("\n", "")[:9] == plain[:9]
-        assert column.rstrip("…").strip() == plain[: len(column.rstrip("…").strip())]
+        first, _, last = column.replace("\n", "").partition("…")
+        assert plain.startswith(first.rstrip())
+        assert plain.endswith(last)
+    assert len(set(shown[0])) == len(names)
     assert len(marks(axes, ".")) == sum(map(result.significant, result)) > 0
     # What is not significant is pale: darker than the paper by less than a fifth.
     (mesh,) = [c for c in axes.collections if c.get_array() is not None]
@@ -277,6 +282,53 @@ def test_pvalues_stand_below_the_diagonal_in_order_of_rank_and_every_system_is_n
     for d in result:
         assert found[names.index(d.system), names.index(d.baseline)] == d.pvalue
     assert sorted(points(result.plot())) == pytest.approx(sorted(d.difference for d in result))
+
+
+def test_names_of_many_columns_are_as_large_as_any():
+    axes = compared(26).plot_pvalues()
+    axes.figure.canvas.draw()
+    names = axes.get_xticklabels()
+    assert {name.get_fontsize() for name in names} == {7}
+    boxes = [name.get_window_extent() for name in names]
+    assert all(a.x1 <= b.x0 for a, b in pairwise(boxes))
+
+
+def test_a_bar_of_influence_says_which_segment_it_is(sample):
+    texts = {name: sample.systems[name] for name in ("baseline", "slightly-better")}
+    found = es.compare(texts, sample.references, n_resamples=99).influence()
+    shown = [label.get_text().replace("\n", " ") for label in found.plot().get_yticklabels()]
+    for label, name, (_, output) in zip(shown, found.ids[:10], found.texts, strict=True):
+        number, _, beginning = label.partition(": ")
+        assert number == name
+        assert len(beginning) > 20
+        assert " ".join(output.split()).startswith(beginning.rstrip("…").rstrip())
+    assert influence(2).plot().get_yticklabels()[0].get_text().isdecimal()
+
+
+def drawn_name(name):
+    result = es.compare({name: [1.0, 2, 4], "b": [2.0, 2, 3]}, metrics=METRIC, n_resamples=9)
+    (text,) = [x for x in result.plot_scores().texts if len(x.get_text()) == 2]
+    text.figure.canvas.draw()
+    return text
+
+
+def test_a_name_is_drawn_in_a_font_that_has_its_signs():
+    # matplotlib's STIXGeneral has the sign, and its usual font has not.
+    text = drawn_name("のの")
+    assert text.get_text() == "のの"
+    assert len(text.get_fontfamily()) == 2
+    assert len(drawn_name("aa").get_fontfamily()) == 1
+
+
+def test_where_no_font_has_them_there_are_boxes_and_one_warning(monkeypatch):
+    monkeypatch.setattr(figures, "_installed", list)
+    for kept in (figures._family, figures._warn_of_boxes):
+        kept.cache_clear()
+    with pytest.warns(UserWarning, match="no installed font has all characters") as said:
+        texts = list(map(drawn_name, ("系统", "统系")))
+    assert {text.get_text() for text in texts} == {"□□"}
+    assert len(said) == 1
+    figures._family.cache_clear()
 
 
 CURVES = {
@@ -299,7 +351,8 @@ def test_a_curve_is_its_checks_and_its_label_lies_on_nothing(make):
         assert list(line.get_ydata()) == [c.score for c in checks]
     drawn = {True: {}, False: {}}
     for m in marks(axes):
-        drawn[m.get_markerfacecolor() != "white"][m.get_xdata()[0]] = m.get_ydata()[0]
+        places = zip(*m.get_data(), strict=True)
+        drawn[m.get_markerfacecolor() != "white"].update(places)
     for improved, found in drawn.items():
         shown = improved or len(checks) <= 60
         assert found == {c.step: c.score for c in checks if shown and c.improved == improved}

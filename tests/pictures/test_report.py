@@ -16,7 +16,7 @@ import evalstats as es
 from evalstats.checks import is_unseen
 from evalstats.cli import main
 from evalstats.pictures.report import document, marked
-from evalstats.questions.gates.gate import gated
+from evalstats.questions.gates import gated
 from evalstats.results.files import minus
 from evalstats.results.tabular import printable
 from tests import harness_logs

@@ -166,11 +166,11 @@ def test_looks_have_a_finding_and_a_figure():
     waits = test.look(new[:60], old[:60])
     assert waits.verdict == "go on"
     (found,) = test.result._findings()
-    assert "go on, nothing is decided yet: 340 items are to come" in found.said
+    assert "go on, nothing is decided yet: 340 segments are to come" in found.said
     assert found.kind == "open"
     look = test.look(new[:200], old[:200])
     (found,) = test.result._findings()
-    assert "passed, decided on 200 items" in found.said
+    assert "passed, decided on 200 segments" in found.said
     assert found.kind == "better"
     assert f"{look.low:+.3f} to {look.high:+.3f}" in found.lines[0]
     page = document(test.result)
@@ -183,7 +183,7 @@ def test_a_finding_is_not_said_again_in_the_notes():
     cases = es.compare({"old": old, "new": new}, metrics=es.PassAll(1), baseline="old").cases()
     page = document(cases)
     assert page.count(cases.sentence) == 1
-    assert "Each item by itself" in page
+    assert "Each item is tested by itself" in page
 
 
 def test_one_orientation_in_the_table_and_the_folds():
@@ -210,7 +210,9 @@ def test_by_domain_many_pairs_are_one_folded_table_a_metric():
     result = es.compare(scores, metrics=es.Mean("m"), n_resamples=99).by(np.arange(120) % 3)
     ((name, (table,)),) = result._folds().items()
     assert name == "m: f against each of the others, by stratum"
-    assert [row[:3] for row in table.rows[:4]] == [("f", "a", x) for x in ("0", "1", "2", "micro")]
+    assert [row[:3] for row in table.rows[:4]] == [
+        ("f", "a", x) for x in ("0", "1", "2", "all 3 strata")
+    ]
     assert len(table.rows) == 5 * 4
     page = document(result)
     assert page.count("<details>") == 1

@@ -117,9 +117,9 @@ def test_the_total_fails_where_no_task_does():
     found = es.gate(new, base, margin=0.01)
     *rows, total = found
     assert {check.verdict for check in rows} == {"undecided"}
-    assert (total.name, total.verdict, found.verdict) == ("macro: acc", "failed", "failed")
+    assert (total.name, total.verdict, found.verdict) == ("all 4 tasks: acc", "failed", "failed")
     assert total.difference.difference == pytest.approx(-0.07)
-    assert any(line.startswith("macro ") for line in str(found).splitlines())
+    assert any(line.startswith("all 4 tasks ") for line in str(found).splitlines())
 
 
 def test_a_recovery_of_counted_answers_is_a_margin_in_planning_too():
@@ -131,7 +131,7 @@ def test_a_recovery_of_counted_answers_is_a_margin_in_planning_too():
     score = es.gate(new, base, recovery=0.9).checks[-1].difference.baseline_score
     by = [{"recovery": 0.9}, {"margin": 0.1 * score}]
     kept, within = (es.gate(new, base, **limit).checks[-1] for limit in by)
-    assert kept.name == "macro: acc"
+    assert kept.name == "both tasks: acc"
     assert kept.needed == within.needed
 
 
@@ -147,12 +147,6 @@ def test_it_says_how_many_items_would_do():
     assert why in found.to_junit()
     (check,) = gate(100, 2, 2, margin=0.01)
     assert f"about {check.needed:,} items are needed" in check.reason
-    # And they do, four times out of five.
-    rng = np.random.default_rng(5)
-    n = check.needed
-    counts = rng.multinomial(n, [0.02, 0.02, 0.96], size=1500)
-    distances = [tango_distance(g, lost, n, -0.01) for g, lost, _ in counts]
-    assert np.mean(norm.sf(distances) <= 0.05) == pytest.approx(0.8, abs=0.05)
 
 
 def test_of_a_score_below_0_no_share_is_kept_and_other_checks_are_decided():
@@ -182,7 +176,7 @@ def test_forms():
     assert es.Gate.from_json(found.to_json()) == found
     suite = ElementTree.fromstring(found.to_junit())
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "2", "1")
-    assert [case.get("classname") for case in suite] == ["a", "b", "macro"]
+    assert [case.get("classname") for case in suite] == ["a", "b", "both tasks"]
     assert suite[1].find("failure").get("message").startswith("the loss is beyond the limit")
     text = str(found)
     assert text.startswith("FAILED: new against base, asked: a loss of less than 0.02")
@@ -308,7 +302,7 @@ def test_a_gate_of_tasks_is_that_of_their_suite():
     assert [c.difference.margin_test.pvalue_not_worse for c in gate] == [
         d.margin_test.pvalue_not_worse for d in result
     ]
-    assert [c.task for c in gate] == ["law", "art", "macro"]
+    assert [c.task for c in gate] == ["law", "art", "both tasks"]
 
 
 def test_without_a_limit_each_metric_is_asked_on_its_own_side_and_any_may_fail():
@@ -390,17 +384,6 @@ def test_the_total_alone_decides_where_it_alone_is_asked(aggregate):
         es.Gate.from_json(nothing)
 
 
-def test_a_total_that_fails_is_not_adjusted_for_tasks():
-    base, limit = many()[1], {"margin": 0.001, "n_resamples": 20, "on": "total"}
-    bad = run("bad", **{f"t{i:02}": np.zeros(200) for i in range(12)})
-    found = es.gate(bad, base, **limit)
-    assert (found.verdict, found.exit_code, len(found.reasons)) == ("failed", 1, 1)
-    assert found.reasons[0].startswith("macro: acc: failed, the loss is beyond the limit (p")
-    assert "Holm" not in found.reasons[0]
-    with pytest.raises(AssertionError, match=r"FAILED: bad against .* asked of the total"):
-        es.assert_not_worse(bad, base, on="total", n_resamples=99)
-
-
 def test_of_one_task_the_total_is_the_task_and_of_others_there_has_to_be_one():
     assert gate(1000, 10, 10, margin=0.02, on="total").verdict == "passed"
     sides = [log(rows({"q": 1, "r": 0}, task="a", name=n, metric=es.Mean("x")),
@@ -460,15 +443,6 @@ def test_every_reason_is_printed_and_failures_come_first():
         assert -1 not in places
         assert places == sorted(places)
         assert "more notes" not in text
-
-
-def test_an_undecided_gate_may_count_as_passed_in_a_test():
-    base, new = answers(1000, 10, 25)
-    sides, limit = (run("new", t=new), run("base", t=base)), {"margin": 0.02}
-    assert es.assert_not_worse(*sides, **limit, undecided="pass").verdict == "undecided"
-    for undecided in (None, "fail"):
-        with pytest.raises(AssertionError, match="UNDECIDED"):
-            es.assert_not_worse(*sides, **limit, undecided=undecided)
 
 
 def test_files_of_outputs_and_of_statistics_go_in_by_their_paths(tmp_path):
@@ -550,4 +524,4 @@ def test_a_system_of_the_table_goes_before_a_folder_of_its_name(tmp_path, monkey
 def test_items_that_all_differ_alike_bound_no_loss_on_others():
     found = es.gate([0.5] * 20, [0.4] * 20, metrics=es.Mean("marks"), margin=0.01)
     assert found.verdict == "undecided"
-    assert "all items differ alike, and nothing bounds the loss on others" in found.reasons[0]
+    assert "all segments differ alike, and nothing bounds the loss on others" in found.reasons[0]

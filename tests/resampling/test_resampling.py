@@ -10,13 +10,14 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats.resampling.products import ExactProduct, exact_grid
 from evalstats.resampling.weighted import (
+    ExactProduct,
     all_swap_totals,
     bootstrap_totals,
     bootstrap_weights,
+    exact_grid,
     stratum_totals,
-    swap_totals,
+    weighted_totals,
 )
 from evalstats.resampling.weights import (
     Bayesian,
@@ -35,6 +36,10 @@ KINDS = {
     "bayesian": lambda n: Bayesian(n, 3),
 }
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden_resampling.json").read_text())
+
+
+def swap_totals(statistics, n_resamples, seed):
+    return weighted_totals(Halves(len(statistics), seed), statistics, n_resamples)
 
 
 def drawn_rows(weights, n_rows):

@@ -9,7 +9,7 @@ import pytest
 
 import evalstats as es
 from evalstats.data.examples import arena, participants
-from evalstats.results import files, widths
+from evalstats.results import files, marks, widths
 
 
 def named(n, task=""):
@@ -47,20 +47,24 @@ def results(sample, tmp_path_factory):
 
 
 def pages(results):
-    """Yield each result as a float and, where it has two layouts, in both."""
+    """Yield each result as a float and bare, and where it has two layouts, in both."""
     for name, result in results.items():
         for layout in ("paper", "table") if isinstance(result, es.Comparison) else (None,):
-            yield f"{name} {layout}", result.to_latex(caption="A caption.", layout=layout)
+            for caption in ("A caption.", None):
+                yield f"{name} {layout} {caption}", result.to_latex(caption=caption, layout=layout)
 
 
 def test_what_is_wider_than_a_column_is_a_float_of_the_page(results):
     for name, result in results.items():
-        points = [files._tabular(table)[1] for table in result._tables()]
+        points = [files._tabular(table, False)[1] for table in result._tables()]
         assert max(points) <= files._PAGE, name
         is_wide = max(points) > files._COLUMN
         options = {"layout": "table"} if isinstance(result, es.Comparison) else {}
         assert (r"\begin{table*}" in result.to_latex(caption="x", **options)) == is_wide
-        assert ("belongs into a table*" in result.to_latex(**options)) == is_wide
+        # In the text it is there twice, and LaTeX knows which fits.
+        assert result.to_latex(**options).count(r"\ifdim\linewidth<") == len(
+            [x for x in points if x > files._COLUMN]
+        )
 
 
 def test_latex_of_a_comparison_is_the_table_of_papers_if_not_asked_for_another(results):
@@ -70,6 +74,20 @@ def test_latex_of_a_comparison_is_the_table_of_papers_if_not_asked_for_another(r
             assert result.to_latex(layout="table") != result.to_latex()
             assert result.to_text() == result.to_text(layout="table")
     assert "interval" in results["scores"].to_latex()
+
+
+def test_marks_are_made_for_html_alone(results, monkeypatch):
+    def refuse(*args, **given):
+        raise AssertionError("a mark was made")
+
+    monkeypatch.setattr(marks.Mark, "__init__", refuse)
+    for name, result in results.items():
+        drawn = [table for table in result._tables() if table.draw]
+        assert len(result.to_text() + result.to_markdown() + result.to_latex()) > 300
+        assert bool(drawn) == (name not in ("power", "an audit"))
+        if drawn:
+            with pytest.raises(AssertionError, match="a mark was made"):
+                result.to_html()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 import evalstats as es
 from evalstats.pictures.report import document
-from evalstats.questions.gates.gate import gated
+from evalstats.questions.gates import gated
 from evalstats.results.files import html
 from evalstats.results.records import Caution
 
@@ -222,7 +222,8 @@ def test_claims_of_families_over_few_documents_are_marked_in_every_form():
     assert str(result).count("better †") == 3
     assert "\n† These verdicts rest on few" in str(result)
     assert result.to_markdown().count("better † |") == 3
-    assert result.to_latex(layout="table").count(r"better $\dagger$") == 3
+    latex = result.to_latex(layout="table", caption="of three")
+    assert latex.count(r"better $\dagger$") == 3
     assert r"at 0.05 $\dagger$" in result.to_latex()
     assert result._repr_html_().count("better †<") == 3
     assert "†" not in result.to_csv()
@@ -251,7 +252,7 @@ def test_few_counted_answers_are_told(n, is_told):
     exact = binomtest(n, n).pvalue
     assert result[0].discordant.exact_pvalue == pytest.approx(exact)
     assert len(told) == is_told
-    assert all(f"exact form (two-sided {exact:.4f})" in note for note in told)
+    assert all(f"the exact one (two-sided {exact:.4f})" in note for note in told)
 
 
 def test_of_three_answers_no_bootstrap_is_said_to_be_replaced():

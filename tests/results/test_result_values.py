@@ -480,4 +480,4 @@ def test_a_notebook_completes_the_names_in_brackets():
         assert [found[key] for key in keys] == list(found)
     tasks = {name: es.extract(scores, metric=es.Mean("x")) for name in ("law", "art")}
     keys = es.Suite(tasks).compare(n_resamples=99)._ipython_key_completions_()
-    assert {("x", "B", "A"), ("law", "x", "B", "A"), ("macro", "x", "B", "A")} <= set(keys)
+    assert {("x", "B", "A"), ("law", "x", "B", "A"), ("both tasks", "x", "B", "A")} <= set(keys)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 
 import evalstats as es
-from evalstats.metrics.identity import MetricSignature, merged
+from evalstats.metrics.base import MetricSignature, merged
 from evalstats.results.signatures import Signature, together
 from tests import log_files
 from tests.golden_cases import ACCURACY, GRADE, answers, grades, table, tables, tasks, two

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalstats as es
+from evalstats.cli.inputs import system_names
 from evalstats.statistics import extraction, files
-from evalstats.statistics.files import Lines, system_names
+from evalstats.statistics.files import Lines
 from tests.conftest import TEXT_METRICS, nasty_texts
 
 lines_of_text = st.lists(

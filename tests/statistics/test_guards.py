@@ -7,7 +7,7 @@ import pytest
 
 import evalstats as es
 from evalstats.results.records import CAUTION, Caution
-from evalstats.text.guards import language_of, target_language
+from evalstats.text.tokenization import language_of, target_language
 
 TEXTS = {
     "ja": ["今日はとても良い天気ですね。", "私は東京タワーで寿司を食べました。"],

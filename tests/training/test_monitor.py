@@ -12,6 +12,7 @@ import evalstats as es
 from evalstats.designs.looks.spending import spent, steady
 from evalstats.inference import student
 from evalstats.inference.counts import tango
+from evalstats.training import history
 from evalstats.training.history import Boundary
 
 
@@ -94,12 +95,12 @@ def test_halls_statistic_has_the_t_distribution_that_t_has_not():
     t = (x.mean(axis=1) - 1) / stats.sem(x, axis=1)
     skewness = np.array([student.skewness(row) for row in x])
     assert skewness == pytest.approx(stats.skew(x, axis=1) / np.sqrt(40))
-    g = np.array([student.hall(*pair) for pair in zip(t, skewness, strict=True)])
+    g = np.array([history.hall(*pair) for pair in zip(t, skewness, strict=True)])
     q = stats.t.isf(0.05, 39)
     rates = [[np.mean(side * found >= q) for side in (-1, 1)] for found in (t, g)]
     assert rates[0] == pytest.approx([0.097, 0.019], abs=0.011)
     assert rates[1] == pytest.approx([0.068, 0.039], abs=0.011)
-    back = [student.hall_inverse(*pair) for pair in zip(g, skewness, strict=True)]
+    back = [history.hall_inverse(*pair) for pair in zip(g, skewness, strict=True)]
     assert back == pytest.approx(t, abs=1e-9)
 
 
@@ -110,7 +111,7 @@ def test_skewness_and_kurtosis_are_scipys_whatever_the_scale():
         assert student.kurtosis(x * scale, 200) == pytest.approx(stats.kurtosis(x) + 3)
     assert (student.skewness(np.ones(3)), student.kurtosis(np.ones(3), 3)) == (0, None)
     # Where t overflows the corrected one is as infinite, and on the same side.
-    assert (student.hall(1e200, -0.5), student.hall(-1e200, 0.5)) == (np.inf, -np.inf)
+    assert (history.hall(1e200, -0.5), history.hall(-1e200, 0.5)) == (np.inf, -np.inf)
 
 
 def test_a_run_says_where_few_segments_decide():
@@ -119,7 +120,7 @@ def test_a_run_says_where_few_segments_decide():
     for n, fails, noted in ((200, 0.02, True), (2000, 0.02, False), (200, 0, False)):
         fallen = 80 * (rng.random((12, n)) < fails)
         run = watched(85 + 5 * rng.normal(size=(12, n)) - fallen)
-        said = "200 segments that differ from the best step about \\d+ hold most of the difference"
+        said = "200 segments that differ from the best step, about \\d+ hold most of the difference"
         assert [bool(re.search(said, note)) for note in run.notes] == [True] * noted
         assert all(note in str(run) for note in run.notes)
         basis = run.last.basis
@@ -497,67 +498,22 @@ def test_a_state_of_another_monitor_is_refused(other, message):
     assert (monitor.should_stop, changed.should_stop) == (False, True)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"version": 2}, "version 2, expected [0-9]+: another version"),
-        ({"options": None}, "must be what state_dict returned"),
-        ({"checks": [{"step": 1}]}, r"state.checks\[0\] has no 'metric'"),
-        ({"checks": []}, "must be what state_dict returned"),
-        ({"best_rows": [[1.0], [2.0]]}, r"best_rows are .* of shape \(2, 1\), not \(N, 2\)"),
-        ({"best_rows": "x"}, "best_rows are"),
-        ({"best_rows": [[1.0, 1.0]] * 100}, "best_rows have not the score of step 0"),
-        ({"surviving": "ff"}, "surviving must be 32,768 sign flips, got 8"),
-        ({"winners": [1]}, "winners must be 250 numbers, one a resample"),
-        ({"winners": [7] * 250}, "winners must be steps that were checked"),
-        ({"spent_before": 0.01}, "spent_before must be 0 after these checks"),
-        ({"segment_ids": "x"}, "segment_ids must be 64 hexadecimal digits, got 'x'"),
-    ],
-)
-def test_what_is_no_state_is_refused(change, message):
+def test_what_is_no_state_is_refused():
     monitor = watched(noise(2, 3)[0])
     before = monitor.state_dict()
-    state = json.loads(json.dumps(before))
-    (state["so_far"] if "winners" in change else state).update(change)
-    with pytest.raises(es.InputError, match=message):
-        monitor.load_state_dict(state)
-    for other in (None, [], {}):
-        with pytest.raises(es.InputError, match="must be what state_dict returned"):
+    changed = {**before, "spent_before": 0.01}
+    for other, message in (
+        ({**before, "version": 2}, "version 2, expected [0-9]+: another version"),
+        ({**before, "options": None}, "must be what state_dict returned"),
+        ({**before, "checks": []}, "not as state_dict returned it: a part of it has changed"),
+        (changed, "a part of it has changed"),
+        *((nothing, "must be what state_dict returned") for nothing in (None, [], {})),
+    ):
+        with pytest.raises(es.InputError, match=message):
             monitor.load_state_dict(other)
     assert monitor.state_dict() == before
-
-
-def test_checks_that_cannot_follow_one_another_are_refused():
-    scores = noise(2, 4)[0]
-    scores[2] += 1
-    state = json.loads(json.dumps(watched(scores).state_dict()))
-    assert [check["improved"] for check in state["checks"]] == [False, False, True, False]
-    for i, name, value in (
-        (3, "step", 2),
-        (3, "compared_with", 1),
-        (3, "best", [1, state["checks"][1]["score"]]),
-        (3, "highest", state["checks"][0]["best"]),
-        (3, "improved", True),
-        (3, "checks_without_improvement", 3),
-        (3, "difference", 0.0),
-        (2, "pvalue", 0.5),
-        (2, "basis", ["t", "t", 200, 3.0]),
-        (2, "basis", ["t", "t", 100, 200.0]),
-        (2, "basis", ["t", "other", 100, 3.0]),
-        (0, "metric", "other"),
-        (0, "higher_is_better", False),
-    ):
-        damaged = json.loads(json.dumps(state))
-        damaged["checks"][i][name] = value
-        where = "[13]" if name == "step" else str(i)
-        with pytest.raises(
-            es.InputError, match=rf"state\.checks\[{where}\]\.[\w\[\]]+ (does not fit|must)"
-        ):
-            watched([]).load_state_dict(damaged)
-    damaged = {**state, "checks": state["checks"][::-1]}
-    with pytest.raises(es.InputError, match="does not fit the other"):
-        watched([]).load_state_dict(damaged)
-    watched([]).load_state_dict(state)
+    # What stands beside it in a file is no part of it.
+    monitor.load_state_dict({**before, "labels": "x"})
 
 
 def places(value, path=()):
@@ -573,15 +529,14 @@ ODD = [None, True, "x", "", -1, 0, 7, 1.5, float("nan"), float("inf"), 1e308, 10
 
 
 @pytest.mark.parametrize("every", [37, pytest.param(1, marks=pytest.mark.thorough)])
-def test_a_damaged_state_is_refused_or_harmless(every):
+def test_a_damaged_state_is_refused(every):
     """Every place of a real state with odd values, an entry too few and an entry too many."""
     scores, _ = noise(0, 4, n_segments=12)
     scores[2] += 50
     options = {"n_resamples": 5, "patience": 2}
-    monitor = watched(scores[:3], **options)
-    whole = json.dumps(monitor.state_dict())
+    whole = json.dumps(watched(scores[:3], **options).state_dict())
     cases = [(path, odd) for path in places(json.loads(whole)) for odd in (*ODD, "less", "more")]
-    refused = 0
+    after = watched([], **options)
     for path, odd in cases[::every]:
         state = json.loads(whole)
         inner = state
@@ -591,22 +546,10 @@ def test_a_damaged_state_is_refused_or_harmless(every):
         if odd in ("less", "more") and isinstance(old, list):
             odd = old[:-1] if odd == "less" else [*old, *old[-1:]]
         inner[path[-1]] = odd
-        after = watched([], **options)
-        try:
-            after.load_state_dict(state)
-        except es.InputError:
-            refused += 1
-            assert after.state_dict()["checks"] == []
-            continue
-        for said in (after._repr_html_(), str(after), str(after.selected), after.signature):
-            assert "judge" in said
-        assert after.last.to_log().keys() == monitor.last.to_log().keys()
-        assert (after.notes, after.best_step) == ((), 2)
-        assert after.check(3, scores[3]).compared_with == 2
-        again = json.dumps(after.state_dict(), allow_nan=False)
-        watched([], **options).load_state_dict(json.loads(again))
-    # Bounds of intervals may be any finite numbers, and so on.
-    assert 0.7 * len(cases) / every < refused < len(cases) / every - 5
+        if json.dumps(state) != whole:
+            with pytest.raises(es.InputError, match="state"):
+                after.load_state_dict(state)
+    assert after.checks == ()
 
 
 def test_another_version_of_sacrebleu_is_the_same_metric(monkeypatch):

@@ -34,9 +34,4 @@ _MODULES = {
     "metrics.cer": "ConfidenceInterval " + _PER_TOKEN.format("character"),
     "metrics.uer": "ConfidenceInterval " + _PER_TOKEN.format("universal"),
 }
-#: Those whose names are in `effects`; all others are in `scores`.
-_EFFECTS = ("effect_size.cohen", "inference.multiple_testing")
-
-for _path, _names in _MODULES.items():
-    _file = "effects" if _path in _EFFECTS else "scores"
-    add_modules(__name__, {_path: (f"{__name__}.{_file}", _names)})
+add_modules(__name__, {path: (f"{__name__}.scores", names) for path, names in _MODULES.items()})

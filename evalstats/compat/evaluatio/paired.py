@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalstats.analysis.options import ALTERNATIVES, option
-from evalstats.checks import also_called, as_paired_scores, flag, integer, share
+from evalstats.checks import also_called, as_scores, check_same_index, flag, integer, share
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, randomisation, student
 from evalstats.inference.student import Spread
 from evalstats.resampling import weighted
-from evalstats.resampling.products import on_grid
-from evalstats.resampling.weights import Rng, as_seed
+from evalstats.resampling.weighted import on_grid
+from evalstats.resampling.weights import Halves, Rng, as_seed
 from evalstats.results.records import Record
 
 #: All 2^20 sign patterns take 100 MB and a tenth of a second.
@@ -178,7 +178,9 @@ def paired_permutation_test(
     if enumerate_all:
         halves = weighted.all_swap_totals(pairs.columns[pairs.differs])
     else:
-        halves = weighted.swap_totals(pairs.columns, n_resamples, seed)
+        halves = weighted.weighted_totals(
+            Halves(len(pairs.columns), seed), pairs.columns, n_resamples
+        )
     flipped = pairs.difference - 2 * pairs.mean_difference(halves)
     pvalue = randomisation.randomization_pvalue(
         pairs.difference, flipped, alternative, pairs.tie, enumerate_all
@@ -230,3 +232,15 @@ def paired_bootstrap_test(
 def _options(alternative: str, n_resamples: int, rng: Rng) -> tuple[str, int, int]:
     chosen = option(alternative, ALTERNATIVES, "alternative")
     return chosen, integer(n_resamples, "n_resamples", 1, weighted.MOST_RESAMPLES), as_seed(rng)
+
+
+def as_paired_scores(x1: object, x2: object) -> NDArray[np.float64]:
+    """Return two systems' scores of the same segments, `(N, 2)`."""
+    check_same_index({"x1": x1, "x2": x2})
+    first, second = as_scores(x1, "x1"), as_scores(x2, "x2")
+    if len(first) != len(second):
+        raise InputError(
+            f"x1 and x2 must be the same length, one score a segment, got {len(first)} "
+            f"and {len(second)}"
+        )
+    return np.stack([first, second], axis=1)

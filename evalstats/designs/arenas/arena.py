@@ -27,7 +27,7 @@ from evalstats.analysis.design import (
     names_of_labels,
     unit_name,
 )
-from evalstats.analysis.drawn import Drawn, Maker, frozen, rows_of
+from evalstats.analysis.drawn import NO_SEGMENTS, Drawn, Maker, frozen, refuse_options, rows_of
 from evalstats.analysis.options import (
     SEED,
     AdjustmentName,
@@ -43,19 +43,18 @@ from evalstats.checks import also_called, listed, meant
 from evalstats.designs.arenas import bradley_terry
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, Groups, as_battles
 from evalstats.designs.arenas.bradley_terry import Fit
-from evalstats.designs.moments.from_moments import coordinates
+from evalstats.designs.moments import coordinates
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.metrics import Mean
-from evalstats.metrics.identity import MetricSignature
+from evalstats.metrics.base import MetricSignature
 from evalstats.resampling.executors import Reporting, Workers
 from evalstats.resampling.weighted import over_batches
 from evalstats.resampling.weights import Rng
 from evalstats.results.notes import span
 from evalstats.results.records import first_few
 from evalstats.statistics.extraction import Progress
-from evalstats.statistics.names import group_codes
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, group_codes
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -73,6 +72,8 @@ _MOST_INFLUENCE = 1 << 25
 _ELO_MEAN = 1000.0
 #: Systems that a note names; more are counted.
 _NAMED = 5
+#: What a segment and a task are called.
+_CALLED = "battle", "task"
 _few = partial(first_few, between=", ", most=_NAMED, more=" and {} more")
 
 
@@ -268,7 +269,7 @@ def wins(
     groups = table.unit if is_one else table.groups
     task = Task([rates], groups=groups, strata=table.strata)
     pairs = as_pairs(table.systems, baseline, "wins")
-    units = as_units(len(table.points), table.groups, table.strata, table.unit)
+    units = as_units(len(table.points), table.groups, table.strata, table.unit, _CALLED)
     notes = (*table.notes, *position_notes(table, units, asked), *table.tie_notes)
     return compared(Evaluation([task], pairs, asked, notes), baseline)
 
@@ -281,7 +282,8 @@ def win_rates(table: BattleTable) -> SegmentStatistics:
     labels = {name: tuple(map(str, of)) for name, of in table.labels.items()}
     if table.groups is not None and not isinstance(table.groups, Mapping):
         labels[table.unit] = tuple(map(str, table.groups))
-    return SegmentStatistics(values, table.systems, Mean("win rate"), labels=labels)
+    rate = Mean("win rate")
+    return SegmentStatistics(values, table.systems, rate, labels=labels, unit="battle")
 
 
 def _designed(battles: Any, groups: Labels, strata: Labels) -> BattleTable:
@@ -300,9 +302,7 @@ def from_battles(
         raise InputError("must be 'micro' for battles", argument="aggregate")
     (table,) = tables
     options = decide(table, options, {})
-    units = as_units(len(table.points), table.groups, table.strata, table.unit)
-    if units.members is None:
-        units = replace(units, unit="battle")
+    units = as_units(len(table.points), table.groups, table.strata, table.unit, _CALLED)
     check_enough(units.n, units.unit)
     wins = table.wins(units.members)
     scored = Scored(
@@ -426,12 +426,8 @@ def _label_notes(table: BattleTable, units: Units, strengths: _Strengths) -> tup
 
 def decide(table: BattleTable, options: Options, asked: Mapping[str, int]) -> Options:
     """Return the options, of which strengths know all but two."""
-    for name, unknown in (("method", "bca"), ("test", "ar")):
-        if getattr(options, name) == unknown:
-            raise InputError(
-                f"{unknown!r} is not for strengths, which depend on all systems; leave it out",
-                argument=name,
-            )
+    why = "is not for strengths, which depend on all systems; leave it out"
+    refuse_options(options, NO_SEGMENTS, why)
     return options
 
 
@@ -472,12 +468,7 @@ def _labels(table: BattleTable, given: Iterable[Hashable], argument: str) -> lis
 
 
 MAKER = Maker(
-    BattleTable,
-    "who won",
-    from_battles,
-    decide,
-    design=design,
-    pair_table=BattleTable.pair_table,
+    BattleTable, "who won", from_battles, decide, design=design, pair_table=BattleTable.pair_table
 )
 
 
@@ -587,7 +578,7 @@ def _influence(slopes: csr_array, inverse: Floats, units: Units) -> tuple[Floats
         sums.append((len(of_stratum), int(np.sum(of_stratum)), int(np.sum(of_stratum**2))))
     summed = SummedUnits(
         units.n,
-        units.unit,
+        *units.called,
         labels=units.labels,
         places=np.repeat(np.arange(len(each)), size),
         sums=np.array(sums, dtype=np.int64),
@@ -618,8 +609,7 @@ def linked(table: BattleTable) -> BattleTable:
         left = [i for i, is_kept in zip(left, bounded, strict=True) if is_kept]
     if not len(table.points):
         raise InputError(
-            f"have none between two of these systems: {_few(table.systems)}",
-            argument="battles",
+            f"have none between two of these systems: {_few(table.systems)}", argument="battles"
         )
     if len(left) < 2:
         raise InputError(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, flag, label, listed, shown
+from evalstats.checks import choice, flag, label, listed, plain, shown
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics.base import signature_of
 from evalstats.results.tabular import Table
@@ -128,7 +128,7 @@ class BattleTable:
         n, found = len(self.points), []
         for kinds, least in ((ASKED, 2), (VOTERS, _LEAST_VOTERS)):
             for name, of in self.labels.items():
-                if simple(name) in kinds and least <= len(set(of)) < n and not {"", None} & set(of):
+                if plain(name) in kinds and least <= len(set(of)) < n and not {"", None} & set(of):
                     found.append(name)
                     break
         return tuple(found) if len(found) == 2 else ()
@@ -228,18 +228,13 @@ class BattleTable:
         )
 
 
-def simple(name: object) -> str:
-    """Return a name less everything but letters and digits, in lower case."""
-    return "".join(c for c in str(name).lower() if c.isalnum())
-
-
 def columns_of_battles(names: Iterable[Any]) -> tuple[Any, Any, Any] | None:
     """Return which columns hold both systems and who won; `None` where a table has none of these.
 
     >>> columns_of_battles(["question_id", "model_a", "model_b", "winner"])
     ('model_a', 'model_b', 'winner')
     """
-    by_name = {simple(name): name for name in names}
+    by_name = {plain(name): name for name in names}
     columns = [next((by_name[c] for c in role if c in by_name), None) for role in COLUMNS]
     return None if None in columns else (columns[0], columns[1], columns[2])
 
@@ -314,7 +309,7 @@ def table_of(
     written = list(map(str, winners))
     ways = {way: i for i, way in enumerate(dict.fromkeys(written))}
     way_of = _looked_up(ways, written)
-    side = np.array([_SIDES.get(simple(way), _UNKNOWN) for way in ways])[way_of]
+    side = np.array([_SIDES.get(plain(way), _UNKNOWN) for way in ways])[way_of]
     named = np.array([numbers.get(way, _UNKNOWN) for way in ways])[way_of]
     by_name = np.where(named == pairs[:, 0], 2, np.where(named == pairs[:, 1], 0, _UNKNOWN))
     points = np.where(by_name == _UNKNOWN, side, by_name)
@@ -339,6 +334,6 @@ def _looked_up(numbers: Mapping[Any, int], names: Sequence[Any]) -> NDArray[np.i
 
 def both_bad_notes(winners: Sequence[Any]) -> tuple[str, ...]:
     """Say how many answers were bad on both sides, where some were."""
-    bad = {written for written in set(map(str, winners)) if simple(written) in _BOTH_BAD}
+    bad = {written for written in set(map(str, winners)) if plain(written) in _BOTH_BAD}
     n = sum(str(winner) in bad for winner in winners) if bad else 0
     return (f'{n:,} of all {len(winners):,} battles are "both bad", which is a tie.',) if n else ()

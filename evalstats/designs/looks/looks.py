@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from evalstats.errors import InputError
-from evalstats.questions.gates.gate import decided
-from evalstats.questions.gates.gates import JUNIT, JunitCase, junit, junit_text, limit_of
+from evalstats.questions.gates import JUNIT, JunitCase, decided, junit, junit_text, limit_of
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, one_of
 from evalstats.results.forms import Finding, Several
-from evalstats.results.marks import Forest, Limit, Mark, sides_of
+from evalstats.results.marks import Forest, Limit, of_differences
 from evalstats.results.notes import carried_notes
 from evalstats.results.records import KINDS, Difference, Record, counted, metric_name, plural
 from evalstats.results.tabular import Column, Table, table_of
@@ -30,7 +29,7 @@ _SEEN = 300
 #: Calibrated: `docs/stopping.md` has the rates.
 _RARE = (
     "where a system falls far on 2 % of 200 items (a loop, a refusal), eight looks passed one in "
-    "six that should not pass, a single test one in nine"
+    "six that should not pass, and a single test one in nine"
 )
 
 
@@ -172,7 +171,7 @@ def rare_notes(look: Look) -> Iterator[str]:
     if look.carried is None:
         return
     found = [(look.difference.n_differing, look.carried)]
-    notes = list(carried_notes(found, look.unit, "", f": {_RARE}"))
+    notes = list(carried_notes(found, look.unit, "", _RARE[0].upper() + _RARE[1:]))
     if not notes and look.is_early and look.verdict != "go on" and look.n_units < _SEEN:
         notes.append(
             f"This was decided on {counted(look.n_units, look.unit)}. What happens on one in "
@@ -246,26 +245,11 @@ class Looks(Several[Look]):
         line = f"{d.metric}: {value}, {self.interval} {low} to {high}."
         return [Finding(said, KINDS.get(last.verdict, "open"), [line])]
 
-    def _forest(self, at: int) -> Forest:
+    def _forest(self) -> Forest:
+        rows = [replace(x.difference, low=x.low, high=x.high) for x in self.looks]
+        kinds = [KINDS.get(x.verdict, "open") for x in self.looks]
         limit = Limit(self.margin, self.recovery, of_loss=True)
-        marks = [
-            Mark(
-                x.difference.difference,
-                x.low,
-                x.high,
-                kind=KINDS.get(x.verdict, "open"),
-                limits=limit.bounds(x.difference),
-            )
-            for x in self.looks
-        ]
-        return Forest(
-            tuple((mark,) for mark in marks),
-            at,
-            f"difference, {self.interval}",
-            null=0.0,
-            sides=sides_of(self.last.difference, False),
-            limit=None if limit.is_none else limit,
-        )
+        return of_differences(rows, kinds, 4, self.interval, limit)
 
     def to_junit(self) -> str:
         """Return JUnit's XML with one test case: "go on" is an error, neither of the others."""
@@ -302,8 +286,7 @@ class Looks(Several[Look]):
             f"on {last.n_units:,}{of} {plural(last.unit)} ({metric_name(last.difference)}), asked: "
             f"{self._limit()}, level {last.significance_level:g}"
         )
-        table = table_of(title, self.looks, columns)
-        return [replace(table, forest=self._forest(4))]
+        return [table_of(title, self.looks, columns, draw=self._forest)]
 
     def _rows(self) -> Sequence[Look]:
         return self.looks

@@ -2,27 +2,29 @@
 
 Whoever looks at the results while items come in, and stops when a p-value is small, is wrong far
 more often than its level says. `SequentialTest` holds the p-value of each look against a level that
-allows for all looks (`evalstats.designs.looks.spending`); nothing else about it is new.
+allows for all looks (`evalstats.designs.looks.spending`). It rests on items that come in an order
+which has nothing to do with how hard they are, and on known scores that stay (`Arrivals`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
-from evalstats.analysis.drawn import maker_of, refuse_fixed
+from evalstats.analysis.drawn import Drawn, maker_of, refuse_fixed
 from evalstats.analysis.estimate import result_signature
-from evalstats.analysis.margins import claims_of
 from evalstats.analysis.max_t import CLAIMS
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
-from evalstats.analysis.pairs import PairTest
+from evalstats.analysis.pairs import PairTest, claims_of
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share, shown
-from evalstats.designs.judges.human import by_role, with_pairs
-from evalstats.designs.looks.arrival import Arrivals, arrivals_of, order_notes
+from evalstats.designs.judges import by_role, with_pairs
 from evalstats.designs.looks.looks import Look, Looks, rare_notes, verdict_of
 from evalstats.designs.looks.spending import (
     LEAST_LEVEL,
@@ -33,11 +35,11 @@ from evalstats.designs.looks.spending import (
     sequence_pvalue,
     spent,
 )
-from evalstats.designs.one_sample.against import PAIR, OneSample, as_bound, refuse_constant
+from evalstats.designs.one_sample import PAIR, OneSample, as_bound, refuse_constant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics import Metric, as_metric
-from evalstats.questions.gates.gate import one_sided
+from evalstats.questions.gates import one_sided
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.convert import record_of
@@ -49,12 +51,17 @@ from evalstats.statistics.segments import SegmentStatistics
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Floats = NDArray[np.float64]
 _VERSION = 1
 #: Units near which a confidence sequence is narrowest, and from which that of no 0/1 scores starts.
 _TIGHTEST, _START = 200, 100
 _MOST_UNITS, _MOST_LOOKS = 10**9, 10_000
 #: Of spending functions that have no name a state keeps the shares at so many fractions.
 _TENTHS = [i / 10 for i in range(1, 11)]
+#: How small a p-value has to be for a word of warning, and from how many items on one is asked.
+_WARNS, _LEAST = 1e-3, 20
+#: A label of more values than these is a name of items, or of documents.
+_MOST_VALUES = 50
 
 
 class SequentialTest:
@@ -230,9 +237,9 @@ class SequentialTest:
             last, more = self._looks[-1], arrivals.counts[-1] - before.counts[-1]
             self._notes = (
                 f"The test was decided at look {last.number}, on "
-                f"{counted(last.n_units, last.unit)}: {last.verdict}. {counted(more, 'item')} that "
-                f"came later are not counted. Another question needs a new test, with a state of "
-                f"its own.",
+                f"{counted(last.n_units, last.unit)}: {last.verdict}. {more:,} more "
+                f"came later and are not counted. Another question needs a new test, with a state "
+                f"of its own.",
             )
             return last
         (segments,) = task.segments()
@@ -404,9 +411,14 @@ class SequentialTest:
         """Return the record of a look."""
         passed, failed, difference = _claimed(pair)
         units, n = pair.drawn.units, pair.drawn.units.n
-        is_last, carried = self.of is not None and n >= self.of, _carried(pair)
-        unit = "item" if units.unit == "segment" else units.unit
-        waits = "" if is_last else self._waits(n, carried, plural(unit))
+        is_last = self.of is not None and n >= self.of
+        # The effective number of units that hold the difference; 0/1 scores are counted.
+        carried: float | None = None
+        influence, n_differing = pair.difference.influence, pair.n_differing
+        if pair.counts is None and influence is not None:
+            kurtosis = student.kurtosis(influence, n_differing)
+            carried = min(float(n_differing), n_differing / (kurtosis or 1.0))
+        waits = "" if is_last else self._waits(n, carried, plural(units.unit))
         verdict = verdict_of(passed, failed, level, is_last, waits)
         alpha, anytime, chance = self.significance_level, None, None
         if self.of is None and passed is not None:
@@ -431,7 +443,7 @@ class SequentialTest:
             number=len(self._looks) + 1,
             n_items=n_items,
             n_units=n,
-            unit=unit,
+            unit=units.unit,
             planned=self.of,
             difference=difference,
             verdict=verdict,
@@ -466,7 +478,7 @@ class SequentialTest:
         if not self._looks:
             return
         last = self._looks[-1]
-        if last.unit != ("item" if unit == "segment" else unit):
+        if last.unit != unit:
             raise InputError(
                 f"earlier looks counted {plural(last.unit)}, and this one {plural(unit)}"
             )
@@ -511,15 +523,6 @@ def _claimed(pair: PairTest) -> tuple[float | None, float | None, Difference]:
     return pair.pvalue(0.0, sides[0]), pair.pvalue(0.0, sides[1]), difference
 
 
-def _carried(pair: PairTest) -> float | None:
-    """Return the effective number of units that hold a difference, `None` of 0/1 scores."""
-    influence, n = pair.difference.influence, pair.n_differing
-    if pair.counts is not None or influence is None:
-        return None
-    kurtosis = student.kurtosis(influence, n)
-    return min(float(n), n / kurtosis) if kurtosis else float(n)
-
-
 def _tables(statistics: Any) -> list[SegmentStatistics]:
     """Return the only table of statistics that must be of one system, in a list."""
     tables = [statistics] if isinstance(statistics, SegmentStatistics) else list(statistics)
@@ -537,3 +540,156 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _plain(x) for name, x in value.items()}
     return [_plain(x) for x in value] if isinstance(value, (list, tuple)) else value
+
+
+@dataclass(frozen=True, eq=False)
+class Arrivals:
+    """The items of all looks so far, first come first."""
+
+    ids: tuple[str, ...] | None  # their names; `None` where places name them
+    values: NDArray[Any]  # (2, n, k) of baseline and system, or (1, n, k) of the system alone
+    counts: tuple[int, ...] = ()  # how many there were at each look
+
+    def _order_of(self, ids: tuple[str, ...] | None, n: int) -> NDArray[np.intp]:
+        """Return the place of each item in the new data, known ones first; all have to be there."""
+        known = self.values.shape[1]
+        if (ids is None) is not (self.ids is None):
+            raise InputError(
+                "items must have names at every look, or at none: names say which items are new"
+            )
+        if ids is None or self.ids is None or ids[:known] == self.ids:
+            if n < known:
+                raise InputError(
+                    f"has {n:,} items, and at the last look there were {known:,}: give all items "
+                    f"so far",
+                    argument="new",
+                )
+            return np.arange(n)
+        places = {name: i for i, name in enumerate(ids)}
+        gone = [name for name in self.ids if name not in places]
+        if gone:
+            raise InputError(
+                f"lacks {len(gone):,} of {known:,} items of the last look, {gone[0]!r} first: give "
+                f"all items so far",
+                argument="new",
+            )
+        before = set(self.ids)
+        first = [places[name] for name in self.ids]
+        return np.array(first + [i for i, name in enumerate(ids) if name not in before])
+
+    def after(
+        self, ids: tuple[str, ...] | None, values: NDArray[Any]
+    ) -> tuple[Arrivals, NDArray[np.intp]]:
+        """Return the items with those of another look, `(S, n, k)`, and the place of each there.
+
+        Known scores stay.
+        """
+        n = values.shape[1]
+        order = self._order_of(ids, n)
+        values = values[:, order]
+        ids = None if ids is None else tuple(ids[i] for i in order.tolist())
+        known = self.values.shape[1]
+        if not np.array_equal(values[:, :known], self.values):
+            differ = np.any(values[:, :known] != self.values, axis=2)
+            i = int(np.argmax(np.any(differ, axis=0)))
+            side = "baseline" if len(values) == 2 and differ[0, i] else "system"
+            name = repr(ids[i]) if ids else str(i)
+            raise InputError(
+                f"item {name} had another score, or label, of the {side} at an earlier look: what "
+                f"was seen stays; begin with a new SequentialTest, and another state, for others"
+            )
+        return Arrivals(ids, values, (*self.counts, n)), order
+
+
+def order_notes(
+    table: SegmentStatistics,
+    order: NDArray[np.intp],
+    arrivals: Arrivals,
+    drawn: Drawn,
+    baseline: int,
+) -> list[str]:
+    """Return what speaks against the order in which the items of a table came.
+
+    `order` has the place of each item in the table, in the order in which they came; `baseline` is
+    the place of that system.
+    """
+    counts, units = arrivals.counts, drawn.units
+    # At which look each item came, in the order of the table.
+    looks = np.repeat(np.arange(len(counts)), np.diff(counts, prepend=0))[np.argsort(order)]
+    of_units = looks
+    if units.members is not None:
+        of_units = np.full(units.n, len(counts), dtype=np.intp)
+        np.minimum.at(of_units, units.members, looks)
+    notes, segments = [], plural(units.segment)
+    if drawn.influence is not None and _drift(drawn.influence[baseline], of_units) < _WARNS:
+        notes.append(
+            f"The baseline's scores differ from look to look more than chance explains: "
+            f"{plural(units.unit)} must come in an order that has nothing to do with how hard they "
+            f"are. Shuffle them."
+        )
+    if len(counts) < 2 or len(looks) < _LEAST:
+        return notes
+    for name, values in table.labels.items():
+        codes = np.unique(np.array(values), return_inverse=True)[1]
+        if np.max(codes) < _MOST_VALUES and _differ(codes, looks) < _WARNS:
+            notes.append(
+                f"The {segments} of one {name} came earlier than those of another. Shuffle "
+                f"{segments} before they run, since a test that stops early sees only the first."
+            )
+    return notes
+
+
+def _drift(difficulty: Floats, looks: NDArray[np.intp]) -> float:
+    """Return the p-value that units are as hard at all looks, an analysis of variance.
+
+    Of their influence values on the baseline, `(N,)`, and the looks at which they came, `(N,)`.
+    """
+    from scipy.special import fdtrc
+
+    # Where groups grow, a look may bring no new one.
+    n, sizes = len(looks), np.bincount(looks)
+    n_looks = int(np.count_nonzero(sizes))
+    means = np.bincount(looks, difficulty) / np.maximum(sizes, 1)
+    between = float(sizes @ (means - np.mean(difficulty)) ** 2)
+    within = float(np.sum((difficulty - means[looks]) ** 2))
+    free = n_looks - 1, n - n_looks
+    if n < _LEAST or within <= 0 or min(free) < 1:
+        return 1.0
+    return float(fdtrc(*free, between / free[0] / (within / free[1])))
+
+
+def _differ(codes: NDArray[np.intp], looks: NDArray[np.intp]) -> float:
+    """Return Pearson's p-value that labels are spread over looks by chance."""
+    from scipy.special import chdtrc
+
+    shape = int(np.max(codes)) + 1, int(np.max(looks)) + 1
+    if min(shape) < 2:
+        return 1.0
+    table = np.bincount(codes * shape[1] + looks, minlength=shape[0] * shape[1]).reshape(shape)
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    expected = np.outer(rows, columns) / table.sum()
+    # Cells that expect next to nothing make Pearson's statistic too large.
+    if np.mean(expected) < 1 or np.any(expected <= 0):
+        return 1.0
+    statistic = float(np.sum((table - expected) ** 2 / expected))
+    return float(chdtrc((shape[0] - 1) * (shape[1] - 1), statistic))
+
+
+def arrivals_of(state: Mapping[str, Any], metric: Metric, n_systems: int) -> Arrivals:
+    """Return the items of a state with the statistics of so many systems, checked."""
+    values, ids, counts = np.array(state["values"]), state["items"], state["counts"]
+    k = len(metric.columns)
+    if values.dtype.kind not in "if" or values.ndim != 3 or values.shape[::2] != (n_systems, k):
+        raise InputError(
+            f"state.values are {values.dtype} of shape {values.shape}, not ({n_systems}, N, {k})"
+        )
+    if not np.all(np.isfinite(values)):
+        raise InputError("state.values must be finite")
+    metric.check_statistics(values)
+    n = values.shape[1]
+    if ids is not None and (len(set(ids)) != n or not all(isinstance(x, str) for x in ids)):
+        raise InputError(f"state.items must be {n:,} different names")
+    is_count = all(type(x) is int for x in counts)
+    if not is_count or sorted(set(counts)) != counts or counts[-1:] != [n]:
+        raise InputError("state.counts must be numbers of items, each larger than the one before")
+    return Arrivals(None if ids is None else tuple(ids), values, tuple(counts))

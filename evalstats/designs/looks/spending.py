@@ -142,26 +142,14 @@ def levels(fractions: ArrayLike, alpha: float, spending: Spending = "obrien-flem
 
 @dataclass(frozen=True, eq=False)
 class Continuing:
-    """The looks so far that have crossed no bound, under the null hypothesis.
+    """The looks so far that have crossed no bound, under the null hypothesis."""
 
-    Attributes
-    ----------
-    fraction, spent : float
-        The information at the last look, and what all looks have spent.
-    bound : float
-        The bound c of its normal statistic.
-    step : float
-        Standard deviation of what the last look added, on the scale of its statistic.
-    nodes, mass : ndarray, shape (M,)
-        Nodes of the statistic one look before, and how probable each is; none at the first look.
-    """
-
-    fraction: float = 0.0
-    spent: float = 0.0
-    bound: float = np.inf
-    step: float = 1.0
-    nodes: Floats | None = None
-    mass: Floats | None = None
+    fraction: float = 0.0  # of the information at the last look
+    spent: float = 0.0  # by all looks
+    bound: float = np.inf  # c of the normal statistic
+    step: float = 1.0  # standard deviation of what the last look added, on that scale
+    nodes: Floats | None = None  # (M,) of the statistic one look before; none at the first look
+    mass: Floats | None = None  # (M,), how probable each is
 
     def look(self, fraction: float, spent: float) -> tuple[float, Continuing]:
         """Return the level of one more look, and the looks so far with it.

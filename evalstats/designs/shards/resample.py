@@ -3,14 +3,17 @@
 Each shard draws the weights of its own segments and keeps nothing but B partial totals; their sums
 over shards are the resampled totals of the whole corpus.
 
-*Poisson weights* (`keyed`) are independent, so that no shard needs to know of another: the sum is
-the same, bit for bit, however the segments were sharded. Only the number of segments in a resample
-varies, N ± √N, which scores that stay the same when all totals are doubled (a mean, a ratio, BLEU)
-do not notice. *Two-stage multinomial weights* (`shard_batches`) are for the other scores and for
-small N: where all shard sizes are known, they give the ordinary bootstrap of N segments. Of the N
-draws of a resample, the number that falls into each shard is multinomial(N; n_j/N), which every
-shard draws alike from the seed alone. Given these numbers, each shard draws its own segments by
-itself; together the rows are multinomial(N; 1/N, ..., 1/N), exactly.
+*Poisson weights* are a function of the seed, a segment's id and a resample's number, so that no
+shard needs to know of another: the sum is the same, bit for bit, however the segments were sharded.
+The words are Philox4x32-10's: a counter-based generator (Salmon, Moraes, Dror and Shaw, 2011,
+"Parallel random numbers: as easy as 1, 2, 3") encrypts a counter, and any of its numbers can be had
+at once, anywhere, in any order. Only the number of segments in a resample varies, N ± √N, which
+scores that stay the same when all totals are doubled (a mean, a ratio, BLEU) do not notice.
+*Two-stage multinomial weights* (`shard_batches`) are for the other scores and for small N: where
+all shard sizes are known, they give the ordinary bootstrap of N segments. Of the N draws of a
+resample, the number that falls into each shard is multinomial(N; n_j/N), which every shard draws
+alike from the seed alone. Given these numbers, each shard draws its own segments by itself;
+together the rows are multinomial(N; 1/N, ..., 1/N), exactly.
 """
 
 from __future__ import annotations
@@ -21,10 +24,9 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import also_called, choice, integer, listed
-from evalstats.designs.shards.keyed import poisson_weights
 from evalstats.designs.shards.shard import (
     MOST,
     UNITS,
@@ -36,11 +38,10 @@ from evalstats.designs.shards.shard import (
     joined,
 )
 from evalstats.errors import InputError, InputTypeError
-from evalstats.resampling.streams import generator, multinomial_rows
+from evalstats.resampling.streams import LEFT_OVER, byte_table, generator, multinomial_rows
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import MOST_SEED
-from evalstats.statistics.segments import SegmentStatistics, check_same_segments
-from evalstats.statistics.values import missing_scores
+from evalstats.statistics.segments import SegmentStatistics, check_same_segments, missing_scores
 
 #: The first of some segments, which resamples, and weights `(b, n)`.
 Block: TypeAlias = tuple[int, slice, NDArray[np.uint8]]
@@ -59,6 +60,17 @@ _COUNT_ROWS = 1024
 #: Weights in a batch of the second stage, and rows at most; they decide the random streams.
 _BATCH_WEIGHTS = 1 << 22
 _BATCH_ROWS = 128
+#: Resamples that one block of Philox, 16 bytes, serves.
+GROUP = 16
+#: The last word of the counter: what the random words are for.
+_BYTES, _SECOND = 0, 1
+#: Words are 32-bit numbers in 64-bit arrays, which hold their products whole.
+Words: TypeAlias = NDArray[np.uint64]
+Key: TypeAlias = tuple[int, int]
+_MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
+#: Added to the key after each round: the golden ratio and √3 - 1, in units of 2**-32.
+_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
+_HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 @also_called(seed="rng")
@@ -330,3 +342,76 @@ def shard_batches(
         for first in range(0, size, _SEGMENTS):
             of_block = rows[: stop - start, first : first + _SEGMENTS]
             yield first, slice(start, stop), of_block
+
+
+def poisson_weights(
+    ids: NDArray[np.uint64], n_resamples: int, seed: int, first: int = 0
+) -> NDArray[np.uint8]:
+    """Draw Poisson(1) weights of segments by their ids, `(n,) -> (B, n)`.
+
+    Of B resamples from the `first` on, a multiple of 16; all numbers of resamples are below 2**32.
+    The weight of a segment in a resample is a function of the seed, the segment's id and the
+    number of the resample, and of nothing else: neither of the other segments, nor of their
+    order, nor of B. The counter of Philox is (id mod 2**32, id // 2**32, b // 16, 0), whose 16
+    bytes, in little-endian order, serve 16 resamples; a byte left over is resolved by the first
+    64 bits of the counter (id mod 2**32, id // 2**32, b, 1).
+
+    >>> weights = poisson_weights(np.arange(5, dtype=np.uint64), 4, seed=12345)
+    >>> alone = poisson_weights(np.array([3], dtype=np.uint64), 4, seed=12345)
+    >>> weights.shape, np.array_equal(weights[:, 3], alone[:, 0])
+    ((4, 5), True)
+    """
+    key, table = seed_key(seed), byte_table(1.0)
+    low, high = ids & np.uint64(0xFFFFFFFF), ids >> np.uint64(32)
+    groups = np.arange(first // GROUP, -(-(first + n_resamples) // GROUP), dtype=np.uint64)
+    counter = (low[:, None], high[:, None], groups, _BYTES)
+    little = np.empty((len(ids), len(groups), 4), dtype="<u4")
+    for i, word in enumerate(philox4x32(counter, key)):
+        little[..., i] = word
+    # `translate` looks a byte up three times as fast as NumPy's indexing does.
+    drawn = bytearray(little.data).translate(table.counts)
+    counts = np.frombuffer(drawn, dtype=np.uint8)
+    left_over = np.flatnonzero(counts == LEFT_OVER)
+    segment, resample = np.divmod(left_over, GROUP * len(groups))
+    again = (low[segment], high[segment], first + resample, _SECOND)
+    bits, more, _, _ = philox4x32(again, key)
+    counts[left_over] = table.left_over(bits | (more << np.uint64(32)))
+    return np.asarray(counts.reshape(len(ids), -1).T[:n_resamples])
+
+
+def seed_key(seed: int) -> Key:
+    """Return the key that a seed of any size stands for, two 32-bit words."""
+    first, second = np.random.SeedSequence(seed).generate_state(2, np.uint32)
+    return int(first), int(second)
+
+
+def philox4x32(
+    counter: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike], key: Key
+) -> tuple[Words, Words, Words, Words]:
+    """Encrypt counters: four words each in, four random words each out, all in [0, 2**32).
+
+    The counters' words may be arrays of shapes that broadcast. The first known answer of the
+    authors' own tests:
+
+    >>> [f"{int(word):08x}" for word in philox4x32((0, 0, 0, 0), (0, 0))]
+    ['6627e8d5', 'e169c58d', 'bc57ac4c', '9b00dbd8']
+    """
+    words = np.broadcast_arrays(*counter)
+    a, b, c, d = (np.array(word, dtype=np.uint64) for word in words)
+    high = np.empty_like(a)
+    keys = list(key)
+    # Ten passes over each array a round, in place. The low halves of b and d are all that counts
+    # between rounds; what is above them is cut off where it would reach a product.
+    for _ in range(10):
+        a *= _MULTIPLIERS[0]
+        c *= _MULTIPLIERS[1]
+        for product, word, k in ((c, b, keys[0]), (a, d, keys[1])):
+            np.right_shift(product, _HALF, out=high)
+            word ^= high
+            word ^= np.uint64(k)
+            word &= _LOW
+        a, b, c, d = b, c, d, a
+        keys = [(k + step) & 0xFFFFFFFF for k, step in zip(keys, _KEY_STEPS, strict=True)]
+    b &= _LOW
+    d &= _LOW
+    return a, b, c, d

@@ -1,6 +1,7 @@
 """A shard's part of every resampled total: kept, saved, loaded, and added up without rounding.
 
-Its segments have ids, 64-bit numbers that are kept as sorted runs: nothing is counted twice.
+Its segments have ids, 64-bit numbers that are kept as sorted runs: nothing is counted twice. How
+scores vary with each segment is not known, so that there are no influence values.
 """
 
 from __future__ import annotations
@@ -14,15 +15,22 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.design import Aggregated, Units
+from evalstats.analysis.drawn import NO_SEGMENTS, Drawn, Maker, frozen, refuse_options
+from evalstats.analysis.options import Options
+from evalstats.analysis.scores import Scored, distinct_names
 from evalstats.checks import also_called, choice, integer, label, listed, real, refuse_masked, shown
 from evalstats.errors import Argument, InputError, InputTypeError
-from evalstats.metrics import Metric, as_metric
+from evalstats.metrics import Metric, as_metric, scores_of
+from evalstats.metrics.base import MetricSignature
+from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import MOST_SEED
 from evalstats.results.records import plural
 from evalstats.statistics.interchange import is_same_metric, made_by, rebuilt
-from evalstats.statistics.names import as_names
+from evalstats.statistics.segments import as_names
 
+Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Ids: TypeAlias = NDArray[np.uint64]
 #: Bits of a row in the id of a row of a file; the others are of a hash of the file's name.
@@ -39,6 +47,8 @@ _PLAIN = ("n_segments", "seed", "n_resamples", "unit", "resolution", "id_kind")
 _SHARED = (*_PLAIN[1:], "systems", "weights", "shard_sizes")
 #: Fields that hold an array for each metric.
 _ARRAYS = ("totals", "resampled", "differing")
+#: Empty resamples of a Poisson bootstrap that are expected at most.
+_EMPTY_RESAMPLES = 0.1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,7 +95,7 @@ class Shard:
     """
 
     #: The module of its `evalstats.analysis.drawn.Maker`.
-    made_in: ClassVar[str] = "evalstats.designs.shards.sharded"
+    made_in: ClassVar[str] = "evalstats.designs.shards.shard"
 
     systems: tuple[str, ...]
     metrics: tuple[Metric, ...]
@@ -541,3 +551,102 @@ def merged_runs(shards: Sequence[Ids], kind: str) -> Ids:
             f"every segment must be counted once"
         )
     return joined(runs[order])
+
+
+def from_shards(shards: Sequence[Shard], aggregate: Aggregated, options: Options) -> list[Drawn]:
+    """Return the scores of the only shard under each of its metrics; its resamples are drawn."""
+    if len(shards) > 1:
+        raise InputError(f"got {len(shards)} shards; add them up first, with merge_shards")
+    if aggregate != "micro":
+        raise InputError("must be 'micro' where a Shard is given", argument="aggregate")
+    (shard,) = shards
+    missing = sorted(set(range(len(shard.shard_sizes))) - set(shard.shards))
+    if missing:
+        raise InputError(
+            f"{len(missing)} of {len(shard.shard_sizes)} shards are missing, the first is "
+            f"{missing[0]}: merge all of them; with shard_sizes only the whole is a resample"
+        )
+    if shard.weights == "poisson":
+        # A resample is empty with probability e^-N, and the score of nothing means nothing.
+        expected = shard.n_resamples * np.exp(-float(shard.n_segments))
+        if expected > _EMPTY_RESAMPLES:
+            raise InputError(
+                f"{shard.n_segments} segments are too few for Poisson weights, which leave about "
+                f"{expected:.1g} of {shard.n_resamples} resamples empty; give shard_sizes to "
+                f"resample_shard"
+            )
+    if any(isinstance(metric, MeanOfRuns) for metric in shard.metrics):
+        raise InputError(
+            "several runs of each system need the statistics of every segment, and a Shard keeps "
+            "totals only; give SegmentStatistics, or a Shard of one run"
+        )
+    names = distinct_names(list(shard.metrics))
+    return [_drawn(shard, i, name) for i, name in enumerate(names)]
+
+
+def decide(shard: Shard, options: Options, asked: Mapping[str, int]) -> Options:
+    """Return the options with the resamples and the seed of a shard."""
+    why = f"needs the statistics of every segment, and {MAKER.why}; leave it out"
+    refuse_options(options, NO_SEGMENTS, why)
+    for name, decided in (("n_resamples", shard.n_resamples), ("rng", shard.seed)):
+        if name in asked and asked[name] != decided:
+            raise InputError(
+                "must be left out when a Shard is given: it was resampled with "
+                f"{name}={decided}, got {asked[name]}",
+                argument=name,
+            )
+    return replace(options, n_resamples=shard.n_resamples, seed=shard.seed)
+
+
+MAKER = Maker(Shard, "totals", from_shards, decide)
+
+
+def _drawn(shard: Shard, i: int, name: str) -> Drawn:
+    """Return the scores under the i-th metric, which tables call by this name."""
+    metric = shard.metrics[i]
+    totals, resampled = (
+        np.asarray(x[i] * shard.resolution, dtype=np.float64)
+        for x in (shard.totals, shard.resampled)
+    )
+    scored = Scored(
+        name=name,
+        metric_name=metric.name,
+        systems=shard.systems,
+        higher_is_better=metric.higher_is_better,
+        signature=MetricSignature.of(metric.signature),
+        reference_label=shard.reference_labels[i],
+        units=Units(shard.n_segments, shard.unit),
+        bounds=metric.bounds,
+        undefined=metric.undefined,
+    )
+    replicates = scored.check_finite(scores_of(metric, resampled), "a resample")
+    scores = scored.check_finite(scores_of(metric, totals), "the corpus")
+    if shard.weights == "poisson":
+        _check_scale_free(metric, totals, scores, replicates, shard.n_segments)
+    return Drawn(
+        scored,
+        scores,
+        frozen(replicates),
+        differing=shard.differing[i],
+        n_missing=shard.missing[i] if shard.missing else None,
+        weights=shard.weights,
+        resolution=shard.resolution,
+    )
+
+
+def _check_scale_free(
+    metric: Metric, totals: Floats, scores: Floats, replicates: Floats, n_segments: int
+) -> None:
+    """Raise where a varying number of segments would make intervals wider by over 5 %.
+
+    A Poisson resample has N ± √N segments. To first order that adds D/√N to the standard error,
+    in squares, where D is the derivative of the score by the logarithm of a factor on all totals.
+    """
+    doubled = metric.score(2 * totals)
+    added = ((doubled - scores) / np.log(2)) ** 2 / n_segments
+    if np.any(added > (1.05**2 - 1) * np.var(replicates, axis=0, ddof=1) + 1e-18):
+        raise InputError(
+            f"{metric.name} changes when all totals are doubled, so that Poisson weights, which "
+            f"vary the number of segments, overstate its uncertainty; give shard_sizes to "
+            f"resample_shard"
+        )

@@ -9,18 +9,18 @@ from math import ceil, log
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from evalstats.analysis.tasks import Task
 from evalstats.designs.trials.metrics import Trials
 from evalstats.designs.trials.repeats import Repeats
 from evalstats.errors import InputError
-from evalstats.inference.families import tarone_holm
+from evalstats.inference.families import TIE
 from evalstats.results import tabular
 from evalstats.results.convert import Count, FreeText, Level, Share
 from evalstats.results.forms import Finding, Several
 from evalstats.results.lookup import of_metric, of_task
-from evalstats.results.records import Record, first_few
+from evalstats.results.records import Record, counted, first_few, plural
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -99,6 +99,8 @@ class Cases(Several[Case]):
         Whether answers that count as 1 are right ones.
     total : str
         The difference of the comparison, in words.
+    unit : str
+        What an item is called.
     signatures, notes : tuple of str
         As of a `Comparison`.
 
@@ -126,6 +128,7 @@ class Cases(Several[Case]):
     significance_level: Level
     higher_is_better: bool = True
     total: str = ""
+    unit: str = "item"
     signatures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -148,13 +151,13 @@ class Cases(Several[Case]):
     @property
     def sentence(self) -> str:
         """What was found: "3 of 20 items are worse: refund-7 5/5 → 0/5, ..."."""
-        n, parts = len(self.cases), []
+        n, parts = counted(len(self.cases), self.unit), []
         for word, cases in (("worse", self.worse), ("better", self.better)):
             if cases:
                 are = "is" if len(cases) == 1 else "are"
                 names = first_few(map(str, cases), ", ", _NAMED)
-                parts.append(f"{len(cases)} of {n} items {are} {word}: {names}")
-        return f"{'; '.join(parts) or f'No item of {n} is shown to be worse or better'}."
+                parts.append(f"{len(cases)} of {n} {are} {word}: {names}")
+        return f"{'; '.join(parts) or f'None of {n} is shown to be worse or better'}."
 
     def _rows(self) -> Sequence[Case]:
         return self.cases
@@ -166,7 +169,7 @@ class Cases(Several[Case]):
         changed = [*self.worse, *self.better]
         shown = changed[:_MOST_CHANGED] or self.cases[:_SHOWN]
         columns: list[Column] = [
-            ("item", "<", lambda c: c.item),
+            (self.unit, "<", lambda c: c.item),
             (self.baseline, ">", lambda c: _right(c, "baseline")),
             (self.system, ">", lambda c: _right(c, "system")),
             ("p", ">", lambda c: tabular.pvalue(c.pvalue)),
@@ -174,21 +177,21 @@ class Cases(Several[Case]):
             ("verdict", "<", self.verdict),
         ]
         title = f"{self.metric}, {self.system} - {self.baseline}: {len(self.worse)} worse and "
-        title += f"{len(self.better)} better of {len(self.cases)} items"
+        title += f"{len(self.better)} better of {counted(len(self.cases), self.unit)}"
         more = len(self.cases) - len(shown)
-        hints = (f"{more:,} more items: to_csv().",) if more else ()
+        hints = (f"{more:,} more {plural(self.unit)}: to_csv().",) if more else ()
         return [table_of(title, shown, columns, hints=hints)]
 
     def _notes(self) -> list[str]:
-        level, n = self.significance_level, len(self.cases)
+        level, n = self.significance_level, counted(len(self.cases), self.unit)
         total = [f"In total: {self.total}"] if self.total else []
         return [
             self.sentence,
             *total,
             *self.notes,
-            f"Each item by itself, two-sided, by {_TESTS[self.test]}; p is adjusted over {n} items "
-            f"(Tarone, 1990; Holm, 1979): the chance of any false one is at most {level:g}, if the "
-            f"trials of an item do not depend on one another.",
+            f"Each {self.unit} is tested by itself, two-sided, by {_TESTS[self.test]}. p is "
+            f"adjusted over {n} (Tarone, 1990; Holm, 1979): the chance of any false one is at most "
+            f"{level:g}, if the trials of each {self.unit} do not depend on one another.",
         ]
 
 
@@ -230,19 +233,20 @@ def cases_of(
     items, level = _items_of(evaluation, of), comparison.significance_level
     test, pvalues, least = _tested(items, level)
     adjusted = tarone_holm(pvalues, least)
-    notes = []
+    _, drawn = evaluation.with_segments(first, "cases")
+    unit, notes = drawn.units.segment, []
     # That of an item alone, which changed as much as it could.
     reached = least * np.searchsorted(np.sort(least), least * _SAME, side="right")
     if np.min(reached) > level:
         # Boschloo's p-value of n of n against none is 2/4^n.
         needed = ceil(log(2 * len(least) / level, 4))
         notes.append(
-            f"With so few trials no single item of {len(least):,} could be named: the least "
-            f"adjusted p-value of one is {min(1.0, float(np.min(reached))):.2g}; {needed} trials "
+            f"With so few trials no single one of {counted(len(least), unit)} could be named: its "
+            f"adjusted p-value is at least {min(1.0, float(np.min(reached))):.2g}. {needed} trials "
             f"of each would do."
         )
     # A score of 1 is a right answer, as in trials, whatever is made of them.
-    of_items = evaluation.with_segments(first, "cases")[1].segments.blocks[0].metric
+    of_items = drawn.segments.blocks[0].metric
     order = np.lexsort((np.arange(len(pvalues)), pvalues, adjusted)).tolist()
     rates = items.right / items.trials
     return Cases(
@@ -265,6 +269,7 @@ def cases_of(
         significance_level=level,
         higher_is_better=isinstance(of_items, Trials) or first.higher_is_better,
         total="" if total is None else in_words(comparison, total),
+        unit=unit,
         signatures=(comparison.signature_of(total or first),),
         notes=tuple(notes),
     )
@@ -272,7 +277,8 @@ def cases_of(
 
 def _items_of(evaluation: Evaluation, of: Sequence[Difference]) -> Items:
     """Return the items of all tasks that both systems answered, the same under every metric."""
-    by_metric: dict[str, list[tuple[str, Items]]] = {}
+    names: dict[str, list[str]] = {}
+    counts: dict[str, list[NDArray[np.int64]]] = {}
     for d in of:
         part, drawn = evaluation.with_segments(d, "cases")
         assert isinstance(part, Task)
@@ -287,30 +293,19 @@ def _items_of(evaluation: Evaluation, of: Sequence[Difference]) -> Items:
         if not is_whole or np.any(answers.sums != answers.squares):
             raise InputError("cases are of answers that are right or wrong, with scores of 1 and 0")
         pair = [systems.index(d.baseline), systems.index(d.system)]
-        trials, right = (x[pair].astype(np.int64) for x in (answers.counts, answers.sums))
-        there = np.flatnonzero(np.all(trials > 0, axis=0))
-        names = part.segment_names()
-        items = Items([names[i] for i in there], trials[:, there], right[:, there])
-        by_metric.setdefault(d.metric, []).append((d.task, items))
-    every = []
-    for parts in by_metric.values():
+        both = np.stack([answers.counts[pair], answers.sums[pair]]).astype(np.int64)
+        there, segments = np.flatnonzero(np.all(both[0] > 0, axis=0)), part.segment_names()
         # Items of several tasks are called after them.
-        names = [
-            f"{task}: {name}" if len(parts) > 1 else name
-            for task, items in parts
-            for name in items.names
-        ]
-        trials, right = (
-            np.concatenate([getattr(items, what) for _, items in parts], axis=1)
-            for what in ("trials", "right")
-        )
-        every.append(Items(names, trials, right))
+        before = f"{d.task}: " if any(d.task != other.task for other in of) else ""
+        names.setdefault(d.metric, []).extend(f"{before}{segments[i]}" for i in there)
+        counts.setdefault(d.metric, []).append(both[..., there])
+    every = [Items(names[m], *np.concatenate(counts[m], axis=-1)) for m in names]
     first = every[0]
     for other in every[1:]:
-        is_same = other.names == first.names and np.array_equal(other.trials, first.trials)
-        if not is_same or not np.array_equal(other.right, first.right):
+        same = (np.array_equal(*sides) for sides in zip(other[1:], first[1:], strict=True))
+        if other.names != first.names or not all(same):
             raise InputError(
-                f"is needed: the metrics are of other trials; give one of {', '.join(by_metric)}",
+                f"is needed: the metrics are of other trials; give one of {', '.join(names)}",
                 argument="metric",
             )
     if not first.names:
@@ -392,3 +387,27 @@ def boschloo(n: int, m: int) -> Floats:
             np.maximum(largest, sums.max(axis=0), out=largest)
         pvalues = np.minimum(pvalues, 2 * largest[last])
     return np.asarray(pvalues.reshape(less.shape))
+
+
+def tarone_holm(pvalues: ArrayLike, least: ArrayLike) -> Floats:
+    """Adjust p-values of discrete tests for those alone that could be as small (Tarone, 1990).
+
+    The smallest p-value is multiplied by the number of tests that can reach it, `least` being the
+    smallest p-value that each can have, which may not depend on the outcome; then the next, by the
+    number of those that are left, and so on as Holm's method (1979) goes. With p-values in place
+    of the level (Hommel and Krummenauer, 1998), so that what is rejected at a level is at any
+    larger one: P(any p_j <= p) is at most p times the number of tests with least_j <= p.
+
+    >>> tarone_holm([0.01, 0.04, 0.5], [0.001, 0.03, 0.5]).round(2).tolist()
+    [0.01, 0.04, 0.5]
+    >>> tarone_holm([0.01, 0.04, 0.5], [0.001, 0.001, 0.001]).round(2).tolist()
+    [0.03, 0.08, 0.5]
+    """
+    p, smallest = np.asarray(pvalues, np.float64), np.asarray(least, np.float64)
+    order = np.argsort(p, kind="stable")
+    able = smallest[order][None, :] <= p[order][:, None] * (1 + TIE)
+    # Of each, those that are left: itself, and all after it.
+    factors = np.sum(np.triu(able), axis=1)
+    adjusted = np.empty(p.shape)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
+    return adjusted

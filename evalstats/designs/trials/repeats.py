@@ -17,7 +17,8 @@ from evalstats.checks import integer, listed, real
 from evalstats.designs.trials.metrics import PassAll, PassAny, share_of_subsets
 from evalstats.errors import Argument, InputError
 from evalstats.metrics.ratios import Mean
-from evalstats.results.records import distinct, plural
+from evalstats.results.notes import span
+from evalstats.results.records import by_metric, plural
 
 if TYPE_CHECKING:
     from evalstats.analysis.drawn import Drawn, Pair
@@ -68,8 +69,9 @@ class TrialShares(NamedTuple):
     most: int
     of_scores: tuple[float, ...]  # of the variance of items' means, of each system that varies
     of_differences: tuple[float, ...]  # likewise of their differences, of each pair
-    errors: tuple[float, ...] = ()  # of differences of means, of each pair
-    endless: tuple[float, ...] = ()  # the same of infinitely many trials
+    # Of differences of means, of each pair; and the same of infinitely many trials.
+    errors: tuple[tuple[float, float], ...] = ()
+    unit: str = "item"
 
 
 def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator[TrialShares]:
@@ -85,23 +87,23 @@ def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator
         chance = answers.of_means
         with np.errstate(invalid="ignore"):
             means = answers.sums / answers.counts
-        of_scores = [(means[s], chance[s]) for s in range(len(means))]
+
         of_pairs = [(means[b] - means[a], chance[a] + chance[b]) for a, b in pairs]
         counts = answers.counts[answers.counts > 0]
         errors: list[tuple[float, float]] = []
         if one.influence is not None and _is_of_means(one):
-            for a, b in pairs:
+            for (a, b), of_pair in zip(pairs, of_pairs, strict=True):
                 error = one.units.spread(one.influence[b] - one.influence[a]).error
-                share = (_shares([(means[b] - means[a], chance[a] + chance[b])]) or (0.0,))[0]
+                share = (_shares([of_pair]) or (0.0,))[0]
                 errors.append((error, error * (1 - share) ** 0.5))
         yield TrialShares(
             metric=one.of.name,
             fewest=int(np.min(counts)),
             most=int(np.max(counts)),
-            of_scores=_shares(of_scores),
+            of_scores=_shares(zip(means, chance, strict=True)),
             of_differences=_shares(of_pairs),
-            errors=tuple(error for error, _ in errors),
-            endless=tuple(error for _, error in errors),
+            errors=tuple(errors),
+            unit=one.units.unit,
         )
 
 
@@ -121,47 +123,30 @@ def _shares(parts: Iterable[tuple[Floats, float]]) -> tuple[float, ...]:
 
 def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
     """Say which part of variances is chance in trials: one line for metrics of the same trials."""
-    by_metric: dict[str, list[TrialShares]] = {}
-    for one in shares:
-        by_metric.setdefault(one.metric, []).append(one)
     alike: dict[tuple[TrialShares, ...], list[str]] = {}
-    for metric, shares in by_metric.items():
-        key = tuple(one._replace(metric="", errors=(), endless=()) for one in shares)
+    of_metrics = by_metric(shares)
+    for metric, of in of_metrics.items():
+        key = tuple(one._replace(metric="", errors=()) for one in of)
         alike.setdefault(key, []).append(metric)
     for same, metrics in alike.items():
-        sizes = sorted({n for one in same for n in (one.fewest, one.most)})
-        number = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-        scores = [share for one in same for share in one.of_scores]
-        pairs = [share for one in same for share in one.of_differences]
-        parts = [f"{_span(scores)} % of the variance of items"] if scores else []
-        parts += [f"{_span(pairs)} % of the variance of their differences"] if pairs else []
-        if parts:
-            names = distinct(metrics)
-            what = ", ".join(names) if len(names) <= _NAMED else f"{len(names)} metrics"
-            yield (
-                f"{what}: with {number} trials of an item, chance in the trials makes up "
-                f"{' and '.join(parts)}."
-                f"{_limit([one for metric in metrics for one in by_metric[metric]])}"
-            )
-
-
-def _limit(shares: Sequence[TrialShares]) -> str:
-    """Return the standard errors of differences, and what they are of infinitely many trials."""
-    now, endless = ([x for one in shares for x in getattr(one, of)] for of in ("errors", "endless"))
-    if not now:
-        return ""
-    spans = [" to ".join(distinct(f"{x:.2g}" for x in (min(of), max(of)))) for of in (now, endless)]
-    what = "a difference" if len(now) == 1 else "differences"
-    return (
-        f" The standard error of {what} is {spans[0]}; with infinitely many trials of each item "
-        f"it would be {spans[1]} (Wang, 2025)."
-    )
-
-
-def _span(shares: Sequence[float]) -> str:
-    """Return ``30``, or ``30 to 45``, of shares in percent."""
-    low, high = f"{100 * min(shares):.0f}", f"{100 * max(shares):.0f}"
-    return low if low == high else f"{low} to {high}"
+        number = span([n for one in same for n in (one.fewest, one.most)], "d")
+        scores = [100 * share for one in same for share in one.of_scores]
+        pairs = [100 * share for one in same for share in one.of_differences]
+        unit = same[0].unit
+        parts = [f"{span(scores, '.0f')} % of the variance of {plural(unit)}"] if scores else []
+        parts += [f"{span(pairs, '.0f')} % of the variance of their differences"] if pairs else []
+        if not parts:
+            continue
+        what = ", ".join(metrics) if len(metrics) <= _NAMED else f"{len(metrics)} metrics"
+        said = f"{what}: with {number} trials of each {unit}, chance in the trials makes up "
+        said += f"{' and '.join(parts)}."
+        every = [one for metric in metrics for one in of_metrics[metric]]
+        if errors := [both for one in every for both in one.errors]:
+            now, endless = (span(of, ".2g") for of in zip(*errors, strict=True))
+            difference = "a difference" if len(errors) == 1 else "differences"
+            said += f" The standard error of {difference} is {now}; with infinitely many trials of "
+            said += f"each {unit} it would be {endless} (Wang, 2025)."
+        yield said
 
 
 class TrialSpread(NamedTuple):

@@ -18,7 +18,7 @@ from evalstats.analysis.estimate import estimate
 from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.metrics import NAMED, Metric, as_metric, written
-from evalstats.training.check_records import log_name
+from evalstats.training.history import log_name
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -30,13 +30,7 @@ FOLDER = str(Path(__file__).parent)
 
 
 def metric_named(config_name: str) -> Metric:
-    """Return the metric of a configuration of the module; "default" is BLEU.
-
-    Raises
-    ------
-    InputError
-        For a name that no metric of texts has.
-    """
+    """Return the metric of a configuration of the module; "default" is BLEU."""
     name = "bleu" if config_name == "default" else config_name
     if written(name) not in NAMED:
         names = ", ".join(NAMED)
@@ -52,19 +46,8 @@ def scored(
 ) -> dict[str, float]:
     """Return what the module computes: the score, its interval and its standard error.
 
-    Parameters
-    ----------
-    metric : Metric
-        Of texts.
-    predictions, references
-        N outputs; and a reference of each, or a list of them.
-    **options
-        Those of `estimate`: ``confidence_level``, ``method``, ``groups`` and so on.
-
-    Returns
-    -------
-    dict
-        Of the metric's name, alone and with ``_low``, ``_high`` and ``_standard_error``.
+    Keys are the metric's name, alone and with ``_low``, ``_high`` and ``_standard_error``. Of each
+    of N outputs there is a reference, or a list of them; `options` are those of `estimate`.
 
     Examples
     --------

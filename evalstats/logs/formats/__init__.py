@@ -1,15 +1,10 @@
-"""Formats, which turn files into rows: an object of `Format` each, and one row of `FORMATS`.
-
-Parts of formats are `format`, what all share, `columns` of tables, and `lm_eval_metrics`.
-"""
+"""Formats, which turn files into rows: an object of `Format` each, and one row of `FORMATS`."""
 
 from __future__ import annotations
 
-from evalstats.logs.formats.agents import SWE_BENCH, TAU2_BENCH, TAU_BENCH
-from evalstats.logs.formats.applications import DEEPEVAL, PROMPTFOO
+from evalstats.logs.formats.agents import DEEPEVAL, PROMPTFOO, SWE_BENCH, TAU2_BENCH, TAU_BENCH
 from evalstats.logs.formats.arenas import ALPACA_EVAL, ARENA
-from evalstats.logs.formats.harnesses import EVERY_EVAL_EVER, HELM, OPENAI_EVALS
-from evalstats.logs.formats.inspect import INSPECT
+from evalstats.logs.formats.harnesses import EVERY_EVAL_EVER, HELM, INSPECT, OPENAI_EVALS
 from evalstats.logs.formats.lm_eval import LM_EVAL
 from evalstats.logs.formats.tables import TABLE
 from evalstats.logs.formats.translation import COMET, MEETEVAL, MT_METRICS_EVAL, NUMBERS, WMT

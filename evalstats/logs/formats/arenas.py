@@ -18,18 +18,27 @@ import csv
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evalstats.designs.arenas.battles import ASKED, VOTERS, columns_of_battles, simple, table_of
+from evalstats.checks import is_missing, plain
+from evalstats.designs.arenas.battles import ASKED, VOTERS, columns_of_battles, table_of
 from evalstats.errors import Argument, InputError
-from evalstats.logs.formats.columns import (
+from evalstats.logs.formats.format import (
+    Format,
+    Reading,
+    arguments_of,
+    fewer,
+    first_of,
+    has,
+    rows_of,
+)
+from evalstats.logs.formats.tables import (
     OF_BATTLES,
     Columns,
     as_names,
@@ -39,10 +48,8 @@ from evalstats.logs.formats.columns import (
     of_frame,
     of_json,
 )
-from evalstats.logs.formats.format import Format, Reading, fewer, first_of, has, rows_of
 from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, mean_rows
-from evalstats.logs.settings import arguments_of
+from evalstats.logs.rows import Answers, Items, Key, Rows, mean_rows, number
 from evalstats.logs.sources import (
     Source,
     as_label,
@@ -65,20 +72,11 @@ _ARENA_HARD = ("model", "games")
 #: What arena-hard's judges say of A and B, and who won.
 _VERDICTS = {"A>>B": "a", "A>B": "a", "A=B": "tie", "B>A": "b", "B>>A": "b"}
 #: Labels that tables have anyway: what was asked, who judged, and of what kind it is.
-_LABELS = (
-    *ASKED,
-    *VOTERS,
-    *("language", "category", "turn"),
-)
+_LABELS = (*ASKED, *VOTERS, "language", "category", "turn")
 #: The label that keeps who won, as it is written.
 WINNER = "winner"
 #: The label that keeps which system was shown first, where that is known.
 SHOWN_FIRST = "shown first"
-
-
-def has_battles(names: Sequence[Any]) -> bool:
-    """Return whether columns are those of battles."""
-    return columns_of_battles(names) is not None
 
 
 def are_named(columns: Mapping[str, str | None]) -> bool:
@@ -95,7 +93,9 @@ def _is_arena(source: Source) -> bool:
         first = first_of(source.json) if source.suffix == ".json" else source.first
         names = list(first) if isinstance(first, dict) else []
     games = (_MT_BENCH, _ARENA_HARD)
-    return has_battles(names) or any(set(names).issuperset(keys) for keys in games)
+    return columns_of_battles(names) is not None or any(
+        set(names).issuperset(keys) for keys in games
+    )
 
 
 def _arena(reading: Reading) -> Iterator[Rows]:
@@ -175,13 +175,13 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
     except InputError as error:
         raise error.within(table.path) from None
     named_labels = [name for name, role in roles.items() if role == "label"]
-    asked_for = {simple(name): name for name in (*named_labels, *wanted.labels)}
+    asked_for = {plain(name): name for name in (*named_labels, *wanted.labels)}
     is_said = SHOWN_FIRST in table.cells
     # What is not said of judges' games is known of battles.
     labels = {WINNER: winner, SHOWN_FIRST: [""] * len(places) if is_said else first}
     for column in table.cells:
-        if column not in known and simple(column) in (*_LABELS, *asked_for):
-            labels[asked_for.get(simple(column), column)] = named(column)
+        if column not in known and plain(column) in (*_LABELS, *asked_for):
+            labels[asked_for.get(plain(column), column)] = named(column)
     n, n_gone = len(table.lines), len(table.lines) - len(places)
     if n_gone:
         skipped.append(f"{n_gone:,} of {n:,} battles, which name no winner")
@@ -213,8 +213,8 @@ def _alpaca_eval(reading: Reading) -> Iterator[Rows]:
             answer = (*pair, item)
             seen[answer] += 1
             labels = reading.labels(record, dataset=as_label(record.get("dataset")))
-            values = {metric: require(record, "preference", where=where)}
-            by_pair[pair].add(i, item, labels, values, seen[answer])
+            score = _win(require(record, "preference", where=where), f"{where}, preference")
+            by_pair[pair].add(i, item, labels, {metric: score}, seen[answer])
         n_annotators = len({annotator for _, _, annotator in by_pair})
         stated = _leaderboard(path.with_name("leaderboard.csv"))
         for (first, second, annotator), answers in by_pair.items():
@@ -222,27 +222,21 @@ def _alpaca_eval(reading: Reading) -> Iterator[Rows]:
             if not reading.wanted.has(key):
                 continue
             rate, n = stated.get(second, (None, None))
-            items, scores = answers.items(), _wins(answers, metric)
-            pairs = answers.pairs(metric, items, mean_rows(scores))
-            of_pair = partial(rows_of, answers, settings=arguments_of({"annotator": annotator}))
-            lacking = [fewer("preferences", n, int(np.sum(~np.isnan(scores))))]
-            yield of_pair(key, second, items, pairs, reported=rate, lacking=lacking)
+            scores = answers.values[metric].values()
+            lacking = [fewer("preferences", n, sum(score is not None for score in scores))]
+            settings = arguments_of({"annotator": annotator})
+            yield rows_of(answers, key, second, reported=rate, lacking=lacking, settings=settings)
 
 
-def _wins(answers: Answers, metric: str) -> NDArray[np.float64]:
-    """Return preferences as scores of the second system `(n,)`, NaN where there is none."""
-
-    def where(i: int) -> str:
-        return f"{answers.where}, annotation {answers.lines[i]}, preference"
-
-    preferences = as_scores(list(answers.values[metric].values()), where)
+def _win(preference: object, where: str) -> float | None:
+    """Return a preference as the score of the second system, None where there is none."""
+    if preference == "" or is_missing(preference):
+        return None
     # Older versions wrote a tie as 0.
-    preferences[preferences == 0] = 1.5
-    wrong = np.flatnonzero((preferences < 1) | (preferences > 2))
-    if len(wrong):
-        found = preferences[wrong[0]]
-        raise InputError(f"{where(int(wrong[0]))} must be 0, or from 1 to 2, got {found:g}")
-    return preferences - 1
+    score = number(preference, where) or 1.5
+    if not 1 <= score <= 2:
+        raise InputError(f"{where} must be 0, or from 1 to 2, got {score:g}")
+    return score - 1
 
 
 def _leaderboard(path: Path) -> dict[str, tuple[float | None, int | None]]:
@@ -269,5 +263,6 @@ ALPACA_EVAL = Format(
     ".json",
     lambda source: has(first_of(source.json), "instruction", "preference"),
     _alpaca_eval,
-    lambda path: path.name == "annotations.json",
+    lambda source: source.path.name == "annotations.json",
+    ("instruction", "task"),
 )

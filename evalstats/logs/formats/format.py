@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.design import Called
 from evalstats.checks import shown
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
@@ -19,6 +20,8 @@ from evalstats.metrics import Mean
 
 #: What is said of a format where nothing names the items.
 BY_PLACE = ", items are its rows"
+#: What stands before the names of arguments among settings.
+ARGUMENT = "arguments"
 
 
 @dataclass
@@ -52,19 +55,22 @@ class Format:
 
     A single file is of the format if it has one of the `suffixes`, ".json .jsonl", less that of
     compression, and `fits`; no other file is opened. Of a folder the files are read that `listed`
-    knows by their names or first bytes; a format without it reads single files only.
+    knows by their names or first bytes; a format without it reads single files only. `called` says
+    what it calls an item, and a task, where that is not said by the file.
     """
 
     name: str
     suffixes: str
     fits: Callable[[Source], bool]
     rows: Callable[[Reading], Iterable[Rows]]
-    listed: Callable[[Path], bool] | None = None
+    listed: Callable[[Source], bool] | None = None
+    called: Called | None = None
 
     def files(self, source: Source) -> Iterator[Path]:
         """Yield the files of a folder that are of this format, or the file that is."""
         if source.path.is_dir():
-            yield from filter(self.listed, source.files) if self.listed is not None else ()
+            if self.listed is not None:
+                yield from (path for path in source.files if self.listed(Source(path)))
         elif source.suffix in self.suffixes.split() and self.fits(source):
             yield source.path
 
@@ -76,6 +82,8 @@ class Format:
         """Return what is wanted of a file or folder of this format."""
         reading = Reading(source, list(self.files(source)), wanted, self.name)
         rows = list(self.rows(reading))
+        if self.called is not None:
+            rows = [replace(one, called=self.called) for one in rows]
         return log_of(
             source.path,
             reading.format,
@@ -86,9 +94,8 @@ class Format:
         )
 
 
-def begins(path: Path, beginning: re.Pattern[bytes]) -> bool:
+def begins(source: Source, beginning: re.Pattern[bytes]) -> bool:
     """Return whether a file is JSON whose first bytes match a pattern; no more of it is read."""
-    source = Source(path)
     return source.suffix == ".json" and beginning.match(source.head) is not None
 
 
@@ -166,3 +173,25 @@ def ended(unit: str, errors: Sequence[object], n_whole: int | None = None) -> st
     what = unit.removesuffix("s") if len(errors) == 1 and n_whole is None else unit
     first = shown(errors[0], 80)
     return f"{len(errors):,}{whole} {what} ended with an error, the first with {first}"
+
+
+def settings_of(**values: object) -> dict[str, str]:
+    """Return settings as text, without those that are not known: ``{"version": "1.0"}``.
+
+    A dataset that is a path says where it was on one machine, and not what it is.
+    """
+    known = {
+        name: f"{value:g}" if isinstance(value, float) else str(value)
+        for name, value in values.items()
+        if value not in (None, "", "N/A")
+    }
+    if PurePath(known.get("dataset", "")).is_absolute():
+        del known["dataset"]
+    return known
+
+
+def arguments_of(arguments: object) -> dict[str, str]:
+    """Return arguments of a task as settings: of ``{"cot": 1}``, ``{"arguments.cot": "1"}``."""
+    if not isinstance(arguments, Mapping):
+        return {}
+    return {f"{ARGUMENT}.{name}": shown(arguments[name], 60) for name in sorted(arguments, key=str)}

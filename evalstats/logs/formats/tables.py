@@ -1,40 +1,532 @@
-"""Tables of scores: CSV, TSV, JSON lines or a frame, long or wide.
+"""Tables of scores: CSV, TSV, JSON lines or a frame, long or wide, and what their columns are.
 
 Long: a row a score, with columns for the system, the segment, the score (or numerator and
 denominator) and perhaps the metric, task and groups. Wide: a row an item with one column a metric,
 where there is a column of systems; else with one column a system.
+
+What a caller names (`columns`, ``metric="mine"``) is that, and else the names of the columns say
+it: for scores those of the roles, then words that metrics have, then any column of numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+import csv
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.errors import Argument, InputError
-from evalstats.logs.formats.columns import (
-    Columns,
-    Roles,
-    as_floats,
-    as_names,
-    marks,
-    of_csv,
-    of_frame,
-    of_inspect,
-    of_json,
-    roles_of,
-    score_columns,
-)
+from evalstats.checks import choice, is_from, label, meant, plain, shown
+from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.logs.formats.format import BY_PLACE, Format, Reading
 from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Items, Key, Rows, mean_rows
-from evalstats.logs.sources import fingerprint, json_lines, without_suffix
-from evalstats.logs.words import direction, plain
+from evalstats.logs.rows import (
+    Items,
+    Key,
+    Rows,
+    direction,
+    is_metric,
+    is_never,
+    matches,
+    mean_rows,
+    noun,
+)
+from evalstats.logs.sources import (
+    MOST_LINE,
+    as_label,
+    dotted,
+    fingerprint,
+    json_lines,
+    text_blocks,
+    without_suffix,
+)
 from evalstats.metrics import Mean, Metric, Ratio
+from evalstats.text.references import listed_texts, table_columns
+
+#: What stands for a score that is not there, and for yes and no.
+_NONE = frozenset(
+    [None, "", "NA", "na", "N/A", "n/a", "<NA>", "NaN", "nan", "None", "none", "NULL", "null"]
+)
+#: Grades that Inspect's scorers give, and answers of judges.
+GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+_ANSWERS = {"yes": 1.0, "no": 0.0}
+_FLAGS = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FALSE": 0.0}
+
+#: Names of columns, less everything but letters and digits, by what is in the column: alternatives,
+#: preferred first.
+_ROLES: dict[str, tuple[str, ...]] = {
+    "system": ("system systemname systemid sys model modelname modelid", "name"),
+    "segment": (
+        "segment segmentid seg segid sid segmentnumber",
+        "itemid sampleid questionid instanceid exampleid sentenceid utteranceid uttid promptid "
+        "problemid",
+        "id key line lineid lineno linenumber index row rowid",
+        # Of agents a task is an item; where another column tells items apart, a benchmark.
+        "taskid scenarioid caseid scenario",
+        # These may as well hold texts.
+        "item sample question instance example sentence utterance utt prompt problem",
+        "paragraph paragraphid",
+        "document documentid doc docid",
+    ),
+    "score": ("score value",),
+    "numerator": ("numerator num sum correct hits errors edits",),
+    "denominator": ("denominator denom count total length words tokens",),
+    "metric": ("metric metricname scorer measure",),
+    "task": ("task taskname benchmark testset dataset", "lp langpair languagepair"),
+    "filter": ("filter",),
+    # Of an answer to one item alone, and of all answers of a system.
+    "epoch": ("epoch", "trial trialid attempt", "repeat repetition"),
+    "run": ("run runid", "seed"),
+}
+_OF_SCORES = ("score", "numerator", "denominator")
+#: The role of a column that is called after a system and holds its scores.
+SYSTEM_SCORE = "system_score"
+#: The roles of columns of battles.
+OF_BATTLES = ("model_a", "model_b", "winner")
+#: What a caller can say that a column is.
+NAMED_ROLES = (*_ROLES, SYSTEM_SCORE, "label", *OF_BATTLES)
+#: What items are grouped by, in the order in which they are asked whether they tell items apart.
+_LABELS = (
+    "document documentid documentname doc docid docname passage passageid group groupid cluster "
+    "clusterid conversation conversationid speaker speakerid domain genre category subject topic "
+    "template language lang split"
+)
+#: Texts that items are asked about: only that they are the same is of interest.
+_HASHED = ("source", "src", "reference", "ref", "question")
+
+
+class Columns(NamedTuple):
+    """A table by columns: N cells each, None where a cell is empty.
+
+    `lines` say where each row was in the file, as numbers of what `unit` is: "line 7".
+    """
+
+    path: str
+    cells: dict[str, list[Any]]
+    lines: Sequence[int]
+    unit: str = "line"
+
+    def where(self, row: int) -> str:
+        """Return where a row was: "line 7"."""
+        return f"{self.unit} {self.lines[row]}"
+
+    def refused(self, row: int, column: str, expected: str) -> InputError:
+        """Return the error about one cell."""
+        where, got = f"{self.path}, {self.where(row)}", shown(self.cells[column][row], 60)
+        return InputError(f"{where}: {column!r} must be {expected}, got {got}")
+
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        """Return the numbers of a column, NaN for those missing."""
+        numbers, bad = as_floats(marks(self.cells[column]) or self.cells[column])
+        if bad is not None:
+            raise self.refused(bad, column, "a number such as 0.5, or empty where it is missing")
+        return numbers
+
+
+def of_frame(frame: Any) -> Columns:
+    """Return the columns of a frame of pandas or polars; an index that has names is columns too."""
+    if is_from("pandas", frame, "DataFrame") and any(n is not None for n in frame.index.names):
+        frame = frame.reset_index()
+    columns = table_columns(frame) or []
+    names = [str(name) for name, _ in columns]
+    cells = [listed_texts(column, name, "cells") for name, column in columns]
+    n = len(cells[0]) if cells else 0
+    return _checked("the frame", names, cells, range(n))._replace(unit="row")
+
+
+def delimiter_of(header: str, suffix: str) -> str:
+    """Return what is between cells: a tab in a ``.tsv`` file, else what of ``,;`` a header has.
+
+    A header of several words and none of these is that of WMT's assessments, with blanks between.
+    """
+    if " " in header.strip() and not any(mark in header for mark in ',;\t"'):
+        return " "
+    if suffix == ".tsv" or ("\t" in header and "," not in header and ";" not in header):
+        return "\t"
+    return ";" if ";" in header and "," not in header else ","
+
+
+def of_csv(path: Path, suffix: str) -> Columns:
+    """Return the columns of a table with a header, whatever stands between its cells."""
+    text: Iterator[str] = chain.from_iterable(text_blocks(path))
+    first = next(text, "")
+    delimiter = delimiter_of(first, suffix)
+    if delimiter == " ":
+        # There may be one at the end of lines, too.
+        first, text = first.rstrip(), (line.rstrip() for line in text)
+    # Between tabs, quotes are mostly part of a text; who quotes texts quotes the header too.
+    is_plain = delimiter == "\t" and '"' not in first
+    quoting: Any = csv.QUOTE_NONE if is_plain else csv.QUOTE_MINIMAL
+    reader = csv.reader(chain([first], text), delimiter=delimiter, quoting=quoting, strict=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    # It is one limit for the whole process.
+    limit = csv.field_size_limit(MOST_LINE)
+    try:
+        for row in filter(None, reader):
+            rows.append(row)
+            lines.append(reader.line_num)
+            if len(row) != len(rows[0]):
+                raise InputError(
+                    f"{path}, line {lines[-1]} has {len(row)} cells, but the header names "
+                    f"{len(rows[0])} columns"
+                )
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
+    names = [name.strip() for name in rows[0]] if rows else []
+    columns = [[row[j] for row in rows[1:]] for j in range(len(names))]
+    return _checked(str(path), names, columns, lines[1:])
+
+
+def of_json(
+    path: str, rows: Iterable[tuple[int, Mapping[str, Any]]], labels: Sequence[str], unit: str
+) -> Columns:
+    """Return the columns of objects and their lines; lists and objects in cells are their JSON."""
+    records, lines = [], []
+    for line, record in rows:
+        inner = {name: dotted(record, name) or None for name in labels if name not in record}
+        cells = {k: as_label(v) if isinstance(v, (list, dict)) else v for k, v in record.items()}
+        records.append({**cells, **inner})
+        lines.append(line)
+    names = dict.fromkeys(name for record in records for name in record if name)
+    return Columns(path, {n: [one.get(n) for one in records] for n in names}, lines, unit)
+
+
+def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequence[int]) -> Columns:
+    """Return columns of different names; one without a name is the index that pandas writes."""
+    repeated = next((name for i, name in enumerate(names) if name and name in names[:i]), None)
+    if repeated is not None:
+        raise InputError(f"{path} has two columns {repeated!r}; give them different names")
+    named = {name: column for name, column in zip(names, cells, strict=True) if name}
+    if not named or not lines:
+        raise InputError(f"{path} has no rows below its header")
+    return Columns(path, named, lines)
+
+
+def as_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
+    """Return the numbers of cells, NaN where one is missing, and the place of the first other."""
+    # Most columns of scores are numbers only, which Python reads ten times as fast.
+    with suppress(TypeError, ValueError, OverflowError):
+        found = np.array(list(map(float, cells)), dtype=np.float64)
+        text = "".join(cell for cell in cells if isinstance(cell, str))
+        if text.isascii() and "_" not in text and not np.any(np.isinf(found)):
+            return found, None
+    numbers = list(map(_as_float, cells))
+    return np.array(numbers, dtype=np.float64), numbers.index(None) if None in numbers else None
+
+
+def _as_float(cell: Any) -> float | None:
+    """Return the number that a cell holds, NaN where it is missing; None for anything else."""
+    try:
+        if cell in _NONE:
+            return np.nan
+        number = float(_FLAGS.get(cell, cell))
+    except (TypeError, ValueError, OverflowError):
+        return None
+    is_odd = isinstance(cell, str) and ("_" in cell or not cell.isascii())
+    return None if is_odd or np.isinf(number) else number
+
+
+def marks(cells: list[Any]) -> list[float | None] | None:
+    """Return grades, C, I, P and N, or yes and no, as numbers; None where any cell is no such."""
+    there = {cell for cell in cells if isinstance(cell, str) and cell not in _NONE}
+    known = GRADES if there <= GRADES.keys() else _ANSWERS
+    fold = str if known is GRADES else str.lower
+    if not there or not all(fold(cell) in known for cell in there):
+        return None
+    if not all(isinstance(cell, str) or cell is None or cell != cell for cell in cells):
+        return None
+    return [known[fold(cell)] if cell in there else None for cell in cells]
+
+
+def as_names(cells: list[Any]) -> list[str]:
+    """Return cells as text without blanks around it; whole numbers have no decimal point."""
+    cells = ["" if cell is None else cell for cell in cells]
+    whole = (isinstance(cell, float) and cell.is_integer() for cell in cells)
+    return [
+        str(int(c) if is_whole else c).strip() for c, is_whole in zip(cells, whole, strict=True)
+    ]
+
+
+class Roles(NamedTuple):
+    """Which column is what; None, or empty, where there is none.
+
+    `score` and `ratio` are those of scores, ``{"score": ("value",)}``, ``{"errors/words":
+    ("errors", "words")}``, and `named` those that the caller names, which `are_systems` or metrics.
+    `labels` are what items are grouped by, and `hashed` the texts that items are asked about.
+    `unused` columns are called as a role may be, but a column of a better name has it; `others` are
+    called like none of them.
+    """
+
+    system: str | None
+    segment: str | None
+    metric: str | None
+    task: str | None
+    filter: str | None
+    epoch: str | None
+    run: str | None
+    score: Mapping[str, tuple[str, ...]]
+    ratio: Mapping[str, tuple[str, ...]]
+    named: Mapping[str, tuple[str, ...]]
+    are_systems: bool
+    labels: tuple[str, ...]
+    hashed: tuple[str, ...]
+    others: tuple[str, ...]
+    unused: tuple[str, ...]
+
+
+def roles_of(
+    path: str, names: Iterable[str], labels: Sequence[str], named: Mapping[str, str | None]
+) -> Roles:
+    """Return the role of each column of a table.
+
+    It is what `named` says, such as ``{"mine": "score"}``, and else what the name of the column
+    says. The columns that `labels` names are labels, unless they have another role.
+    """
+    names = list(names)
+    check_named(path, names, named)
+    # The names to go by: {"Seg ID": "segid"}.
+    simple = {name: plain(name) for name in names if name not in named}
+    wanted = {plain(name) for name in labels}
+    columns, unused = _columns_by_role(path, simple, named)
+    for role in ("epoch", "run"):
+        # A column of runs or seeds is a label where it is asked for as one.
+        if simple.get(columns[role] or "", "epoch") in wanted - {"epoch"}:
+            columns[role] = None
+    if columns["epoch"] is not None and columns["run"] is not None:
+        # One of both numbers answers: what the caller names, or epochs.
+        lost = "epoch" if columns["run"] in named else "run"
+        unused.append(str(columns[lost]))
+        columns[lost] = None
+    taken = [*named, *(column for column in columns.values() if column is not None)]
+    like_labels = [
+        *(name for name in simple if simple[name] in wanted),
+        *(name for word in _LABELS.split() for name in simple if simple[name] == word),
+        *(name for name in simple if simple[name].endswith("hash")),
+    ]
+    grouped = [name for name, role in named.items() if role == "label"]
+    grouped += _less(like_labels, taken)
+    taken += grouped
+    hashed = _less((name for name in simple if simple[name] in _HASHED), taken)
+    taken += hashed
+    passed_over = _less(unused, taken)
+    score, *sums = (columns.pop(role) for role in _OF_SCORES)
+    # One of the two numbers alone may be anything.
+    ratio = {"/".join(map(str, sums)): tuple(map(str, sums))} if None not in sums else {}
+    scores = {name: (name,) for name, role in named.items() if role in ("score", SYSTEM_SCORE)}
+    return Roles(
+        **columns,
+        score={} if score is None else {"score": (score,)},
+        ratio=ratio,
+        named=ratio if "numerator" in named.values() else scores,
+        are_systems=SYSTEM_SCORE in named.values(),
+        labels=tuple(grouped),
+        hashed=hashed,
+        others=_less(names, [*taken, *passed_over]),
+        unused=passed_over,
+    )
+
+
+def _less(names: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
+    """Return different names in order, less those that are taken: "bab" less "a" is ("b",)."""
+    apart = set(taken)
+    return tuple(dict.fromkeys(name for name in names if name not in apart))
+
+
+def of_inspect(cells: Mapping[str, list[Any]]) -> dict[str, str | None]:
+    """Return the roles of the columns of Inspect's `samples_df`; empty of other tables."""
+    if not {"id", "epoch", "input", "target"}.issubset(cells):
+        return {}
+    # `sample_id` is another one in every epoch and log, `id` what the dataset says.
+    scores = {
+        name: "score"
+        for name in cells
+        if name.startswith("score_") and as_floats(marks(cells[name]) or cells[name])[1] is None
+    }
+    names = {"model": "system", "task_name": "task", "id": "segment", "epoch": "epoch"}
+    named: dict[str, str | None] = {name: role for name, role in names.items() if name in cells}
+    return {**named, **scores} if scores else {}
+
+
+def as_columns(columns: object) -> dict[str, str | None]:
+    """Return the roles of columns that a caller names: ``{"mine": "score", "epoch": None}``."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise InputTypeError(
+            f"must be a mapping from columns to what they are, {{'mine': 'score'}}, got "
+            f"{shown(columns)}",
+            argument="columns",
+        )
+    for name, role in columns.items():
+        label(name, "names in columns")
+        if role is not None:
+            choice(role, NAMED_ROLES, f"columns[{name!r}]")
+    return dict(columns)
+
+
+def check_named(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> None:
+    """Raise where the columns that a caller names are not there, or contradict each other."""
+    for wrong in _wrong(path, names, named):
+        raise InputError(wrong, argument="columns")
+
+
+def _wrong(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield what is wrong with the columns that a caller names."""
+    for name in named:
+        if name not in names:
+            yield f": {path} has no column {name!r}; {meant(name, names)}"
+    roles = [role for role in named.values() if role is not None]
+    for role in (*_ROLES, *OF_BATTLES):
+        twice = [name for name in named if named[name] == role]
+        if role != "score" and len(twice) > 1:
+            yield f": only one column can be the {role}, got {', '.join(map(repr, twice))}"
+    if {"epoch", "run"} <= set(roles):
+        yield ": one column numbers answers, an 'epoch' or a 'run'; got both"
+    if ("numerator" in roles) != ("denominator" in roles):
+        yield "must name a numerator and a denominator, or neither: the score is their ratio"
+    kinds = [kind for kind in ("score", "numerator", SYSTEM_SCORE) if kind in roles]
+    if len(kinds) > 1:
+        yield f": scores are in columns of one kind, got {kinds[0]!r} and {kinds[1]!r}"
+    if SYSTEM_SCORE in roles and "system" in roles:
+        yield f": where columns are systems ({SYSTEM_SCORE!r}) none can name the 'system'"
+
+
+def _columns_by_role(
+    path: str, simple: Mapping[str, str], named: Mapping[str, str | None]
+) -> tuple[dict[str, str | None], list[str]]:
+    """Return the column of each role, and the columns that were passed over.
+
+    A role that the caller names is not looked for: columns that are called like it are passed over,
+    but those of scores may be others.
+    """
+    by_role: dict[str, str | None] = dict.fromkeys(_ROLES)
+    by_role |= {role: name for name, role in named.items() if role in _ROLES and role != "score"}
+    are_scores_named = not {"score", "numerator", SYSTEM_SCORE}.isdisjoint(named.values())
+    passed_over: list[str] = []
+    for role, words in _ROLES.items():
+        if role in _OF_SCORES and are_scores_named:
+            continue
+        # The columns that are called like the role, those of better names first.
+        ranked = [[name for name in simple if simple[name] in line.split()] for line in words]
+        best = next(filter(None, ranked), [])
+        if by_role[role] is None and best:
+            if len(best) > 1:
+                raise InputError(
+                    f"{path} has several columns for the {role}: {', '.join(map(repr, best))}; "
+                    f"say which it is with ",
+                    Argument("columns", {best[0]: role}),
+                )
+            by_role[role] = best[0]
+        passed_over += [name for columns in ranked for name in columns if name != by_role[role]]
+    if by_role["numerator"] is None or by_role["denominator"] is None:
+        by_role["numerator"] = by_role["denominator"] = None
+    return by_role, passed_over
+
+
+#: Columns of scores by name, as in `Roles`; whether they are systems; why others hold no scores.
+ScoreColumns = tuple[Mapping[str, tuple[str, ...]], bool, list[str]]
+
+
+def score_columns(table: Columns, roles: Roles, metrics: Sequence[str]) -> ScoreColumns:
+    """Return the columns of scores; `metrics` are the patterns of those that the caller wants."""
+    score, ratio = roles.score, roles.ratio
+    if roles.named:
+        listed = ", ".join(map(repr, roles.named))
+        left_out = [
+            f"column {column!r}: columns says that scores are in {listed}"
+            for column in (*roles.others, *roles.unused)
+        ]
+        return roles.named, roles.are_systems, left_out
+    sums = [column for columns in ratio.values() for column in columns]
+    if roles.metric is not None and score:
+        return score, False, _elsewhere(score, roles, (*roles.others, *sums))
+    if roles.metric is not None and ratio:
+        return ratio, False, _elsewhere(ratio, roles, roles.others)
+    asked_for = [c for c in roles.others if is_metric(c) or matches(c, metrics)]
+    # A ratio is asked for, or nothing else is called like scores.
+    if ratio and (matches("/".join(sums), metrics) or not (score or asked_for)):
+        return ratio, False, _elsewhere(ratio, roles, (*score.get("score", ()), *roles.others))
+    return _of_numbers(table, roles, asked_for)
+
+
+def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> ScoreColumns:
+    """Return the columns of numbers that are asked for, or all that may be scores."""
+    numeric, left_out = _numeric(table, roles.others, asked_for)
+    asked_for = [c for c in numeric if c in asked_for]
+    if roles.metric is None and (roles.score or (asked_for and roles.system is not None)):
+        chosen = {**roles.score, **{c: (c,) for c in asked_for}}
+        sums = [column for columns in roles.ratio.values() for column in columns]
+        rest = [*(c for c in numeric if c not in asked_for), *sums]
+        return chosen, False, left_out + _elsewhere(chosen, roles, rest)
+    scores = [c for c in numeric if c in asked_for or not is_never(c)] or numeric
+    if not scores:
+        raise InputError(
+            f"{table.path} has no column of scores, that is of numbers such as 0.5, among "
+            f"{', '.join(map(repr, table.cells))}; say what columns are with ",
+            Argument("columns", {[*table.cells, *roles.others][-1]: "score"}),
+            ", and others 'system', 'segment' and, of several scores, 'metric'",
+        )
+    if roles.system is None and roles.metric is None and 0 < len(asked_for) < len(scores):
+        raise InputError(
+            f"{table.path} has {', '.join(map(repr, scores))}, which may be systems or metrics: "
+            f"say which with ",
+            Argument("columns", dict.fromkeys(scores, SYSTEM_SCORE)),
+            ", or of metrics 'score'",
+        )
+    chosen = {c: (c,) for c in scores}
+    are_systems = roles.metric is not None or (len(scores) > 1 and not asked_for)
+    rest = [c for c in numeric if c not in scores]
+    return (
+        chosen,
+        are_systems and roles.system is None,
+        left_out + _elsewhere(chosen, roles, rest),
+    )
+
+
+def _elsewhere(
+    chosen: Mapping[str, tuple[str, ...]], roles: Roles, others: Iterable[str]
+) -> list[str]:
+    """Return lines on columns that hold no scores, since the chosen ones do."""
+    listed = ", ".join(repr("/".join(columns)) for columns in chosen.values())
+    ratios = {column: name for name, columns in roles.ratio.items() for column in columns}
+    lines = []
+    for column in others:
+        asked = ratios.get(column, column)
+        how = "" if roles.metric is not None else f" (metric={asked!r} reads it)"
+        lines.append(f"column {column!r}: scores are in {listed}{how}")
+    return lines
+
+
+def _numeric(
+    table: Columns, columns: Iterable[str], asked_for: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return the columns that hold numbers, and what is said of those that do not."""
+    numeric, left_out = [], []
+    for column in columns:
+        cells = table.cells[column]
+        # A column of texts, which yes and no may be, is one of scores where it is asked for, and
+        # one of grades where right and wrong ones are among them.
+        if column in asked_for or {"C", "I"} <= {cell for cell in cells if isinstance(cell, str)}:
+            cells = marks(cells) or cells
+        numbers, bad = as_floats(cells)
+        n_numbers = int(np.sum(~np.isnan(numbers)))
+        if bad is None and n_numbers:
+            numeric.append(column)
+            continue
+        is_score = column in asked_for or not is_never(column)
+        if bad is not None and n_numbers >= len(numbers) / 2 and is_score:
+            raise table.refused(bad, column, "a number as others of the column are, or empty")
+        left_out.append(f"column {column!r}, which is {'text' if bad is not None else 'empty'}")
+    return numeric, left_out
+
 
 #: Beyond it floats skip numbers.
 _MOST_EPOCH = 2**53
@@ -238,6 +730,7 @@ def _rows(
 ) -> Iterator[Rows]:
     """Yield the rows of every system and metric, which have the same items in a task and filter."""
     metrics: dict[str, tuple[Metric, bool]] = {}
+    unit, part = noun(roles.segment or ""), noun(roles.task or "task")
     by_task: dict[tuple[str, str], dict[tuple[str, str], Mapping[Answer, int]]] = {}
     for (task, filter, system, metric_name), rows in scores.rows.items():
         by_task.setdefault((task, filter), {})[system, metric_name] = rows
@@ -282,6 +775,7 @@ def _rows(
                 statistics if statistics.shape[1] == 2 else mean_rows(statistics[:, 0]),
                 is_absent=is_absent if np.any(is_absent) else None,
                 is_directed=is_directed,
+                called=(unit if unit != part else "item", part),
             )
 
 

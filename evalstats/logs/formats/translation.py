@@ -24,9 +24,9 @@ import numpy as np
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
-from evalstats.logs.formats.columns import as_floats
 from evalstats.logs.formats.format import Format, Reading, beside, first_of, has, rows_of
-from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, number, numbered
+from evalstats.logs.formats.tables import as_floats
+from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, direction, number, numbered
 from evalstats.logs.sources import (
     Source,
     as_label,
@@ -38,10 +38,9 @@ from evalstats.logs.sources import (
     text_blocks,
     without_suffix,
 )
-from evalstats.logs.words import direction
 from evalstats.metrics import Mean, Ratio
 
-_WMT_KEYS = ("language_pair", "document_id", "metric_scores")
+_CALLED = "segment", "task"
 _PRINTED = re.compile(r"(.+)\tSegment (\d+)\tscore: (-?[\d.]+|nan)\b")
 _MEETEVAL_NAME = re.compile(r"(.+)_([A-Za-z0-9]+)_per_reco\.json(?:\.gz)?")
 #: What each of meeteval's commands calls its result, by the name of its file.
@@ -69,8 +68,13 @@ def _is_compared(document: Any) -> bool:
 
 
 def _is_comet(source: Source) -> bool:
-    """Return whether a file is of `comet-compare`, or of `comet-score`: segments by file."""
+    """Return whether a file is of `comet-compare`, or of `comet-score`: segments by file.
+
+    Before what `comet-score` prints are lines about the model.
+    """
     document = source.json
+    if document is None:
+        return any(map(_PRINTED.match, source.head.decode("utf-8", "replace").splitlines()))
     first = next(iter(document.values()), None) if isinstance(document, dict) else None
     return _is_compared(document) or has(first_of(first), "COMET", "mt")
 
@@ -104,10 +108,7 @@ def _comet(reading: Reading) -> list[Rows]:
 
         values = as_scores(scores, at)
         labels = {
-            f"{kind}_hash": [
-                fingerprint(text.strip()) if isinstance(text, str) else ""
-                for text, _ in zip(of, scores, strict=True)
-            ]
+            f"{kind}_hash": [fingerprint(x.strip()) if isinstance(x, str) else "" for x in of]
             for kind, of in texts.items()
         }
         columns_of.append((short_name if are_short else name, values, labels))
@@ -130,11 +131,6 @@ def _printed(path: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _is_printed(source: Source) -> bool:
-    """Return whether a file has what `comet-score` prints; before it are lines about the model."""
-    return any(map(_PRINTED.match, source.head.decode("utf-8", "replace").splitlines()))
-
-
 def _are_numbers(source: Source) -> bool:
     """Return whether the lines with which a file begins are numbers, or stand for missing ones."""
     lines = source.head.decode("utf-8-sig", "replace").splitlines(keepends=True)
@@ -155,6 +151,11 @@ def _numbers(reading: Reading) -> list[Rows]:
         return []
     (rows,) = numbered(str(path), key, [(without_suffix(path), scores, {})])
     return [replace(rows, metric=Mean(key.metric, direction(key.metric) is True))]
+
+
+def _has_blocks(source: Source) -> bool:
+    """Return whether a file is called as those of mt-metrics-eval."""
+    return source.path.name.endswith(".seg.score")
 
 
 def _mt_metrics_eval(reading: Reading) -> Iterator[Rows]:
@@ -186,6 +187,11 @@ def _mt_metrics_eval(reading: Reading) -> Iterator[Rows]:
             last = name
             scores.setdefault(name, []).append(score)
         yield from numbered(str(path), key, [(name, of, {}) for name, of in scores.items()])
+
+
+def _is_wmt(source: Source) -> bool:
+    """Return whether a file begins with a document and lists of scores."""
+    return has(source.first, "language_pair", "document_id", "metric_scores")
 
 
 def _wmt(reading: Reading) -> Iterator[Rows]:
@@ -257,25 +263,10 @@ def _meeteval(reading: Reading) -> Iterator[Rows]:
     )
 
 
-COMET = Format(
-    "COMET",
-    ".json .txt .log .out .tsv",
-    lambda source: _is_comet(source) if source.suffix == ".json" else _is_printed(source),
-    _comet,
-)
-NUMBERS = Format("one number a line", ".txt", _are_numbers, _numbers)
+COMET = Format("COMET", ".json .txt .log .out .tsv", _is_comet, _comet, called=_CALLED)
+NUMBERS = Format("one number a line", ".txt", _are_numbers, _numbers, called=_CALLED)
 MT_METRICS_EVAL = Format(
-    "mt-metrics-eval",
-    ".score",
-    lambda source: source.path.name.endswith(".seg.score"),
-    _mt_metrics_eval,
-    lambda path: path.name.endswith(".seg.score"),
+    "mt-metrics-eval", ".score", _has_blocks, _mt_metrics_eval, _has_blocks, called=_CALLED
 )
-WMT = Format(
-    "WMT's automatic scores",
-    ".jsonl",
-    lambda source: has(source.first, *_WMT_KEYS),
-    _wmt,
-    lambda path: has(Source(path).first, *_WMT_KEYS),
-)
-MEETEVAL = Format("meeteval", ".json", _is_meeteval, _meeteval)
+WMT = Format("WMT's automatic scores", ".jsonl", _is_wmt, _wmt, _is_wmt, called=_CALLED)
+MEETEVAL = Format("meeteval", ".json", _is_meeteval, _meeteval, called=("session", "task"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +18,15 @@ from evalstats.results.convert import Count, Level, NotNegative, Share, Size, Wh
 from evalstats.results.forms import Finding, Several
 from evalstats.results.lookup import of_metric
 from evalstats.results.marks import Curve
-from evalstats.results.records import Record, by_metric, counted, distinct, metric_name, plural
+from evalstats.results.records import (
+    Record,
+    by_metric,
+    counted,
+    distinct,
+    listed,
+    metric_name,
+    plural,
+)
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -25,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Of more pairs only those are shown that need most.
 _MOST_PAIRS = 10
+#: Strata that a note names; more are counted.
+_NAMED = 4
 #: Columns of tables, and the fields they show; some only where a difference was asked about.
 _NAMES = {"system": "system", "baseline": "baseline"}
 _OF_SIZES = {"least difference": "minimum", "power for {0.difference:g}": "power"}
@@ -40,7 +51,7 @@ _OF_PAIRS = {
 #: Columns that are there only where a plan has this.
 _WHERE = {
     **dict.fromkeys(("power", "needed", "runs_needed", "fewest_runs"), "difference"),
-    **{"largest": "n_looks", "expected": "n_looks", "for_width": "width"},
+    **{"largest": "n_looks", "expected": "n_looks", "for_width": "width", "price": "price"},
 }
 _OF_RUNS = {
     **_NAMES,
@@ -49,11 +60,21 @@ _OF_RUNS = {
     "runs needed": "runs_needed",
     "fewest runs": "fewest_runs",
 }
+_OF_TRIALS = {
+    "trials": "trials",
+    "least difference": "minimum",
+    "{0._units} needed for {0.difference:g}": "needed",
+    "price": "price",
+}
 #: Points of a curve, and how far from 0 and 1 a power is taken to be.
 _POINTS, _LEAST = 100, 1e-9
 #: The two curves: their units, and their fields in a record.
 _CURVE = ("size", "minimum", "power")
-_CURVES = ((None, "sizes", "minimums", "powers"), ("run", "runs", "run_minimums", "run_powers"))
+_CURVES = (
+    (None, "sizes", "minimums", "powers"),
+    ("run", "runs", "run_minimums", "run_powers"),
+    ("label", "labels", "label_minimums", "label_powers"),
+)
 
 
 @dataclass(frozen=True)
@@ -114,17 +135,40 @@ class TrialPower:
     cheapest_items: Count | None = None
     cheapest_price: NotNegative | None = None
 
-    @property
-    def sentence(self) -> str:
-        """What costs least: "Cheapest: 120 items with 2 trials each, for 360."."""
+    def sentence(self, unit: str = "item") -> str:
+        """Return what costs least: "Cheapest: 120 items with 2 trials each, for 360."."""
         if self.cheapest_items is None:
-            return "Cheapest: none, since no number of items and trials finds it."
+            return f"Cheapest: none, since no number of {plural(unit)} and trials finds it."
         trials = "1 trial" if self.cheapest_trials == 1 else f"{self.cheapest_trials} trials"
-        items = f"{self.cheapest_items:,} items with {trials} each"
+        items = f"{counted(self.cheapest_items, unit)} with {trials} each"
         said = f"Cheapest: {items}, for {self.cheapest_price:,.10g}."
         if self.cheapest_trials == self.most_trials:
             said += f" More than {self.most_trials}, four times the pilot's, were not asked about."
         return said
+
+
+@dataclass(frozen=True)
+class LabelPower:
+    """What other numbers of people's labels find of a pair, where they correct a judge's scores.
+
+    Attributes
+    ----------
+    labelled : int
+        Segments, or groups, that are labelled in the pilot.
+    labels, label_minimums : tuple
+        Numbers of labelled ones among those that are planned, and the least difference that each
+        finds. One is the pilot's share, which other tables are about.
+    label_powers : tuple
+        How often the difference that was asked about is found.
+    labels_needed : int or None
+        Labels that find it with the target power; `None` where those of all segments do not.
+    """
+
+    labelled: Count
+    labels: tuple[Count, ...]
+    label_minimums: tuple[NotNegative | None, ...]
+    label_powers: tuple[Share, ...] = ()
+    labels_needed: Whole | None = None
 
 
 @dataclass(frozen=True)
@@ -141,6 +185,8 @@ class DesignPower:
         Segments that the looks need for the difference, at most and on average.
     for_width, for_width_low, for_width_high : int or None
         Segments that make the interval as narrow as was asked.
+    of_labels : LabelPower or None
+        Where people's labels correct a judge's scores.
     """
 
     discordant: Share | None = None
@@ -150,6 +196,7 @@ class DesignPower:
     for_width: Whole | None = None
     for_width_low: Whole | None = None
     for_width_high: Whole | None = None
+    of_labels: LabelPower | None = None
 
 
 @dataclass(frozen=True)
@@ -246,7 +293,7 @@ class Power(Several[PairPower]):
     ----------
     pairs : tuple of PairPower
         One record per pair and metric.
-    n_pilot, n_segments, unit : int, int, {"segment", "group"}
+    n_pilot, n_segments, unit : int, int, str
         How large the pilot and the planned test set are, and in what.
     difference : float or None
         Size of the true difference, in points of the score, that was asked about.
@@ -359,8 +406,8 @@ class Power(Several[PairPower]):
 
     def _method(self) -> str:
         return (
-            "Power is that of a t test (noncentral t; Cohen, 1988) or, of 0/1 scores, of the score "
-            "test (Miettinen, 1968; Connor, 1987), with the variance of the pilot."
+            "Power is computed for a t test (noncentral t; Cohen, 1988) or, of 0/1 scores, for the "
+            "score test (Miettinen, 1968; Connor, 1987), with the variance of the pilot."
         )
 
     @property
@@ -382,6 +429,7 @@ class Power(Several[PairPower]):
         for metric, some in by_metric(self.pairs).items():
             pairs = [
                 {**vars(pair), **vars(pair.of_design), **vars(pair.of_runs or RunPower())}
+                | ({} if pair.of_design.of_labels is None else vars(pair.of_design.of_labels))
                 for pair in some
             ]
             decimals, first = tabular.decimals([p["minimum"] for p in pairs], digits), pairs[0]
@@ -392,10 +440,12 @@ class Power(Several[PairPower]):
                 title = f"{metric}, runs of each system on {units}"
                 tables.append(self._table(title, _OF_RUNS, pairs, decimals))
             tables += [
-                self._trials(f"{metric}, {p.system} - {p.baseline}", p) for p in some if p.of_trials
+                self._trials(f"{metric}, {p.system} - {p.baseline}", p.of_trials)
+                for p in some
+                if p.of_trials
             ]
             for unit, *curve in _CURVES if len(pairs) == 1 else ():
-                sizes, minimums, powers = (first[name] for name in curve)
+                sizes, minimums, powers = (first.get(name, ()) for name in curve)
                 if sizes:
                     named = f"{metric}, {first['system']} - {first['baseline']}"
                     title = f"{named}, by number of {plural(unit or self.unit)}"
@@ -406,41 +456,40 @@ class Power(Several[PairPower]):
                     tables.append(self._table(title, columns, points, decimals))
         return tables
 
-    def _trials(self, name: str, pair: PairPower) -> Table:
+    def _trials(self, name: str, of: TrialPower) -> Table:
         """Lay out what items with other numbers of trials find, need and cost."""
-        of, size = pair.of_trials, self.difference
-        assert of is not None
         decimals = tabular.decimals(of.trial_minimums)
-        columns: list[Column] = [
-            ("trials", ">", lambda i: f"{of.trials[i]}"),
-            ("least difference", ">", lambda i: _written(decimals, of.trial_minimums[i])),
-        ]
+        prices = [None if price is None else f"{price:,.10g}" for price in of.prices]
+        each = zip_longest(of.trials, of.trial_minimums, of.trial_needed, prices)
+        rows = [dict(zip(_OF_TRIALS.values(), row, strict=True)) for row in each]
         notes = [
-            f"Standard deviation between items {tabular.number(of.item_deviation, decimals)}, "
-            f"between trials of both {tabular.number(of.trial_deviation, decimals)}."
+            f"The difference has a standard deviation of "
+            f"{tabular.number(of.item_deviation, decimals)} between {self._units} and of "
+            f"{tabular.number(of.trial_deviation, decimals)} between trials."
         ]
-        if size is not None:
-            named = f"{self._units} needed for {size:g}"
-            columns.append((named, ">", lambda i: _written(0, of.trial_needed[i])))
         if self.price is not None:
-            prices = ["none" if price is None else f"{price:,.10g}" for price in of.prices]
-            columns.append(("price", ">", lambda i: prices[i]))
             item, trial = self.price
             notes.append(
-                f"{of.sentence} An item costs {item:g}, a trial of both systems {trial:g}."
+                f"{of.sentence(self.unit)} Each {self.unit} costs {item:g}, and each trial of both "
+                f"systems {trial:g}."
             )
-        title = f"{name}, {self.n_segments:,} {self._units} by number of trials of each"
-        return table_of(title, range(len(of.trials)), columns, tuple(notes))
+        title = f"{name}, {counted(self.n_segments, self.unit)} by number of trials of each"
+        return self._table(title, _OF_TRIALS, rows, decimals, notes)
 
     def _table(
-        self, title: str, names: dict[str, str], rows: list[dict[str, Any]], decimals: int
+        self,
+        title: str,
+        names: dict[str, str],
+        rows: list[dict[str, Any]],
+        decimals: int,
+        notes: Sequence[str] = (),
     ) -> Table:
         """Lay out fields of the rows that need most, with their intervals, if they have some."""
-        more, notes = len(rows) - _MOST_PAIRS, ""
+        more = len(rows) - _MOST_PAIRS
         if "system" in names and more > 0:
             rows = sorted(rows, key=lambda r: r["minimum"] or np.inf, reverse=True)
             low, high = (_written(decimals, rows[i]["minimum"]) for i in (-1, _MOST_PAIRS))
-            notes = f"{more:,} more pairs have least differences from {low} to {high}."
+            notes = [f"{more:,} more pairs have least differences from {low} to {high}."]
             rows = rows[:_MOST_PAIRS]
         columns: list[Column] = []
         for name, key in names.items():
@@ -454,7 +503,7 @@ class Power(Several[PairPower]):
                 level = f"[{tabular.level(self.confidence_level)}]"
                 columns.append((level, ">", partial(_cell, places, (low, f"{key}_high"))))
         spare = ("std. dev.", f"[{tabular.level(self.confidence_level)}]")
-        return table_of(title, rows, columns, (notes,) if notes else (), spare=spare)
+        return table_of(title, rows, columns, tuple(notes), spare=spare)
 
 
 def _often(target: float) -> str:
@@ -497,7 +546,7 @@ def _cell(decimals: int, keys: Sequence[str], row: dict[str, Any]) -> str:
 
 
 def assumptions(
-    result: Power, n_strata: int, uneven: bool = False, elsewhere: bool = False
+    result: Power, strata: Sequence[str], uneven: bool = False, elsewhere: bool = False
 ) -> Iterator[str]:
     """Say what is assumed, how sure that is, and what cannot be found.
 
@@ -523,11 +572,11 @@ def assumptions(
         )
     if elsewhere:
         yield (
-            f"The {level} intervals are those of normal data, since the segments are not here. For "
+            f"The {level} intervals are made for normal data, since the {units} are not here. For "
             f"BLEU, chrF and TER they are too short."
         )
-    if n_strata:
-        yield f"Each of the {n_strata} strata keeps its share of {units}."
+    if strata:
+        yield f"{listed(strata, _NAMED)} keep their shares of the {units}."
     if reached := dict.fromkeys(p.metric for p in result if p.of_design.number is not None):
         yield (
             f"{', '.join(reached)}: the score test of 0/1 scores is planned. The true share is "
@@ -541,9 +590,24 @@ def assumptions(
     if counted := dict.fromkeys(p.metric for p in result if p.discordant is not None):
         yield (
             f"{', '.join(counted)}: McNemar's test of 0/1 scores is planned. It assumes that as "
-            f"large a share of segments differs as in the pilot; the intervals are about that "
-            f"share."
+            f"large a share of {units} differs as in the pilot; the intervals are about that share."
         )
+    for p in result:
+        of, size = p.of_design.of_labels, result.difference
+        if of is None or size is None:
+            continue
+        found = f"a difference of {size:g} between {p.system} and {p.baseline} is found with power "
+        found += f"{result.target:g}"
+        if of.labels_needed is None:
+            yield (
+                f"{p.metric}: people's labels of all {result.n_segments:,} {units} would not do: "
+                f"let the judge score more, so that {found}."
+            )
+        else:
+            yield (
+                f"{p.metric}: with labels of {of.labels_needed:,} {units} (now {of.labelled:,}) of "
+                f"{result.n_segments:,}, {found}."
+            )
     if any(p.minimum is None for p in result):
         yield f'"none" means that so few {units} find no difference with this power.'
     if result.n_runs and result.difference is not None and any(p.needed is None for p in result):

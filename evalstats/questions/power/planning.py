@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
 from math import ceil
 from typing import Any
@@ -19,7 +20,7 @@ from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, is_extracted, systems_of
 from evalstats.checks import also_called, integer, real, share
 from evalstats.designs.looks.spending import inflation
-from evalstats.designs.one_sample.against import PAIR, Bound, OneSample, ShareAgainst, as_bound
+from evalstats.designs.one_sample import PAIR, Bound, OneSample, ShareAgainst, as_bound
 from evalstats.designs.trials.repeats import (
     TrialSpread,
     cheapest_of,
@@ -35,6 +36,7 @@ from evalstats.inference.student import Spread
 from evalstats.questions.power import noncentral
 from evalstats.questions.power.planned import (
     DesignPower,
+    LabelPower,
     PairPower,
     Power,
     RunPower,
@@ -100,9 +102,8 @@ def power(
         grows in proportion.
     difference : float, optional
         Size of a true difference, above 0, in points of the score: how often it is found on
-        `n_segments`, and how many find it with the target power. Choose the least difference that
-        matters to you. The one that the pilot happened to show says nothing beyond its p-value
-        (Hoenig and Heisey, 2001), and often overstates the true one.
+        `n_segments`, and how many find it with the target power. Choose the least one that matters
+        to you: that of the pilot says nothing beyond its p-value (Hoenig and Heisey, 2001).
     n_segments : int, optional
         Segments of the test set that is planned, or groups; by default those of the pilot.
     power : float
@@ -133,7 +134,7 @@ def power(
     width : float, optional
         How many segments make the interval so narrow, from its lower bound to its upper one.
     confidence_level : float
-        Of the intervals, which say how well so small a pilot knows the standard deviation (from the
+        Of the intervals, which say how well such a pilot knows the standard deviation (from the
         kurtosis of the differences; after Bonett, 2006), or the share of segments that differ
         (Wilson, 1927). With BLEU, chrF and TER those of 95 % hold 90 % of the time.
 
@@ -369,13 +370,15 @@ class Design:
         low, high = wilson(self.discordant, self.n * self.worth, quantile)
         return replace(self, discordant=low), replace(self, discordant=high)
 
+    def _error(self, n: int, runs: int) -> float:
+        """Return the standard error of the difference."""
+        of_runs = sum(r for r, _ in self.of_runs) / runs
+        return float(np.hypot(self.deviation(runs) / n**0.5, of_runs**0.5))
+
     def least(self, n: int, runs: int) -> float | None:
         """Return the least difference that is found with the target power, if any is."""
-        of_runs = sum(r for r, _ in self.of_runs) / runs
-        step = float(np.hypot(self.deviation(runs) / n**0.5, of_runs**0.5))
-        return noncentral.least_difference(
-            lambda d: self.power(d, n, runs), self.asked.target, step
-        )
+        power, error = partial(self.power, n=n, runs=runs), self._error(n, runs)
+        return noncentral.least_difference(power, self.asked.target, error)
 
     def needed(self, difference: float, runs: int = 1) -> int | None:
         """Return how many units find a difference with the target power, if any number does."""
@@ -383,16 +386,13 @@ class Design:
 
     def narrow(self, width: float, runs: int = 1) -> int | None:
         """Return how many units make an interval so narrow, if any number does."""
-        of_runs = sum(r for r, _ in self.of_runs) / runs
-        alpha = 1 - self.asked.confidence_level
 
-        def distance(n: int) -> float:
+        def narrowness(n: int) -> float:
             degrees = max((self.degrees + 1) * n / self.n - 1, 1.0)
-            error = float(np.hypot(self.deviation(runs) / n**0.5, of_runs**0.5))
-            error *= self._sure(self.known)
-            return -2 * student.quantile(degrees, alpha) * error
+            quantile = student.quantile(degrees, 1 - self.asked.confidence_level)
+            return -2 * quantile * self._error(n, runs) * self._sure(self.known)
 
-        return noncentral.least_size(distance, -width)
+        return noncentral.least_size(narrowness, -width)
 
     def runs_needed(self, difference: float, n: int) -> int | None:
         """Return how many runs of each system find it on n units, if any number does."""
@@ -509,12 +509,9 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
     is_elsewhere = first.influence is None or not units.has_values
-    assumed = assumptions(result, len(units.labels), uneven, is_elsewhere)
-    of_labels = [note for one in drawn for pair in pairs for note in _labels(one, pair, asked)]
+    assumed = assumptions(result, list(map(str, units.labels)), uneven, is_elsewhere)
     cautions = distinct(caution for one in drawn for caution in one.of.cautions)
-    return replace(
-        result, notes=(*cautions, *assumed, *of_labels, *_left_out(same), *size_notes(first))
-    )
+    return replace(result, notes=(*cautions, *assumed, *_left_out(same), *size_notes(first)))
 
 
 def _left_out(same: Sequence[tuple[Drawn, Pair]]) -> Iterator[str]:
@@ -610,13 +607,17 @@ def needed_within(
         known = distance / outcomes.scale, (found.gained + found.lost) / found.n
         items = noncentral.items_within(*known, level, target) * drawn.units.n / found.n
         return ceil(items) if items < ENDLESS else None
+    return _needed_by_t(effect, distance, level, target)
+
+
+def _needed_by_t(effect: Effect, distance: float, level: float, target: float) -> int | None:
+    """Return how many units, of as many runs as there were, show a distance on one side."""
     if effect.spread.error == 0 or level < _LEAST_LEVEL:
         return None
-    asked = Question(level, target, options.confidence_level, alternative="greater")
     # Variances of large or small scores are no numbers; those of several runs are refused.
     unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
-    design = by_t(1 / unit * effect, asked)
-    # Of as many runs as there were.
+    # The level of intervals is not asked.
+    design = by_t(1 / unit * effect, Question(level, target, 0.95, alternative="greater"))
     return design.needed(distance / unit, design.n_runs)
 
 
@@ -634,12 +635,7 @@ def needed_above(pair: PairTest, level: float, target: float) -> int | None:
         return noncentral.least_size(
             lambda m: noncentral.share_power(number, of.share, m * of.n / n, level), target
         )
-    if effect.spread.error == 0:
-        return None
-    asked = Question(level, target, pair.options.confidence_level, alternative="greater")
-    unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
-    design = by_t(1 / unit * effect, asked)
-    return design.needed(ahead / unit, design.n_runs)
+    return _needed_by_t(effect, ahead, level, target)
 
 
 def _check_size(values: Floats | None, drawn: Drawn, what: str) -> None:
@@ -664,6 +660,8 @@ def _pair(
         spread = spread_of(drawn, pair, plan.segment)
         plan, of_trials = plan_of_trials(plan, spread, trials, n)
     found = _record(drawn, plan, n, runs)
+    if drawn.of.corrections and (of_labels := _of_labels(plan, drawn, pair, n)):
+        found = replace(found, of_design=replace(found.of_design, of_labels=of_labels))
     base, new = (drawn.of.systems[i] for i in pair)
     observed = float(drawn.scores[pair[1]] - drawn.scores[pair[0]])
     return replace(found, baseline=base, system=new, observed=observed, of_trials=of_trials)
@@ -706,8 +704,7 @@ def _record(drawn: Drawn, plan: Design, n: int, planned: int | None) -> PairPowe
     # Round numbers around the sizes in question, and the planned size itself.
     asked_about = n, drawn.units.n, needed or n
     least, most = max(10, min(asked_about) / _REACH), max(asked_about) * _REACH
-    numbers = [lead * 10**d for d in range(1, len(str(most)) + 1) for lead in (1, 2, 5)]
-    sizes = tuple(sorted({n, *(m for m in numbers if least <= m <= most)}))
+    sizes = tuple(sorted({n, *_round(least, most)}))
     return PairPower(
         metric=drawn.of.name,
         baseline="",
@@ -777,39 +774,40 @@ def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
     )
 
 
-def _labels(drawn: Drawn, pair: Pair, asked: Question) -> Iterator[str]:
-    """Say how many labels of people find the difference, where they correct a judge's scores."""
-    size = asked.difference
-    if size is None or not any(x.is_by_people for x in drawn.of.corrections):
-        return
-    influence = drawn.difference(*pair).influence
-    if influence is None or not drawn.has_segments or len(drawn.segments.blocks) > 1:
-        return
-    # Where a system has labels.
-    (block,) = drawn.segments.blocks
-    labelled = np.any(block.metric.labelled(block.plain), axis=0)
-    units = drawn.units
-    squares = student.unbiased(influence, units.sizes, units.codes) ** 2
-    of_labels, of_others = float(np.sum(squares[labelled])), float(np.sum(squares[~labelled]))
-    seen = int(np.count_nonzero(labelled))
+def _of_labels(plan: Design, drawn: Drawn, pair: Pair, n: int) -> LabelPower | None:
+    """Return what numbers of people's labels of n units find, where they correct a judge's."""
+    # Few pilots have labels.
+    from evalstats.designs.judges import label_spread
 
-    def power(n: int) -> float:
-        error = (of_labels * seen / n + of_others) ** 0.5
-        return noncentral.t_power(size / error, max(n - 1.0, 1.0), asked.level, asked.sides, 1.0)
+    if (spread := label_spread(drawn, *pair)) is None:
+        return None
+    size, pilot = plan.asked.difference, spread.variance(spread.labelled, plan.n) * plan.n
 
-    needed = noncentral.least_size(power, asked.target)
-    base, new = (drawn.of.systems[i] for i in pair)
-    what = f"a difference of {size:g} between {new} and {base} is found with power {asked.target:g}"
-    if needed is None or needed > units.n:
-        yield (
-            f"{drawn.of.name}: people's labels of all {units.n:,} {plural(units.unit)} would "
-            f"not do: let the judge score more, so that {what}."
-        )
-    else:
-        yield (
-            f"{drawn.of.name}: with labels of {needed:,} {plural(units.unit)} (now {seen:,}) of "
-            f"{units.n:,}, {what}."
-        )
+    def of(labels: int) -> Design:
+        share = min(labels, n) / spread.labelled * plan.n / n
+        variance = spread.variance(min(labels, n), n) * n / pilot
+        degrees = (plan.degrees + 1) * share - 1
+        return replace(plan, segment=plan.segment * variance, degrees=degrees)
+
+    needed = None
+    if size is not None:
+        needed = noncentral.least_size(lambda k: of(k).power(size, n), plan.asked.target)
+    planned = max(2, round(spread.labelled * n / plan.n))
+    numbers = {planned, n, *(m for m in (needed, *_round(planned / 4, n)) if m and 2 <= m <= n)}
+    labels = tuple(sorted(numbers))
+    return LabelPower(
+        labelled=spread.labelled,
+        labels=labels,
+        label_minimums=tuple(of(k).least(n, 1) for k in labels),
+        label_powers=() if size is None else tuple(of(k).power(size, n) for k in labels),
+        labels_needed=needed,
+    )
+
+
+def _round(least: float, most: float) -> list[int]:
+    """Return the round numbers, with a digit of 1, 2 or 5, between two numbers."""
+    numbers = (lead * 10**d for d in range(len(str(int(most)))) for lead in (1, 2, 5))
+    return [m for m in numbers if least <= m <= most]
 
 
 def _bounded(name: str, values: Sequence[float | None]) -> dict[str, Any]:

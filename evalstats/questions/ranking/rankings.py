@@ -33,6 +33,7 @@ from evalstats.results.layout import score_name
 from evalstats.results.marks import Forest, Mark
 from evalstats.results.notes import close_calls, floor_notes, unpaired_notes
 from evalstats.results.records import Difference, Record, by_metric, counted, distinct, listed
+from evalstats.results.signatures import system_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ class Ranking(Several[Ranked]):
         has_battles = any(r.n_battles is not None for r in self.systems)
         columns: list[Column] = [
             ("rank", ">", lambda r: f"{r.rank:g}"),
-            ("system", "<", lambda r: r.system),
+            (system_name([self]), "<", lambda r: r.system),
             (score_name(self.signature), ">", lambda r: tabular.number(r.score, places)),
             (f"[{level}]", ">", partial(_of_score, places)),
             *([("battles", ">", lambda r: f"{r.n_battles or 0:,}")] if has_battles else []),
@@ -219,14 +220,17 @@ class Ranking(Several[Ranked]):
         letters += '. "first" is how often a system scores best in the resamples, which is not the '
         letters += "probability that it is the best."
         spare = ("first", f"[{level}]", "cluster")
-        table = table_of(title, self.systems, columns, (ties, letters), spare=spare)
-        marks = [
-            (Mark(r.rank, r.low, r.high, wider=(r.simultaneous_low, r.simultaneous_high)),)
-            for r in self.systems
-        ]
-        label = f"rank, {level}; thin: all at once"
-        at = table.header.index(f"rank [{percent} %]")
-        return [replace(table, forest=Forest(tuple(marks), at, label, is_whole=True))]
+        at = [name for name, *_ in columns].index(f"rank [{percent} %]")
+
+        def draw() -> Forest:
+            marks = [
+                (Mark(r.rank, r.low, r.high, wider=(r.simultaneous_low, r.simultaneous_high)),)
+                for r in self.systems
+            ]
+            return Forest(tuple(marks), at, f"rank, {level}; thin: all at once", is_whole=True)
+
+        notes = (ties, letters)
+        return [table_of(title, self.systems, columns, notes, spare=spare, draw=draw)]
 
     def _method(self) -> str:
         return (
@@ -336,10 +340,7 @@ def ranked(
 
 
 def _by_metric(
-    comparison: Comparison,
-    evaluation: Evaluation,
-    differences: Sequence[Difference],
-    clusters: str,
+    comparison: Comparison, evaluation: Evaluation, differences: Sequence[Difference], clusters: str
 ) -> Ranking:
     """Rank the systems by the differences of all pairs under one metric."""
     first, adjustment = differences[0], comparison.adjusted
@@ -363,7 +364,7 @@ def _by_metric(
         ),
         notes=(
             *evaluation.notes,
-            *floor_notes(adjustment, differences, comparison.estimates[0].unit),
+            *floor_notes(adjustment, differences, comparison.estimates[0]),
             *size_notes(drawn),
             *gap_notes([drawn]),
             *close_calls(adjustment, differences, f"{drawn.of.name}: the"),
@@ -416,10 +417,7 @@ def _as_wmt(ranking: Ranking, drawn: Drawn, clusters: str) -> Ranking:
 
 
 def _by_composite(
-    evaluation: Evaluation,
-    of: Sequence[Difference],
-    composite: Composite,
-    higher: bool,
+    evaluation: Evaluation, of: Sequence[Difference], composite: Composite, higher: bool
 ) -> Ranking:
     """Rank the systems by a composite of the metrics of differences, resampled with them."""
     options = evaluation.options
@@ -490,10 +488,7 @@ def _composed(drawn: Sequence[Drawn], name: str, function: Joint, higher_is_bett
         units=first.units,
     )
     return Drawn(
-        scored,
-        _joint(function, scores),
-        frozen(_joint(function, replicates)),
-        differing=differing,
+        scored, _joint(function, scores), frozen(_joint(function, replicates)), differing=differing
     )
 
 

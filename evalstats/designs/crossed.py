@@ -1,0 +1,112 @@
+"""Two labels a segment, such as the prompt and the rater, both of them a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis.design import (
+    Called,
+    Labels,
+    Units,
+    as_units,
+    check_enough,
+    errors_of,
+    grouped,
+    unit_name,
+)
+from evalstats.checks import shown
+from evalstats.errors import InputError
+from evalstats.inference.student import Spread
+from evalstats.results.notes import span
+from evalstats.results.records import counted, plural
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CrossedUnits(Units):
+    """N segments with two labels each; no rows of weights draw both, so that t decides."""
+
+    first: Units
+    second: Units
+    both: Units  # segments that share both labels
+
+    @property
+    def plain(self) -> bool:
+        """Whether single segments are drawn freely."""
+        return False
+
+    @property
+    def sides(self) -> tuple[Units, ...]:
+        """The groups of both labels."""
+        return self.first, self.second
+
+    @cached_property
+    def alike(self) -> Spread:
+        """What the units are worth where nothing is known of how they vary: the fewer groups."""
+        return min((side.alike for side in self.sides), key=lambda alike: alike.degrees)
+
+    def spread(
+        self, influence: NDArray[np.float64], added: NDArray[np.float64] | None = None
+    ) -> Spread:
+        """Return error, factor and degrees of freedom of a quantity with these values, `(N,)`.
+
+        The variance is V(first) + V(second) - V(both), and at least V(both), with the degrees of
+        freedom of the fewer groups (Cameron, Gelbach and Miller, 2011).
+        """
+        of = [grouped(side, influence) for side in (*self.sides, self.both)]
+        unit = max(one.error for one in of) or 1.0
+        first, second, both = ((one.error / unit) ** 2 for one in of)
+        error = unit * max(first + second - both, both) ** 0.5
+        return Spread(error, 1.0, min(one.degrees for one in of[:2]))
+
+    def worth(self, some: NDArray[np.bool_]) -> float:
+        """Return Kish's number of the fewer groups that hold some segments, `(N,)`; 0 of none."""
+        counts = [np.bincount(side.of_segments[some], minlength=side.n) for side in self.sides]
+        return min(side.worth(n > 0) for side, n in zip(self.sides, counts, strict=True))
+
+    def within(self, labelled: Sequence[NDArray[np.bool_]]) -> Units:
+        """Return the same: groups of labelled and other segments are drawn as they are."""
+        return self
+
+    def notes(self, name: str, influence: NDArray[np.float64]) -> list[str]:
+        """Say what is drawn, and how errors of quantities `(S, N)` compare with one label's."""
+        errors, each = errors_of(self, influence), []
+        for side in self.sides:
+            alone = errors_of(side, influence)
+            times = span((errors[alone > 0] / alone[alone > 0]).tolist() or [1.0], ".2f")
+            each.append(f"{times} times as large as with {plural(side.unit)} alone")
+        return [
+            f"{name}: standard errors are those of "
+            f"{' and '.join(counted(side.n, side.unit) for side in self.sides)} (Cameron, Gelbach "
+            f"and Miller, 2011), {' and '.join(each)}. t has the degrees of freedom of the "
+            f"fewer."
+        ]
+
+
+def as_crossed(
+    n_segments: int, groups: Mapping[Any, Labels], strata: Labels, called: Called
+) -> Units:
+    """Return what is drawn of segments with two labels each, by what these are called."""
+    if len(groups) != 2:
+        raise InputError(
+            f"must have two labels a segment, got {len(groups)} ({shown(list(groups))}); give one "
+            f"alone as a list",
+            argument="groups",
+        )
+    sides = []
+    for name, labels in groups.items():
+        try:
+            side = as_units(n_segments, labels, strata, unit_name(str(name)), called)
+        except InputError as error:
+            raise error.within(f"label {name!r}") from None
+        check_enough(side.n, side.unit)
+        sides.append(side)
+    pairs = zip(*(side.of_segments.tolist() for side in sides), strict=True)
+    both = as_units(n_segments, list(pairs), strata)
+    alone = as_units(n_segments, None, strata, called=called)
+    return CrossedUnits(**vars(alone), first=sides[0], second=sides[1], both=both)

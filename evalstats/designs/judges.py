@@ -1,0 +1,848 @@
+"""Scores by a judge of all segments, corrected by people's labels of some of them.
+
+`Judged` is the metric; the weight of the judge's scores is tuned where systems are scored, and
+`JudgeAgreement` says what these are worth in labels, and how far judge and people agree.
+`RoganGladen` is the rate of yes, of which the labels show the judge's errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import flag, integer, is_missing, listed, real, shown
+from evalstats.errors import InputError, InputTypeError
+from evalstats.inference import student
+from evalstats.metrics.base import Correction, Floats, Metric, MetricSignature, keep
+from evalstats.metrics.confusion import checked_pair
+from evalstats.metrics.ratios import ratio, ratio_gradient
+from evalstats.results.notes import FEW, FEW_GROUPS
+from evalstats.results.records import Caution, counted, plural
+from evalstats.statistics.extraction import Metrics, as_metrics, as_systems, depth, is_list
+from evalstats.text.references import columns_of
+
+if TYPE_CHECKING:
+    from evalstats.analysis.design import Units
+    from evalstats.analysis.drawn import Drawn
+    from evalstats.statistics.segments import SegmentStatistics
+
+#: A judge that scores labelled segments so differently from others has a note.
+_UNLIKE = 0.01
+#: Systems whose agreement with people is a note; of more the first ones are told.
+_TOLD = 3
+#: Sensitivity and specificity of less together, less 1, hardly tell yes from no.
+_LITTLE = 0.2
+#: Fewer labels of one kind say little of the judge's errors on it.
+_FEW = 10
+
+
+@dataclass(frozen=True)
+class Judged(Metric):
+    r"""A metric whose labels are a judge's for all segments, and people's for some.
+
+    Prediction-powered inference (Angelopoulos, Duchi and Zrnic, 2023):
+
+    .. math:: m(H) + \lambda \, (m(F) - m(F_H))
+
+    H are the statistics of the segments that people labelled, with people's labels, :math:`F_H`
+    those of the same segments with the judge's, and F those of all others with the judge's. Where
+    labelled segments are a random sample, the bias of the judge cancels, whatever λ is. The sums of
+    each are columns, so that m may be any metric of sums: a mean, accuracy, F1, kappa. Of several
+    judges each has a λ, and their corrections are added.
+
+    Parameters
+    ----------
+    metric : Metric
+        The m. If it has references (gold classes), labels are references, and otherwise they are
+        the scores themselves.
+    weight : float or tuple of float, optional
+        λ, from 0 (people alone) to 1, one a judge. By default that of the smallest standard error,
+        where a score is estimated or systems are compared (`evalstats.estimate`); elsewhere 1, of
+        J judges 1/J each.
+    judges : int
+        J: each label is then those of J judges, and people's after them.
+
+    Raises
+    ------
+    InputError
+        Where no segment is labelled, or all are.
+
+    Examples
+    --------
+    >>> from evalstats import Mean
+    >>> quality = Judged(Mean("quality"), weight=1.0)
+    >>> rows = quality.statistics([(4, 3), (5, 5), (3, None), (5, None)])
+    >>> float(quality.score(rows.sum(axis=0)))    # 4.0 + 4.0 - 4.5
+    3.5
+    """
+
+    metric: Metric
+    weight: float | tuple[float, ...] | None = None
+    judges: int = 1
+    name: str = field(init=False)
+    higher_is_better: bool = field(init=False)
+    columns: tuple[str, ...] = field(init=False)
+    #: Pairs of labels come as they were given.
+    reads_text: ClassVar[bool] = False
+    undefined: ClassVar[str] = (
+        "is not known: it has none of people's labels, or nothing else, since few of {n:,} {units} "
+        "have labels; label {more}, or, unless shards are given, take method='t' and test='t'"
+    )
+
+    def __post_init__(self) -> None:
+        inner = self.metric
+        if not isinstance(inner, Metric) or isinstance(inner, Judged):
+            raise InputTypeError(
+                f"must be that of judge and people, of which human makes Judged, got "
+                f"{'Judged already' if isinstance(inner, Judged) else shown(inner)}",
+                argument="metric",
+            )
+        judges, weight = integer(self.judges, "judges", 1), self.weight
+        if weight is not None:
+            given = weight if isinstance(weight, (tuple, list)) else (weight,)
+            if len(given) != judges:
+                raise InputError(
+                    f"must be one a judge, {judges:,}, got {len(given):,}", argument="weight"
+                )
+            each = tuple(real(one, "weight", 0.0) for one in given)
+            if max(each) > 1:
+                raise InputError(f"must be from 0 to 1, got {max(each):g}", argument="weight")
+            weight = each[0] if judges == 1 else each
+        names = ["judge"] if judges == 1 else [f"judge {j + 1}" for j in range(judges)]
+        sources = ["people", *(f"{name}, {of}" for name in names for of in ("labelled", "others"))]
+        keep(
+            self,
+            weight=weight,
+            judges=judges,
+            name=inner.name,
+            higher_is_better=inner.higher_is_better,
+            columns=("labelled", *(f"{c} ({s})" for s in sources for c in inner.columns)),
+            uses_references=inner.uses_references,
+            entry_depth=inner.entry_depth + (not inner.uses_references),
+        )
+
+    @property
+    def signature(self) -> str:
+        """Identity: that of the metric, and how people's labels come in."""
+        fixed = "" if self.weight is None else ":" + "+".join(f"{w:.10g}" for w in self._weights)
+        return str(MetricSignature.of(self.metric.signature).tagged(f"judged:ppi{fixed}"))
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return the statistics of people and judges, `(N, 1 + (1 + 2J)k)`.
+
+        Parameters
+        ----------
+        hypotheses : sequence
+            N outputs; of a metric without references N pairs (the judge's score, people's or None),
+            or of J judges tuples of J + 1.
+        references : sequence, optional
+            Of a metric with references N pairs (the judge's label, people's or None).
+        """
+        with_references = self.metric.uses_references
+        what = "references" if with_references else "hypotheses"
+        pairs = listed(references if with_references else hypotheses, what, "pairs of labels")
+        for i, pair in enumerate(pairs):
+            if not isinstance(pair, (tuple, list)) or len(pair) != self.judges + 1:
+                several = f"{self.judges} judges' labels"
+                content = "a pair, the judge's label" if self.judges == 1 else several
+                raise InputTypeError(
+                    f"{what}[{i}] must be {content} and people's or None, got {shown(pair)}"
+                )
+        *judges, people = ([pair[j] for pair in pairs] for j in range(self.judges + 1))
+        places = [i for i, label in enumerate(people) if not is_missing(label)]
+        if not 0 < len(places) < len(pairs):
+            raise InputError(
+                f"people's labels must be those of a part of the segments, got {len(places):,} of "
+                f"{len(pairs):,}"
+            )
+        labels = [people[i] for i in places]
+        if with_references:
+            if len(hypotheses) != len(pairs):
+                raise InputError(
+                    f"there are {len(hypotheses):,} outputs and {len(pairs):,} pairs of labels"
+                )
+            by_judges = [self.metric.statistics(hypotheses, labels) for labels in judges]
+            by_people = self.metric.statistics([hypotheses[i] for i in places], labels)
+        else:
+            by_judges = [self.metric.statistics(scores) for scores in judges]
+            by_people = self.metric.statistics(labels)
+        labelled = np.zeros((len(pairs), 1))
+        labelled[places] = 1.0
+        people_rows = np.zeros(by_judges[0].shape)
+        people_rows[places] = by_people
+        return joined_rows(labelled, people_rows, *by_judges)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse what the metric refuses of people's statistics, or of the judge's."""
+        self.metric.check_statistics(self.parts(statistics))
+
+    def parts(self, totals: ArrayLike) -> Floats:
+        """Return totals of people, of each judge there, and of it elsewhere, `(..., 1 + 2J, k)`."""
+        wide = np.asarray(totals, dtype=np.float64)
+        return wide[..., 1:].reshape(
+            *wide.shape[:-1], 1 + 2 * self.judges, len(self.metric.columns)
+        )
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return m(H) + Σλ(m(F) - m(F_H)), `(..., 1 + (1 + 2J)k) -> (...)`.
+
+        It is NaN where nothing is labelled, or all is, as in a stratum, since then there is no H,
+        or no F.
+        """
+        parts = self.parts(totals)
+        found, *each = np.moveaxis(self.metric.score(parts), -1, 0)
+        is_part = np.any(parts != 0, axis=-1)
+        is_whole = (np.asarray(totals)[..., 0] > 0) & is_part[..., 2]
+        for weight, there, elsewhere in zip(self._weights, each[::2], each[1::2], strict=True):
+            found = found + weight * (elsewhere - there)
+        return np.where(is_whole, found, np.nan)
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient of the score, `(..., 1 + (1 + 2J)k)` of the same."""
+        shares = np.array([1.0, *(x for w in self._weights for x in (-w, w))])[:, None]
+        slopes = self.metric.gradient(self.parts(totals)) * shares
+        flat = slopes.reshape(*slopes.shape[:-2], -1)
+        return np.concatenate([np.zeros((*flat.shape[:-1], 1)), flat], axis=-1)
+
+    @property
+    def _weights(self) -> tuple[float, ...]:
+        if self.weight is None:
+            return (1 / self.judges,) * self.judges
+        return self.weight if isinstance(self.weight, tuple) else (self.weight,)
+
+    def labelled(self, statistics: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which segments people labelled, `(..., 1 + (1 + 2J)k) -> (...)`."""
+        return np.asarray(statistics[..., 0] > 0)
+
+    def unseen(self, table: SegmentStatistics, units: Units) -> Floats | None:
+        """Return what is added to squared influence values of units, `(S, N)`, of 0/1 scores.
+
+        Few labels show few errors of the judge, or none: one more, of which the judge is wrong,
+        adds λ² to Σ(h - λf)² (after Agresti and Min, 2005); all judges are wrong of it, and λ their
+        sum. Of groups it is a whole group. Where people's labels do not vary, λ says nothing, and
+        the label alone adds 1.
+        """
+        found = self.metric.outcome_columns()
+        if found is None:
+            return None
+        succeeded, counted, scale = found
+        outcomes = self.parts(table.values)[..., [succeeded, counted]]
+        if not np.all((outcomes == 0) | (outcomes == 1)):
+            return None
+        labelled = self.labelled(table.values)
+        people = outcomes[:, :, 0, 0]
+        others = people[:1] if len(people) > 1 else np.mean(people[labelled])
+        step = sum(self._weights) if np.any(labelled & (people != others)) else 1.0
+        rows = table if units.members is None else table.grouped(units.members)
+        marks = self.labelled(rows.values)
+        numbers = np.sum(marks, axis=1, keepdims=True)
+        return np.asarray(marks * (scale * step) ** 2 / numbers**3)
+
+    def pooled(self, metrics: Sequence[Metric], sizes: Sequence[int]) -> Judged:
+        """Return the metric of all segments together: with the mean of the weights of its parts.
+
+        Any weight of the judge is right.
+        """
+        each = [one._weights for one in metrics if isinstance(one, Judged)]
+        return replace(self, weight=tuple(np.average(each, axis=0, weights=sizes).tolist()))
+
+    def tuned(
+        self, table: SegmentStatistics, units: Units, by_stratum: bool
+    ) -> tuple[SegmentStatistics, JudgeAgreement]:
+        """Return statistics under the metric with its weights, and what the judges are worth.
+
+        Weights are those of the smallest variance of the score of an only system, and otherwise of
+        the differences of all pairs together. Where each stratum has a score of its own
+        (`by_stratum`), each needs labels.
+        """
+        rows = table if units.members is None else table.grouped(units.members)
+        parts = self.parts(rows.values)
+        people, *each = (
+            student.influence_values(self.metric, parts[:, :, i]) for i in range(parts.shape[2])
+        )
+        # Products of squares have to be numbers too.
+        if not all(np.all(np.abs(x) < 1e70) for x in (people, *each)):
+            raise InputError(
+                f"{self.name} of the labelled segments, or of the others, has no finite "
+                f"gradient, or one above 1e70; label more segments, or take another unit"
+            )
+        if by_stratum:
+            _check_strata(table, units)
+        n_units = int(np.min(np.sum(self.labelled(rows.values), axis=1)))
+        if n_units < 2:
+            raise InputError(
+                f"people's labels under {self.name} must be those of at least 2 "
+                f"{plural(units.unit)} of each system, got {n_units}; label more"
+            )
+        n_labelled = float(np.mean(np.sum(table.values[:, :, 0], axis=1)))
+        weights = self._weights
+        if self.weight is None:
+            wholes = (
+                student.influence_values(self.metric, parts[:, :, j] + parts[:, :, j + 1])
+                for j in range(1, parts.shape[2], 2)
+            )
+            weights = _least_squares(
+                less_mean(people),
+                [less_mean(x) for x in each[::2]],
+                [less_mean(x) for x in wholes],
+                n_labelled / table.n_segments,
+            )
+        # The judges are one from here on, their mean by their weights.
+        weight = sum(weights)
+        shares = [w / weight if weight > 0 else 1 / self.judges for w in weights]
+        there, elsewhere = (np.average(x, axis=0, weights=shares) for x in (each[::2], each[1::2]))
+        squares, left = (
+            float(np.sum(student.unbiased(less_mean(values), units.sizes, units.codes) ** 2))
+            for values in (people, people + weight * (elsewhere - there))
+        )
+        of_people, *of_judges = np.moveaxis(self.metric.score(self.parts(rows.totals)), -1, 0)
+        scores = [np.average(of_judges[i::2], axis=0, weights=shares) for i in range(2)]
+        bias = []
+        for value, values in zip(scores[0] - of_people, there - people, strict=True):
+            error, _, degrees = units.spread(values)
+            bias.append((float(value), *student.interval(float(value), error, degrees, 0.05)))
+        agreement = JudgeAgreement(
+            metric=self.name,
+            n_labelled=round(n_labelled),
+            systems=table.systems,
+            n_segments=table.n_segments,
+            weights=weights,
+            n_worth=n_labelled * squares / left if left > 0 else n_labelled,
+            bias=tuple(bias),
+            correlation=tuple(
+                _correlation(h, f, marks, units)
+                for h, f, marks in zip(people, there, self.labelled(rows.values), strict=True)
+            ),
+            unlike=_unlike(scores[0] - scores[1], there, elsewhere, units, n_labelled),
+            n_units=n_units,
+            unit=units.unit,
+            segment=units.segment,
+            independent=_independent(np.stack([people - x for x in each[::2]]), units),
+        )
+        return replace(table, metric=replace(self, weight=weights), metric_signature=""), agreement
+
+
+def joined_rows(labelled: Floats, people: Floats, *judges: Floats) -> Floats:
+    """Return the rows of `Judged` from those of people, of each judge, and 1 where all are.
+
+    Of `labelled` `(..., N, 1)`, `people` and `judges` `(..., N, k)`.
+    """
+    rows = [labelled, labelled * people]
+    for judge in judges:
+        there = labelled * judge
+        rows += [there, judge - there]
+    return np.concatenate(rows, axis=-1)
+
+
+class LabelSpread(NamedTuple):
+    """Variances behind the difference of two systems on a unit: of people's scores and a judge's.
+
+    On n labels of N units it is (V_h - 2λC + λ²V_f·N/(N - n))/n, with the λ that suits them.
+    """
+
+    people: float  # V_h
+    judge: float  # V_f
+    both: float  # their covariance, C
+    labelled: int  # units of the pilot
+
+    def variance(self, n_labelled: int, n_units: int) -> float:
+        """Return the variance of the difference on so many labels of so many units."""
+        left = max(1 - n_labelled / n_units, 1e-12)
+        weight = min(max(self.both * left / self.judge, 0.0), 1.0) if self.judge > 0 else 0.0
+        judged = weight**2 * self.judge / left - 2 * weight * self.both
+        return (self.people + judged) / n_labelled
+
+
+def label_spread(drawn: Drawn, a: int, b: int) -> LabelSpread | None:
+    """Return the variances behind the difference of two systems, where people correct a judge.
+
+    `None` where they do not, and where units are labelled in part, or not the same of both systems.
+    """
+    if not drawn.has_segments or len(drawn.segments.blocks) > 1:
+        return None
+    (block,), units = drawn.segments.blocks, drawn.units
+    if not isinstance(metric := block.metric, Judged):
+        return None
+    parts, marks = metric.parts(block.plain[[a, b]]), metric.labelled(block.plain[[a, b]])
+    if np.any(marks[0] != marks[1]) or np.any(marks[..., None] & (parts[:, :, 2] != 0)):
+        return None
+    people, *judges = (
+        np.diff(student.influence_values(metric.metric, parts[:, :, i]), axis=0)[0]
+        for i in (0, *range(1, parts.shape[2], 2))
+    )
+    weights = metric._weights if sum(metric._weights) > 0 else (1.0,) * metric.judges
+    judge = np.average(judges, axis=0, weights=weights)
+    h, f = student.unbiased(np.stack([people, judge]), units.sizes, units.codes)[:, marks[0]]
+    people_squares, judge_squares, products = (float(x @ y) for x, y in ((h, h), (f, f), (h, f)))
+    n = len(h)
+    return LabelSpread(n * people_squares, n * judge_squares, n * products, n)
+
+
+@dataclass(frozen=True)
+class JudgeAgreement(Correction):
+    """What the judge of one metric is worth, and how far it agrees with people.
+
+    Standard errors are those of `systems`, in their order.
+    """
+
+    systems: tuple[str, ...]
+    n_segments: int
+    weights: tuple[float, ...]
+    n_worth: float  # labels without a judge that would say as much
+    bias: tuple[tuple[float, float, float], ...]  # of each system, with its 95 % interval
+    correlation: tuple[tuple[float, float, float], ...]
+    unlike: float  # the smallest p-value of its scores and differences being alike, Bonferroni's
+    n_units: int  # labelled segments, or groups with some, the fewest of any system
+    unit: str
+    segment: str
+    independent: tuple[float, float, float] | None  # how many judges they are worth, of several
+
+    def notes(self) -> Iterator[str]:
+        """Say what the labels count as, how judge and people agree, and what is assumed."""
+        what = "the difference" if len(self.systems) == 2 else "differences"
+        what = "the score" if len(self.systems) == 1 else what
+        many = len(self.weights)
+        who, whose, them = "the judge", "the judge's", "the judge"
+        if many > 1:
+            who, whose, them = f"the weighted mean of {many} judges", f"{many} judges'", "them"
+        few, segments = FEW if self.unit == self.segment else FEW_GROUPS, plural(self.segment)
+        if self.n_units < few:
+            yield (
+                f"{self.metric}: only {counted(self.n_units, f'labelled {self.unit}')}: below "
+                f"{few}, intervals and p-values are rough; label more."
+            )
+        yield (
+            f"{self.metric}: people's labels of {self.n_labelled:,} of {self.n_segments:,} "
+            f"{segments} correct {whose} scores of all (prediction-powered, λ = "
+            f"{', '.join(f'{w:.2f}' for w in self.weights)}). For {what} they are worth "
+            f"{self.n_worth:,.0f} labels without {them}."
+        )
+        if self.independent is not None:
+            n, least, most = self.independent
+            yield (
+                f"{self.metric}: by the correlation of their errors {many} judges are worth "
+                f"{n:.1f} [{least:.1f}, {most:.1f}] independent ones (Kish's effective number)."
+            )
+        named = self.systems[:_TOLD]
+        each = [
+            f"{name} correlation {r:.2f} [{least:.2f}, {most:.2f}], "
+            f"bias {bias:+.2f} [{low:+.2f}, {high:+.2f}]"
+            for name, (r, least, most), (bias, low, high) in zip(
+                named, self.correlation, self.bias, strict=False
+            )
+        ]
+        more = len(self.systems) - _TOLD
+        rest = f"; and {counted(more, 'system')} more" if more > 0 else ""
+        yield f"{self.metric}, {who.removeprefix('the ')} against people: {'; '.join(each)}{rest}."
+        if self.unlike <= _UNLIKE:
+            yield Caution(
+                f"{self.metric}: the labelled {segments} do not look like a random sample, and "
+                f"without one the intervals do not hold: {who} scores them differently from the "
+                f"others (p = {self.unlike:.2g}, of scores and their differences).",
+                "labels",
+            )
+        else:
+            yield (
+                f"{self.metric}: labelled {segments} have to be a random sample of all. Nothing "
+                f"speaks against it: {who} scores them like the others (p = {self.unlike:.2g})."
+            )
+
+
+def _least_squares(
+    people: Floats, there: Sequence[Floats], wholes: Sequence[Floats], share: float
+) -> tuple[float, ...]:
+    """Return the λ of each judge, from 0 to 1, of the smallest variance.
+
+    The least squares of people's values `(S, N)` less Σλ times the judges' there, where n/N times
+    the judges' covariance is added for the N others (Angelopoulos, Duchi and Zrnic, 2023): of one
+    judge Cov(h, f)/((1 + n/N)·Var(f)).
+    """
+    products = [float(np.sum(people * x)) for x in there]
+    squares = [[float(np.sum(x * y)) / (share * (1 - share)) for y in wholes] for x in wholes]
+    return bounded_weights(products, squares)
+
+
+def bounded_weights(
+    products: Sequence[float], squares: Sequence[Sequence[float]]
+) -> tuple[float, ...]:
+    """Return the weights from 0 to 1 of predictions, `(J,)`, that leave the smallest squares.
+
+    From their products with what is predicted, `(J,)`, and with one another, `(J, J)`. One after
+    the other is set until none moves.
+    """
+    weights = np.zeros(len(products))
+    for _ in range(1000):
+        before = weights.copy()
+        for j, row in enumerate(squares):
+            rest = products[j] - sum(row[i] * weights[i] for i in range(len(row)) if i != j)
+            best = rest / row[j] if row[j] > 0 else 0.0
+            weights[j] = min(max(best, 0.0), 1.0)
+        if np.max(np.abs(weights - before)) <= 1e-12:
+            break
+    return tuple(weights.tolist())
+
+
+def _independent(errors: Floats, units: Units) -> tuple[float, float, float] | None:
+    """Return how many independent judges J are worth whose errors are these, `(J, S, N)`.
+
+    J/(1 + (J - 1)ρ), Kish's design effect (1965), of the mean correlation ρ, with an interval of
+    its logarithm by the infinitesimal jackknife. `None` of one judge, or of one without errors.
+    """
+    many, squares = len(errors), np.sum(errors**2, axis=(1, 2))
+    if many < 2 or not np.all(squares > 0):
+        return None
+    pairs = list(combinations(errors / np.sqrt(squares)[:, None, None], 2))
+    each = [float(np.sum(a * b)) for a, b in pairs]
+    influence = [a * b - r * (a**2 + b**2) / 2 for r, (a, b) in zip(each, pairs, strict=True)]
+    effect = 1 + (many - 1) * np.mean(each)
+    if not effect > 0:
+        return None
+    values = np.sum(np.mean(influence, axis=0), axis=0) * (many - 1) / effect
+    error, _, degrees = units.spread(values)
+    if not error > 0:
+        return many / effect, many / effect, many / effect
+    low, high = student.interval(np.log(many / effect), error, degrees, 0.05)
+    return many / effect, max(1.0, float(np.exp(low))), float(np.exp(high))
+
+
+def _check_strata(table: SegmentStatistics, units: Units) -> None:
+    """Raise where a stratum has no labels of a system, or nothing else."""
+    for code, label in enumerate(units.labels):
+        labelled = table.values[:, units.segment_strata == code, 0] > 0
+        for system, n in zip(table.systems, np.sum(labelled, axis=1), strict=True):
+            if not 2 <= n < labelled.shape[1]:
+                raise InputError(
+                    f"people's labels under {table.metric.name} must be those of at least 2 "
+                    f"segments, and not of all, in each stratum that has a score; {shown(label)} "
+                    f"has {n:,} of {labelled.shape[1]:,} of {system!r}"
+                )
+
+
+def _unlike(
+    gaps: Floats, there: Floats, elsewhere: Floats, units: Units, n_labelled: float
+) -> float:
+    """Return the smallest p-value that the judge is alike on labelled segments and others.
+
+    Of each system's score, `(S,)` gaps with influence values `(S, N)`, and of the difference of
+    each pair: Welch's test (1947), Bonferroni's. Labelled units vary no less than the others do, as
+    few of them show few differences.
+    """
+    each = [*np.eye(len(gaps))]
+    each += [b - a for a, b in combinations(each, 2)]
+    pvalues = []
+    for signs in each:
+        error, _, degrees = units.spread(signs @ (there - elsewhere))
+        least = units.spread(signs @ elsewhere).error * (units.n_segments / n_labelled) ** 0.5
+        pvalues.append(student.pvalue(float(signs @ gaps), max(error, least), degrees))
+    return min(1.0, len(pvalues) * min(pvalues))
+
+
+def less_mean(influence: Floats) -> Floats:
+    """Return what distinguishes systems, `(S, N)`: values less their mean; of one, the values."""
+    return influence if len(influence) == 1 else influence - np.mean(influence, axis=0)
+
+
+def _correlation(
+    people: Floats, judge: Floats, both: NDArray[np.bool_], units: Units
+) -> tuple[float, float, float]:
+    """Return Pearson's correlation of what labelled units add to both scores, with its interval.
+
+    By Fisher's transformation (1921) and the delta method, whatever the units are.
+    """
+    if np.count_nonzero(both) < 3:
+        return np.nan, -1.0, 1.0
+    x, y = people[both] - people[both].mean(), judge[both] - judge[both].mean()
+    scale = np.sqrt(np.sum(x**2) * np.sum(y**2))
+    if not scale > 0:
+        return np.nan, -1.0, 1.0
+    r = float(np.clip(np.sum(x * y) / scale, -1, 1))
+    influence = np.zeros(len(people))
+    influence[both] = x * y / scale - r * (x**2 / np.sum(x**2) + y**2 / np.sum(y**2)) / 2
+    error, _, degrees = units.spread(influence)
+    if abs(r) == 1 or not error > 0:
+        return r, r, r
+    low, high = student.interval(np.arctanh(r), error / (1 - r**2), degrees, 0.05)
+    return r, float(np.tanh(low)), float(np.tanh(high))
+
+
+def with_people(
+    systems: object, references: object, metrics: Metrics, human: object
+) -> tuple[Mapping[str, Any], Any, list[Judged]]:
+    """Return outputs, references and metrics in which the judge's labels and people's are pairs.
+
+    Of metrics with references (gold classes) labels are references, one list for all systems;
+    otherwise they are the scores, a list a system: `{"A": [(4, 5), (3, None)]}`. Several judges
+    have a list a segment, and people's label is the last: `{"A": [(4, 3, 5), (3, 2, None)]}`.
+    """
+    named = as_systems(systems)
+    inner = as_metrics(metrics)
+    judged = [Judged(metric) for metric in inner]
+    kinds = {metric.uses_references for metric in inner}
+    if len(kinds) > 1:
+        raise InputError(
+            "is of scores, or of references, and the metrics are of both kinds; compare them apart",
+            argument="human",
+        )
+    if True in kinds:
+        if isinstance(human, Mapping):
+            raise InputError(
+                f"must be one list for all systems, since {inner[0].name} holds outputs against "
+                f"references, got a mapping",
+                argument="human",
+            )
+        judges = 0 if inner[0].reads_text else _n_judges(references, inner[0])
+        paired = _pairs(references, human, "references", judges)
+        return named, paired, [replace(one, judges=judges or 1) for one in judged]
+    if references is not None:
+        raise InputError(
+            f"have no effect: {inner[0].name} does not use any; leave them out",
+            argument="references",
+        )
+    frame = columns_of(human)
+    labels = dict(frame) if frame is not None else human
+    if not isinstance(labels, Mapping):
+        if len(named) > 1:
+            raise InputError(
+                f"must be a mapping with people's scores of each system "
+                f"({', '.join(named)}), got {type(human).__name__}",
+                argument="human",
+            )
+        labels = dict.fromkeys(named, human)
+    if set(labels) != set(named):
+        odd = sorted(map(str, set(labels) ^ set(named)))[0]
+        raise InputError(
+            f"must have the systems {', '.join(named)}, got {', '.join(map(str, labels))} "
+            f"({odd!r} is in one only)",
+            argument="human",
+        )
+    judges = _n_judges(next(iter(named.values())), inner[0])
+    pairs = {
+        name: _pairs(scores, labels[name], f"system {name!r}", judges)
+        for name, scores in named.items()
+    }
+    return pairs, None, [replace(one, judges=judges or 1) for one in judged]
+
+
+def with_pairs(
+    systems: object, references: object, metric: Metric, human: object
+) -> tuple[Mapping[str, Any], Any]:
+    """Return outputs and references in which labels are pairs, as a metric has them already."""
+    if not isinstance(metric, Judged):
+        raise InputError(
+            f"needs a metric that has them from the first look on: make the test with "
+            f"metric=es.Judged(...) of {metric.name}",
+            argument="human",
+        )
+    named, paired_references, _ = with_people(systems, references, metric.metric, human)
+    return named, paired_references
+
+
+def by_role(human: object, names: Mapping[str, str]) -> object:
+    """Return people's scores by the names of systems, from those of their roles; a list as it is.
+
+    >>> by_role({"new": [4, None], "base": [3, 5]}, {"new": "system", "base": "baseline"})
+    {'system': [4, None], 'baseline': [3, 5]}
+    """
+    frame = columns_of(human)
+    labels = human if frame is None else dict(frame)
+    if not isinstance(labels, Mapping):
+        return human
+    if set(labels) != set(names):
+        got = ", ".join(map(str, labels))
+        raise InputError(
+            f"must have people's scores of {' and '.join(names)}, got {got}", argument="human"
+        )
+    return {names[role]: scores for role, scores in labels.items()}
+
+
+def _n_judges(labels: Any, metric: Metric) -> int:
+    """Return how many judges each entry of a list has labels of; 0 where entries are labels."""
+    return len(labels[0]) if depth(labels) > metric.entry_depth + 1 else 0
+
+
+def _pairs(judge: object, people: object, where: str, judges: int) -> list[tuple[Any, ...]]:
+    """Return (the judge's label, people's) of each segment, or of several (each judge's, ...)."""
+    first = listed(judge, where, "labels of the judge, one a segment")
+    second = listed(people, "human", "labels of people, one a segment, None where there is none")
+    if len(first) != len(second):
+        raise InputError(
+            f"must have one label a segment, None where people gave none: got {len(second):,} for "
+            f"{len(first):,} of {where}",
+            argument="human",
+        )
+    if not judges:
+        return list(zip(first, second, strict=True))
+    for i, labels in enumerate(first):
+        if not is_list(labels) or len(labels) != judges:
+            raise InputError(
+                f"{where}[{i}] must have labels of {judges} judges, as the first, got "
+                f"{shown(labels)}"
+            )
+    return [(*labels, label) for labels, label in zip(first, second, strict=True)]
+
+
+@dataclass(frozen=True)
+class RoganGladen(Metric):
+    r"""The rate of yes that people would find, from a judge of all items and labels of some.
+
+    .. math:: \frac{p + \mathrm{spec} - 1}{\mathrm{sens} + \mathrm{spec} - 1}
+
+    (Rogan and Gladen, 1978) with p the share of yes by the judge among all items, sens the share of
+    yes by the judge where people say yes, and spec the share of no where people say no. It is
+    clipped to [0, 1]; its influence values, and so errors and intervals by t, are those of the
+    quotient before. Where people say yes nowhere or no nowhere, or where sens and spec sum to 1,
+    the score is the share of yes among people's labels.
+
+    The labelled items must be a random sample of the items, and as hard as the others: then sens
+    and spec hold for all. A note says where the judge hardly tells yes from no, with sens + spec -
+    1 below 0.2; the rate is then uncertain, and intervals are rough.
+
+    Parameters
+    ----------
+    pairs : bool
+        Whether an item is a pair of the judge's 0 or 1 and people's, `None` where there is no
+        label, and there are no references: for several systems, each with labels of its own
+        outputs. Otherwise outputs are the judge's, and references people's.
+
+    Other values than 0 and 1 raise an `InputError` in `statistics`, and so does no label at all.
+
+    Notes
+    -----
+    The page on metrics has how often intervals hold the rate, and equal systems differ. With few
+    labels of one kind intervals are too short, and a note says so.
+
+    Examples
+    --------
+    >>> rate = RoganGladen()
+    >>> rows = rate.statistics([1, 1, 0, 1, 0, 1, 0, 0], [1, 0, 0, 1, 1, 1, 0, None])
+    >>> rows[0].tolist()   # items, judged yes, labelled yes, both yes, labelled no, both no
+    [1, 1, 1, 1, 0, 0]
+    >>> print(rate.score(rows.sum(axis=0)).round(4))
+    0.4
+    """
+
+    pairs: bool = False
+
+    name = "corrected rate"
+    columns = ("items", "judged yes", "labelled yes", "both yes", "labelled no", "both no")
+    counts = True
+    reads_text: ClassVar[bool] = False
+    doubt = (
+        f"the judge hardly tells yes from no (sensitivity + specificity - 1 is below {_LITTLE:g}), "
+        f"or fewer than {_FEW} labels are yes, or no, so that rates are uncertain and intervals "
+        f"too short (of four labels of no .84 held where .95 should); label more items, or judge "
+        f"better"
+    )
+
+    def __post_init__(self) -> None:
+        pairs = flag(self.pairs, "pairs")
+        keep(self, pairs=pairs, entry_depth=int(pairs), uses_references=not pairs)
+
+    @property
+    def signature(self) -> str:
+        """Identity: the estimator, and how labels come."""
+        return "rogan-gladen" + ("|pairs:yes" if self.pairs else "")
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
+        """Return `(N, 6)`, the `columns` of each of N items."""
+        if self.pairs:
+            rows = [
+                listed(row, f"hypotheses[{i}]", "the judge's and people's 0 or 1")
+                for i, row in enumerate(listed(hypotheses, "hypotheses", "pairs"))
+            ]
+            for i, row in enumerate(rows):
+                if len(row) != 2:
+                    raise InputError(
+                        f"hypotheses[{i}] must be a pair, the judge's 0 or 1 and people's or None, "
+                        f"got {shown(row)}"
+                    )
+            judged, labelled = [row[0] for row in rows], [row[1] for row in rows]
+        else:
+            judged, labelled = checked_pair(hypotheses, references, "people's 0, 1 or None")
+        names = ("hypotheses", "hypotheses") if self.pairs else ("hypotheses", "references")
+        yes = _marks(judged, names[0], False) == 1
+        labels = _marks(labelled, names[1], True)
+        if not np.any(labels >= 0):
+            raise InputError(
+                f"{names[1]} has no label; give people's 0 or 1 for a random sample of the items"
+            )
+        people, nobody = labels == 1, labels == 0
+        parts = (np.ones_like(yes), yes, people, people & yes, nobody, nobody & ~yes)
+        return np.stack(parts, axis=-1).astype(np.int64)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse parts that are more than their whole."""
+        super().check_statistics(statistics)
+        items, yes, people, both, nobody, neither = (statistics[..., j] for j in range(6))
+        more = (yes > items) | (people + nobody > items) | (both > people) | (neither > nobody)
+        self._refuse(more, "has parts that are more than their whole")
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the rate of yes, `(..., 6) -> (...)`, in [0, 1]."""
+        sums = np.asarray(totals, dtype=np.float64)
+        top, bottom, defined = _sides(sums)
+        labelled = ratio(sums[..., 2], sums[..., 2] + sums[..., 4], 0.0)
+        return np.where(defined, np.clip(ratio(top, bottom, 0.0), 0.0, 1.0), labelled)
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient of the quotient before it is clipped, `(..., 6) -> (..., 6)`."""
+        sums = np.asarray(totals, dtype=np.float64)
+        items, yes, people, both, nobody, neither = (sums[..., j] for j in range(6))
+        top, bottom, defined = _sides(sums)
+        by_top, by_bottom = ratio_gradient(top, np.where(defined, bottom, 0.0), 1.0)
+        by_yes, by_items = ratio_gradient(yes, items, 1.0)
+        by_both, by_people = ratio_gradient(both, people, 1.0)
+        by_neither, by_nobody = ratio_gradient(neither, nobody, 1.0)
+        corrected = np.stack(
+            [
+                by_top * by_items,
+                by_top * by_yes,
+                by_bottom * by_people,
+                by_bottom * by_both,
+                (by_top + by_bottom) * by_nobody,
+                (by_top + by_bottom) * by_neither,
+            ],
+            axis=-1,
+        )
+        # Of the share of labels, where that is the score.
+        by_part, by_whole = ratio_gradient(people, people + nobody, 1.0)
+        share = np.zeros_like(corrected)
+        share[..., 2], share[..., 4] = by_part + by_whole, by_whole
+        return np.where(defined[..., None], corrected, share)
+
+    def doubtful(self, totals: Floats) -> NDArray[np.bool_]:
+        """Return of which systems the judge, or few labels, hardly tell yes from no, `(S,)`."""
+        _, bottom, defined = _sides(totals)
+        is_few = np.minimum(totals[..., 2], totals[..., 4]) < _FEW
+        return np.asarray(~defined | (bottom < _LITTLE) | is_few)
+
+
+def _sides(sums: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return p + spec - 1, sens + spec - 1, and where their quotient is defined, `(...)` each."""
+    items, yes, people, both, nobody, neither = (sums[..., j] for j in range(6))
+    judged, sens, spec = (ratio(*x, 0.0) for x in ((yes, items), (both, people), (neither, nobody)))
+    bottom = sens + spec - 1
+    defined = (items > 0) & (people > 0) & (nobody > 0) & (np.abs(bottom) > 1e-12)
+    return judged + spec - 1, bottom, defined
+
+
+def _marks(values: list[Any], name: str, may_lack: bool) -> NDArray[np.int64]:
+    """Return 0 and 1 for no and yes, -1 where there is no label, `(N,)`."""
+    codes = np.full(len(values), -1, dtype=np.int64)
+    for i, value in enumerate(values):
+        if may_lack and is_missing(value):
+            continue
+        try:
+            known = bool(value in (0, 1))
+        except (TypeError, ValueError):
+            known = False
+        if not known:
+            what = "0, 1 or None" if may_lack else "0 or 1"
+            raise InputError(f"{name}[{i}] must be {what}, got {shown(value)}")
+        codes[i] = int(value)
+    return codes

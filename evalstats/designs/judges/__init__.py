@@ -1,1 +1,0 @@
-"""A judge's scores of all segments, corrected by people's labels of some."""

@@ -1,0 +1,484 @@
+"""`meta`: people's scores of several systems, and metrics' of the same, in; a comparison out.
+
+The systems of that comparison are the metrics, and its segments those of the test set. Measures say
+how well a metric agrees with people about two systems: on the whole, and on each segment.
+Differences between two systems are `(P, N)`, of P pairs on N segments. They are 0 where a score is
+missing, and `both` says of which segments a pair has all scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.analysis.compare import compare
+from evalstats.analysis.comparison import Comparison
+from evalstats.analysis.design import unit_name
+from evalstats.analysis.options import SEED, AdjustmentName, Alternative, Method, Test
+from evalstats.checks import also_called, as_numbers, choice, is_missing, listed, meant
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics import Mean, Metric, scores_of
+from evalstats.resampling.executors import Workers
+from evalstats.resampling.weights import Rng
+from evalstats.results.records import counted, first_few
+from evalstats.statistics.segments import SegmentStatistics, group_codes, shared_places
+from evalstats.text.references import columns_of
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+#: A difference of so small a share of its error is what rounding leaves of none.
+_NONE = 1e-9
+#: Accuracies of two thresholds that are so near are equal but for rounding.
+_EQUAL = 1e-12
+
+
+@dataclass(frozen=True)
+class PairwiseAccuracy(Metric):
+    r"""The share of pairs of systems that a metric puts in the order in which people put them.
+
+    Statistics are differences d between the two systems of each pair, people's and the metric's,
+    and their squares. With sums D and Q, :math:`z = D/\sqrt{Q}` is nearly normal where the outputs
+    of both systems change places at random.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Names of people's D of each pair, of their Q, of the metric's D, and of its Q.
+    """
+
+    columns: tuple[str, ...]
+
+    name = "PA"
+    is_smooth: ClassVar[bool] = False
+    uses_references: ClassVar[bool] = False
+    reads_text: ClassVar[bool] = False
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    @property
+    def signature(self) -> str:
+        """What the systems are, and the number of pairs."""
+        return f"systems:metric|pairs:{len(self.columns) // 4}"
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[Any]:
+        """Refuse what is made of the scores of all systems."""
+        raise InputError(f"{self.name} is of the scores of several systems: use evalstats.meta")
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the share of pairs in the same order, `(..., k) -> (...)`."""
+        people, metric = (np.sign(np.where(np.abs(z) < _NONE, 0, z)) for z, _ in _sizes(totals))
+        return np.asarray(np.mean(people == metric, axis=-1))
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient of the accuracy that is expected where z has an error of 1.
+
+        What is counted does not change with a sum, but at a jump.
+        """
+        from scipy.special import erf
+
+        people, metric = (z for z, _ in _sizes(totals))
+        return _by_sums(totals, erf(metric / np.sqrt(2)), erf(people / np.sqrt(2)))
+
+
+@dataclass(frozen=True)
+class SoftPairwiseAccuracy(PairwiseAccuracy):
+    r"""1 less the mean distance between a metric's p-values of pairs and people's.
+
+    The p-values are those of the permutation test that the first system is better, in closed form:
+    :math:`\Phi(-z)` (Thompson, Mathur, Deutsch and Khayrallah, 2024).
+    """
+
+    name = "SPA"
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the soft accuracy, `(..., k) -> (...)`."""
+        from scipy.special import ndtr
+
+        people, metric = (ndtr(-z) for z, _ in _sizes(totals))
+        return np.asarray(1 - np.mean(np.abs(people - metric), axis=-1))
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient of the soft accuracy, `(..., k) -> (..., k)`."""
+        people, metric = (z for z, _ in _sizes(totals))
+        # p falls where z rises.
+        farther = np.sign(metric - people)
+        return _by_sums(totals, farther, -farther)
+
+
+def _by_sums(totals: ArrayLike, *slopes: Floats) -> Floats:
+    """Return a gradient by all sums, where that by z of people and metric is φ(z)·slope/P."""
+    found: list[Floats] = []
+    for (z, error), slope in zip(_sizes(totals), slopes, strict=True):
+        by_z = slope * np.exp(-z * z / 2) / (np.sqrt(2 * np.pi) * z.shape[-1])
+        by_sum = _over(by_z, error)
+        found += [by_sum, -by_sum * _over(z, error) / 2]
+    return np.concatenate(found, axis=-1)
+
+
+def _sizes(totals: ArrayLike) -> list[tuple[Floats, Floats]]:
+    """Return D/√Q and √Q of people, and of the metric, `(..., P)` each."""
+    parts = np.split(np.asarray(totals, dtype=np.float64), 4, axis=-1)
+    errors = [np.sqrt(np.maximum(squares, 0.0)) for squares in parts[1::2]]
+    return [(_over(x, error), error) for x, error in zip(parts[::2], errors, strict=True)]
+
+
+def _over(a: Floats, b: Floats) -> Floats:
+    """Return a/b, and 0 where b is 0."""
+    return np.divide(a, b, where=b > 0, out=np.zeros(np.broadcast_shapes(a.shape, b.shape)))
+
+
+@dataclass(frozen=True)
+class Accuracies(Mean):
+    """The mean of the segments' `accuracy`."""
+
+    signature = "systems:metric|within:segments|ties:calibrated"
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Correlations(Mean):
+    """The mean of correlations within segments."""
+
+    signature = "systems:metric|within:segments"
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+
+
+def kendall(people: Floats, metric: Floats) -> Floats:
+    """Return Kendall's tau-b of the systems on each segment, `(P, N) -> (N,)`; NaN without it."""
+    first, second = np.sign(people), np.sign(metric)
+    apart = np.sum(np.abs(first), axis=0) * np.sum(np.abs(second), axis=0)
+    return _defined(np.sum(first * second, axis=0), np.sqrt(apart), np.any(first, axis=0))
+
+
+def pearson(people: Floats, metric: Floats) -> Floats:
+    """Return Pearson's correlation of the systems on each segment, `(P, N) -> (N,)`.
+
+    Of n systems sums over pairs of products of differences are n times those about the means.
+    """
+    first, second = np.sum(people**2, axis=0), np.sum(metric**2, axis=0)
+    return _defined(
+        np.sum(people * metric, axis=0), np.sqrt(first) * np.sqrt(second), np.any(people, axis=0)
+    )
+
+
+def _defined(top: Floats, bottom: Floats, known: Flags) -> Floats:
+    """Return a correlation; 0 where only the metric says nothing, NaN where people do not."""
+    return np.where(known, _over(top, bottom), np.nan)
+
+
+def accuracy(people: Floats, metric: Floats, both: Flags, tie: float) -> Floats:
+    """Return the share of pairs on each segment that a metric orders, or ties, as people do.
+
+    Differences of the metric up to `tie` are ties (Deutsch, Foster and Freitag, 2023).
+    """
+    ordered = np.where(np.abs(metric) <= tie, 0, np.sign(metric))
+    right = both & (np.sign(people) == ordered)
+    n = np.sum(both, axis=0)
+    return np.where(n > 0, np.sum(right, axis=0) / np.maximum(n, 1), np.nan)
+
+
+def best_tie(people: Floats, metric: Floats, both: Flags) -> float:
+    """Return the threshold of ties under which the mean accuracy of the segments is largest.
+
+    Of several the smallest. Each difference that there is is tried, and 0.
+    """
+    weights = (both / np.maximum(np.sum(both, axis=0), 1))[both]
+    first, second = np.sign(people[both]), metric[both]
+    # What becomes right, or wrong, where the difference becomes a tie.
+    gains = weights * ((first == 0) * 1.0 - (first == np.sign(second)))
+    sizes = np.abs(second)
+    order = np.argsort(sizes, kind="stable")
+    thresholds = np.append(0.0, sizes[order])
+    gained = np.append(0.0, np.cumsum(gains[order]))
+    # All differences of one size become ties together.
+    last = np.append(thresholds[1:] > thresholds[:-1], True)
+    thresholds, gained = thresholds[last], gained[last]
+    best = np.max(gained)
+    return float(thresholds[np.argmax(gained >= best - _EQUAL * len(sizes))])
+
+
+Measure = Literal["spa", "pa", "acc_eq", "pearson", "kendall"]
+#: Measures of all segments together, and the method of their intervals.
+_PAIRWISE: dict[str, tuple[type[PairwiseAccuracy], Method]] = {
+    "spa": (SoftPairwiseAccuracy, "t"),
+    "pa": (PairwiseAccuracy, "percentile"),
+}
+#: Means over segments.
+_WITHIN = {
+    "acc_eq": Accuracies("acc_eq"),
+    "pearson": Correlations("Pearson"),
+    "kendall": Correlations("Kendall"),
+}
+
+
+#: Steps of what is swapped, which is near 1: two metrics that differ by rounding alone are one.
+_STEP = 2.0**-30
+
+
+class _Scores(NamedTuple):
+    """Scores of systems on N segments, the more the better, and how segments are called."""
+
+    name: str
+    of: Mapping[str, Floats]  # by system, (N,), NaN where one is missing
+    ids: tuple[str, ...] | None = None
+    labels: Mapping[str, tuple[str, ...]] = {}
+
+    @property
+    def n(self) -> int:
+        """N, the number of segments."""
+        return len(next(iter(self.of.values())))
+
+
+@also_called(metric="metrics", seed="rng")
+def meta(
+    human: Any,
+    metrics: Any,
+    measure: Measure = "spa",
+    *,
+    lower_is_better: Iterable[str] = (),
+    groups: str | Sequence[Hashable] | None = None,
+    baseline: str | None = None,
+    test: Test = "ar",
+    method: Method | None = None,
+    alternative: Alternative = "two-sided",
+    adjustment: AdjustmentName = "max-t",
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    rng: Rng = SEED,
+    executor: Workers = None,
+) -> Comparison:
+    r"""Say which metrics agree with people about systems, and whether one agrees better.
+
+    Parameters
+    ----------
+    human : mapping, frame or SegmentStatistics
+        People's scores of every system, a number a segment, `None` or NaN where there is none.
+    metrics : mapping, or sequence of SegmentStatistics
+        Of every metric the same: ``{metric: {system: scores}}``. Statistics, such as those of
+        `evalstats.extract`, stand for the scores of their single segments.
+    measure : {"spa", "pa", "acc_eq", "pearson", "kendall"}
+        ``"spa"``, soft pairwise accuracy (Thompson, Mathur, Deutsch and Khayrallah, 2024): 1 less
+        the mean distance of the metric's p-value of two systems from people's. ``"pa"``, the share
+        of pairs of systems in the same order (Kocmi et al., 2021). The others are means over
+        segments: ``"acc_eq"``, the share of pairs of outputs that both order, or tie, alike, where
+        differences of the metric up to the threshold that suits it best are ties (Deutsch, Foster
+        and Freitag, 2023); and the correlations of the outputs' scores. Segments on which people
+        see no difference have no correlation; a metric that sees none has one of 0.
+    lower_is_better : iterable of str
+        Metrics of errors; of statistics it is known.
+    groups : str or sequence, optional
+        One label a segment, or the name of a label: documents, whose segments change places
+        together.
+    baseline : str, optional
+        The metric that all others are compared with; by default all pairs are.
+    test : {"ar", "bootstrap", "t"}
+        By default the scores of whole segments change places between two metrics, as they may where
+        neither is nearer to people. The pairwise measures have no other test: they are not smooth,
+        and where systems are nearly equal resamples vary more than test sets do.
+    method, alternative, adjustment, confidence_level, n_resamples, rng, executor
+        As in `evalstats.compare`. Intervals of ``"spa"`` are t's, and those of ``"pa"``
+        percentiles; the others have all methods.
+
+    Returns
+    -------
+    Comparison
+        Its systems are the metrics, under one measure.
+
+    Raises
+    ------
+    InputError
+        Where systems or segments do not fit, and for a test that a measure does not have.
+
+    Notes
+    -----
+    A score that a metric or people lack is missing for all: metrics are compared on the same pairs
+    of outputs. For the pairwise measures the differences of each metric are divided by the root of
+    their mean square, so that those of two metrics can change places; the measures are the same in
+    every unit.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> human = {"A": [70, 82, 90, None], "B": [65, 80, 71, 60], "C": [40, 55, 70, 52]}
+    >>> near = {"A": [7, 8, 9, 8], "B": [6, 8, 7, 6], "C": [4, 5, 7, 5]}
+    >>> far = {"A": [3, 5, 4, 6], "B": [5, 4, 6, 6], "C": [4, 5, 5, 6]}
+    >>> result = es.meta(human, {"near": near, "far": far})
+    >>> print(f"{result.estimates['SPA', 'near'].score:.3f}, p = {result['far'].pvalue:.2f}")
+    0.998, p = 0.12
+    """
+    kind = choice(measure, (*_PAIRWISE, *_WITHIN), "measure")
+    usual: Method = "bootstrap"
+    if kind in _PAIRWISE:
+        usual = _PAIRWISE[kind][1]
+        for name, value, only in (("test", test, "ar"), ("method", method or usual, usual)):
+            if value != only:
+                raise InputError(
+                    f"must be {only!r} for {kind}, which is not smooth, got {value!r}",
+                    argument=name,
+                )
+    every = [_scores(human, "human"), *_each(metrics, list(lower_is_better))]
+    people, names = every[0], tuple(one.name for one in every[1:])
+    labels = dict(people.labels)
+    if groups is not None and not isinstance(groups, str):
+        codes = group_codes(groups, people.n)
+        groups = unit_name(groups)
+        labels[groups] = tuple(map(str, codes))
+    systems, places, scores, notes = _shared(every)
+    known = np.all(np.isfinite(scores), axis=0)
+    if lost := known.size - int(np.sum(known)):
+        notes.append(f"{lost:,} of {known.size:,} outputs are left out: a score is missing.")
+    a, b = np.triu_indices(len(systems), 1)
+    both = known[a] & known[b]
+    kept = np.any(both, axis=0)
+    scores = np.where(known, scores, 0.0)
+    pairs = np.where(both, scores[:, a] - scores[:, b], 0.0)
+    # Where no pair has all scores that is said below.
+    if np.any(both) and not np.any(pairs[0]):
+        raise InputError("sees no difference between two systems on any segment", argument="human")
+    metric: Metric
+    if kind in _PAIRWISE:
+        between = [f"{systems[i]} - {systems[j]}" for i, j in zip(a, b, strict=True)]
+        for i in np.flatnonzero(~np.any(both, axis=1))[:1]:
+            raise InputError(f"no segment has all scores of {between[i]}; leave one of them out")
+        metric, values = _pairwise(kind, pairs, between)
+        notes.append(
+            f"p-values: the scores of whole segments change places between two metrics. Intervals "
+            f"are about the mean {metric.name} of test sets of this size, and do not decide."
+        )
+    else:
+        values, said = _within(kind, pairs, both, names)
+        metric, told = _WITHIN[kind], np.isfinite(values[0, :, 0])
+        if n := int(np.sum(kept & ~told)):
+            said.append(f"{counted(n, 'segment')}, on which people see no difference, left out.")
+        kept &= told
+        notes += said
+    if not np.any(kept):
+        raise InputError("sees no difference between two systems on any segment", argument="human")
+    of_table = places[kept].tolist()
+    table = SegmentStatistics(
+        values[:, kept],
+        names,
+        metric,
+        segment_ids=None if people.ids is None else tuple(people.ids[i] for i in of_table),
+        labels={name: tuple(of[i] for i in of_table) for name, of in labels.items()},
+    )
+    return compare(
+        table,
+        groups=groups,
+        baseline=baseline,
+        test=test,
+        method=method or usual,
+        alternative=alternative,
+        adjustment=adjustment,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        rng=rng,
+        executor=executor,
+    ).noting(*notes)
+
+
+def _scores(given: Any, name: str, higher: bool = True) -> _Scores:
+    """Return scores that were given by system, or as statistics of segments."""
+    if isinstance(given, SegmentStatistics):
+        found = scores_of(given.metric, given.values.astype(np.float64))
+        if given.metric.columns == Mean.columns:
+            found = np.where(given.values[..., 1] > 0, found, np.nan)
+        sign = 1 if higher and given.metric.higher_is_better else -1
+        of = dict(zip(given.systems, sign * found, strict=True))
+        return _Scores(name, of, given.segment_ids, given.labels)
+    frame = columns_of(given)
+    by_system = given if frame is None else dict(frame)
+    if not isinstance(by_system, Mapping) or not by_system:
+        kind = type(given).__name__
+        raise InputTypeError(f"{name} must map systems to scores, one a segment, got {kind}")
+    of = {}
+    for system, values in by_system.items():
+        where = f"{name}, {system}"
+        values = listed(values, where, "scores, one a segment, None where there is none")
+        gone = [is_missing(x) for x in values]
+        there = [0.0 if no else x for x, no in zip(values, gone, strict=True)]
+        numbers = as_numbers(there, where, None)
+        of[str(system)] = np.where(gone, np.nan, numbers if higher else -numbers)
+    if len(sizes := {len(x) for x in of.values()}) > 1:
+        raise InputError(
+            f"{name} must have as many scores of every system, None where one is missing, got "
+            f"{min(sizes):,} to {max(sizes):,}"
+        )
+    return _Scores(name, of)
+
+
+def _each(metrics: Any, lower: Sequence[str]) -> list[_Scores]:
+    """Return the scores of each metric, of which there are at least two."""
+    if isinstance(metrics, Sequence) and all(isinstance(x, SegmentStatistics) for x in metrics):
+        metrics = {table.metric.name: table for table in metrics}
+    if not isinstance(metrics, Mapping):
+        kind = type(metrics).__name__
+        said = f"must map metrics to scores by system, got {kind}"
+        raise InputTypeError(said, argument="metrics")
+    if len(metrics) < 2:
+        raise InputError(f"must be at least two, got {len(metrics)}", argument="metrics")
+    for name in lower:
+        if name not in metrics:
+            raise InputError(f"has {name!r}; {meant(name, metrics)}", argument="lower_is_better")
+    return [_scores(of, str(name), name not in lower) for name, of in metrics.items()]
+
+
+def _shared(every: Sequence[_Scores]) -> tuple[list[str], NDArray[np.intp], Floats, list[str]]:
+    """Return the systems that all have, people's places of shared segments, scores `(M, S, N)`."""
+    people, notes = every[0], []
+    systems = [system for system in people.of if all(system in one.of for one in every)]
+    if len(systems) < 2:
+        raise InputError(
+            f"people and metrics need at least 2 systems in common, and have {len(systems)}: "
+            f"people scored {first_few(people.of, ', ')}"
+        )
+    if others := [system for one in every for system in one.of if system not in systems]:
+        notes.append(f"Left out, since not all have scores of it: {first_few(others, ', ')}.")
+    ids = [one.ids for one in every if one.ids is not None]
+    places = [np.arange(people.n)] * len(every)
+    if len(ids) == len(every):
+        places = shared_places(ids, [one.name for one in every], "intersect")
+    for one in every if len(ids) < len(every) else ():
+        if one.n != people.n:
+            raise InputError(
+                f"{one.name} has {one.n:,} scores a system and people have {people.n:,}; give None "
+                f"where one is missing"
+            )
+    at = zip(every, places, strict=True)
+    return systems, places[0], np.array([[x.of[s][i] for s in systems] for x, i in at]), notes
+
+
+def _pairwise(kind: str, pairs: Floats, between: Sequence[str]) -> tuple[Metric, Floats]:
+    """Return a measure of all segments, and metrics' statistics, from differences `(1 + M, P, N)`.
+
+    Differences are in units of their own size, so that those of two metrics can change places.
+    """
+    sizes = np.sqrt(np.mean(np.square(pairs), axis=(1, 2), keepdims=True))
+    units = np.where(sizes > 0, sizes, 1.0) * _STEP
+    pairs = np.rint(np.swapaxes(pairs / units, 1, 2)) * _STEP
+    both = np.concatenate([pairs, np.square(pairs)], axis=-1)
+    sides = [np.broadcast_to(both[:1], both[1:].shape), both[1:]]
+    columns = tuple(f"{x} of {name}" for x in ("D", "Q", "d", "q") for name in between)
+    return _PAIRWISE[kind][0](columns), np.concatenate(sides, axis=-1)
+
+
+def _within(
+    kind: str, pairs: Floats, both: Flags, names: Sequence[str]
+) -> tuple[Floats, list[str]]:
+    """Return statistics of a mean over segments, NaN where it is undefined, and notes."""
+    people, notes = pairs[0], []
+    if kind == "acc_eq":
+        ties = [best_tie(people, of, both) for of in pairs[1:]]
+        each = zip(pairs[1:], ties, strict=True)
+        found = [accuracy(people, of, both, tie) for of, tie in each]
+        said = ", ".join(f"{tie:.4g} of {name}" for name, tie in zip(names, ties, strict=True))
+        notes.append(f"Differences that count as ties: up to {said}.")
+    else:
+        correlation = kendall if kind == "kendall" else pearson
+        found = [correlation(people, of) for of in pairs[1:]]
+    rounded = np.rint(np.array(found) / _STEP) * _STEP
+    return np.stack([rounded, np.ones(rounded.shape)], axis=-1), notes

@@ -1,0 +1,701 @@
+"""Sums that a data base makes, in place of segments: of statistics, and of their products.
+
+Nothing is drawn: t needs no more than the covariance of the statistics. For scores with gradients G
+of systems, `(S, K)`, and the covariance C of their statistics in a stratum, the inner products of
+influence values are those of GCGᵀ. Its eigenvectors, each with the root of its eigenvalue, are
+coordinates with the same inner products, `(S, S)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import combinations, combinations_with_replacement
+from operator import add
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.analysis.design import (
+    Aggregate,
+    Aggregated,
+    SummedUnits,
+    as_aggregate,
+    without_singles,
+)
+from evalstats.analysis.drawn import Drawn, Maker, frozen, refuse_options
+from evalstats.analysis.options import Options
+from evalstats.analysis.scores import Scored, distinct_names
+from evalstats.checks import also_called, as_floats, choice, label, listed
+from evalstats.designs.shards.shard import UNITS
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics import Mean, Metric, as_metric, scores_of
+from evalstats.metrics.base import MetricSignature
+from evalstats.metrics.ratios import MeanOfRuns
+from evalstats.results.records import counted, plural
+from evalstats.statistics.interchange import is_same_metric
+from evalstats.statistics.segments import as_names
+
+Floats = NDArray[np.float64]
+#: What rounding may take from sums of squares, as a share of them.
+_ROUNDING = 1e-9
+
+#: Names within the query, which no table of a caller has.
+_SEGMENTS, _UNITS = "evalstats_segments", "evalstats_units"
+#: What comes before the sums.
+FIRST = ("unit", "stratum", "n", "n_null", "n_split", "n_segments", "n_squares")
+
+#: Eigenvalues below this share of the largest are what rounding leaves of none.
+_NOTHING = 1e-15
+#: What the bound on rounding may be of the variance of a difference; rounding is a tenth of it.
+_MOST_ROUNDING = 0.2
+_FLOAT = np.finfo(np.float64)
+#: Sums of whole numbers below it leave ten bits to what is made of them.
+_EXACT = 2.0**43
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Moments:
+    """Sums of statistics and of their products, in the place of the statistics of segments.
+
+    For a score of sums, with its gradient g, the variance of the influence values is gᵀCg, where C
+    is the covariance of the statistics: t intervals and t tests need n, Σx and Σxxᵀ, and no row.
+    `estimate`, `compare`, `power`, `gate` and `Suite` take moments in the place of statistics, and
+    everything is by t (``method="t", test="t"``), whatever the defaults. Nothing can be drawn, and
+    nothing is said of single segments. ``a + b`` adds up moments of different segments; that these
+    are different nobody can check (a `Shard` knows its ids).
+
+    Parameters
+    ----------
+    systems : sequence of str
+        S different names.
+    metric : Metric or str
+        What turns summed statistics into a score, with k columns.
+    n : int, or sequence of T of them
+        Number of segments, or of groups, in each stratum.
+    sums : array_like, shape (S, k), or (T, S, k)
+        Σx: statistics of each system, summed.
+    products : array_like, shape (S·k, S·k), or (T, S·k, S·k)
+        Σxxᵀ: products of the statistics of all systems side by side (system by system), summed. Of
+        groups the statistics are summed within a group first.
+    differing : array_like, shape (S, S), or (3, S, S), optional
+        On how many units the statistics of two systems differ, which limits the degrees of freedom;
+        of groups also how many segments these units have, and the sum of the squares of these
+        numbers. Without it two systems are taken to differ on all units, and a note says so.
+    strata : sequence of str, optional
+        T names of strata, the units of which are their segments' own; ``aggregate`` is over these.
+    unit : {"segment", "group"}
+        What the rows were.
+    sizes : array_like, shape (2,), or (T, 2), optional
+        Of groups: how many segments they have together, and the sum of the squares of the numbers
+        of each. By default all groups count alike.
+
+    Raises
+    ------
+    InputError
+        When shapes or numbers do not fit, such as squares whose sum is too small.
+
+    Notes
+    -----
+    The covariance is a difference, Σxxᵀ - ΣxΣxᵀ/n: numbers whose mean is many times their spread
+    lose digits. Of counts of texts ten digits are left. Systems are not compared where rounding may
+    be a fifth of the variance of their difference, which is then below some 1e-13 of the mean
+    square (of 200 segments).
+
+    Examples
+    --------
+    >>> rows = np.array([[1, 1, 0, 1], [1, 1, 1, 1], [0, 1, 1, 1], [0, 1, 1, 1]])
+    >>> import evalstats as es
+    >>> a = es.Moments(["A", "B"], es.Ratio("share"), 4, rows.sum(0).reshape(2, 2), rows.T @ rows)
+    >>> (difference,) = es.compare(a + a)
+    >>> difference.difference, round(difference.standard_error, 4), difference.test
+    (0.25, 0.3134, 't')
+    """
+
+    #: The module of its `evalstats.analysis.drawn.Maker`.
+    made_in: ClassVar[str] = "evalstats.designs.moments"
+
+    systems: tuple[str, ...]
+    metric: Metric
+    n: NDArray[np.int64]
+    sums: Floats
+    products: Floats
+    differing: NDArray[np.int64] | None = None
+    strata: tuple[str, ...] = ()
+    unit: str = "segment"
+    sizes: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        metric, systems = as_metric(self.metric), as_names(self.systems)
+        if isinstance(metric, MeanOfRuns):
+            raise InputError("of several runs moments say too little; give SegmentStatistics")
+        choice(self.unit, UNITS, "unit")
+        strata = tuple(label(s, "strata") for s in listed(self.strata, "strata", "names"))
+        if len(set(strata)) < len(strata):
+            raise InputError("must differ", argument="strata")
+        n_strata, n_systems, width = max(len(strata), 1), len(systems), len(metric.columns)
+        side = n_systems * width
+        n = _whole(self.n, "n", (n_strata,))
+        sums = _floats(self.sums, "sums", (n_strata, n_systems, width))
+        products = _floats(self.products, "products", (n_strata, side, side))
+        sizes = np.stack([n, n], axis=1)
+        if self.sizes is not None:
+            sizes = _whole(self.sizes, "sizes", (n_strata, 2))
+        if np.any(n < 1) or np.any(sizes < n[:, None]) or np.any(sizes[:, 1] < sizes[:, 0]):
+            raise InputError(
+                f"must be at least 1, and sizes at least n, got {n.tolist()} and {sizes.tolist()}",
+                argument="n",
+            )
+        metric.check_statistics(sums)
+        _check_products(n, sums.reshape(n_strata, side), products)
+        differing = self.differing
+        if differing is not None:
+            differing = _as_differing(differing, n_systems, int(np.sum(n)))
+        for array in (n, sums, products, sizes):
+            array.setflags(write=False)
+        # The class is frozen.
+        vars(self).update(systems=systems, metric=metric, n=n, sums=sums, products=products)
+        vars(self).update(differing=differing, strata=strata, sizes=sizes)
+
+    @classmethod
+    def from_row(
+        cls, row: Mapping[str, Any] | Sequence[Any], systems: Sequence[str], metric: Metric | str
+    ) -> Moments:
+        """Return the moments in a row of `moments_query`; of several strata add those of all rows.
+
+        Parameters
+        ----------
+        row : sequence, or mapping of names of columns to numbers
+            As the engine returns it: all columns of the query.
+        systems, metric
+            Those of the query.
+
+        Raises
+        ------
+        InputError
+            When the row is not one of that query; where statistics, groups or strata are null in
+            the table, no segments are left, or a group lies in several strata.
+        """
+        return cls.from_rows([row], systems, metric)
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Iterable[Mapping[str, Any] | Sequence[Any]],
+        systems: Sequence[str],
+        metric: Metric | str,
+    ) -> Moments:
+        """Return the moments in all rows of `moments_query`, one a stratum, as `from_row`."""
+        known, n_systems = as_metric(metric), len(as_names(systems))
+        width = len(known.columns)
+        read = [_as_row(row, n_systems, width) for row in rows]
+        if not read:
+            raise InputError("is empty: the query found no segments", argument="rows")
+        units, names, numbers = zip(*read, strict=True)
+        if len(read) > 1 and (None in names or len(set(map(str, names))) < len(names)):
+            raise InputError("must be one a stratum, each with its name", argument="rows")
+        # What comes before the sums has two columns that are no numbers.
+        first, side = len(FIRST) - 2, n_systems * width
+        values, above = np.stack(numbers), np.triu_indices(side)
+        n, sizes = values[:, 0], values[:, first - 2 : first]
+        ends = first + side, first + side + len(above[0])
+        _, sums, products, differing = np.split(values, [first, *ends], axis=1)
+        squares = np.zeros((len(read), side, side))
+        squares[:, above[0], above[1]] = squares[:, above[1], above[0]] = products
+        counts = np.zeros((3, n_systems, n_systems), dtype=np.int64)
+        pairs = np.triu_indices(n_systems, 1)
+        counts[:, pairs[0], pairs[1]] = np.sum(differing, axis=0).reshape(-1, 3).T
+        return cls(
+            systems=tuple(systems),
+            metric=known,
+            n=n,
+            sums=sums.reshape(-1, n_systems, width),
+            products=squares,
+            differing=counts + np.swapaxes(counts, 1, 2),
+            strata=() if names == (None,) else tuple(map(str, names)),
+            unit=str(units[0]),
+            sizes=sizes,
+        )
+
+    def __repr__(self) -> str:
+        strata = f" in {len(self.strata)} strata" if self.strata else ""
+        return (
+            f"<Moments of {counted(self.n_segments, self.unit)}{strata}, "
+            f"{len(self.systems)} systems, {self.metric.name}>"
+        )
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metric, as all summaries have them."""
+        return (self.metric,)
+
+    @property
+    def n_segments(self) -> int:
+        """N, the number of units: segments, or groups."""
+        return int(np.sum(self.n))
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Units, their segments, and the squares of these, of each stratum, `(T, 3)`."""
+        assert self.sizes is not None
+        return np.concatenate([self.n[:, None], self.sizes], axis=1)
+
+    @property
+    def metric_signature(self) -> str:
+        """The signature of the metric."""
+        return self.metric.signature
+
+    def apart(self) -> list[Moments]:
+        """Return the moments of each stratum, on how many units systems differ left out."""
+        names = ("n", "sums", "products", "sizes")
+        each = [
+            {name: getattr(self, name)[t : t + 1] for name in names} for t in range(len(self.n))
+        ]
+        return [replace(self, **one, differing=None, strata=()) for one in each]
+
+    def __add__(self, other: Moments) -> Moments:
+        """Add up moments of different segments; strata of one name become one."""
+        if not isinstance(other, Moments):
+            return NotImplemented
+        for name in ("systems", "unit"):
+            if getattr(self, name) != getattr(other, name):
+                raise InputError(
+                    f"moments must have the same {name}, got {getattr(self, name)!r} and "
+                    f"{getattr(other, name)!r}"
+                )
+        if not is_same_metric(self.metric, other.metric) or bool(self.strata) != bool(other.strata):
+            raise InputError("moments must have the same metric, and strata both or neither")
+        names = list(dict.fromkeys((*self.strata, *other.strata)))
+        added: dict[str, Any] = {}
+        for field in ("n", "sums", "products", "sizes"):
+            mine, theirs = getattr(self, field), getattr(other, field)
+            total = np.zeros((max(len(names), 1), *mine.shape[1:]), dtype=mine.dtype)
+            for part, values in ((self, mine), (other, theirs)):
+                total[[names.index(name) for name in part.strata] or [0]] += values
+            added[field] = total
+        differing = None
+        if self.differing is not None and other.differing is not None:
+            differing = self.differing + other.differing
+        return replace(self, **added, strata=tuple(names), differing=differing)
+
+
+def _floats(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
+    """Return finite numbers of a shape, whose first axis may be left out where it is 1."""
+    array = as_floats(np.array(values), name)
+    if array.dtype.kind not in "buif" or not np.all(np.isfinite(array.astype(np.float64))):
+        raise InputError("must be finite numbers", argument=name)
+    if shape[0] == 1 and array.shape == shape[1:]:
+        array = array[None]
+    if array.shape != shape:
+        wanted = shape[1:] if shape[0] == 1 else shape
+        raise InputError(f"must have shape {wanted}, got {array.shape}", argument=name)
+    return np.array(array, dtype=np.float64)
+
+
+def _whole(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return whole numbers of a shape, as `_floats`."""
+    array = _floats(values, name, shape)
+    if np.any(array != np.rint(array)) or np.any(np.abs(array) >= 2**53):
+        raise InputError("must be whole numbers below 2**53", argument=name)
+    return array.astype(np.int64)
+
+
+def _as_differing(values: ArrayLike, n_systems: int, n: int) -> NDArray[np.int64]:
+    """Return units, segments and squares, `(3, S, S)`, of units that differ."""
+    shape = (n_systems, n_systems)
+    given = np.asarray(values)
+    each = np.stack([given] * 3) if given.shape == shape else given
+    counts = _whole(each, "differing", (3, *shape))
+    is_count = counts.min() >= 0 and counts[0].max() <= n and np.all(counts[0] <= counts[1])
+    mirrored, same = np.swapaxes(counts, 1, 2), np.einsum("cii->ci", counts)
+    if not is_count or np.any(counts != mirrored) or np.any(same):
+        raise InputError(
+            f"must count units, 0 to {n}, the same for both systems of a pair", argument="differing"
+        )
+    counts.setflags(write=False)
+    return counts
+
+
+def _check_products(n: NDArray[np.int64], sums: Floats, products: Floats) -> None:
+    """Refuse products `(T, K, K)` that are not those of n numbers with these sums `(T, K)`."""
+    if np.any(products != np.swapaxes(products, 1, 2)):
+        raise InputError("must be symmetric: Σxxᵀ", argument="products")
+    squares = np.einsum("tii->ti", products)
+    # The mean of squares is at least the square of the mean (Cauchy-Schwarz).
+    least = sums**2 / n[:, None]
+    if np.any(squares < least * (1 - _ROUNDING)):
+        t, i = (int(at) for at in np.argwhere(squares < least * (1 - _ROUNDING))[0])
+        raise InputError(
+            f"cannot be those of {n[t]} numbers that sum to {sums[t, i]:g}: their squares sum to "
+            f"at least {least[t, i]:g}, got {squares[t, i]:g}; give Σxxᵀ, not centred",
+            argument="products",
+        )
+
+
+@also_called(metrics="metric")
+def moments_query(
+    table: str | Sequence[str],
+    systems: Sequence[str],
+    metric: Metric | str,
+    columns: Mapping[str, Sequence[str | int]],
+    *,
+    groups: str | None = None,
+    strata: str | None = None,
+    quote: str = '"',
+) -> str:
+    """Return the SQL query whose answer `Moments.from_row` takes, one row a stratum.
+
+    The table has one row a segment, with the statistics of all systems side by side. The query is
+    standard SQL (CTEs, ``GROUP BY``, ``SUM``, ``CASE``), in doubles: whole numbers are summed
+    exactly up to 2^53.
+
+    Parameters
+    ----------
+    table : str, or sequence of str
+        Its name, of which dots separate the parts ("schema.scores"), or the parts.
+    systems : sequence of str
+        S names, of which the order is that of the moments.
+    metric : Metric or str
+        Whose k columns these are.
+    columns : mapping of str to sequence of str
+        For each system the names of its k columns, in the order of ``metric.columns``. A whole
+        number stands for itself: the scores in one column "q" have a mean by ``("q", 1)``.
+    groups, strata : str, optional
+        Name of a column of labels: units are groups of segments; strata are rows of the answer.
+    quote : {'"', '`'}
+        What names are quoted with: a backtick for BigQuery, Spark SQL and MySQL.
+
+    Raises
+    ------
+    InputError
+        For systems without columns, another number of columns than the metric's, and names that
+        cannot be quoted.
+
+    Examples
+    --------
+    >>> from evalstats import Mean
+    >>> query = moments_query(
+    ...     "scores", ["A", "B"], Mean("q"), {"A": ["a", 1], "B": ["b", 1]}, strata="domain"
+    ... )
+    >>> query[:query.index(", 1e0 *")]
+    'WITH evalstats_segments AS (SELECT "domain" AS stratum, 1 AS size'
+    """
+    names, known = as_names(systems), as_metric(metric)
+    choice(quote, ('"', "`"), "quote")
+    parts = table.split(".") if isinstance(table, str) else listed(table, "table", "names")
+    whole = ".".join(_quoted(part, quote, "table") for part in parts)
+    of_systems = _columns(columns, names, known, quote)
+    strata_of = "NULL" if strata is None else _quoted(strata, quote, "strata")
+    group_of = None if groups is None else _quoted(groups, quote, "groups")
+    labels = [x for x in (group_of, None if strata is None else strata_of) if x is not None]
+    width = len(known.columns)
+    numbers = [f"c{i}" for i in range(len(of_systems))]
+    as_numbers = ", ".join(f"1e0 * {x} AS {c}" for x, c in zip(of_systems, numbers, strict=True))
+    is_null = " OR ".join(f"{x} IS NULL" for x in [*labels, *dict.fromkeys(of_systems)])
+    grouped = "" if group_of is None else f"{group_of} AS label_of_group, "
+    ctes = [
+        f"{_SEGMENTS} AS (SELECT {strata_of} AS stratum, {grouped}1 AS size, {as_numbers}, "
+        f"CASE WHEN {is_null} THEN 1 ELSE 0 END AS is_null, 0 AS is_split FROM {whole})"
+    ]
+    source = _SEGMENTS
+    if groups is not None:
+        source = _UNITS
+        sums = ", ".join(f"SUM({c}) AS {c}" for c in numbers)
+        ctes.append(
+            f"{_UNITS} AS (SELECT MIN(stratum) AS stratum, COUNT(*) AS size, {sums}, "
+            f"SUM(is_null) AS is_null, "
+            f"CASE WHEN MIN(stratum) <> MAX(stratum) THEN 1 ELSE 0 END AS is_split "
+            f"FROM {_SEGMENTS} GROUP BY label_of_group)"
+        )
+    entries = [f"'{'segment' if groups is None else 'group'}'"]
+    entries += ["NULL" if strata is None else "stratum"]
+    entries += ["COUNT(*)", "SUM(is_null)", "SUM(is_split)", "SUM(size)", "SUM(1e0 * size * size)"]
+    entries += [f"SUM({c})" for c in numbers]
+    entries += [f"SUM({a} * {b})" for a, b in combinations_with_replacement(numbers, 2)]
+    each = [numbers[i * width : (i + 1) * width] for i in range(len(names))]
+    for one, other in combinations(each, 2):
+        differs = " OR ".join(f"{a} <> {b}" for a, b in zip(one, other, strict=True))
+        for size in ("1", "size", "1e0 * size * size"):
+            entries.append(f"SUM(CASE WHEN {differs} THEN {size} ELSE 0 END)")
+    by = "" if strata is None else " GROUP BY stratum ORDER BY stratum"
+    answer = columns_of(len(names), width)
+    made_of = ", ".join(f"{x} AS {name}" for x, name in zip(entries, answer, strict=True))
+    return f"WITH {', '.join(ctes)} SELECT {made_of} FROM {source}{by}"
+
+
+def _columns(
+    columns: Mapping[str, Sequence[str | int]], systems: Sequence[str], metric: Metric, quote: str
+) -> list[str]:
+    """Return the columns of all systems side by side, as SQL."""
+    if not isinstance(columns, Mapping) or set(columns) != set(systems):
+        raise InputError(
+            f"must have the columns of each system, {', '.join(systems)}", argument="columns"
+        )
+    names: list[str] = []
+    for system in systems:
+        each = listed(columns[system], "columns", "names")
+        if len(each) != len(metric.columns):
+            raise InputError(
+                f"must be {len(metric.columns)} a system, {', '.join(metric.columns)}, got "
+                f"{len(each)} for {system!r}",
+                argument="columns",
+            )
+        for column in each:
+            is_number = isinstance(column, int) and not isinstance(column, bool)
+            names.append(str(column) if is_number else _quoted(column, quote, "columns"))
+    return names
+
+
+def _quoted(name: object, quote: str, argument: str) -> str:
+    """Return the name of a column as SQL: no name ends its own quotes.
+
+    >>> print(_quoted('a"b', '"', "columns"), _quoted("a b", "`", "columns"))
+    "a""b" `a b`
+    """
+    if not isinstance(name, str):
+        raise InputTypeError(f"must be names, got {name!r}", argument=argument)
+    # Backslashes escape in BigQuery, and not elsewhere.
+    if not name or not name.isprintable() or (quote == "`" and set(name) & {"`", "\\"}):
+        raise InputError(
+            f"has {name!r}, which cannot be quoted with {quote}; rename it in a view",
+            argument=argument,
+        )
+    return quote + name.replace(quote, 2 * quote) + quote
+
+
+def columns_of(n_systems: int, width: int) -> list[str]:
+    """Return the names of the columns of the query, in order.
+
+    >>> columns_of(2, 1)[7:]
+    ['sum_0', 'sum_1', 'product_0_0', 'product_0_1', 'product_1_1', 'units_0_1', 'segments_0_1', \
+'squares_0_1']
+    """
+    columns, differing = range(n_systems * width), ("units", "segments", "squares")
+    return [
+        *FIRST,
+        *(f"sum_{i}" for i in columns),
+        *(f"product_{i}_{j}" for i, j in combinations_with_replacement(columns, 2)),
+        *(f"{x}_{a}_{b}" for a, b in combinations(range(n_systems), 2) for x in differing),
+    ]
+
+
+def _as_row(
+    row: Mapping[str, Any] | Sequence[Any], n_systems: int, width: int
+) -> tuple[Any, Any, Floats]:
+    """Return unit, stratum (or `None`) and numbers of a row of the answer, or what is wrong."""
+    names = columns_of(n_systems, width)
+    # What BigQuery and Spark return has its columns by name, and by number.
+    values: list[Any] = []
+    values += [row.get(name) for name in names] if isinstance(row, Mapping) else row
+    if len(values) != len(names):
+        raise InputError(
+            f"must have the {len(names)} columns of moments_query for {n_systems} systems of "
+            f"{width} columns, got {len(values)}",
+            argument="row",
+        )
+    known: dict[str, Any] = dict(zip(names, values, strict=True))
+    where = "" if known["stratum"] is None else f" of stratum {known['stratum']!r}"
+    if not known["n"]:
+        raise InputError("says that the query found no segments", argument="row")
+    for name, why in (
+        ("n_null", "rows of the table have a null; leave these out with WHERE, or fill them in"),
+        ("n_split", "groups lie in several strata; each group must lie in one"),
+    ):
+        if known[name]:
+            raise InputError(f"says{where} that {int(known[name]):,} {why}", argument="row")
+    try:
+        numbers = np.array([float(known[name]) for name in names[2:]])
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"must hold numbers: {error}", argument="row") from None
+    return known["unit"], known["stratum"], numbers
+
+
+def from_moments(
+    several: Sequence[Moments], aggregate: Aggregated, options: Options
+) -> list[Drawn]:
+    """Return the scores of systems under the metric of each of several moments."""
+    if len({one.systems for one in several}) > 1:
+        raise InputError("moments of several metrics must have the same systems, in one order")
+    found = []
+    for one, name in zip(several, distinct_names([one.metric for one in several]), strict=True):
+        applied = as_aggregate(aggregate, one.strata)
+        drawn = _of_strata(one.apart(), one.strata, applied, one.differing, one.unit)
+        name = name if applied.tag is None else f"{applied.label} {name}"
+        found.append(replace(drawn, of=replace(drawn.of, name=name)))
+    return found
+
+
+def of_tasks(tasks: Mapping[str, Moments], aggregate: Aggregate) -> Drawn:
+    """Return a total over tasks, each the moments of one stratum, perhaps under its own metric."""
+    for name, one in tasks.items():
+        if one.strata:
+            raise InputError(
+                f"task {name!r} has strata, and in a total tasks are the strata; give its moments "
+                f"without"
+            )
+    counts = [one.differing for one in tasks.values()]
+    here = [x for x in counts if x is not None]
+    known = np.sum(here, axis=0) if len(here) == len(counts) else None
+    units = {one.unit for one in tasks.values()}
+    unit = units.pop() if len(units) == 1 else "group"
+    return _of_strata(list(tasks.values()), tuple(tasks), aggregate, known, unit)
+
+
+def decide(moments: Moments, options: Options, asked: Mapping[str, int]) -> Options:
+    """Return the options with t for all that would be drawn."""
+    refused = {"method": ("percentile", "bca"), "test": ("ar",)}
+    why = f"needs resamples, and {MAKER.why}; leave it out, and t decides"
+    refuse_options(options, refused, why)
+    for name in asked:
+        raise InputError(
+            "must be left out when a Moments is given: nothing is drawn of it, and t decides",
+            argument=name,
+        )
+    method = "t" if options.method == "bootstrap" else options.method
+    return replace(options, method=method, test="t")
+
+
+MAKER = Maker(Moments, "sums and products", from_moments, decide, of_tasks)
+
+
+def _of_strata(
+    parts: Sequence[Moments],
+    labels: tuple[str, ...],
+    aggregate: Aggregate,
+    differing: NDArray[np.int64] | None,
+    unit: str,
+) -> Drawn:
+    """Return the scores of moments of one stratum each, `differing` as `Moments` has it."""
+    systems, n = parts[0].systems, sum(one.n_segments for one in parts)
+    first = parts[0].metric
+    scores, drawn, slopes = _scored(parts, labels, aggregate, unit)
+    counted, worth, notes = _differing(differing, n, len(systems), unit)
+    with np.errstate(invalid="ignore", over="ignore"):
+        each = [_inner(g, one) for g, one in zip(slopes, drawn, strict=True)]
+        inner, rounding = np.sum(each, axis=0)
+        hidden = _hidden(inner, rounding, parts) & (counted > 0)
+    # Rounding tells equal systems apart.
+    apart = np.concatenate([coordinates(inner) for inner, _ in each], axis=1)
+    influence = apart[np.argmin(counted, axis=1)]
+    # The segments of each system without a score: those that a mean does not count.
+    n_missing = np.zeros(len(systems), dtype=np.int64)
+    for one in parts:
+        if one.metric.columns == Mean.columns:
+            n_scored = np.rint(one.sums[0, :, 1]).astype(np.int64)
+            n_missing += np.maximum(one.counts[0, 1] - n_scored, 0)
+    signature = MetricSignature.of(first.signature)
+    units = SummedUnits(
+        n,
+        unit,
+        labels=labels,
+        places=np.repeat(np.arange(len(drawn)), len(systems)),
+        sums=np.concatenate([one.counts for one in drawn]),
+    )
+    scored = Scored(
+        name=first.name,
+        metric_name=first.name,
+        systems=systems,
+        higher_is_better=first.higher_is_better,
+        signature=signature if aggregate.tag is None else signature.tagged(aggregate.tag),
+        reference_label=None,
+        units=units,
+    )
+    return Drawn(
+        scored,
+        scored.check_finite(scores, "the corpus"),
+        frozen(np.empty((0, len(systems)))),
+        influence=influence if np.all(np.isfinite(influence)) else None,
+        differing=counted,
+        worth=worth,
+        notes=notes,
+        n_missing=n_missing,
+        hidden=hidden,
+    )
+
+
+def _scored(
+    parts: Sequence[Moments], labels: tuple[str, ...], aggregate: Aggregate, unit: str
+) -> tuple[Floats, Sequence[Moments], Sequence[Floats]]:
+    """Return scores, `(S,)`, the strata that are drawn within, and the gradients in each, `(S, k)`.
+
+    Micro, strata of one unit are drawn together, as `Units` has it.
+    """
+    counts = np.array([one.n_segments for one in parts])
+    if aggregate.label == "micro":
+        metric, together = parts[0].metric, without_singles(counts)
+        totals = np.sum([one.sums[0] for one in parts], axis=0)
+        places = (np.flatnonzero(together == t) for t in range(int(together.max()) + 1))
+        drawn = [reduce(add, [parts[int(t)] for t in strata]) for strata in places]
+        return scores_of(metric, totals), drawn, [metric.gradient(totals)] * len(drawn)
+    if np.any(counts == 1):
+        raise InputError(
+            f": aggregate {aggregate.label!r} of a Moments needs at least 2 {plural(unit)} in each "
+            f"stratum; {labels[int(np.argmin(counts))]!r} has 1: join it with another",
+            argument="strata",
+        )
+    each = np.stack([scores_of(one.metric, one.sums[0]) for one in parts], axis=-1)
+    weights = aggregate.slopes(each)
+    gradients = [one.metric.gradient(one.sums[0]) for one in parts]
+    return aggregate.of(each), parts, [weights[:, t, None] * g for t, g in enumerate(gradients)]
+
+
+def _differing(
+    known: NDArray[np.int64] | None, n_units: int, n_systems: int, unit: str
+) -> tuple[NDArray[np.int64], Floats | None, tuple[str, ...]]:
+    """Return on how many units pairs differ, `(S, S)`, what these are worth, and a note."""
+    if known is None:
+        note = (
+            f"On how many {plural(unit)} two systems differ is not among these moments, and all "
+            f"are taken for such, which t's degrees of freedom rest on; give differing."
+        )
+        counts = n_units * (1 - np.eye(n_systems, dtype=np.int64))
+        return counts, None, (note,) if n_systems > 1 else ()
+    units, segments, squares = known
+    worth = np.divide(
+        segments.astype(np.float64) ** 2, squares, out=np.zeros(units.shape), where=squares > 0
+    )
+    return units, worth, ()
+
+
+def _inner(slopes: Floats, moments: Moments) -> tuple[Floats, Floats]:
+    """Return inner products of influence values, `(S, S)`, and what rounding may be of each.
+
+    `slopes` are the gradients, `(S, k)`. A sum of n products is off by about ε√n/4 of itself.
+    """
+    n_systems, width = slopes.shape
+    n, sums = float(moments.n[0]), moments.sums[0].ravel()
+    covariance = moments.products[0] - np.outer(sums, sums) / n
+    # Of each system the gradient by its statistics, and 0 by those of others.
+    wide = np.zeros((n_systems, n_systems, width))
+    wide[np.arange(n_systems), np.arange(n_systems)] = slopes
+    rows = wide.reshape(n_systems, n_systems * width)
+    sizes = np.abs(rows) @ np.abs(moments.products[0]) @ np.abs(rows).T
+    return rows @ covariance @ rows.T, _FLOAT.eps * n**0.5 / 4 * sizes
+
+
+def _hidden(inner: Floats, rounding: Floats, parts: Sequence[Moments]) -> NDArray[np.bool_]:
+    """Say of which pairs rounding hides how their difference varies, `(S, S)`.
+
+    Systems of the same sums are equal, where no more is left of their difference than rounding.
+    """
+    own, unknown = np.diag(inner), np.diag(rounding)
+    variance = own[:, None] + own - inner - inner.T
+    unknown = unknown[:, None] + unknown + rounding + rounding.T + _FLOAT.eps * np.sum(own)
+    sums = np.concatenate([one.sums[0] for one in parts], axis=1)
+    equal = np.all(sums[:, None] == sums, axis=2) & (variance <= unknown)
+    # Products of small scores are 0, and sums of whole numbers have no error.
+    is_known = (unknown < _MOST_ROUNDING * variance) & (unknown > _FLOAT.tiny)
+    products = [one.products for one in parts]
+    is_exact = all(np.all((p == np.rint(p)) & (np.abs(p) < _EXACT)) for p in products)
+    return np.asarray(np.isfinite(variance) & ~equal & ~is_known & (not is_exact))
+
+
+def coordinates(inner: Floats) -> Floats:
+    """Return coordinates of S quantities with these inner products, `(S, S) -> (S, S)`."""
+    if not np.all(np.isfinite(inner)):
+        return np.full(inner.shape, np.nan)
+    values, vectors = np.linalg.eigh((inner + inner.T) / 2)
+    kept = np.where(values > _NOTHING * np.max(np.abs(values)), values, 0.0)
+    return np.asarray(vectors * np.sqrt(kept))

@@ -1,1 +1,0 @@
-"""Sums that a data base makes, in place of segments."""

@@ -1,1 +1,0 @@
-"""A score held against a fixed number: at least 0.9, or at most 5."""

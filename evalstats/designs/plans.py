@@ -1,0 +1,855 @@
+r"""Plans: which items a new system is run on, and its statistics as those of all.
+
+Items are drawn with known probabilities, and what that will be worth is said before. The row of
+item i is then the difference estimator's (Horvitz and Thompson, 1952; Särndal, Swensson and
+Wretman, 1992), which Zrnic and Candès (2024) call active inference:
+
+.. math:: \lambda f_i + \frac{\xi_i}{\pi_i} (h_i - \lambda f_i)
+
+with h the statistics of the system, f those that earlier systems let expect, π the probability that
+the item is drawn and ξ whether it was. Its sum over the items is unbiased whatever f and λ are. The
+systems that were run on all items, as the one that a new one revises, are a second f with its λ.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.analysis.design import Labels, as_units, check_enough, refuse_crossed, unit_name
+from evalstats.analysis.options import SEED
+from evalstats.analysis.tasks import as_task, is_statistics, labels_of, tables_of
+from evalstats.checks import also_called, choice, integer, is_missing, listed, shown
+from evalstats.designs.judges import bounded_weights, less_mean
+from evalstats.errors import Argument, InputError
+from evalstats.inference import student
+from evalstats.metrics import Mean
+from evalstats.metrics.base import Correction, Floats, Metric, MetricSignature, keep
+from evalstats.resampling.weights import Rng, as_seed
+from evalstats.results import files
+from evalstats.results.convert import Count, FreeText, NotNegative, Seed, Share, Whole
+from evalstats.results.forms import Finding, Several
+from evalstats.results.notes import FEW, FEW_GROUPS
+from evalstats.results.records import Record, counted, first_few, plural
+from evalstats.results.tabular import Column, Table, table_of
+from evalstats.statistics.extraction import Metrics, as_systems, extract_all
+from evalstats.statistics.interchange import identity, is_same_metric, made_by, rebuilt
+from evalstats.statistics.segments import SegmentStatistics
+
+if TYPE_CHECKING:
+    from evalstats.analysis.design import Units
+
+#: Whether items are as likely to be drawn, or as earlier systems' residuals are large.
+WAYS = ("equal", "active")
+#: The part of active probabilities that is the same for all, so that none is nearly 0.
+_EQUAL = 0.25
+Marks = NDArray[np.bool_]
+
+
+class Worth(NamedTuple):
+    """How many items of a random part would say as much of a difference, and of a score."""
+
+    difference: float
+    score: float
+
+
+@dataclass(frozen=True)
+class LeftOut(Record):
+    """What a plan is worth to an earlier system, if only the others were known.
+
+    `difference` is that from the others, in the mean. `None` of an only system, of which nothing
+    tells.
+    """
+
+    metric: str
+    system: str
+    score: NotNegative | None
+    difference: NotNegative | None
+
+    def _title(self) -> str:
+        return f"{self.system}, {self.metric}"
+
+
+@dataclass(frozen=True)
+class Expected(Record):
+    """The sums of earlier systems' statistics of each item, `(N, k)`, under a metric.
+
+    `metric` is its class and options, as JSON.
+    """
+
+    metric: FreeText
+    sums: tuple[tuple[float, ...], ...]
+    fingerprint: str | None
+
+
+@dataclass(frozen=True, repr=False)
+class Plan(Several[LeftOut]):
+    """Which items to run, or label, and what earlier systems let expect of the others.
+
+    `evalstats.plan` makes it. Printing it shows what it is worth, `to_csv` and `to_dataframe` list
+    the items to run, and iterating gives a `LeftOut` for each metric and earlier system.
+
+    Attributes
+    ----------
+    drawn : tuple of int
+        The places of the items to run, from 0.
+    n_items, n_earlier : int
+        How many items there are, and earlier systems that were run on all.
+    chances : tuple of float
+        The probability of each item to be drawn.
+    how, seed : str, int
+        How it was drawn: "equal" or "active".
+    expected, left_out : tuple
+        An `Expected` for each metric, a `LeftOut` for each metric and earlier system.
+    ids : tuple of str
+        Of all items, or none.
+    unit, units, stratum, strata : str or tuple of str
+        What was drawn whole, and within what: what it is called, and its label of each item.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> earlier = {"a": [1, 0, 1, 1, 0, 1, 0, 1], "b": [1, 0, 0, 1, 0, 1, 1, 1]}
+    >>> plan = es.plan(earlier, metrics=es.Mean("solved"), n=4)
+    >>> plan.items
+    (1, 3, 4, 7)
+    >>> Plan.from_json(plan.to_json()) == plan
+    True
+    """
+
+    drawn: tuple[Whole, ...]
+    n_items: Count
+    n_earlier: Count
+    chances: tuple[Share, ...]
+    how: str
+    seed: Seed
+    expected: tuple[Expected, ...]
+    left_out: tuple[LeftOut, ...]
+    ids: tuple[str, ...] = ()
+    unit: str = "item"
+    units: tuple[str, ...] = ()
+    stratum: str = ""
+    strata: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    #: The metrics themselves, of which a file holds class and options.
+    own_metrics: tuple[Metric, ...] = field(default=(), compare=False)
+
+    def _check(self) -> None:
+        super()._check()
+        choice(self.how, WAYS, "how")
+        each = [self.chances, *(one.sums for one in self.expected)]
+        each += [x for x in (self.ids, self.units, self.strata) if x]
+        places = set(self.drawn)
+        if any(len(x) != self.n_items for x in each) or not 0 < len(places) == len(self.drawn):
+            raise InputError(f"a plan has something of each of its {self.n_items:,} items")
+        if max(places) >= self.n_items or not all(self.chances[i] > 0 for i in places):
+            raise InputError("what was drawn are items with a chance above 0")
+
+    @property
+    def items(self) -> tuple[int, ...] | tuple[str, ...]:
+        """The items to run: their ids, or their places from 0 where they have none."""
+        return tuple(self.ids[i] for i in self.drawn) if self.ids else self.drawn
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics of which something is expected."""
+        return self.own_metrics or tuple(rebuilt(json.loads(x.metric)) for x in self.expected)
+
+    @property
+    def worth(self) -> dict[str, Worth]:
+        """What the items to run count as, by metric: the mean over earlier systems, each left out.
+
+        Of a difference from a system that is run on all items, and of a score.
+        """
+        known: dict[str, list[tuple[float, float]]] = {}
+        for row in self.left_out:
+            if row.difference is not None and row.score is not None:
+                known.setdefault(row.metric, []).append((row.difference, row.score))
+        return {name: Worth(*np.mean(rows, axis=0).tolist()) for name, rows in known.items()}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the plan as JSON, whole or not at all."""
+        with files.replacing(path, "json") as file:
+            file.write(self.to_json().encode())
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON, by default in one line: there are numbers for each item."""
+        return super().to_json(indent)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], metrics: Sequence[Metric] = ()) -> Plan:
+        """Read what `save` wrote; where metrics are one's own, all are given in their order.
+
+        Raises
+        ------
+        InputError
+            For what cannot be read, is no plan, or is one of other metrics.
+        """
+        try:
+            plan = cls.from_json(Path(path).read_text(encoding="utf-8"))
+            plan = replace(plan, own_metrics=tuple(metrics) or plan.metrics)
+            for one, metric in zip(plan.expected, plan.metrics, strict=True):
+                stated = json.loads(one.metric)
+                if {**stated, **identity(metric)} != stated:
+                    raise InputError("must be those of the plan, in its order", argument="metrics")
+                if {*map(len, one.sums)} != {len(metric.columns)}:
+                    raise InputError(f"sums of {metric.name} must have {len(metric.columns)} each")
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"cannot load {str(path)!r}, which must be a plan of 'evalstats plan -o plan.json' "
+                f"or Plan.save: {error}"
+            ) from None
+        return plan
+
+    def data(self, systems: Any, references: Any = None) -> list[SegmentStatistics]:
+        """Return statistics of systems as of all items, for `compare` or `estimate`, one a metric.
+
+        Parameters
+        ----------
+        systems : mapping of str to sequence, or sequence, or SegmentStatistics, or a list of them
+            N outputs of each system, run on all items, or on those of the plan and no others, with
+            `None` elsewhere. In statistics an item on which a system was not run is a row of zeros,
+            or, where items have ids, none.
+        references : sequence, optional
+            As in `compare`, of all N items.
+
+        Returns
+        -------
+        list of SegmentStatistics
+            The rows of the difference estimator. Where all systems were run on all items they are
+            as `extract` has them.
+
+        Raises
+        ------
+        InputError
+            Where a system was run on other items, and for other metrics and references than those
+            of the plan.
+        """
+        if is_statistics(systems):
+            given = [systems] if isinstance(systems, SegmentStatistics) else systems
+            tables = tables_of([self._placed(table) for table in given], references)
+            is_run = [np.any(table.values != 0, axis=2) for table in tables]
+        else:
+            is_named = isinstance(systems, Mapping) or hasattr(systems, "columns")
+            named = as_systems(systems if is_named else {"system": systems})
+            tables, marks = self._extracted(named, references)
+            is_run = [marks] * len(tables)
+        asked = [table.metric for table in tables]
+        if len(asked) != len(self.metrics) or not all(map(is_same_metric, asked, self.metrics)):
+            raise InputError(
+                f"must be those of the plan, {', '.join(m.name for m in self.metrics)}, with the "
+                f"same options, got {', '.join(m.signature for m in asked)}",
+                argument="metrics",
+            )
+        return list(map(self._of_all, tables, is_run, self.expected))
+
+    def _extracted(
+        self, systems: Mapping[str, Any], references: Any
+    ) -> tuple[list[SegmentStatistics], Marks]:
+        """Return tables of outputs, and on which items each system was run, `(S, N)`."""
+        filled, rows = {}, []
+        for name, outputs in systems.items():
+            given = listed(outputs, f"hypotheses of system {name!r}", "outputs, one an item")
+            if len(given) != self.n_items:
+                raise InputError(
+                    f"system {name!r} must have {self.n_items:,} outputs, None where it was not "
+                    f"run, got {len(given):,}"
+                )
+            # Any output will do where there is none: its row is left out again.
+            some = next((x for x in given if not is_missing(x)), None)
+            filled[name] = [some if is_missing(x) else x for x in given]
+            rows.append([not is_missing(x) for x in given])
+        is_run = np.array(rows)
+        self._check_run(tuple(filled), is_run)
+        tables = extract_all(
+            filled, references, list(self.metrics), None, segment_ids=self.ids or None
+        )
+        return tables, is_run
+
+    def _placed(self, table: SegmentStatistics) -> SegmentStatistics:
+        """Return a table with a row for each item, of zeros where there is none."""
+        own, places = table.segment_ids, {name: i for i, name in enumerate(self.ids)}
+        if own == self.ids or (table.n_segments == self.n_items and not (own and places)):
+            return table
+        unknown = [name for name in own or () if name not in places]
+        if own is None or unknown:
+            what = f"{shown(unknown[0])} is none" if unknown else f"got {table.n_segments:,} rows"
+            raise InputError(f"statistics must be of the plan's {self.n_items:,} items; {what}")
+        values = np.zeros((len(table.systems), self.n_items, table.values.shape[2]))
+        values[:, [places[name] for name in own]] = table.values
+        return SegmentStatistics(
+            values,
+            table.systems,
+            table.metric,
+            table.reference_label,
+            segment_ids=self.ids,
+            unit=table.unit,
+        )
+
+    def _check_run(self, systems: Sequence[str], is_run: Marks) -> None:
+        """Refuse systems that were run on other items than all, or than those that were drawn."""
+        called, is_drawn = self.ids or range(self.n_items), np.zeros(self.n_items, np.bool_)
+        is_drawn[list(self.drawn)] = True
+        for name, marks in zip(systems, is_run, strict=True):
+            odd = np.flatnonzero(marks != is_drawn)
+            if len(odd) and not np.all(marks):
+                first = shown(called[odd[0]])
+                how = "was run on item {}, which was not drawn; leave it out (None), or run all"
+                if is_drawn[odd[0]]:
+                    how = "lacks item {}, which was drawn; run it, or score what failed"
+                raise InputError(f"system {name!r} {how.format(first)}")
+
+    def _of_all(
+        self, table: SegmentStatistics, is_run: Marks, expected: Expected
+    ) -> SegmentStatistics:
+        """Return the rows of a table of systems that were run on these items, `(S, N)`."""
+        known = {table.fingerprint, expected.fingerprint} - {None}
+        if len(known) > 1:
+            raise InputError("must be those of the plan, got others", argument="references")
+        self._check_run(table.systems, is_run)
+        is_whole = np.all(is_run, axis=1)
+        if np.all(is_whole):
+            return table
+        weights = np.divide(1.0, self.chances) * is_run
+        weights[is_whole] = 1.0
+        weights = weights[:, :, None]
+        values, first = table.values.astype(np.float64), np.divide(expected.sums, self.n_earlier)
+        second = np.mean(values[is_whole], axis=0) if np.any(is_whole) else np.zeros_like(first)
+        rows = [weights, weights * values, (1 - weights) * first, (1 - weights) * second]
+        drawn_by = {self.unit: self.units, self.stratum: self.strata}
+        metric = Planned(table.metric, None, self.unit if self.units else "", self.stratum)
+        whole = {"", *(name for name, of in zip(table.systems, is_whole, strict=True) if of)}
+        return replace(
+            table,
+            values=np.concatenate(rows, axis=2),
+            metric=metric,
+            metric_signature="",
+            labels={**table.labels, **{name: of for name, of in drawn_by.items() if of}},
+            repeats=None,
+            # Outputs that stand for none are no outputs.
+            cautions={name: said for name, said in table.cautions.items() if name in whole},
+        )
+
+    def _rows(self) -> Sequence[LeftOut]:
+        return self.left_out
+
+    def _records(self) -> list[dict[str, Any]]:
+        """Return the items to run, each with the probability that it was drawn with."""
+        each = zip(self.items, self.drawn, strict=True)
+        return [{"item": item, "probability": self.chances[i]} for item, i in each]
+
+    def _said(self) -> list[str]:
+        n = f"{len(self.drawn):,} of {self.n_items:,} items"
+        if not self.worth:
+            return [f"An only earlier system does not tell what {n} count as."]
+        return [
+            f"{name}: {n} count as {worth.difference:,.0f} for the difference from a system that "
+            f"is run on all, and as {worth.score:,.0f} for a score."
+            for name, worth in self.worth.items()
+        ]
+
+    def _notes(self) -> Sequence[str]:
+        return [*self._said(), *self.notes]
+
+    def _findings(self) -> list[Finding]:
+        return list(map(Finding, self._said()))
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        columns: list[Column] = [
+            ("metric", "<", lambda row: row.metric),
+            ("if left out", "<", lambda row: row.system),
+            (
+                "difference as",
+                ">",
+                lambda row: "" if row.score is None else f"{row.difference:,.0f}",
+            ),
+            ("score as", ">", lambda row: "" if row.score is None else f"{row.score:,.0f}"),
+        ]
+        title = f"Run {len(self.drawn):,} of {self.n_items:,} items ({self.how} probabilities"
+        title += f", {plural(self.unit)} whole" if self.units else ""
+        title += f", within each {self.stratum})" if self.strata else ")"
+        return [table_of(title, self.left_out, columns)]
+
+
+@also_called(systems="earlier", metric="metrics", seed="rng")
+def plan(
+    earlier: Any,
+    references: Any = None,
+    metrics: Metrics | None = None,
+    *,
+    n: int,
+    how: str = "equal",
+    groups: Labels = None,
+    strata: Labels = None,
+    rng: Rng = SEED,
+) -> Plan:
+    """Draw the items that a new system is run on, so that its scores are those of all items.
+
+    Parameters
+    ----------
+    earlier : mapping of str to sequence, or SegmentStatistics, or a list of them
+        Systems that were run on all items, as `compare` takes them, or the tables of a log; or a
+        list of a judge's scores of all outputs of one system, of which people label a part.
+    references, metrics
+        As in `compare`.
+    n : int
+        How many items to run; where groups are drawn, in the mean.
+    how : {"equal", "active"}
+        Whether all items are as likely to be drawn, or those more on which earlier systems, at
+        least three, are hard to predict from one another.
+    groups, strata : sequence or str, optional
+        One label an item, or the name that statistics have for them: groups are drawn whole, and
+        each stratum has its part. The comparison needs the same.
+    rng : int or numpy.random.Generator, optional
+        Seed of the draw.
+
+    Raises
+    ------
+    InputError
+        For bad input; the message names the argument.
+
+    Notes
+    -----
+    A drawn item counts 1/π times, with π the probability that it is drawn, and what is added for
+    the others is λ times what the mean of earlier systems, and that of the systems that are run on
+    all, let expect: the difference estimator (Horvitz and Thompson, 1952; Särndal, Swensson and
+    Wretman, 1992), with the λ of the smallest variance (Angelopoulos, Duchi and Zrnic, 2023).
+    Totals are unbiased whatever earlier systems are like; where these say little, the plan says so
+    before anything is run. Active probabilities are three quarters in proportion to the root of
+    earlier systems' squared residuals, shrunk to their mean, and one quarter equal (after Zrnic and
+    Candès, 2024).
+
+    Examples
+    --------
+    >>> import evalstats as es, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> easy = rng.normal(1, 2, size=400)
+    >>> a, b, c, new = (easy + rng.normal(size=(4, 400)) > 0).astype(float)
+    >>> plan = es.plan({"a": a, "b": b, "c": c}, metrics=es.Mean("solved"), n=100)
+    >>> len(plan.items), round(plan.worth["solved"].difference)
+    (100, 131)
+    >>> part = [new[i] if i in plan.items else None for i in range(400)]
+    >>> print(es.compare(plan.data({"a": a, "new": part})).notes[0])
+    solved: new was run on 100 of 400 items; its difference counts as 132 would (...).
+    """
+    how = choice(how, WAYS, "how")
+    is_named = isinstance(earlier, Mapping) or is_statistics(earlier) or hasattr(earlier, "columns")
+    given = earlier if is_named else {"judge": earlier}
+    task = as_task(given, references, metrics, groups=groups, strata=strata, executor=1)
+    tables, n_items, n_earlier = task.tables, task.tables[0].n_segments, len(task.systems)
+    for table in tables:
+        _check_earlier(table)
+    n = integer(n, "n", 2, n_items)
+    if how == "active" and n_earlier < 3:
+        raise InputError(
+            f"'active' needs at least 3 earlier systems, of which it takes residuals, got "
+            f"{n_earlier}; leave it out",
+            argument="how",
+        )
+    of_groups, of_strata = labels_of(tables, groups, "groups"), labels_of(tables, strata, "strata")
+    units = as_units(n_items, of_groups, of_strata, unit_name(groups), (tables[0].unit, ""))
+    refuse_crossed(units, "plan")
+    check_enough(units.n, units.unit)
+    members, sizes = units.of_segments, np.bincount(units.of_segments).astype(np.float64)
+    rows = tables if units.members is None else [table.grouped(members) for table in tables]
+    each = [(table, row.values.astype(np.float64)) for table, row in zip(tables, rows, strict=True)]
+    squares = None
+    if how == "active":
+        squares = np.sum([residual_squares(table.metric, x) for table, x in each], axis=0)
+    chances, seed = probabilities(sizes, n, squares), as_seed(rng)
+    codes = np.zeros(units.n, np.intp) if units.strata is None else units.strata
+    got = drawn(chances, codes, np.random.default_rng(seed))
+    whole, within = (() if of is None else tuple(map(str, of)) for of in (of_groups, of_strata))
+    few = FEW if units.members is None else FEW_GROUPS
+    rough = f"{counted(len(got), units.unit)} drawn: below {few}, intervals and p-values are rough."
+    return Plan(
+        drawn=tuple(np.flatnonzero(np.isin(members, got)).tolist()),
+        n_items=n_items,
+        n_earlier=n_earlier,
+        chances=tuple(chances[members].tolist()),
+        how=how,
+        seed=seed,
+        expected=tuple(
+            Expected(
+                json.dumps({**identity(table.metric), **made_by(table.metric)}),
+                tuple(tuple(row) for row in np.sum(table.values, axis=0, dtype=float).tolist()),
+                table.fingerprint,
+            )
+            for table in tables
+        ),
+        left_out=tuple(
+            row for table, x in each for row in _left_out(table, x, sizes, n, chances, how)
+        ),
+        ids=tables[0].segment_ids or (),
+        unit=units.unit,
+        units=whole,
+        stratum=unit_name(strata, "stratum") if within else "",
+        strata=within,
+        notes=(rough,) if len(got) < few else (),
+        own_metrics=tuple(table.metric for table in tables),
+    )
+
+
+def _check_earlier(table: SegmentStatistics) -> None:
+    """Refuse systems that lack an item, and scores of several runs, or of judge and people."""
+    if hasattr(table.metric, "metric"):
+        raise InputError(
+            f"must have one score an item, got {table.metric.signature}; give means of runs",
+            argument="earlier",
+        )
+    counts = table.values[..., 1:] if table.metric.columns == Mean.columns else table.values
+    for i, item in np.argwhere(~np.any(counts != 0, axis=2))[:1]:
+        raise InputError(
+            f"must have been run on all items, and {table.systems[i]!r} was not on item {item} "
+            f"(from 0); leave the system out, or the item",
+            argument="earlier",
+        )
+
+
+def _left_out(
+    table: SegmentStatistics,
+    values: Floats,
+    sizes: Floats,
+    n: int,
+    chances: Floats,
+    how: str,
+) -> Iterator[LeftOut]:
+    """Yield what the plan is worth to each system of `(K, U, k)`, if only the others were known."""
+    metric, n_items = table.metric, table.n_segments
+    if len(values) == 1:
+        yield LeftOut(metric.name, table.systems[0], None, None)
+        return
+    added = np.stack([influence(metric, of, of) for of in values])
+    # What rounding leaves of no variance.
+    nothing = (1e-12 * float(np.max(np.abs(metric.score(np.sum(values, axis=1)))))) ** 2
+    if not np.any(np.sum((added - added[0]) ** 2, axis=1) > nothing):
+        alike = "have the same score on every item, or are identical"
+        raise InputError(
+            f"{alike}, under {metric.name}: what does not vary says nothing of what a plan is "
+            f"worth; give systems that differ",
+            argument="earlier",
+        )
+    for i, system in enumerate(table.systems):
+        others: Sequence[int] = [j for j in range(len(values)) if j != i]
+        if how == "active" and len(others) > 2:
+            chances = probabilities(sizes, n, residual_squares(metric, values[others]))
+        # What the draw adds to the variance, and what is there if all are run.
+        more = penalty(residuals(metric, values, i), chances)
+        there = np.sum((added[i] - np.vstack([0 * added[i], added[others]])) ** 2, axis=1)
+        worth = n_items * np.divide(there, there + more, out=np.ones(len(there)), where=there > 0)
+        yield LeftOut(metric.name, system, float(worth[0]), float(np.mean(worth[1:])))
+
+
+def probabilities(sizes: Floats, n: int, squares: Floats | None = None) -> Floats:
+    """Return the probability that each unit is drawn, `(U,)`, with n items to be expected.
+
+    The same for all, or in proportion to the root of squared residuals over the size, of units with
+    so many items, mixed with what is the same for all. None is above 1.
+
+    >>> probabilities(np.ones(4), 2, np.array([0.0, 1.0, 4.0, 9.0])).round(3).tolist()
+    [0.125, 0.375, 0.625, 0.875]
+    """
+    if squares is None or not np.any(squares > 0):
+        return np.full(len(sizes), n / np.sum(sizes))
+    roots = np.sqrt(squares / sizes)
+    shares = _EQUAL / np.sum(sizes) + (1 - _EQUAL) * roots / np.sum(roots * sizes)
+    # What is sure leaves its part to the others.
+    sure = np.zeros(len(sizes), dtype=np.bool_)
+    while True:
+        rest = n - np.sum(sizes[sure])
+        found = np.where(sure, 1.0, shares * rest / max(np.sum((shares * sizes)[~sure]), 1e-300))
+        if not np.any(above := ~sure & (found >= 1)):
+            return found
+        sure |= above
+
+
+def drawn(chances: Floats, strata: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return which units are drawn with these probabilities: a systematic draw in random order.
+
+    Stratum after stratum, so that each has its part but for one unit.
+    """
+    order = np.lexsort((rng.random(len(chances)), strata))
+    # Sums of probabilities may be whole numbers but for rounding.
+    steps = np.floor(np.round(np.cumsum(chances[order]), 9) + rng.random())
+    return np.sort(order[np.diff(steps, prepend=0.0) > 0])
+
+
+def influence(metric: Metric, values: Floats, rows: Floats) -> Floats:
+    """Return what rows `(U, k)` add to the score of a system with these `values`, less the mean."""
+    found = rows @ metric.gradient(np.sum(values, axis=0))
+    return np.asarray(found - np.mean(found))
+
+
+def residuals(metric: Metric, values: Floats, i: int) -> Floats:
+    """Return what rows of system i of K add beyond λ times the others' mean, `(K, U, k) -> (U,)`.
+
+    With the λ of least squares.
+    """
+    added = influence(metric, values[i], values[i])
+    others = influence(metric, values[i], np.mean(np.delete(values, i, axis=0), axis=0))
+    squares = float(others @ others)
+    weight = min(max(float(added @ others) / squares, 0.0), 1.0) if squares > 0 else 0.0
+    return added - weight * others
+
+
+def residual_squares(metric: Metric, values: Floats) -> Floats:
+    """Return the squared residuals to be expected of units, in their mean, `(K, U, k) -> (U,)`.
+
+    Means over few systems are mostly chance: they are shrunk to the mean of all units by the part
+    of their variance which is that of a mean of K.
+    """
+    squares = np.stack([residuals(metric, values, i) ** 2 for i in range(len(values))])
+    means = np.mean(squares, axis=0)
+    chance = float(np.mean(np.var(squares, axis=0, ddof=1))) / len(values)
+    spread = float(np.var(means))
+    kept = max(0.0, 1 - chance / spread) if spread > 0 else 0.0
+    return np.asarray(kept * means / (np.mean(means) or 1.0) + (1 - kept))
+
+
+def penalty(residual: Floats, chances: Floats) -> float:
+    """Return the variance that the draw adds to a total of these residuals, `(U,)` (Hájek, 1964).
+
+    Σ(1 - π)/π·(e - πB)², with B that of least squares, since as many are drawn whatever is drawn.
+    """
+    odds = (1 - chances) / chances
+    size = float(np.sum((1 - chances) * chances))
+    level = float(np.sum((1 - chances) * residual)) / size if size > 0 else 0.0
+    return float(np.sum(odds * (residual - chances * level) ** 2))
+
+
+@dataclass(frozen=True)
+class Planned(Metric):
+    """A metric of rows ``(ξ/π, ξ/π·h, (1 - ξ/π)·f, (1 - ξ/π)·g)``; `Plan.data` makes them.
+
+    f are the means of earlier systems, and g those of the systems that were run on all items.
+
+    Parameters
+    ----------
+    metric : Metric
+        What is scored: any metric of sums.
+    weight : tuple of float, optional
+        λ of f and of g. By default those of the smallest standard error, where systems are scored.
+    groups, strata : str
+        What the plan drew whole, and within what it drew; "" where that is items, and nothing.
+    """
+
+    metric: Metric
+    weight: tuple[float, float] | None = None
+    groups: str = ""
+    strata: str = ""
+    name: str = field(init=False)
+    higher_is_better: bool = field(init=False)
+    columns: tuple[str, ...] = field(init=False)
+    reads_text: ClassVar[bool] = False
+    undefined: ClassVar[str] = (
+        "is not known, since few of {n:,} {units} were run; run {more}, or take method='t' and "
+        "test='t'"
+    )
+
+    def __post_init__(self) -> None:
+        inner = self.metric
+        parts = ("run", "expected", "run on all")
+        columns = (f"{c} ({of})" for of in parts for c in inner.columns)
+        keep(
+            self,
+            name=inner.name,
+            higher_is_better=inner.higher_is_better,
+            columns=("weight", *columns),
+            bounds=inner.bounds,
+        )
+
+    @property
+    def signature(self) -> str:
+        """Identity: that of the metric, and how items that were not run come in."""
+        fixed = "" if self.weight is None else ":" + "+".join(f"{w:.10g}" for w in self.weight)
+        return str(MetricSignature.of(self.metric.signature).tagged(f"plan:difference{fixed}"))
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Refuse: rows need the plan."""
+        raise InputError(f"{self.name} of a part of the items needs their plan; use Plan.data")
+
+    def totals(self, sums: ArrayLike) -> Floats:
+        """Return the estimated totals of the metric, `(..., 1 + 3k) -> (..., k)`."""
+        run, *each = np.split(np.asarray(sums, np.float64)[..., 1:], 3, axis=-1)
+        total = run + sum(w * x for w, x in zip(self._weights, each, strict=True))
+        # Counts that were estimated to be negative are none.
+        return np.maximum(total, 0.0) if self.metric.counts else total
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the score of the estimated totals, `(..., 1 + 3k) -> (...)`."""
+        return self.metric.score(self.totals(totals))
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient of the score, `(..., 1 + 3k)` of the same."""
+        slopes = self.metric.gradient(self.totals(totals))
+        parts = [weight * slopes for weight in (1.0, *self._weights)]
+        return np.concatenate([0 * slopes[..., :1], *parts], axis=-1)
+
+    @property
+    def _weights(self) -> tuple[float, float]:
+        return (1.0, 0.0) if self.weight is None else self.weight
+
+    def pooled(self, metrics: Sequence[Metric], sizes: Sequence[int]) -> Planned:
+        """Return the metric of all segments together, with the mean of the weights of its parts."""
+        each = [one._weights for one in metrics if isinstance(one, Planned)]
+        first, second = np.average(each, axis=0, weights=sizes).tolist()
+        return replace(self, weight=(first, second))
+
+    def labelled(self, statistics: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return on which items systems were run, `(..., 1 + 3k) -> (...)`."""
+        return np.asarray(statistics[..., 0] > 0)
+
+    def tuned(
+        self, table: SegmentStatistics, units: Units, by_stratum: bool
+    ) -> tuple[SegmentStatistics, PlanWorth]:
+        """Return statistics under the metric with its λ, and what the run items count as.
+
+        λ has the smallest variance of an only system's score, or of the differences of all pairs.
+        """
+        self._check(table, units, by_stratum)
+        rows = table if units.members is None else table.grouped(units.members)
+        found = replace(self, weight=self._weights)
+        # The slopes of the score hardly depend on λ.
+        for _ in range(2 if self.weight is None else 0):
+            run, *each = (less_mean(x).ravel() for x in found._influence(rows, units))
+            products = [[float(x @ y) for y in each] for x in each]
+            weights = bounded_weights([-float(run @ x) for x in each], products)
+            found = replace(self, weight=(weights[0], weights[1]))
+        worth = found._worth(table, rows, units)
+        return replace(table, metric=found, metric_signature=""), worth
+
+    def _check(self, table: SegmentStatistics, units: Units, by_stratum: bool) -> None:
+        """Raise where units are parts of what was drawn, or strata others than it was drawn in."""
+        drawn, strata = table.labels.get(self.groups), units.segment_strata
+        # A domain that was taken apart has no such labels, and units that were checked.
+        is_split = bool(drawn) and not _lie_within(drawn or (), units.of_segments)
+        if self.groups and (is_split or units.members is None or len(units.sides) > 1):
+            raise InputError(
+                f"must be the plan's ({self.groups}), or labels each of which has whole ones",
+                argument="groups",
+            )
+        within = table.labels.get(self.strata)
+        if strata is None:
+            if within is not None:
+                raise InputError(
+                    "are missing: the plan drew within each of them; give ",
+                    Argument("strata", self.strata),
+                    argument="strata",
+                )
+            return
+        if within is None or not _lie_within(within, strata):
+            drew = f"within each {self.strata}" if self.strata else "from all items together"
+            raise InputError(
+                f"must be those of the plan, which drew {drew}; give evalstats.plan the strata, or "
+                f"leave them out here",
+                argument="strata",
+            )
+        for code, label in enumerate(units.labels) if by_stratum else ():
+            n = int(np.min(np.sum(self.labelled(table.values[:, strata == code]), axis=1)))
+            if n < 2:
+                raise InputError(
+                    f"needs at least 2 items of each stratum to be run, and of {label!r} there "
+                    f"were {n}; leave it out",
+                    argument="aggregate",
+                )
+
+    def _influence(self, rows: SegmentStatistics, units: Units) -> list[Floats]:
+        """Return what units add to scores by what was run, and is expected at λ = 1, `(S, N)`."""
+        slopes = self.metric.gradient(self.totals(rows.totals))
+        return [
+            student.unbiased(np.einsum("snk,sk->sn", x, slopes), units.sizes, units.codes)
+            for x in np.split(rows.values[:, :, 1:].astype(np.float64), 3, axis=-1)
+        ]
+
+    def _worth(self, table: SegmentStatistics, rows: SegmentStatistics, units: Units) -> PlanWorth:
+        """Return of how many items a score, or difference, would have this variance."""
+        run, *each = self._influence(rows, units)
+        values = run + sum(w * x for w, x in zip(self._weights, each, strict=True))
+        slopes = self.metric.gradient(self.totals(rows.totals))
+        added = np.einsum("snk,sk->sn", table.values[:, :, 1 : 1 + slopes.shape[1]], slopes)
+        weights, members, n = table.values[:, :, 0], units.of_segments, table.n_segments
+
+        def worth(i: int, j: int | None = None) -> float:
+            # What single items add is scaled to all, as if those alone were known.
+            single = added[i] if j is None else added[i] - weights[i] * added[j]
+            single = single - weights[i] * np.sum(single) / np.sum(weights[i])
+            left = float(np.sum((values[i] - (0.0 if j is None else values[j])) ** 2))
+            of_units, weight, n_run = (
+                np.bincount(members, x, units.n) for x in (single, weights[i], weights[i] > 0)
+            )
+            known = n_run > 0
+            squares = float(np.sum((of_units**2 * n_run)[known] / weight[known]))
+            # Where those that were run are alike, they say no less than that.
+            most = float(n if squares > 0 else np.sum(n_run))
+            return min(n * squares / left, most) if squares * left > 0 else most
+
+        is_run = self.labelled(table.values)
+        part, whole = (
+            np.flatnonzero(x).tolist() for x in (~is_run.all(axis=1), is_run.all(axis=1))
+        )
+        n_units = [len(np.unique(members[is_run[i]])) for i in part or whole]
+        return PlanWorth(
+            metric=self.name,
+            n_labelled=int(np.min(np.sum(is_run, axis=1))),
+            systems=tuple(table.systems[i] for i in part),
+            n_items=n,
+            weights=self._weights,
+            scores=tuple(map(worth, part)),
+            differences=tuple(worth(i, j) for i in part for j in whole),
+            n_units=min(n_units),
+            unit=units.unit,
+            segment=units.segment,
+        )
+
+
+@dataclass(frozen=True)
+class PlanWorth(Correction):
+    """What systems that were run on a part of the items know of all, under one metric."""
+
+    systems: tuple[str, ...]  # that were run on a part
+    n_items: int
+    weights: tuple[float, float]
+    scores: tuple[float, ...]  # items that would say as much of each system's score
+    differences: tuple[float, ...]  # likewise of differences from systems that were run on all
+    n_units: int  # that were run, items or groups, the fewest of any system
+    unit: str
+    segment: str
+
+    def notes(self) -> Iterator[str]:
+        """Say on how many items systems were run, and how many they count as."""
+        if not self.systems:
+            return
+        few = FEW if self.unit == self.segment else FEW_GROUPS
+        if self.n_units < few:
+            yield (
+                f"{self.metric}: only {counted(self.n_units, self.unit)} were run: below {few}, "
+                f"intervals and p-values are rough; draw more."
+            )
+        many = len(self.systems) > 1
+        known = self.differences or self.scores
+        what = "difference" if self.differences else "score"
+        what = f"their {what}s count" if many else f"its {what} counts"
+        yield (
+            f"{self.metric}: {first_few(self.systems, ', ', 3, 'others')} "
+            f"{'were' if many else 'was'} run on {self.n_labelled:,} of "
+            f"{counted(self.n_items, self.segment)}; "
+            f"{what} as {_span(known)} would (difference estimator, λ = "
+            f"{self.weights[0]:.2f} of earlier systems, {self.weights[1]:.2f} of those run on all)."
+        )
+
+
+def _lie_within(labels: Sequence[str], codes: NDArray[np.intp]) -> bool:
+    """Return whether all that has one label has one code, `(N,)` each."""
+    return len(set(zip(labels, codes.tolist(), strict=True))) == len(set(labels))
+
+
+def _span(values: tuple[float, ...]) -> str:
+    low, high = f"{min(values):,.0f}", f"{max(values):,.0f}"
+    return low if low == high else f"{low} to {high}"

@@ -1,0 +1,413 @@
+"""Systems on units of their own, side by side: independent samples, each a stratum of one design.
+
+The rule needs nothing else: systems are drawn each within itself, and the standard error and the
+degrees of freedom of a difference are those of strata, which of two samples are Welch's (1947).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from math import comb
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis.design import Aggregated, Labels, Units, refuse_crossed
+from evalstats.analysis.drawn import NO_SEGMENTS, Drawn, from_segments, maker_of, refuse_options
+from evalstats.analysis.options import Options
+from evalstats.analysis.scores import Counts, Resampled, Segments, Share
+from evalstats.analysis.tasks import Task, Total, as_task, is_statistics
+from evalstats.errors import InputError
+from evalstats.inference import student
+from evalstats.inference.counts import upper_limit
+from evalstats.inference.student import standardised
+from evalstats.metrics.base import merged
+from evalstats.resampling.executors import Workers
+from evalstats.results.records import distinct, only
+from evalstats.statistics.extraction import Metrics, as_systems
+from evalstats.statistics.interchange import is_same_metric
+from evalstats.statistics.segments import SegmentStatistics
+
+Floats = NDArray[np.float64]
+#: Of more units than these no share of the ways to divide them is a number above 0.
+_MOST_DIVIDED = 1000
+
+
+@dataclass(frozen=True)
+class IndependentShares(Counts):
+    """Shares of a baseline and a system on other segments: Miettinen and Nurminen (1985)."""
+
+    base: Share
+    new: Share
+
+    test = method = "miettinen-nurminen"
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Return the score interval of confidence 1 - α."""
+        sizes, quantile = (self.new.n, self.base.n), student.quantile(self.degrees, alpha)
+        low, high = miettinen_nurminen(self.new.share, self.base.share, sizes, quantile)
+        return self.scale * low, self.scale * high
+
+    def pvalue(self, null: float, alternative: str) -> float:
+        """Return the p-value of the score test."""
+        shares, sizes = (self.new.share, self.base.share), (self.new.n, self.base.n)
+        distance = miettinen_nurminen_distance(*shares, sizes, null / self.scale)
+        return student.pvalue(distance, 1.0, self.degrees, alternative)
+
+
+def miettinen_nurminen(
+    new: float, base: float, sizes: tuple[float, float], quantile: float
+) -> tuple[float, float]:
+    """Return the score interval of a difference of independent shares (1985).
+
+    All differences that the score test does not reject, of shares of so many items each.
+
+    Examples
+    --------
+    >>> found = miettinen_nurminen(56 / 70, 48 / 80, (70, 80), 1.959964)    # Newcombe (1998)
+    >>> [round(x, 4) for x in found]
+    [0.0528, 0.3382]
+    """
+    # By the same steps, so that the order of the two systems changes no bit.
+    distance = miettinen_nurminen_distance
+    low = upper_limit(partial(distance, base, new, sizes[::-1]), base - new, quantile)
+    return -low, upper_limit(partial(distance, new, base, sizes), new - base, quantile)
+
+
+def miettinen_nurminen_distance(
+    new: float, base: float, sizes: tuple[float, float], difference: float
+) -> float:
+    r"""Return the score statistic of a difference of independent shares: normal under it.
+
+    .. math:: (p - p_0 - \Delta) / \sqrt{
+        \frac{N}{N - 1} \left(\frac{\tilde p (1 - \tilde p)}{n}
+        + \frac{\tilde p_0 (1 - \tilde p_0)}{n_0}\right)}
+
+    with the maximum-likelihood shares given Δ, and N = n + n₀ (Miettinen and Nurminen, 1985). For a
+    difference of 0 its square is Pearson's χ² times (N - 1)/N.
+
+    Examples
+    --------
+    >>> round(miettinen_nurminen_distance(0.8, 0.6, (70, 80), 0.0), 4)
+    2.6413
+    """
+    if difference < 0:
+        # The same with the two systems exchanged, to the bit.
+        return -miettinen_nurminen_distance(base, new, sizes[::-1], -difference)
+    share = _restricted(new, base, sizes, difference)
+    n, (of_new, of_base) = sum(sizes), sizes
+    other = min(share + difference, 1.0)
+    variance = other * (1 - other) / of_new + share * (1 - share) / of_base
+    error = np.sqrt(max(variance, 0.0) * n / (n - 1)) if difference < 1 else 0.0
+    return standardised(new - base - difference, float(error))
+
+
+def _restricted(new: float, base: float, sizes: tuple[float, float], difference: float) -> float:
+    """Return the maximum-likelihood share of the baseline given a difference, at least 0.
+
+    The root of a cubic, in closed form (Miettinen and Nurminen, 1985, appendix I).
+    """
+    of_new, of_base = sizes
+    n, succeed = of_new + of_base, of_new * new + of_base * base
+    if difference == 0:
+        return succeed / n
+    linear = ((of_base * difference - n - 2 * of_base * base) * difference + succeed) / n
+    square = ((of_new + 2 * of_base) * difference - n - succeed) / n
+    constant = of_base * base * difference * (1 - difference) / n
+    third = square / 3
+    q = third**3 - linear * third / 2 + constant / 2
+    p = np.copysign(np.sqrt(max(third**2 - linear / 3, 0.0)), q)
+    angle = np.pi if p == 0 else np.pi + np.arccos(np.clip(q / p**3, -1.0, 1.0))
+    return float(np.clip(2 * p * np.cos(angle / 3) - third, 0.0, 1 - difference))
+
+
+def _welch(shares: Sequence[Share]) -> float:
+    """Return the degrees of freedom of a difference of two shares (Welch, 1947)."""
+    parts = [(of.error**2, of.degrees) for of in shares]
+    total = sum(square for square, _ in parts)
+    if not total > 0:
+        return sum(degrees for _, degrees in parts)
+    below = sum((square / total) ** 2 / degrees for square, degrees in parts)
+    return 1 / below if below > 0 else np.inf
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Independent(Resampled):
+    """S systems under one metric, each scored on units of its own, side by side.
+
+    The units of all are one design `(N,)`; `places` are those of each system.
+    """
+
+    each: tuple[Segments, ...]
+    places: tuple[slice, ...]
+
+    is_paired: ClassVar[bool] = False
+
+    @property
+    def samples(self) -> Sequence[tuple[Segments, slice]]:
+        """The systems, and which units are theirs."""
+        return list(zip(self.each, self.places, strict=True))
+
+    def score(self, totals: Sequence[Floats], where: str) -> Floats:
+        """Return scores of the totals of all blocks, `(..., 1, k)` each."""
+        parts, rest = [], list(totals)
+        for of in self.each:
+            blocks, rest = rest[: len(of.blocks)], rest[len(of.blocks) :]
+            parts.append(of.score(blocks, where))
+        return np.concatenate(parts, axis=-1)
+
+    def influence(self) -> Floats:
+        """Return influence values of all units on every score, `(S, N)`: 0 of other systems'."""
+        values = np.zeros((len(self.each), self.units.n))
+        for i, (of, here) in enumerate(self.samples):
+            values[i, here] = of.influence()[0]
+        return values
+
+    def run_scores(self, i: int) -> tuple[Floats, Floats]:
+        """Return what the system's own units add to its score in each run."""
+        return self.each[i].run_scores(0)
+
+    def differ(self, a: int, b: int) -> tuple[int, float]:
+        """Return how many units two systems have; they limit no degrees of freedom."""
+        return sum(self.each[i].units.n for i in (a, b)), np.inf
+
+    def least(self, a: int, b: int) -> float:
+        """Return the smallest one-sided p-value: the units can be divided in so many ways."""
+        n, n_both = self.each[a].units.n, self.differ(a, b)[0]
+        return 1 / comb(n_both, n) if n_both <= _MOST_DIVIDED else 0.0
+
+    def counted(self, a: int, b: int, influence: Floats) -> Counts | None:
+        """Return what counts the difference of two shares; nothing where scores are none."""
+        first, second = self.each[a].outcomes, self.each[b].outcomes
+        if first is None or second is None or first.scale != second.scale:
+            return None
+        base = first.share_of(influence[self.places[a]])
+        new = second.share_of(influence[self.places[b]])
+        return IndependentShares(first.scale, _welch((base, new)), base, new)
+
+    def check_fits(self, options: Options) -> None:
+        """Refuse options that need systems with the same segments."""
+        why = "needs systems with the same segments, and these are unpaired; leave it out"
+        refuse_options(options, NO_SEGMENTS, why)
+        if options.paired_runs:
+            raise InputError(
+                "is for several runs of systems with the same segments, and these are unpaired",
+                argument="paired_runs",
+            )
+
+    @property
+    def missing(self) -> NDArray[np.int64]:
+        """How many scores each system lacks, and how many it would have, `(S, 2)`."""
+        return np.concatenate([of.missing for of in self.each])
+
+
+def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:
+    """Return systems under one metric side by side, to be drawn in this order."""
+    first, sizes = each[0], [of.units.n for of in each]
+    for of in each:
+        refuse_crossed(of.units, "paired=False")
+    ends = np.cumsum(sizes).tolist()
+    places = tuple(slice(end - n, end) for n, end in zip(sizes, ends, strict=True))
+    blocks = [
+        # Columns that are neighbours are not copied.
+        replace(block, places=here if block.places is ... else here.start + block.places)
+        for of, here in zip(each, places, strict=True)
+        for block in of.blocks
+    ]
+    unseen = None
+    if all(of.unseen is not None for of in each):
+        unseen = np.zeros((len(each), ends[-1]))
+        for i, (of, here) in enumerate(zip(each, places, strict=True)):
+            unseen[i, here] = of.unseen
+    # Settings that differ, as weights of judges, are all in: ``judged:ppi:0.4,judged:ppi:0.5``.
+    settings = zip(*(of.signature.settings for of in each), strict=False)
+    signature = merged([str(of.signature) for of in each])
+    labels = {of.reference_label for of in each}
+    return Independent(
+        name=first.name,
+        metric_name=first.metric_name,
+        systems=tuple(of.systems[0] for of in each),
+        higher_is_better=first.higher_is_better,
+        signature=replace(signature, settings=tuple(",".join(distinct(s)) for s in settings)),
+        reference_label=labels.pop() if len(labels) == 1 else None,
+        units=_design([of.units for of in each], order),
+        unseen=unseen,
+        corrections=tuple(
+            replace(one, metric=f"{one.metric} of {of.systems[0]}")
+            for of in each
+            for one in of.corrections
+        ),
+        undefined=first.undefined,
+        cautions=tuple(dict.fromkeys(one for of in each for one in of.cautions)),
+        blocks=tuple(blocks),
+        each=tuple(each),
+        places=places,
+    )
+
+
+def _design(each: Sequence[Units], order: Sequence[int]) -> Units:
+    """Return the units of all systems, each drawn within its system, and within its strata."""
+    codes: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)] * len(each)
+    n_strata = 0
+    for i in order:
+        strata = each[i].codes
+        codes[i] = n_strata + (np.zeros(each[i].n, dtype=np.intp) if strata is None else strata)
+        n_strata = int(codes[i].max()) + 1
+    sizes = None
+    if any(units.sizes is not None for units in each):
+        ones = [np.ones(u.n, dtype=np.int64) if u.sizes is None else u.sizes for u in each]
+        sizes = np.concatenate(ones)
+    words = zip(*(units.called for units in each), strict=True)
+    unit, segment, part = map(only, words, ("group", "item", "task"))
+    n = sum(units.n for units in each)
+    return Units(n, unit, segment, part, sizes=sizes, codes=np.concatenate(codes))
+
+
+@dataclass(frozen=True, eq=False)
+class Unpaired:
+    """A task, or a total, on which each system has segments of its own.
+
+    `each` are the same of every system alone.
+    """
+
+    each: tuple[Task | Total, ...]
+
+    #: The texts of one system say nothing of those of another.
+    outputs: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
+    is_paired: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """Name of the task, or total."""
+        return self.each[0].name
+
+    @property
+    def total(self) -> str | None:
+        """What a total is; a task is none."""
+        return self.each[0].total
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric, or metrics, of a total."""
+        return self.each[0].metric
+
+    def drawn(self, options: Options) -> list[Drawn]:
+        """Return what is drawn, one a metric; errors name the system.
+
+        Systems are drawn one after the other in the order of what tells their statistics apart, so
+        that neither their names nor the order in which they came change a bit.
+        """
+        by_system: list[list[Segments]] = []
+        identities: list[tuple[int, list[str]]] = []
+        for part in self.each:
+            try:
+                segments = [part.segments()] if isinstance(part, Total) else part.segments()
+            except InputError as error:
+                raise error.within(f"system {part.systems[0]!r}") from None
+            rows = [block.rows for one in segments for block in one.blocks]
+            digests = [sha256(np.ascontiguousarray(x, np.float64).tobytes()) for x in rows]
+            by_system.append(segments)
+            identities.append((segments[0].units.n, [digest.hexdigest() for digest in digests]))
+        order = sorted(range(len(by_system)), key=identities.__getitem__)
+        by_metric = zip(*by_system, strict=True)
+        return from_segments([side_by_side(each, order) for each in by_metric], options)
+
+
+def as_unpaired(
+    hypotheses: Any,
+    references: Any = None,
+    metrics: Metrics | None = None,
+    *,
+    groups: Labels | Mapping[str, Labels] = None,
+    strata: Labels | Mapping[str, Labels] = None,
+    aggregate: Aggregated = "micro",
+    human: object = None,
+    executor: Workers = None,
+) -> Unpaired:
+    """Return the only task of a call whose systems have segments of their own.
+
+    References, people's labels, groups and strata are by system; statistics have one system each.
+    """
+    inputs = inputs_by_system(hypotheses)
+    given = {"references": references, "human": human, "groups": groups, "strata": strata}
+    own = {name: of_systems(value, list(inputs), name) for name, value in given.items()}
+    each = [
+        as_task(
+            value if is_statistics(value) else {name: value},
+            own["references"][name],
+            metrics,
+            groups=own["groups"][name],
+            strata=own["strata"][name],
+            aggregate=aggregate,
+            human=own["human"][name],
+            executor=executor,
+        )
+        for name, value in inputs.items()
+    ]
+    return Unpaired(tuple(each))
+
+
+def inputs_by_system(hypotheses: Any) -> Mapping[str, Any]:
+    """Return outputs, or tables, by the name of their system, before anything takes time."""
+    _refuse_summaries(hypotheses)
+    if not is_statistics(hypotheses):
+        return as_systems(hypotheses)
+    return tables_by_system(
+        [hypotheses] if isinstance(hypotheses, SegmentStatistics) else hypotheses
+    )
+
+
+def _refuse_summaries(value: object) -> None:
+    if maker := maker_of(value):
+        raise InputError(
+            f"needs the statistics of every segment, and {maker.why}; leave it out",
+            argument="paired",
+        )
+
+
+def of_systems(value: Any, names: Sequence[str], argument: str) -> Mapping[str, Any]:
+    """Return what each system has of an argument, whose mapping has them all.
+
+    Nothing, and the name of a label, is the same for all.
+    """
+    if value is None or (isinstance(value, str) and argument != "references"):
+        return dict.fromkeys(names, value)
+    if not isinstance(value, Mapping) or set(value) != set(names):
+        got = ", ".join(map(str, value)) if isinstance(value, Mapping) else type(value).__name__
+        raise InputError(
+            f"must be a mapping with those of each system ({', '.join(names)}), as these are "
+            f"unpaired; got {got}",
+            argument=argument,
+        )
+    return value
+
+
+def tables_by_system(tables: Iterable[SegmentStatistics]) -> dict[str, list[SegmentStatistics]]:
+    """Return the tables of each system, one a metric, all in the order of the first system's."""
+    by_system: dict[str, list[SegmentStatistics]] = {}
+    for table in tables:
+        _refuse_summaries(table)
+        for i, name in enumerate(table.systems):
+            one = table
+            if len(table.systems) > 1:
+                one = replace(table, values=table.values[i : i + 1], systems=(name,))
+            by_system.setdefault(name, []).append(one)
+    (first, metrics), *others = by_system.items()
+    for name, theirs in others:
+        ordered = [
+            next((t for t in theirs if is_same_metric(t.metric, m.metric)), None) for m in metrics
+        ]
+        known = [table for table in ordered if table is not None]
+        if len(known) < len(metrics) or len(theirs) != len(metrics):
+            have = [", ".join(t.metric.name for t in tables) for tables in (metrics, theirs)]
+            raise InputError(
+                f"all systems must have the same metrics, got {have[0]} of {first!r} and "
+                f"{have[1]} of {name!r}"
+            )
+        by_system[name] = known
+    return by_system

@@ -1,1 +1,0 @@
-"""Systems that each have segments of their own."""

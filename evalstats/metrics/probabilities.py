@@ -1,0 +1,317 @@
+"""How well probabilities fit what happens: Brier scores, calibration error, perplexity.
+
+Rows of `Perplexity` and `BitsPerUnit` are what harnesses log: the log-likelihood of a text and its
+words, bytes or tokens. Texts are resampled, not tokens: those of one text depend on each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import as_numbers, as_scores, check_same_index, choice, flag, integer
+from evalstats.errors import InputError
+from evalstats.metrics.base import Floats, Metric, keep, signature_of
+from evalstats.metrics.confusion import Label, as_labels, checked_pair, codes_of
+from evalstats.metrics.ratios import Quotient, ratio, ratio_gradient
+
+#: Probabilities of all classes sum to 1 this nearly, for those that were printed or are float16.
+_TOLERANCE = 1e-3
+#: More bins than this hold nothing.
+_MOST_BINS = 10_000
+#: What a text is divided into; an "item" counts once, whatever its length.
+UNITS = ("word", "byte", "character", "token", "item")
+
+
+def _probabilities(values: object, name: str, n_columns: int | None = None) -> Floats:
+    """Return probabilities `(N,)` or `(N, n_columns)`, or say which is none."""
+    rows = as_scores(values, name) if n_columns is None else as_numbers(values, name, n_columns)
+    for place in np.argwhere((rows < 0) | (rows > 1))[:1].tolist():
+        raise InputError(
+            f"{name}{place} is {rows[tuple(place)]:g}, and a probability must be from 0 to 1; "
+            f"percentages are divided by 100, logits go through a sigmoid or softmax"
+        )
+    return rows
+
+
+@dataclass(frozen=True)
+class Brier(Quotient):
+    r"""Brier score (1950): mean squared distance of probabilities from what happened.
+
+    For two outcomes, :math:`\frac1N \sum_i (p_i - y_i)^2` in [0, 1], with the probability of 1. For
+    K classes, :math:`\frac1N \sum_i \sum_k (p_{ik} - y_{ik})^2` in [0, 2], as Brier wrote it and as
+    lm-evaluation-harness has it (``brier_score``); for two classes that is twice the first.
+
+    Parameters
+    ----------
+    labels : sequence of str or int, optional
+        The K classes, at least 2, in the order of the columns of the probabilities, ``range(K)``
+        say; by default there are two outcomes, 0 and 1.
+
+    Numbers that are no probabilities, and unknown labels, raise an `InputError` in `statistics`.
+
+    Examples
+    --------
+    >>> brier = Brier()
+    >>> print(brier.score(brier.statistics([0.9, 0.2], [1, 0]).sum(axis=0)).round(4))
+    0.025
+    """
+
+    labels: tuple[Label, ...] | None = None
+
+    name = "Brier score"
+    columns = ("squared distance", "count")
+    unsigned = "squares are not"
+    higher_is_better = False
+
+    def __post_init__(self) -> None:
+        if self.labels is not None:
+            keep(self, labels=as_labels(self.labels), entry_depth=1)
+
+    @property
+    def signature(self) -> str:
+        """Identity: how many classes, of which none is left out."""
+        return signature_of(
+            brier="binary" if self.labels is None else f"{len(self.labels)} classes"
+        )
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return `(N, 2)`, squared distance and 1.
+
+        Of N probabilities of outcome 1 and the outcomes, 0 or 1; or of `(N, K)` probabilities of
+        the classes, in rows that sum to 1, and N of the labels.
+        """
+        if self.labels is None:
+            hypotheses, gold = checked_pair(hypotheses, references, "outcomes, 0 or 1")
+            happened = codes_of(gold, (0, 1), "references").astype(np.float64)
+            squared = (_probabilities(hypotheses, "hypotheses") - happened) ** 2
+        else:
+            check_same_index({"hypotheses": hypotheses, "references": references})
+            found = _probabilities(hypotheses, "hypotheses", len(self.labels))
+            _, gold = checked_pair(found, references, "gold labels")
+            codes = codes_of(gold, self.labels, "references")
+            sums = np.sum(found, axis=1)
+            for i in np.flatnonzero(np.abs(sums - 1) > _TOLERANCE)[:1]:
+                raise InputError(
+                    f"hypotheses[{i}] sums to {sums[i]:.6g}, and the probabilities of all classes "
+                    f"must sum to 1; divide each row by its sum, or give all classes"
+                )
+            squared = np.sum((found - np.eye(len(self.labels))[codes]) ** 2, axis=1)
+        return np.stack([squared, np.ones_like(squared)], axis=-1)
+
+
+@dataclass(frozen=True)
+class ECE(Metric):
+    r"""Expected calibration error: how far confidence and accuracy are apart, bin by bin.
+
+    .. math:: \sum_b \frac{n_b}{N} \left| \frac{\text{correct}_b}{n_b}
+              - \frac{\text{confidence}_b}{n_b} \right|
+
+    with bins of equal width (Naeini et al., 2015; Guo et al., 2017), each without its lower edge
+    but the first. Rows are (confidence, correct) pairs; for the probability of an event, its
+    probability and whether it happened.
+
+    Absolute values do not average out: a calibrated system scores above 0, by about
+    :math:`\sqrt{\text{bins} / N}` / 3, and every resample more. The Brier score is a mean.
+
+    Parameters
+    ----------
+    bins : int
+        From 1 to 10,000.
+
+    Confidences outside [0, 1] and answers other than 0 and 1 raise an `InputError` in `statistics`.
+
+    Examples
+    --------
+    >>> ece = ECE(bins=2)
+    >>> rows = ece.statistics([(0.9, 1), (0.8, 0), (0.3, 0), (0.4, 1)])
+    >>> print(ece.score(rows.sum(axis=0)).round(4))
+    0.25
+    """
+
+    bins: int = 15
+
+    name = "ECE"
+    higher_is_better = False
+    uses_references: ClassVar[bool] = False
+    reads_text: ClassVar[bool] = False
+    entry_depth = 1
+
+    def __post_init__(self) -> None:
+        bins, parts = integer(self.bins, "bins", 1, _MOST_BINS), ("count", "confidence", "correct")
+        keep(self, bins=bins, columns=tuple(f"{p} {b}" for b in range(bins) for p in parts))
+
+    @property
+    def signature(self) -> str:
+        """Identity: the number of bins."""
+        return signature_of(ece="width", bins=self.bins)
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return `(N, 3 bins)`: 1, confidence and correct in the item's bin, 0 in the others.
+
+        Rows `(N, 2)` are confidence in [0, 1] and whether the answer is right, 1 or 0.
+        """
+        pairs = _probabilities(hypotheses, "hypotheses", 2)
+        for i in np.flatnonzero((pairs[:, 1] != 0) & (pairs[:, 1] != 1))[:1]:
+            raise InputError(
+                f"hypotheses[{i}] is correct {pairs[i, 1]:g} times; every row must be (confidence, "
+                f"correct), with 1 for a right answer and 0 for a wrong one"
+            )
+        edges = np.linspace(0, 1, self.bins + 1)[1:-1]
+        found = np.zeros((len(pairs), self.bins, 3))
+        place = np.searchsorted(edges, pairs[:, 0])
+        found[np.arange(len(pairs)), place] = np.insert(pairs, 0, 1, axis=1)
+        return found.reshape(len(pairs), -1)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse what is negative, and more confidence or right answers than items."""
+        self._refuse(statistics < 0, "is negative, but items are counted")
+        bins = statistics.reshape(*statistics.shape[:-1], -1, 3)
+        more = np.any(bins[..., 1:] > bins[..., :1], axis=(-2, -1))
+        self._refuse(more, "has more in a bin than its items")
+
+    def _gaps(self, totals: ArrayLike) -> tuple[Floats, Floats]:
+        """Return confidence less right answers of each bin `(..., bins)`, and all items `(...)`."""
+        sums = np.ascontiguousarray(totals, dtype=np.float64)
+        return sums[..., 1::3] - sums[..., 2::3], np.sum(sums[..., 0::3], axis=-1)
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the error, `(..., 3 bins) -> (...)`, in [0, 1]; 0 for no items."""
+        gaps, items = self._gaps(totals)
+        return ratio(np.sum(np.abs(gaps), axis=-1), items, 0.0)
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient, of the shape of ``totals``; 0 by a bin without a gap, a corner."""
+        gaps, items = self._gaps(totals)
+        by_gap, by_items = ratio_gradient(np.sum(np.abs(gaps), axis=-1), items, 1.0)
+        moved = by_gap[..., None] * np.sign(gaps)
+        every = np.broadcast_to(by_items[..., None], gaps.shape)
+        return np.stack([every, moved, -moved], axis=-1).reshape(np.shape(totals))
+
+
+@dataclass(frozen=True)
+class _PerUnit(Quotient):
+    """A function of the mean negative log-likelihood per unit, in nats; of 0 for no units."""
+
+    unit: str = "token"
+    nll: bool = False
+
+    columns = ("negative log-likelihood", "units")
+    unsigned = "likelihoods are at most 1"
+    higher_is_better = False
+    uses_references: ClassVar[bool] = False
+    #: What tables call the score of a unit, and what signatures do.
+    title: ClassVar[str]
+    key: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        choice(self.unit, UNITS, "unit")
+        keep(self, nll=flag(self.nll, "nll"))
+        name = self.title.format(self.unit).removeprefix("item ")
+        keep(self, name=name, entry_depth=int(self.unit != "item"))
+
+    @property
+    def signature(self) -> str:
+        """Identity: what is counted."""
+        return signature_of(**{self.key: self.unit})
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return `(N, 2)`, negative log-likelihood and units; references are not used.
+
+        Rows `(N, 2)` are the log-likelihood (natural logarithm, at most 0; at least 0 with `nll`)
+        and the units (more than 0) of each text; for ``unit="item"`` the log-likelihood alone.
+        """
+        item = self.unit == "item"
+        rows = as_numbers(hypotheses, "log-likelihoods", None if item else 2)
+        rows = np.stack([rows, np.ones_like(rows)], axis=-1) if item else rows
+        sign, kind = (1, "negative log-likelihood") if self.nll else (-1, "log-likelihood")
+        for i in np.flatnonzero(sign * rows[:, 0] < 0)[:1]:
+            raise InputError(
+                f"log-likelihoods[{i}] is {rows[i, 0]:g}, and a {kind} must be at "
+                f"{'least' if self.nll else 'most'} 0; say nll={not self.nll} for numbers of the "
+                f"other sign"
+            )
+        for i in np.flatnonzero(rows[:, 1] <= 0)[:1]:
+            raise InputError(
+                f"log-likelihoods[{i}] has {rows[i, 1]:g} {self.unit}s; every row must be "
+                f"(log-likelihood, number of {self.unit}s) with more than 0: leave empty texts out"
+            )
+        # 0 and not -0 where a text is certain.
+        return np.stack([sign * rows[:, 0] + 0.0, rows[:, 1]], axis=-1)
+
+
+@dataclass(frozen=True)
+class Perplexity(_PerUnit):
+    r"""Perplexity per word, byte, character, token or item.
+
+    .. math:: \exp\left(-\sum_i \ell_i \,/\, \sum_i n_i\right)
+
+    with :math:`\ell_i` the log-likelihood of text i and :math:`n_i` its units (Jelinek et al.,
+    1977). lm-evaluation-harness's ``word_perplexity`` and ``byte_perplexity`` log such rows, its
+    ``perplexity`` is that of items. Models with other tokens compare per word, byte or character.
+
+    Parameters
+    ----------
+    unit : {"token", "word", "byte", "character", "item"}
+        What is counted.
+    nll : bool
+        Whether rows hold *negative* log-likelihoods (losses, summed over the text).
+
+    An unknown unit raises an `InputError`, in `statistics` a wrong sign or a text without units.
+
+    Examples
+    --------
+    >>> perplexity = Perplexity("word")
+    >>> rows = perplexity.statistics([[-100.0, 20], [-50.0, 12]])
+    >>> print(perplexity.score(rows.sum(axis=0)).round(3))
+    108.581
+    """
+
+    title = "{} perplexity"
+    key = "perplexity"
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the perplexity, `(..., 2) -> (...)`, at least 1; 1 for no units.
+
+        Above 700 nats per unit it is no number that doubles hold, and infinite.
+        """
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(super().score(totals)))
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient of the perplexity, `(..., 2) -> (..., 2)`; 0 for no units."""
+        by_mean = super().gradient(totals)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(self.score(totals)[..., None] * by_mean)
+
+
+@dataclass(frozen=True)
+class BitsPerUnit(_PerUnit):
+    r"""Bits per byte, word, character, token or item: the logarithm of perplexity.
+
+    .. math:: -\sum_i \ell_i \,/\, \left(\ln 2 \sum_i n_i\right)
+
+    With the parameters, rows and errors of `Perplexity`. lm-evaluation-harness's ``bits_per_byte``
+    is ``BitsPerUnit("byte")``, the default.
+
+    Examples
+    --------
+    >>> bits = BitsPerUnit("byte")
+    >>> print(bits.score(bits.statistics([[-100.0, 120], [-50.0, 61]]).sum(axis=0)).round(4))
+    1.1956
+    """
+
+    unit: str = "byte"
+    title = "bits per {}"
+    key = "bits"
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return bits per unit, `(..., 2) -> (...)`, at least 0; 0 for no units."""
+        return np.asarray(super().score(totals) / np.log(2))
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient of bits per unit, `(..., 2) -> (..., 2)`; 0 for no units."""
+        return np.asarray(super().gradient(totals) / np.log(2))

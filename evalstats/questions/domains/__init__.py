@@ -1,1 +1,0 @@
-"""Differences within strata, over them, and whether they are alike."""

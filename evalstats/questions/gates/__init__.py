@@ -1,1 +1,0 @@
-"""Is it good enough: a comparison with a limit and a verdict."""

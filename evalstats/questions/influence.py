@@ -1,0 +1,227 @@
+"""Which segments drive a difference, and without which it would turn: `Influence`.
+
+The most influential go first, all at once (Broderick, Giordano and Meager, 2020, "An automatic
+finite-sample robustness metric", arXiv:2011.14999): influence values say which, and the scores of
+the rest are computed, not approximated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.drawn import refuse_fixed
+from evalstats.analysis.scores import Block
+from evalstats.inference.randomisation import tie_tolerance
+from evalstats.resampling.weights import places_of
+from evalstats.results import tabular
+from evalstats.results.convert import Count, FreeText, Level, Share
+from evalstats.results.forms import Result
+from evalstats.results.records import Difference, counted, plural
+from evalstats.results.signatures import part_name
+from evalstats.results.tabular import Column, Table, table_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+#: Units that have to be left, of each stratum.
+_LEAST = 2
+#: Segments of which the table shows text.
+SHOWN = 10
+#: Characters of a text that the table shows.
+_WIDTH = 60
+
+
+@dataclass(frozen=True, repr=False)
+class Influence(Result):
+    """The influence of each segment, or group, on a difference; without which its sign turns.
+
+    Segments go in the order of their influence, and of those that are left scores are computed
+    again. Fewer may do; that many do is certain.
+
+    Attributes
+    ----------
+    metric, system, baseline : str
+        Whose difference it is, system minus baseline.
+    difference, pvalue : float
+        Those of the comparison, of this pair alone.
+    unit : str
+        What has an influence.
+    ids : tuple of str
+        Segments, the most influential first: their `segment_ids`, labels of groups, or numbers
+        from 0.
+    values : tuple of float
+        Influence of each: without it, the difference would be less by about this much (the
+        infinitesimal jackknife; Jaeckel, 1972).
+    sign_without : tuple of str or None
+        Segments that speak most for the better system, the first that have to go until the other is
+        better; `None` where no number of them is enough.
+    texts : tuple of tuple of str
+        Outputs of baseline and system on the first ten, where texts were compared; else empty.
+    n_strata : int or None
+        Where there are strata: two of each always stay.
+    significance_level, higher_is_better, signature, task
+        As of the comparison.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> marks = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 1]}
+    >>> print(es.compare(marks, metrics=es.Mean("marks")).influence()._notes()[0])
+    Without the 1 segment (20 %) that speak most for A, the other is better.
+    """
+
+    metric: str
+    system: str
+    baseline: str
+    difference: float
+    pvalue: Share
+    unit: str
+    ids: tuple[FreeText, ...]
+    values: tuple[float, ...]
+    sign_without: tuple[FreeText, ...] | None
+    significance_level: Level
+    higher_is_better: bool
+    signature: str = ""
+    texts: tuple[tuple[FreeText, FreeText], ...] = ()
+    n_strata: Count | None = None
+    task: str = ""
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the ten most influential segments, or groups, the first on top."""
+        from evalstats.pictures import plots
+
+        return plots.influences(self, SHOWN, ax)
+
+    def _records(self) -> list[dict[str, Any]]:
+        rows = zip(self.ids, self.values, strict=True)
+        return [{self.unit: name, "influence": value} for name, value in rows]
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        places = tabular.decimals(map(abs, self.values[:SHOWN]), digits)
+        columns: list[Column] = [
+            (self.unit, "<", lambda i: self.ids[i]),
+            ("influence", ">", lambda i: tabular.number(self.values[i], places, sign=True)),
+        ]
+        if self.texts:
+            columns += [
+                (self.baseline, "<", lambda i: _line(self.texts[i][0])),
+                (self.system, "<", lambda i: _line(self.texts[i][1])),
+            ]
+        value = tabular.number(self.difference, places, sign=True)
+        n = counted(len(self.ids), self.unit)
+        title = f"{self.name}: {value}, {tabular.p_is(self.pvalue)}, {n}"
+        return [table_of(title, range(len(self.ids[:SHOWN])), columns)]
+
+    @property
+    def name(self) -> str:
+        """Metric and pair, after the task where there is one."""
+        on = f"{self.task}: " if self.task else ""
+        arrow = tabular.direction(self.higher_is_better)
+        return f"{on}{self.metric} {arrow}, {self.system} - {self.baseline}"
+
+    @property
+    def counted_from_0(self) -> bool:
+        """Whether segments are called by their places in a list, of which the first is 0."""
+        return set(self.ids) == set(map(str, range(len(self.ids))))
+
+    def _notes(self) -> list[str]:
+        unit, units = self.unit, plural(self.unit)
+        # Where scores are equal, the direction is that of a greater score.
+        winner = self.system if (self.difference >= 0) == self.higher_is_better else self.baseline
+        if self.difference == 0:
+            found = f"The scores are equal; the rows say what makes {winner} better."
+        elif self.sign_without is None:
+            found = f"{winner} stays better whichever {units} that speak for it are left out."
+        else:
+            n, share = len(self.sign_without), 100 * len(self.sign_without) / len(self.ids)
+            number = f"the {counted(n, unit)} ({share:.2g} %)"
+            found = f"Without {number} that speak most for {winner}, the other is better."
+        kind, stay = part_name([self]) if self.task else "stratum", ""
+        if self.n_strata:
+            stay = f" Two {units} of each of the {counted(self.n_strata, kind)} stay."
+        return [
+            found,
+            f"Without a {unit}, the difference would be smaller by about its influence."
+            + (f" {units.capitalize()} are counted from 0." if self.counted_from_0 else ""),
+            f"{units.capitalize()} are left out in the order of their influence and the rest is "
+            f"scored again (Broderick, Giordano and Meager, 2020); a smaller set may exist.{stay}",
+        ]
+
+
+def _line(text: str) -> str:
+    """Return a text on one line, its end cut off."""
+    line = " ".join(text[: 4 * _WIDTH].split())
+    return line if len(line) <= _WIDTH else line[: _WIDTH - 1].rstrip() + "…"
+
+
+def influence_of(comparison: Comparison, evaluation: Evaluation, d: Difference) -> Influence:
+    """Return the influence of all units on a difference, and without which it would turn."""
+    part, drawn = evaluation.with_segments(d, "influence")
+    refuse_fixed(drawn, "influence")
+    names, outputs = part.unit_names(), part.outputs
+    a, b = (drawn.of.systems.index(name) for name in (d.baseline, d.system))
+    moves = drawn.difference(a, b).influence
+    assert moves is not None
+    sign = -1.0 if d.difference < 0 else 1.0
+    supporters = np.argsort(-sign * moves, kind="stable")
+    strata = drawn.units.strata
+    codes = np.zeros(len(supporters), dtype=np.intp) if strata is None else strata
+    # The last two of each stratum have to stay.
+    stay = [places[-_LEAST:] for places in places_of(codes[supporters])]
+    supporters = np.delete(supporters, np.concatenate(stay))
+    # The scores without the first of them, without the first two, ...
+    segments, n_steps = drawn.segments, len(supporters)
+    steps = np.full(drawn.units.n, n_steps)
+    steps[supporters] = np.arange(n_steps)
+    base, new = segments.aggregate.of_each(
+        _scores_without(block, (a, b), steps[block.places], n_steps) for block in segments.blocks
+    )
+    tie = tie_tolerance(1.0, n_steps + _LEAST) * np.maximum(np.abs(base), np.abs(new))
+    turned = (np.abs(new - base) > tie) & (sign * (new - base) < 0)
+    n_sign = int(np.argmax(turned)) + 1 if np.any(turned) and d.difference else None
+    members = drawn.units.members
+    firsts = range(len(moves)) if members is None else np.unique(members, return_index=True)[1]
+    ids = [names[i] for i in firsts]
+    ranked = np.argsort(-np.abs(moves), kind="stable")
+    both = [outputs[name] for name in (d.baseline, d.system) if members is None and outputs]
+    return Influence(
+        task=d.task,
+        metric=d.metric,
+        system=d.system,
+        baseline=d.baseline,
+        difference=d.difference,
+        pvalue=d.pvalue,
+        unit=drawn.units.unit,
+        ids=tuple(ids[i] for i in ranked),
+        values=tuple(moves[ranked].tolist()),
+        sign_without=None if n_sign is None else tuple(ids[i] for i in supporters[:n_sign]),
+        significance_level=comparison.significance_level,
+        higher_is_better=d.higher_is_better,
+        texts=tuple((both[0][i], both[1][i]) for i in ranked[:SHOWN] if both),
+        n_strata=len(drawn.units.labels) or None,
+        signature=comparison.signature_of(d),
+    )
+
+
+def _scores_without(
+    block: Block, pair: tuple[int, int], steps: NDArray[np.intp], n_steps: int
+) -> Floats:
+    """Return a block's scores of both systems after each step, `(2, n_steps)`.
+
+    Each unit of the block is left out at its step, `(n,)`; those of the last stay.
+    """
+    order = np.argsort(steps)
+    own = steps[order]
+    own = own[own < n_steps]
+    rows = block.rows[list(pair)][:, order[: len(own)]].astype(np.float64)
+    gone = np.concatenate([np.zeros((2, 1, rows.shape[2])), np.cumsum(rows, axis=1)], axis=1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        scores = block.score(block.totals[list(pair), None] - gone)
+    # At the steps of other blocks nothing changes.
+    return np.repeat(scores, np.diff(own, prepend=0, append=n_steps), axis=1)

@@ -1,1 +1,0 @@
-"""Which segments make a difference; claims about several metrics at once."""
