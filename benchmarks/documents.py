@@ -79,7 +79,7 @@ def filled(text: str, results: Results, calibration: Counts) -> str:
 def speed(results: Results, part: str, *also: str) -> str:
     """Return milliseconds, peak MB, and how many times as long peers and perhaps `BEFORE` take."""
     rows = [row for row in results["speed"]["rows"] if row["part"] == part]
-    every = dict.fromkeys(name for row in rows for name in row["seconds"])
+    every = dict.fromkeys([OURS, *(name for row in rows for name in row["seconds"])])
     names = [name for name in every if name != BEFORE or name in also]
     lines = []
     for row in rows:

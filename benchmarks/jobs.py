@@ -221,7 +221,8 @@ def texts_to_answer(name: str) -> Iterator[Job]:
     for test in ("bs", "ar"):
         what = f"{label}, two systems, {B:,} resamples: {test}"
         yield Job(part, what, each(compared, "sacreBLEU", test=test))
-    yield Job(part, f"{label}, interval of one system, {B:,}", each(estimated, "evaluatio"))
+    what = f"{label}, interval of one system, {B:,} resamples"
+    yield Job(part, what, each(estimated, "evaluatio"))
 
 
 def paired_test(
