@@ -185,7 +185,10 @@ def repeat_parameters(app: Any, what: str, name: str, obj: Any, options: Any, li
         match = re.match(r" +As in `(\w+)`", lines[i])
         if not (match and hasattr(evalstats, match[1]) and re.match(r"\w+(, \w+)+$", lines[i - 1])):
             continue
-        known = parameters(inspect.getdoc(getattr(evalstats, match[1])) or "")
+        of_other = (inspect.getdoc(getattr(evalstats, match[1])) or "").splitlines()
+        # What that has of a third is said there.
+        repeat_parameters(app, what, name, obj, options, of_other)
+        known = parameters("\n".join(of_other))
         asked = lines[i - 1].split(", ")
         # What is `metric` there may be `metrics` here.
         repeated = [known.get(x) or _renamed(known, x.rstrip("s"), x) for x in asked]

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import cache, wraps
-from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from unicodedata import category
@@ -65,18 +64,9 @@ def label(value: object, name: str, most: int = MOST_NAME) -> str:
 
 
 def check_names(values: Sequence[str], name: str) -> None:
-    """Check many strings as `label` does, empty ones apart, which are welcome.
-
-    Items of a log are many: plain text is looked at as a whole.
-    """
-    whole = "".join(values)
-    plain = (
-        whole.isascii() and whole.isprintable() and max(map(len, values), default=0) <= MOST_NAME
-    )
-    if not plain or not all(map(str.strip, filter(None, values))):
-        for value in dict.fromkeys(values):
-            if value:
-                label(value, name)
+    """Check many strings as `label` does, empty ones apart, which are welcome."""
+    for value in filter(None, dict.fromkeys(values)):
+        label(value, name)
 
 
 def is_unseen(character: str) -> bool:
@@ -119,13 +109,10 @@ def refuse_masked(value: object, name: str) -> None:
                 f"{name}{masked[0].tolist()} is masked; leave masked entries out, or fill them"
             )
     elif isinstance(value, (list, tuple)):
-        kinds = {kind for kind in set(map(type, value)) if issubclass(kind, _NESTED)}
-        if not any(issubclass(kind, np.ndarray) for kind in kinds):
-            # Most lists of rows have none inside, which their types say in a tenth of the time.
-            inside = chain.from_iterable(row for row in value if type(row) in kinds)
-            kinds = kinds if any(issubclass(x, _NESTED) for x in set(map(type, inside))) else set()
-        for i, item in enumerate(value if kinds else ()):
-            if type(item) in kinds:
+        # Most lists have none inside, as their types say.
+        may_have = any(issubclass(kind, _NESTED) for kind in set(map(type, value)))
+        for i, item in enumerate(value if may_have else ()):
+            if isinstance(item, _NESTED):
                 refuse_masked(item, f"{name}[{i}]")
 
 

@@ -148,7 +148,7 @@ def test_arguments_that_are_like_anothers_are_said_in_full(conf):
         "    One.",
     ]
     conf.repeat_parameters(None, "function", "f", None, None, lines)
-    assert lines[2] == "references"
+    assert lines[2] == "references : sequence, optional"
     assert "metrics : str or Metric, or a list of them, optional" in lines
     assert any("`metric` is understood too" in line for line in lines)
     assert "rng : int or numpy.random.Generator, optional" in lines

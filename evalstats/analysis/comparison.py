@@ -516,8 +516,8 @@ class Comparison(Listed[Difference]):
         ------
         InputError
             For fewer than 2 strata, 2 units in one, or strata that differ in type alone (1 and "1")
-            or are called "micro"; an average over strata; and a comparison of several tasks, of a
-            `Shard` or from JSON.
+            or are called as the total is; an average over strata; and a comparison of several
+            tasks, of a `Shard` or from JSON.
 
         Examples
         --------

@@ -11,7 +11,7 @@ not know. All systems and metrics of a call have the same resamples.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import Any, ClassVar, Protocol
@@ -230,9 +230,6 @@ class Drawn:
     resolution: float = 1.0
     notes: tuple[str, ...] = ()  # what its maker does not know of pairs
     origin: tuple[str, ...] = ()  # sentences on how scores came about
-    _differing: dict[Pair, tuple[int, float]] = field(default_factory=dict, repr=False)
-    #: Of differences that were asked for, which rankings ask for again.
-    spreads: dict[Pair, Spread] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def replicates(self) -> Floats:
@@ -311,9 +308,7 @@ class Drawn:
         if self.differing is not None:
             n = int(self.differing[a, b])
             return n, float(n if self.worth is None else self.worth[a, b])
-        if (a, b) not in self._differing:
-            self._differing[a, b] = self.of.differ(a, b)
-        return self._differing[a, b]
+        return self.of.differ(a, b)
 
     def difference(self, a: int, b: int, share: float = 1.0) -> Effect:
         """Return the score of system b less this share of that of system a."""

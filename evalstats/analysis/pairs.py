@@ -87,12 +87,9 @@ class PairTest:
     @property
     def spread(self) -> Spread:
         """Standard error, factor and degrees of freedom of the difference."""
-        known, pair = self.drawn.spreads, (self.a, self.b)
-        if pair not in known:
-            known[pair] = self.difference.spread
-        return known[pair]
+        return self.difference.spread
 
-    @property
+    @cached_property
     def n_differing(self) -> int:
         """On how many units their statistics differ."""
         return self.drawn.differ(self.a, self.b)[0]

@@ -346,8 +346,9 @@ def meta(
             raise InputError(f"no segment has all scores of {between[i]}; leave one of them out")
         metric, values = _pairwise(kind, pairs, between)
         notes.append(
-            f"p-values: the scores of whole segments change places between two metrics. Intervals "
-            f"are about the mean {metric.name} of test sets of this size, and do not decide."
+            f"For p-values the scores of whole segments change places between two metrics. "
+            f"Intervals are about the mean {metric.name} of test sets of this size, and no verdict "
+            f"rests on them."
         )
     else:
         values, said = _within(kind, pairs, both, names)
@@ -475,8 +476,8 @@ def _within(
         ties = [best_tie(people, of, both) for of in pairs[1:]]
         each = zip(pairs[1:], ties, strict=True)
         found = [accuracy(people, of, both, tie) for of, tie in each]
-        said = ", ".join(f"{tie:.4g} of {name}" for name, tie in zip(names, ties, strict=True))
-        notes.append(f"Differences that count as ties: up to {said}.")
+        said = ", ".join(f"{tie:.4g} ({name})" for name, tie in zip(names, ties, strict=True))
+        notes.append(f"Two outputs tie where their scores differ by at most {said}.")
     else:
         correlation = kendall if kind == "kendall" else pearson
         found = [correlation(people, of) for of in pairs[1:]]

@@ -437,7 +437,7 @@ def plan(
     (100, 131)
     >>> part = [new[i] if i in plan.items else None for i in range(400)]
     >>> print(es.compare(plan.data({"a": a, "new": part})).notes[0])
-    solved: new was run on 100 of 400 items; its difference counts as 132 would (...).
+    solved: new was run on 100 of 400 segments; its difference is as sure as of 132 (...).
     """
     how = choice(how, WAYS, "how")
     is_named = isinstance(earlier, Mapping) or is_statistics(earlier) or hasattr(earlier, "columns")
@@ -835,12 +835,12 @@ class PlanWorth(Correction):
         many = len(self.systems) > 1
         known = self.differences or self.scores
         what = "difference" if self.differences else "score"
-        what = f"their {what}s count" if many else f"its {what} counts"
+        what = f"their {what}s are" if many else f"its {what} is"
         yield (
             f"{self.metric}: {first_few(self.systems, ', ', 3, 'others')} "
             f"{'were' if many else 'was'} run on {self.n_labelled:,} of "
             f"{counted(self.n_items, self.segment)}; "
-            f"{what} as {_span(known)} would (difference estimator, λ = "
+            f"{what} as sure as of {_span(known)} (difference estimator, λ = "
             f"{self.weights[0]:.2f} of earlier systems, {self.weights[1]:.2f} of those run on all)."
         )
 

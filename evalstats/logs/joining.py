@@ -24,12 +24,7 @@ from evalstats.analysis.design import (
 from evalstats.analysis.options import Options, PairOptions, ScoreOptions
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called, choice, flag, listed, plain, shown, taking
-from evalstats.designs.arenas.battles import (
-    ASKED,
-    BattleTable,
-    BradleyTerry,
-    both_bad_notes,
-)
+from evalstats.designs.arenas.battles import ASKED, BattleTable, BradleyTerry, both_bad_notes
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import InputError
 from evalstats.logs.formats import arenas
@@ -51,14 +46,7 @@ from evalstats.logs.missing import (
     without_errors,
 )
 from evalstats.logs.pivot import Pivot, epochs_of, pivots_of, usual_epochs
-from evalstats.logs.reading import (
-    Logs,
-    OneLog,
-    distinguished,
-    places_of,
-    read_several,
-    told_apart,
-)
+from evalstats.logs.reading import Logs, OneLog, distinguished, places_of, read_several, told_apart
 from evalstats.logs.rows import Key, Rows, as_directions, check_patterns, matches, natural
 from evalstats.logs.sources import without_suffix
 from evalstats.metrics import Mean, Ratio
@@ -410,9 +398,7 @@ def _tables(
     return _Tables(tasks, _totals(averages, placed, asked), texts)
 
 
-def _by_task(
-    tables: Mapping[Key, SegmentStatistics],
-) -> dict[str, dict[Key, SegmentStatistics]]:
+def _by_task(tables: Mapping[Key, SegmentStatistics]) -> dict[str, dict[Key, SegmentStatistics]]:
     """Return the tables of each task by key; several filters of the same answers are its metrics.
 
     A total over tasks would count such answers twice; then filters are metrics everywhere.
@@ -674,8 +660,8 @@ def _of_arena(
         # Several battles may share a prompt.
         if plain(name) in ASKED and "" not in of and 1 < n_asked < n:
             notes.append(
-                f"{n:,} battles are of {n_asked:,} different {name}: where another test would have "
-                f'others, these are the units; give groups="{name}".'
+                f"{n:,} battles are of {n_asked:,} different {name}. If another test would have "
+                f'others, these are the units: give groups="{name}".'
             )
             break
     if are_rates:

@@ -23,7 +23,6 @@ from evalstats.text.ids import (
     look_up_ids,
     matches,
     shared_ids,
-    shared_numbers,
     token_segments,
 )
 from evalstats.text.levenshtein import levenshtein
@@ -32,6 +31,7 @@ from evalstats.text.tercom import translation_edits
 from evalstats.text.tokenization import (
     UNSPACED,
     character_blocks,
+    from_lists,
     sacrebleu_version,
     tercom_tokens,
     tokenize_blocks,
@@ -107,16 +107,9 @@ class WER(ErrorRate):
         texts, refs = as_pairs(hypotheses, references)
         if self.tokens == "char":
             hyps, ids = shared_ids(refs, texts, character_blocks, self.lowercase, True)
-            hyps = hyps.take(refs.owner)
         else:
-            # The hypothesis of every reference, and the reference.
-            own = (texts[segment] for segment in refs.owner.tolist())
-            words = [
-                (text.lower().split() if self.lowercase else text.split() for text in side)
-                for side in (own, refs.texts)
-            ]
-            hyps, ids = shared_numbers(*words)
-        edits = levenshtein(hyps, ids)
+            hyps, ids = shared_ids(refs, texts, tokenize_blocks, self.tokens, self.lowercase)
+        edits = levenshtein(hyps.take(refs.owner), ids)
         # Ordered by edits, then by length: lengths are below 2**31.
         best = np.minimum.reduceat(edits << 32 | ids.lengths, refs.first)
         return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
@@ -261,7 +254,8 @@ def token_edits(
     rows = np.zeros((len(refs), 2), dtype=np.int64)
     rows[:, 1] = [len(tokens) for tokens in refs]
     if all(map(is_plain, hyps + refs)):
-        rows[:, 0] = levenshtein(*shared_numbers(hyps, refs))
+        ids, vocabulary = learn_ids([from_lists(refs)])
+        rows[:, 0] = levenshtein(look_up_ids([from_lists(hyps)], vocabulary), ids)
     else:
         pairs = zip(hyps, refs, strict=True)
         rows[:, 0] = [edit_table(matches(hyp, ref))[-1, -1] for hyp, ref in pairs]

@@ -168,6 +168,10 @@ class OverStrata(Several[MeanDifference]):
     def _rows(self) -> Sequence[MeanDifference]:
         return self.means
 
+    def _headline(self) -> str:
+        pairs = distinct(f"{d.system} against {d.baseline}" for d in self.means)
+        return f"{first_few(pairs, ', ')}, over {counted(self.means[0].n_strata, self.by)}"
+
     def _finding(self, row: MeanDifference) -> Finding:
         """Say whether the mean difference is shown, and what another stratum would have."""
         places, level = tabular.decimals([row.standard_error]), tabular.level(self.confidence_level)
@@ -180,8 +184,8 @@ class OverStrata(Several[MeanDifference]):
         if row.kind == "open":
             said = f"No evidence that {row.system} differs from {row.baseline} in {of}"
         line = (
-            f"Mean difference {value}, {level} {ends[0]} to {ends[1]}; in another {self.by} it "
-            f"would be {ends[2]} to {ends[3]}."
+            f"The mean difference is {value}, {level} {ends[0]} to {ends[1]}; in another {self.by} "
+            f"it would be {ends[2]} to {ends[3]}."
         )
         return Finding(said, row.kind, [line])
 

@@ -311,8 +311,8 @@ class Gate(Several[GateCheck]):
         # The largest loss that the data leave possible.
         worst = high if word == "lost" else low.removeprefix("-")
         against = {
-            "passed": f"a loss of {limit} or more is ruled out",
-            "failed": f"more than the {limit} that may be lost",
+            "passed": f"and a loss of {limit} or more is ruled out",
+            "failed": f"which is more than the {limit} that may be lost",
             "undecided": f"but a loss of {worst} is possible, and it has to be less than {limit}",
         }
         level = tabular.level(1 - 2 * self.significance_level)

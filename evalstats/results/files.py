@@ -38,8 +38,9 @@ _STYLE = """<style>
 .evalstats table tbody tr > * { border-bottom: 1px solid rgba(127, 127, 127, 0.3); }
 .evalstats table tr.total > * { font-weight: 600; }
 .evalstats table :not(.total) + tr.total > * { border-top: 2px solid rgba(127, 127, 127, 0.8); }
-.evalstats table .text { text-align: left; white-space: normal; overflow-wrap: break-word;
-  min-width: 6em; max-width: 24em; unicode-bidi: isolate; }
+.evalstats table .text { text-align: left; unicode-bidi: isolate; }
+.evalstats table .long { white-space: normal; overflow-wrap: break-word; min-width: 6em;
+  max-width: 24em; }
 .evalstats p { margin: 0.3em 0; font-size: 0.9em; }
 .evalstats code { font-size: 0.85em; overflow-wrap: anywhere; color: inherit;
   background: transparent; }
@@ -60,6 +61,9 @@ _SIZES = (
     (r"{\footnotesize\setlength{\tabcolsep}{2pt}", 0.86, 4),
 )
 _LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
+#: Characters of text that is broken into lines, and columns of a table that leaves out what can be
+#: spared on a narrow screen.
+_LONG, _WIDE = 32, 7
 #: More notes than these are folded away.
 _OPEN_NOTES = 3
 _HEAD = 'th scope="col"'
@@ -188,6 +192,8 @@ def html_table(table: Table) -> str:
     from evalstats.results import whiskers
 
     forest, n_before = table.forest, len(table.rows) - table.n_totals
+    columns = zip(table.header, *table.rows, strict=True)
+    is_long = [max(map(len, column)) > _LONG for column in columns]
     above, below, rows = "", "", [""] * len(table.rows)
     if forest is not None:
         above, below = whiskers.head(forest), whiskers.axis(forest)
@@ -201,15 +207,16 @@ def html_table(table: Table) -> str:
             own = tag if j else first
             said = verdict(cell) if j else ""
             kinds = ["text"] * (side == "<") + [f"said-{said}"] * bool(said)
-            kinds += ["spare"] * (j in table.spare)
+            kinds += ["long"] * is_long[j] + ["spare"] * (j in table.spare)
             found.append(_tagged(own, cell, kinds))
         if forest is not None:
             found.insert(forest.at, _tagged(tag, drawn, ["drawn"]))
         return f'<tr class="{kind}">{"".join(found)}</tr>' if kind else f"<tr>{''.join(found)}</tr>"
 
+    kinds = ["forest", *(["wide"] * (len(table.header) > _WIDE))] if forest is not None else []
     head = line("", [html(words(name)) for name in table.header], above, _HEAD, _HEAD)
     lines = [
-        _tagged("table", "", ["forest"] * (forest is not None)).removesuffix("</table>"),
+        _tagged("table", "", kinds).removesuffix("</table>"),
         f"<caption>{html(words(table.title))}</caption>",
         f"<thead>{head}</thead>",
         "<tbody>",

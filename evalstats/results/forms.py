@@ -61,7 +61,11 @@ def unsaid(notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
     """Return the notes that say more than a finding."""
     every = [line for finding in findings for line in (finding.said, *finding.lines)]
     said = [line.lower() for line in every if line]
-    return [note for note in notes if not any(line in note.lower() for line in said)]
+    return [
+        note
+        for note in notes
+        if not any(x in note.lower() or note.lower().removesuffix(".") in x for x in said)
+    ]
 
 
 class Result(Record):

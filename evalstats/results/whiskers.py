@@ -18,8 +18,8 @@ _ANCHORS = {"left": "start", "center": "middle", "right": "end"}
 #: `--soft`, `--line` and `--paper`.
 STYLE = """
 .forest td.drawn { position: relative; padding: 0; }
-.forest .drawn { padding-left: 0; padding-right: 0; min-width: 9rem; width: 22rem;
-  max-width: none; text-align: left; }
+.forest .drawn { padding-left: 0; padding-right: 0; min-width: 9rem; max-width: none;
+  text-align: left; }
 .forest td.drawn > svg { position: absolute; inset: 0; width: 100%; height: 100%; }
 .forest svg { overflow: visible; }
 .forest .drawn > svg { stroke: var(--open); fill: var(--paper); stroke-width: 1.5; }
@@ -27,6 +27,7 @@ STYLE = """
 .forest tr.tall { height: 2.6rem; }
 .forest th.drawn > svg, .forest tfoot td.drawn > svg { position: static; display: block;
   width: 100%; height: auto; stroke: none; fill: var(--soft); font-size: 11px; font-weight: 400; }
+.forest tfoot td.drawn > svg { width: 22rem; min-width: 100%; max-width: 100%; }
 .forest tfoot td { border: 0; }
 .forest tfoot line { stroke: var(--soft); stroke-width: 1; }
 .forest .better, .forest .plain { stroke: var(--better); fill: var(--better); }
@@ -49,6 +50,9 @@ STYLE = """
 .forest th.drawn { white-space: normal; }
 .forest .said-better { color: var(--better); font-weight: 600; }
 .forest .said-worse { color: var(--worse); font-weight: 600; }
+@media (max-width: 66rem) {
+  .forest.wide .spare { display: none; }
+}
 @media (max-width: 36rem) {
   .forest .drawn { min-width: 8.5rem; }
   .forest .spare { display: none; }

@@ -11,10 +11,9 @@ define ``__eq__`` alone) or that differ from themselves (NaN) are compared token
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import chain, count, repeat
+from itertools import count, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,28 +109,14 @@ def is_plain(tokens: list[Any]) -> bool:
         return False
 
 
-def shared_numbers(
-    hyps: Iterable[Sequence[Any]], refs: Iterable[Sequence[Any]]
-) -> tuple[Ragged, Ragged]:
-    """Return numbers of the tokens of plain segments, the same for equal tokens of a pair.
-
-    Each pair begins at 0 again, so that its few tokens stay in a core's own cache.
-    """
-    numbers, lengths = array("i"), array("q")
-    for hyp, ref in zip(hyps, refs, strict=True):
-        known: dict[Any, int] = {}
-        numbers.extend(map(known.setdefault, chain(hyp, ref), count()))
-        lengths.extend((len(hyp), len(ref)))
-    both = Ragged(np.asarray(numbers), offsets_of(np.asarray(lengths)))
-    texts = np.arange(len(both))
-    return both.take(texts[::2]), both.take(texts[1::2])
-
-
 def matches(hypothesis: list[Any], reference: list[Any]) -> NDArray[np.bool_]:
     """Return which tokens of two sequences are the same, `(H, R)`."""
     if is_plain(hypothesis) and is_plain(reference):
-        hyp, ref = shared_numbers([hypothesis], [reference])
-        return np.equal.outer(hyp.values, ref.values)
+        known: dict[Any, int] = {}
+        numbers = (
+            [known.setdefault(t, len(known)) for t in side] for side in (hypothesis, reference)
+        )
+        return np.equal.outer(*(np.array(side, dtype=np.int64) for side in numbers))
     same = [[bool(r == h) for r in reference] for h in hypothesis]
     return np.array(same, dtype=np.bool_).reshape(len(hypothesis), len(reference))
 

@@ -260,11 +260,8 @@ def build_index(
         width = min(order - done, fitting)
         last = done + width == order
         keys = _pack(heads, ids, at + done, width, bits)
-        if several or not last:
-            perm = np.argsort(keys)
-            keys, at, source = keys[perm], at[perm], source[perm]
-        else:
-            keys.sort()  # nobody asks for positions: three times as fast
+        perm = np.argsort(keys)
+        keys, at, source = keys[perm], at[perm], source[perm]
         stage, window = _stage(keys, source if several else None, edges, done, width, bits)
         stages.append(stage)
         done += width
@@ -288,18 +285,14 @@ def count_matches(index: NgramIndex, hypotheses: Ragged, *, first: int = 0) -> I
     # Past the end comes the id that no reference has (they have 0 there): nothing matches across.
     ids, text = _padded(hypotheses, index.order, fill=(1 << index.bits) - 1)
     heads = (text + first).astype(np.uint64)
-    at: Index | None = None  # None: every position, which spares the gathers
+    at = np.arange(len(text))
     for stage in index.stages:
         if not len(stage.keys) or not len(heads):
             break
         width = len(stage.numbers)
-        last = stage.done + width == index.order
-        keys = _pack(heads, ids, stage.done if at is None else at + stage.done, width, index.bits)
-        if last:
-            keys.sort()  # so that neighbouring look-ups share the cache
-        else:
-            perm = np.argsort(keys)
-            keys, at = keys[perm], perm if at is None else at[perm]
+        keys = _pack(heads, ids, at + stage.done, width, index.bits)
+        perm = np.argsort(keys)  # so that neighbouring look-ups share the cache
+        keys, at = keys[perm], at[perm]
         # The reference key with the longest common prefix is a neighbour; the XOR tells which.
         right = np.searchsorted(stage.keys, keys)
         left = np.maximum(right - 1, 0)
@@ -309,8 +302,7 @@ def count_matches(index: NgramIndex, hypotheses: Ragged, *, first: int = 0) -> I
         np.minimum(differ, differ_left, out=differ)
         for j in range(width):
             hit = np.flatnonzero(differ < np.uint64(1 << index.bits * (width - 1 - j)))
-            near, differ = near[hit], differ[hit]
-            at = None if last or at is None else at[hit]
+            near, differ, at = near[hit], differ[hit], at[hit]
             number = stage.numbers[j][near]
             counts = np.bincount(number, minlength=len(stage.limits[j]))
             clipped = offsets_of(np.minimum(counts, stage.limits[j]))
@@ -334,12 +326,12 @@ def _padded(texts: Ragged, order: int, *, fill: int) -> tuple[Keys, Index]:
     return ids, np.repeat(np.arange(n), lengths + gap)
 
 
-def _pack(heads: Keys, ids: Keys, at: Index | int, width: int, bits: int) -> Keys:
-    """Pack heads and the ``width`` ids from ``at`` on; an integer means consecutive positions."""
+def _pack(heads: Keys, ids: Keys, at: Index, width: int, bits: int) -> Keys:
+    """Pack heads and the ``width`` ids from ``at`` on."""
     keys: Keys = heads.copy()
     for j in range(width):
         keys <<= np.uint64(bits)
-        keys |= ids[at + j : at + j + len(keys)] if isinstance(at, int) else ids[at + j]
+        keys |= ids[at + j]
     return keys
 
 

@@ -478,7 +478,7 @@ def test_an_order_that_has_to_do_with_difficulty_is_noted(marks):
     test = es.SequentialTest(400, metric=ACC)
     for n in (100, 200):
         test.look(new[:n], easy[:n])
-    assert "shuffle them" in test.result.notes[0]
+    assert "Shuffle them" in test.result.notes[0]
 
 
 def test_looks_in_every_form(marks):

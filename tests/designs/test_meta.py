@@ -107,7 +107,7 @@ def test_ties_are_calibrated_as_by_trying_every_threshold(seed):
 
         best = max(sorted(tried), key=lambda tie: round(accuracy(tie), 12))
         assert score == pytest.approx(accuracy(best), abs=1e-9)
-        assert f"{best:.4g} of" in notes
+        assert f"{best:.4g} (" in notes
 
 
 @pytest.mark.parametrize("measure, peer", [("pearson", "pearsonr"), ("kendall", "kendalltau")])
@@ -202,7 +202,7 @@ def test_tiers_notes_and_forms():
     assert result["again", "near"].pvalue == 1
     assert (result.test, result.adjustment, result.method) == ("ar", "holm", "t")
     assert "outputs are left out" in result.notes[0]
-    assert "do not decide" in result.notes[1]
+    assert "no verdict rests on them" in result.notes[1]
     assert es.Comparison.from_json(result.to_json()).differences == result.differences
     documents = [i // 5 for i in range(400)]
     assert es.meta(human, metrics, groups=documents, n_resamples=9).estimates[0].n_segments == 80

@@ -117,9 +117,9 @@ def test_what_it_is_worth_is_said_before_and_after():
     # What was not run is no label of people.
     assert not any("label" in note for note in result.power(difference=0.05).notes)
     (note,) = result.notes
-    said = float(note.split("counts as ")[1].split(" ")[0].replace(",", ""))
+    said = float(note.split("as sure as of ")[1].split(" ")[0].replace(",", ""))
     assert note.startswith(
-        "solved: new was run on 500 of 2,000 segments; its difference counts as "
+        "solved: new was run on 500 of 2,000 segments; its difference is as sure as of "
     )
     assert 550 < said == pytest.approx(worth, rel=0.02)
     assert plan.worth["solved"].difference == pytest.approx(worth, rel=0.2)
@@ -137,7 +137,7 @@ def test_a_revision_counts_no_fewer_items_than_it_was_run_on():
     new = np.where(np.random.default_rng(5).random(400) < 0.9, old, other)
     plan = es.plan(earlier, metrics=SOLVED, n=100)
     note = es.compare(plan.data({"old": old, "new": of_plan(plan, new)})).notes[0]
-    assert float(note.split("counts as ")[1].split(" ")[0]) >= 99
+    assert float(note.split("as sure as of ")[1].split(" ")[0]) >= 99
 
 
 def test_groups_are_drawn_whole_and_strata_each():

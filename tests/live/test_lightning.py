@@ -181,8 +181,7 @@ OTHERS = ["a b c d", "h g f e", "c c d d", "a a a b"] * 3
 
 @pytest.mark.parametrize("with_ids", [False, True])
 @pytest.mark.parametrize(
-    "options",
-    [{"fast_dev_run": True}, {"limit_val_batches": 2}, {"limit_val_batches": 0.7}],
+    "options", [{"fast_dev_run": True}, {"limit_val_batches": 2}, {"limit_val_batches": 0.7}]
 )
 def test_a_part_of_the_set_is_no_check(module, options, with_ids):
     model, fit, references = module

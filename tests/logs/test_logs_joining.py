@@ -85,14 +85,6 @@ def test_what_a_log_says():
             log(*some)
 
 
-def test_rows_are_selected_by_patterns():
-    found = several()
-    assert found.select(["arc", "mmlu_l*"]).tasks == ("arc", "mmlu_law")
-    assert list(found.select(filter="strict").reported.values()) == [{"A": 0.35}]
-    with pytest.raises(es.InputError, match=r"there is no task 'x\*'; there are arc, mmlu_law"):
-        found.select("x*")
-
-
 def test_missing_items_are_refused_or_left_out():
     part = {name: score for name, score in HUNDRED.items() if name not in ("item 3", "item 50")}
     message = (

@@ -321,8 +321,7 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     (table,) = read(text, labels=["colour", "domain"]).tables.values()
     assert (table.labels["colour"], table.labels["domain"]) == (("red",), ("news",))
     with pytest.raises(
-        es.InputError,
-        match=r"scores.csv: the items have no label 'shape'; they have Domain",
+        es.InputError, match=r"scores.csv: the items have no label 'shape'; they have Domain"
     ):
         read(text, labels="shape")
 

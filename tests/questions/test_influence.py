@@ -151,7 +151,8 @@ def test_ids_and_texts_are_in_the_table_and_the_figure(sample):
     assert (named.ids, named.texts) == (tuple(f"s{i}" for i in found.ids), ())
     pytest.importorskip("matplotlib").use("Agg")
     axes = found.plot()
-    assert [x.get_text() for x in axes.get_yticklabels()] == list(found.ids[:10])
+    names = [x.get_text().partition(":")[0] for x in axes.get_yticklabels()]
+    assert names == list(found.ids[:10])
     assert [bar.get_width() for bar in axes.patches] == list(found.values[:10])
 
 

@@ -329,7 +329,7 @@ def test_notes_say_what_is_not_to_be_trusted():
     assert "made for normal data" in str(es.power(shard))
     assert "normal data" not in str(alike)
     # What is measured is said of t, and of 0/1 scores it is not.
-    assert "(of BLEU, chrF and TER rather 90 %)." in str(alike)
+    assert "of BLEU, chrF and TER they hold in about 90 % of cases." in str(alike)
     assert "how well 500 segments can tell." in str(
         es.power(counted(30, 20, 500), metrics=ACCURACY)
     )

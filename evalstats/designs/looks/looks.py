@@ -245,6 +245,10 @@ class Looks(Several[Look]):
         line = f"{d.metric}: {value}, {self.interval} {low} to {high}."
         return [Finding(said, KINDS.get(last.verdict, "open"), [line])]
 
+    def _headline(self) -> str:
+        d = self.last.difference
+        return f"{d.system} against {d.baseline}: {self.verdict}"
+
     def _forest(self) -> Forest:
         rows = [replace(x.difference, low=x.low, high=x.high) for x in self.looks]
         kinds = [KINDS.get(x.verdict, "open") for x in self.looks]

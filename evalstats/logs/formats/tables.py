@@ -614,7 +614,7 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     graded = [name for name, of in chosen.items() if all(marks(table.cells[c]) for c in of)]
     scores = _Scores(values, are_systems, rows, graded)
     kept = [one for one in _rows(table, scores, labels, roles) if wanted.has(one.key)]
-    unused = [f"column {column!r}, whose part another has" for column in roles.unused]
+    unused = [f"column {column!r}, since another is taken for it" for column in roles.unused]
     said = f", items are {apart}/{roles.segment}" if apart else "" if has_names else BY_PLACE
     return kept, [*unused, *left_out], said
 

@@ -659,12 +659,10 @@ def _pair(
         plan = by_t(drawn.difference(*pair), asked)
         spread = spread_of(drawn, pair, plan.segment)
         plan, of_trials = plan_of_trials(plan, spread, trials, n)
-    found = _record(drawn, plan, n, runs)
-    if drawn.of.corrections and (of_labels := _of_labels(plan, drawn, pair, n)):
-        found = replace(found, of_design=replace(found.of_design, of_labels=of_labels))
+    of_labels = _of_labels(plan, drawn, pair, n) if drawn.of.corrections else None
     base, new = (drawn.of.systems[i] for i in pair)
     observed = float(drawn.scores[pair[1]] - drawn.scores[pair[0]])
-    return replace(found, baseline=base, system=new, observed=observed, of_trials=of_trials)
+    return _record(drawn, plan, n, runs, base, new, observed, of_trials, of_labels)
 
 
 def _alone(
@@ -677,14 +675,22 @@ def _alone(
             f"{drawn.of.systems[0]!r} has the same score on every {drawn.units.unit} under "
             f"{drawn.of.name}: a pilot without variance says nothing of power"
         )
-    found = _record(drawn, plan, n, runs)
-    return replace(
-        found, baseline=f"another, correlation {correlation:g}", system=drawn.of.systems[0]
-    )
+    another = f"another, correlation {correlation:g}"
+    return _record(drawn, plan, n, runs, another, drawn.of.systems[0])
 
 
-def _record(drawn: Drawn, plan: Design, n: int, planned: int | None) -> PairPower:
-    """Return what a design finds on n units of so many runs, without the names of the pair."""
+def _record(
+    drawn: Drawn,
+    plan: Design,
+    n: int,
+    planned: int | None,
+    baseline: str,
+    system: str,
+    observed: float = 0.0,
+    of_trials: TrialPower | None = None,
+    of_labels: LabelPower | None = None,
+) -> PairPower:
+    """Return what a design finds on n units of so many runs."""
     asked, runs = plan.asked, planned or 1
     size = asked.difference
     low, high = plan.bounds()
@@ -707,9 +713,9 @@ def _record(drawn: Drawn, plan: Design, n: int, planned: int | None) -> PairPowe
     sizes = tuple(sorted({n, *_round(least, most)}))
     return PairPower(
         metric=drawn.of.name,
-        baseline="",
-        system="",
-        observed=0.0,
+        baseline=baseline,
+        system=system,
+        observed=observed,
         standard_deviation=plan.deviation(runs),
         **bounds,
         sizes=sizes,
@@ -719,9 +725,11 @@ def _record(drawn: Drawn, plan: Design, n: int, planned: int | None) -> PairPowe
         of_design=DesignPower(
             discordant=plan.discordant if plan.scale and plan.number is None else None,
             number=plan.number,
+            of_labels=of_labels,
             **more,
         ),
         of_runs=None if planned is None else _of_runs(plan, n, planned),
+        of_trials=of_trials,
     )
 
 

@@ -211,7 +211,8 @@ class Ranking(Several[Ranked]):
         ties = "No system ties with the first."
         if self.tied:
             names = ", ".join(self.tied[:_NAMED]) + (", ..." if self.tied[_NAMED:] else "")
-            ties = f"Tied with the first: {len(self.tied)} ({names})."
+            tie = "system ties" if len(self.tied) == 1 else "systems tie"
+            ties = f"{len(self.tied)} {tie} with the first: {names}."
         letters = "Systems that share a letter cannot be told apart"
         if not self.has_letters:
             letters = "Every system of a cluster is better than every system of a later cluster"
@@ -250,7 +251,7 @@ class Ranking(Several[Ranked]):
         line = line or f"It is better than {others}"
         line += f"; {listed(tied, _TOLD)} cannot be told from it" if tied else ""
         if first.low < first.high:
-            line += f". Its true rank is {first.low} to {first.high} ({level})"
+            line += f". The true rank of {first.system} is {first.low} to {first.high} ({level})"
         return [Finding(said, "open" if beaten[:2] == "0 " else "better", [f"{line}."])]
 
     def _headline(self) -> str:
