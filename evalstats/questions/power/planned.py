@@ -383,6 +383,14 @@ class Power(Several[PairPower]):
                 often = often if of.labels_needed else "would not do: let the judge score more."
                 some = f"{of.labels_needed or self.n_segments:,} of {n} (now {of.labelled:,})"
                 lines[0] += f" People's labels of {some} {often}"
+        if self.width is not None:
+            n = (
+                counted(row.of_design.for_width, self.unit)
+                if row.of_design.for_width
+                else f"No number of {self._units}"
+            )
+            level = tabular.level(self.confidence_level)
+            lines.append(f"{n} would give the difference a {level} that is {self.width:g} wide.")
         return Finding(said, lines=lines)
 
     def _curves(self) -> list[Curve]:
@@ -428,7 +436,9 @@ class Power(Several[PairPower]):
         tables, units = [], f"{self.n_segments:,} {self._units}"
         runs = f", {self.n_runs:,} runs (pilot {self.pilot_runs})" if self.n_runs else ""
         runs += f" of {counted(self.n_trials, 'trial')}" if self.n_trials else ""
-        test = f"power {self.target:g} at level {self.significance_level:g}, {self.alternative}"
+        test = f"power {self.target:g} at level {self.significance_level:g}, "
+        two_sided = self.alternative == "two-sided"
+        test += self.alternative if two_sided else f"one-sided ({self.alternative})"
         for metric, some in by_metric(self.pairs).items():
             pairs = [
                 {**vars(pair), **vars(pair.of_design), **vars(pair.of_runs or RunPower())}
