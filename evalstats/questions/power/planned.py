@@ -303,10 +303,8 @@ class Power(Several[PairPower]):
         Of the intervals, which say how well the pilot knows what varies.
     signatures, notes : tuple of str
         As of a `Comparison`, a signature a metric.
-    n_runs, pilot_runs : int or None
-        Runs of each system that are planned, and those of the pilot.
-    n_trials : int or None
-        Trials of an item that are planned.
+    n_runs, pilot_runs, n_trials : int or None
+        Runs of each system that are planned, those of the pilot, and trials of an item.
     price : (float, float) or None
         Of an item, and of a trial of both systems on it.
     n_looks, width : int or None, float or None
@@ -367,10 +365,9 @@ class Power(Several[PairPower]):
         said = f"{about}: {n} find a true difference of {least} {_often(self.target)}"
         lines = []
         if self.difference is not None and row.power is not None:
-            needs = counted(row.needed, self.unit) if row.needed else f"No number of {self._units}"
             lines = [
                 f"A difference of {self.difference:g} would be found {100 * row.power:.0f} % of "
-                f"the time. {needs} would find it {_often(self.target)}."
+                f"the time. {self._number(row.needed)} would find it {_often(self.target)}."
             ]
             if row.of_design.largest:
                 lines[0] += (
@@ -384,14 +381,13 @@ class Power(Several[PairPower]):
                 some = f"{of.labels_needed or self.n_segments:,} of {n} (now {of.labelled:,})"
                 lines[0] += f" People's labels of {some} {often}"
         if self.width is not None:
-            n = (
-                counted(row.of_design.for_width, self.unit)
-                if row.of_design.for_width
-                else f"No number of {self._units}"
-            )
-            level = tabular.level(self.confidence_level)
-            lines.append(f"{n} would give the difference a {level} that is {self.width:g} wide.")
+            level = f"{tabular.level(self.confidence_level)} that is {self.width:g} wide"
+            enough = self._number(row.of_design.for_width)
+            lines.append(f"{enough} would give the difference a {level}.")
         return Finding(said, lines=lines)
+
+    def _number(self, units: int | None) -> str:
+        return counted(units, self.unit) if units else f"No number of {self._units}"
 
     def _curves(self) -> list[Curve]:
         return [self._curve(pairs, of_runs=False) for pairs in by_metric(self.pairs).values()]
