@@ -88,9 +88,9 @@ class Suite:
     ...     tasks[name] = es.extract(marks, metric=es.Mean("acc"))
     >>> result = es.Suite(tasks).compare()
     >>> [d.task for d in result]
-    ['physics', 'law', 'history', 'macro']
+    ['physics', 'law', 'history', 'all 3 tasks']
     >>> result["B"].task, result.estimates["B"].n_segments
-    ('macro', 770)
+    ('all 3 tasks', 770)
     """
 
     @also_called()
