@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.pictures.figures import (
     BLUE,
     GREY,
@@ -188,8 +188,9 @@ def _curve(curve: Curve, ax: Axes | None) -> Axes:
     """Draw lines over a size, with what a plan aims at and where it stands."""
     if len(curve.lines) > len(SERIES):
         raise InputError(
-            f"{len(curve.lines)} pairs are too many lines, {len(SERIES)} is the most; plan with "
-            f"baseline=, or with fewer systems"
+            f"{len(curve.lines)} pairs are too many lines, {len(SERIES)} is the most; give a ",
+            Argument("baseline"),
+            ", or fewer systems",
         )
     axes, (across, up) = own_axes(ax, 2.4), curve.axes
     axes.set_xscale("log")
