@@ -388,7 +388,7 @@ _NEVER = words(
     "rank seed epoch run trial repeat step turn round number size version"
 )
 #: Words of columns of names that do not say what is named, and shorter words for what is.
-_NO_NOUN = words("id ids uid uuid key index name names no number num row rows")
+_NO_NOUN = words("id ids idx uid uuid hash key index name names no number num row rows")
 _NOUNS = words(
     "segment item sample question instance example sentence utterance prompt problem line task "
     "scenario case paragraph document benchmark dataset testset seg s utt doc lp langpair "
@@ -438,7 +438,8 @@ def noun(column: str) -> str:
     name = " ".join(word for word in _WORD.findall(apart) if word not in _NO_NOUN)
     stems = (name.removesuffix(end) for end in ("", "id", "no", "number", "name"))
     stem = next((stem for stem in stems if stem in _NOUNS), name)
-    return _SHORT.get(stem, stem) if 0 < len(stem) <= 30 else "item"
+    is_word = stem.replace(" ", "").isalpha() and len(stem) <= 30
+    return _SHORT.get(stem, stem) if is_word else "item"
 
 
 def is_never(name: str) -> bool:

@@ -152,7 +152,7 @@ def _blocks(table: Table, rows: Sequence[Sequence[str]], room: float) -> tuple[l
     for size in _SIZES:
         begin, share, gap = size
         columns = [
-            column._replace(gap=gap, close=gap, measure=partial(_points, share))
+            column._replace(gap=gap, close=gap, measure=partial(widths.in_points, share=share))
             for column in table.columns(table.rows)
         ]
         blocks, left_out = widths.fitted(columns, table.spare, room, cuts=False)
@@ -174,10 +174,6 @@ def _blocks(table: Table, rows: Sequence[Sequence[str]], room: float) -> tuple[l
     if left_out:
         parts.append(f"% No room for: {', '.join(map(table.called, left_out))}.")
     return parts, max(map(widths.total, blocks))
-
-
-def _points(share: float, text: str) -> float:
-    return share * widths.in_points(text)
 
 
 def verdict(cell: str) -> str:
