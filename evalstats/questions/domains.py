@@ -551,7 +551,7 @@ def _error(d: Difference, confidence_level: float) -> tuple[float, float]:
 def heterogeneity_notes(comparison: Comparison) -> list[str]:
     """Say which differences differ between strata, or that there is no evidence of it."""
     try:
-        tests = comparison.heterogeneity()
+        found = comparison.heterogeneity()
     except InputError:
         return []
     # As the table has them, which may show the better system first.
@@ -561,7 +561,7 @@ def heterogeneity_notes(comparison: Comparison) -> list[str]:
         test
         if (test.metric, test.system, test.baseline) in shown
         else replace(test, system=test.baseline, baseline=test.system)
-        for test in tests
+        for test in found
     ]
     level = comparison.significance_level
     sure, kinds = [test for test in tests if test.pvalue <= level], plural(tests[0].kind)
