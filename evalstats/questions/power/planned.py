@@ -378,6 +378,11 @@ class Power(Several[PairPower]):
                     f"{row.of_design.expected:,} on average if there is that difference (levels "
                     f"after O'Brien and Fleming, 1979)."
                 )
+            if of := row.of_design.of_labels:
+                often = f"would find it {_often(self.target)}."
+                often = often if of.labels_needed else "would not do: let the judge score more."
+                some = f"{of.labels_needed or self.n_segments:,} of {n} (now {of.labelled:,})"
+                lines[0] += f" People's labels of {some} {often}"
         if self.width is not None:
             n = (
                 counted(row.of_design.for_width, self.unit)
@@ -599,22 +604,6 @@ def assumptions(
             f"{', '.join(counted)}: McNemar's test of 0/1 scores is planned. It assumes that as "
             f"large a share of {units} differs as in the pilot; the intervals are about that share."
         )
-    for p in result:
-        of, size = p.of_design.of_labels, result.difference
-        if of is None or size is None:
-            continue
-        found = f"a difference of {size:g} between {p.system} and {p.baseline} is found with power "
-        found += f"{result.target:g}"
-        if of.labels_needed is None:
-            yield (
-                f"{p.metric}: people's labels of all {result.n_segments:,} {units} would not do: "
-                f"let the judge score more, so that {found}."
-            )
-        else:
-            yield (
-                f"{p.metric}: with labels of {of.labels_needed:,} {units} (now {of.labelled:,}) of "
-                f"{result.n_segments:,}, {found}."
-            )
     if any(p.minimum is None for p in result):
         yield f'"none" means that so few {units} find no difference with this power.'
     if result.n_runs and result.difference is not None and any(p.needed is None for p in result):

@@ -554,12 +554,7 @@ def least_of(evaluation: Evaluation, d: Difference, level: float, target: float)
     (drawn,), options = _pilot(evaluation, [d]), evaluation.options
     _check(drawn)
     names, runs = drawn.of.systems, drawn.runs
-    asked = Question(
-        level=level,
-        target=target,
-        confidence_level=options.confidence_level,
-        alternative=options.alternative,
-    )
+    asked = Question(level, target, options.confidence_level, options.alternative)
     plan = designed(drawn, (names.index(d.baseline), names.index(d.system)), asked)
     return plan.least(drawn.units.n, len(runs[0][0].scores) if runs else 1)
 
