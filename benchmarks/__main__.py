@@ -12,16 +12,15 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import before, cost, documents, patience, programs, speed
+from benchmarks import cost, documents, patience, speed
 from benchmarks.calibration.__main__ import main as calibration
-from benchmarks.measure import best_times, machine
+from benchmarks.measure import machine
 
-Row = dict[str, Any]
-PARTS = ("speed", "programs", "cost", "patience", "calibration")
+PARTS = ("speed", "cost", "patience", "calibration")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -33,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--quick", action="store_true", help="two minutes, from the sample")
-    parser.add_argument("--repeats", type=int, default=5, help="the best of so many (default 5)")
+    parser.add_argument("--repeats", type=int, default=3, help="the best of so many (default 3)")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.parts) - set(PARTS))
     if unknown:
@@ -41,16 +40,12 @@ def main(arguments: list[str] | None = None) -> int:
     parts = options.parts or PARTS
     results = documents.load()
     print(machine())
-    if "programs" in parts:
-        results["programs"] = part(_programs(options.quick))
     if "speed" in parts:
-        repeats = 1 if options.quick else options.repeats
-        results["speed"] = part(_speed(options.quick, repeats))
-        results["before"] = part(_before(repeats))
+        results["speed"] = part(speed.rows(options.quick, 1 if options.quick else options.repeats))
     if "cost" in parts:
         results["cost"] = {"machine": machine(), "tables": cost.tables(options.quick)}
     if "patience" in parts:
-        results["patience"] = part(_patience(options.quick))
+        results["patience"] = part(patience.rows(options.quick))
     failed = _calibration(options.quick) if "calibration" in parts else 0
     if not options.quick:
         documents.save(results)
@@ -58,36 +53,13 @@ def main(arguments: list[str] | None = None) -> int:
     return failed
 
 
-def part(rows: Iterable[Row]) -> Row:
-    """Measure rows, and name the machine."""
-    return {"machine": machine(), "rows": list(rows)}
-
-
-def _programs(quick: bool) -> Iterator[Row]:
-    for what, usage in programs.usages(quick):
-        print(f"{what}: {usage.seconds:.2f} s, {usage.megabytes:,.0f} MB", flush=True)
-        yield {"what": what, **usage._asdict()}
-
-
-def _speed(quick: bool, repeats: int) -> Iterator[Row]:
-    for question in speed.questions(quick):
-        times = best_times(question.runs, repeats)
-        shown = ", ".join(f"{who} {1000 * seconds:,.1f} ms" for who, seconds in times.items())
-        print(f"{question.part}: {question.what}: {shown}", flush=True)
-        yield {"part": question.part, "what": question.what, "seconds": times}
-
-
-def _before(repeats: int) -> Iterator[Row]:
-    for row in before.rows(repeats):
-        shown = ", ".join(f"{who} {1000 * s:,.4g} ms" for who, s in row["seconds"].items())
-        print(f"{row['what']}: {shown}", flush=True)
-        yield row
-
-
-def _patience(quick: bool) -> Iterator[Row]:
-    for row in patience.rows(quick):
-        print(f"{row['what']}: found in {row['found']} of {row['runs']} runs", flush=True)
-        yield row
+def part(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Measure rows, print each, and name the machine."""
+    kept = []
+    for row in rows:
+        print("; ".join(f"{key}: {value}" for key, value in row.items()), flush=True)
+        kept.append(row)
+    return {"machine": machine(), "rows": kept}
 
 
 def _calibration(quick: bool) -> int:

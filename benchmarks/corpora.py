@@ -13,7 +13,6 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from sacrebleu.utils import SACREBLEU_DIR
 
 from evalstats.data import load_sample
 
@@ -62,6 +61,11 @@ def corpus(name: str = "wmt22/en-de") -> tuple[str, dict[str, list[str]], list[s
     return found.label, found.systems, found.references
 
 
+def lengthened(source: list[str], n: int) -> list[str]:
+    """Return n different texts: the vocabulary grows as that of real text does (Heaps, 1978)."""
+    return [f"{source[i % len(source)]} {int(i**0.7)}" for i in range(n)]
+
+
 @lru_cache
 def published(name: str, metric: str) -> tuple[list[str], NDArray[np.float64], list[str]]:
     """Return systems, their scores (S, N) on the paragraphs that all have, and the documents."""
@@ -98,6 +102,8 @@ def _files(name: str) -> tuple[dict[str, Path], Path, Path | None] | None:
 
 
 def _downloads(year: str, pair: str) -> tuple[dict[str, Path], Path, Path | None] | None:
+    from sacrebleu.utils import SACREBLEU_DIR
+
     paths = Path(SACREBLEU_DIR, year).glob(f"{year}.{pair}.*")
     fields = {path.name.removeprefix(f"{year}.{pair}."): path for path in paths}
     references = [fields[field] for field in sorted(fields) if field.startswith("ref")]

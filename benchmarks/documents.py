@@ -1,11 +1,10 @@
-"""The results of speed, programs, cost and patience, and the documents that are filled from them.
+"""The results of speed, cost and patience, and the documents that are filled from them.
 
     <!-- measured: speed :: texts to answer -->
     <!-- end -->
 
-A table is `speed` with a part, `programs`, `patience`, or `growth` and `cost` with metrics or an
-axis. `took` is one row of `speed`, in a sentence. The marks of calibration are filled too: `python
--m benchmarks` and one test hold all documents.
+A table is `speed` with a part (and "ac87f25"), `patience`, or `growth` and `cost` with metrics or
+an axis; `took` is one row of `speed`, in a sentence. The marks of calibration are filled too.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from typing import Any
 
 from benchmarks.calibration import tables
 from benchmarks.calibration.runner import Counts
-from benchmarks.measure import ROOT
+from benchmarks.measure import BEFORE, ROOT
 
 RESULTS = Path(__file__).with_name("results.json")
 _PART = re.compile(r"<!-- (measured|calibration): (.*?) -->.*?<!-- end -->", re.DOTALL)
@@ -77,59 +76,32 @@ def filled(text: str, results: Results, calibration: Counts) -> str:
     return _PART.sub(part, text)
 
 
-def speed(results: Results, part: str) -> str:
-    """Return the milliseconds of a part, and how many times as long the peers take."""
+def speed(results: Results, part: str, *also: str) -> str:
+    """Return milliseconds, peak MB, and how many times as long peers and perhaps `BEFORE` take."""
     rows = [row for row in results["speed"]["rows"] if row["part"] == part]
-    peers = list(dict.fromkeys(x for row in rows for x in row["seconds"] if x != OURS))
+    every = dict.fromkeys([OURS, *(name for row in rows for name in row["seconds"])])
+    names = [name for name in every if name != BEFORE or name in also]
     lines = []
     for row in rows:
-        ours = row["seconds"][OURS]
-        cells = [_digits(1000 * ours)]
-        for name in peers:
-            took = row["seconds"].get(name)
-            cells.append(f"{_digits(1000 * took)} ({_digits(took / ours)} ×)" if took else "")
-        lines.append([row["what"], *cells])
-    return tables.markdown(["milliseconds", OURS, *peers], lines)
+        times, cells = row["seconds"], dict.fromkeys(names, "")
+        for name in times.keys() & cells.keys():
+            s = times[name]
+            cells[name] = f"{_digits(1000 * s)} ms, {_digits(row['megabytes'][name])} MB"
+            cells[name] += f" ({_digits(s / times[OURS])} ×)" if name != OURS else ""
+        lines.append([row["what"], *cells.values()])
+    return tables.markdown(["", *names], lines)
 
 
-def took(results: Results, what: str, peer: str) -> str:
-    """Return what a row of `speed` took here and there, as words: "0.09 s, and 4.9 s"."""
-    (row,) = (row for row in results["speed"]["rows"] if row["what"] == what)
-    ours, theirs = row["seconds"][OURS], row["seconds"][peer]
-    return f"{ours:.1g} s, and {theirs:.2g} s"
-
-
-def programs(results: Results) -> str:
-    """Return what whole programs took."""
-    rows = results["programs"]["rows"]
-    return tables.markdown(
-        ["", "seconds", "processor seconds", "peak MB"],
-        [
-            [x["what"], *(_digits(x[key]) for key in ("seconds", "processor", "megabytes"))]
-            for x in rows
-        ],
-    )
-
-
-def before(results: Results) -> str:
-    """Return processor time and memory of jobs, of an earlier commit and of peers as well."""
-    rows = [row for row in results["before"]["rows"] if "grows" not in row]
-    names = list(dict.fromkeys([OURS, *(name for row in rows for name in row["seconds"])]))
-    lines = []
-    for row in rows:
-        ours = row["seconds"][OURS]
-        cells = {
-            name: f"{_digits(1000 * s)} ms, {_digits(row['megabytes'][name])} MB"
-            + (f" ({_digits(s / ours)} ×)" if name != OURS else "")
-            for name, s in row["seconds"].items()
-        }
-        lines.append([row["what"], *(cells.get(name, "") for name in names)])
-    return tables.markdown(["processor time, peak memory", *names], lines)
+def took(results: Results, what: str, *names: str) -> str:
+    """Return what a row of `speed` took each, as words: "0.09 s, and 4.9 s"."""
+    (row,) = (row for row in results["speed"]["rows"] if row["what"].endswith(what))
+    seconds = [row["seconds"][name] for name in names]
+    return ", and ".join(f"{s:.2g} s" if s >= 0.05 else f"{1000 * s:.2g} ms" for s in seconds)
 
 
 def linear(results: Results) -> str:
     """Return how processor time grows with what there is, and the exponent of that."""
-    rows = [row for row in results["before"]["rows"] if "grows" in row]
+    rows = [row for row in results["speed"]["rows"] if row["part"] == "growth"]
     lines = []
     for few, many in zip(rows[::2], rows[1::2], strict=True):
         times = few["seconds"][OURS], many["seconds"][OURS]
@@ -187,8 +159,6 @@ KINDS: dict[str, Callable[..., str]] = {
     "machine": lambda results, part: results[part]["machine"],
     "speed": speed,
     "took": took,
-    "programs": programs,
-    "before": before,
     "linear": linear,
     "growth": growth,
     "cost": cost,

@@ -8,9 +8,6 @@ statistics mixed in that proportion. The score is the same at all checks, or it 
 - *steadily*: by so many points from the first check to the last, the same at each.
 
 Each run draws its segments anew, with replacement.
-
-    python -m benchmarks patience                # all rows, a quarter of an hour; results.json
-    python -m benchmarks patience --quick        # three runs a row, from the bundled sample
 """
 
 from __future__ import annotations

@@ -299,7 +299,9 @@ class Drawn:
         ]
 
     def _replicates_of(self, systems: int | list[int]) -> Draws:
-        return Draws(self.draws.n, lambda: self.replicates[systems])
+        # Nothing of this may hold the whole, or both stay in memory until a collection.
+        draws = self.draws
+        return Draws(draws.n, lambda: draws.values[systems])
 
     def differ(self, a: int, b: int) -> tuple[int, float]:
         """Return on how many units two systems differ, and what these are worth."""

@@ -77,8 +77,8 @@ def errors_within(drawn: Drawn, options: Options) -> Errors | None:
         else:
             # Both with the same rows of weights, which take as long to draw.
             both = _totals(drawn, options, np.concatenate([values, squares]))
-            of_values, variance = np.split(both, [len(values)])
-            sums.append(of_values)
+            sums.append(both[: len(values)].copy())
+            variance = both[len(values) :]
         variance -= np.square((sums[0][second] - sums[0][first]) / scale) / units.n
         return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * (scale * unit))
 
@@ -93,8 +93,10 @@ def _totals(drawn: Drawn, options: Options, values: Floats) -> Floats:
     whole, steps = _whole_numbers((values - least).T)
     rows, n_resamples = rows_of(drawn.units, options.seed), drawn.draws.n
     totals = weighted_totals(rows, whole, n_resamples, options.executor)
-    moved = (totals - np.sum(whole, axis=0)) * steps
-    return np.asarray(moved.T + np.sum(values, axis=1, keepdims=True))
+    totals -= np.sum(whole, axis=0)
+    totals *= steps
+    totals += np.sum(values, axis=1)
+    return np.asarray(totals.T)
 
 
 def _within_strata(

@@ -250,6 +250,10 @@ def segments_of(
 ) -> Segments:
     """Return the segments of a table under its metric, which tables of results call `name`."""
     metric, tag = table.metric, aggregate.tag
+    # What was seen in texts, and whether the metric suits the language of the task.
+    said = [one for name in ("", *table.systems) for one in table.cautions.get(name, ())]
+    if why := metric.unsuited(target_language(task)):
+        said.insert(0, f"{metric.name}: {why}.")
     are_shares = metric.outcome_columns() is not None
     signature = MetricSignature.of(table.metric_signature)
     of_units = table if units.members is None else table.grouped(units.members)
@@ -285,16 +289,8 @@ def segments_of(
         blocks=blocks,
         aggregate=applied,
         answers=table.answers,
-        cautions=_cautions(table, task),
+        cautions=tuple(Caution(one, "texts") for one in distinct(said)),
     )
-
-
-def _cautions(table: SegmentStatistics, task: str) -> tuple[Caution, ...]:
-    """Return what was seen in texts, and whether the metric suits the language of the task."""
-    said = [one for name in ("", *table.systems) for one in table.cautions.get(name, ())]
-    if why := table.metric.unsuited(target_language(task)):
-        said.insert(0, f"{table.metric.name}: {why}.")
-    return tuple(Caution(one, "texts") for one in distinct(said))
 
 
 def _with_singles_joined(

@@ -88,9 +88,9 @@ class Suite:
     ...     tasks[name] = es.extract(marks, metric=es.Mean("acc"))
     >>> result = es.Suite(tasks).compare()
     >>> [d.task for d in result]
-    ['physics', 'law', 'history', 'macro']
+    ['physics', 'law', 'history', 'all 3 tasks']
     >>> result["B"].task, result.estimates["B"].n_segments
-    ('macro', 770)
+    ('all 3 tasks', 770)
     """
 
     @also_called()
@@ -135,7 +135,9 @@ class Suite:
         groups and strata are by system.
         """
         if not paired:
-            return cls._unpaired(tasks, aggregate, groups, strata, notes)
+            from evalstats.designs.unpaired import suite_of_each
+
+            return suite_of_each(tasks, aggregate, groups, strata, notes)
         if len(tasks) > 1:
             if strata is not None:
                 raise InputError(
@@ -162,36 +164,6 @@ class Suite:
             else part
             for part in suite.parts
         ]
-        return suite
-
-    @classmethod
-    def _unpaired(
-        cls,
-        tasks: Tables,
-        aggregate: Aggregated | None,
-        groups: Groups,
-        strata: Labels,
-        notes: Sequence[str],
-    ) -> Suite:
-        """Return the suites of each system alone, side by side."""
-        from evalstats.designs.unpaired import Unpaired, of_systems, tables_by_system
-
-        by_task = {name: tables_by_system(tables) for name, tables in tasks.items()}
-        suite = cls.__new__(cls)
-        suite.tasks, suite.groups = {name: list(of) for name, of in tasks.items()}, {}
-        suite.notes, suite.systems = tuple(notes), tuple(next(iter(by_task.values())))
-        of_groups = of_systems(groups, suite.systems, "groups")
-        of_strata = of_systems(strata, suite.systems, "strata")
-        each = [
-            cls.of(
-                {name: own[system] for name, own in by_task.items()},
-                aggregate,
-                of_groups[system],
-                of_strata[system],
-            )
-            for system in suite.systems
-        ]
-        suite.parts = [Unpaired(parts) for parts in zip(*(one.parts for one in each), strict=True)]
         return suite
 
     @also_called(_UNKNOWN, seed="rng")

@@ -146,7 +146,7 @@ def against(of: Segments, bound: Bound) -> Against:
         low, high = 0.0, of.outcomes.scale
     if not low < bound.number < high:
         raise InputError(
-            f"must be between {low:g} and {high:g}, the bounds of {of.metric_name}; got "
+            f"must be above {low:g} and below {high:g}, the bounds of {of.metric_name}; got "
             f"{bound.number:g}",
             argument=bound.argument,
         )

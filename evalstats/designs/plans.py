@@ -348,7 +348,7 @@ class Plan(Several[LeftOut]):
     def _said(self) -> list[str]:
         n = f"{len(self.drawn):,} of {self.n_items:,} items"
         if not self.worth:
-            return [f"An only earlier system does not tell what {n} count as."]
+            return [f"One earlier system alone does not tell what {n} count as."]
         return [
             f"{name}: {n} count as {worth.difference:,.0f} for the difference from a system that "
             f"is run on all, and as {worth.score:,.0f} for a score."
@@ -437,7 +437,7 @@ def plan(
     (100, 131)
     >>> part = [new[i] if i in plan.items else None for i in range(400)]
     >>> print(es.compare(plan.data({"a": a, "new": part})).notes[0])
-    solved: new was run on 100 of 400 items; its difference counts as 132 would (...).
+    solved: new was run on 100 of 400 segments; its difference is as sure as of 132 (...).
     """
     how = choice(how, WAYS, "how")
     is_named = isinstance(earlier, Mapping) or is_statistics(earlier) or hasattr(earlier, "columns")
@@ -467,8 +467,8 @@ def plan(
     codes = np.zeros(units.n, np.intp) if units.strata is None else units.strata
     got = drawn(chances, codes, np.random.default_rng(seed))
     whole, within = (() if of is None else tuple(map(str, of)) for of in (of_groups, of_strata))
-    few = FEW if units.members is None else FEW_GROUPS
-    rough = f"{counted(len(got), units.unit)} drawn: below {few}, intervals and p-values are rough."
+    few, unit = (FEW, "item") if units.members is None else (FEW_GROUPS, units.unit)
+    rough = f"{counted(len(got), unit)} drawn: below {few}, intervals and p-values are rough."
     return Plan(
         drawn=tuple(np.flatnonzero(np.isin(members, got)).tolist()),
         n_items=n_items,
@@ -530,10 +530,10 @@ def _left_out(
     # What rounding leaves of no variance.
     nothing = (1e-12 * float(np.max(np.abs(metric.score(np.sum(values, axis=1)))))) ** 2
     if not np.any(np.sum((added - added[0]) ** 2, axis=1) > nothing):
-        alike = "have the same score on every item, or are identical"
         raise InputError(
-            f"{alike}, under {metric.name}: what does not vary says nothing of what a plan is "
-            f"worth; give systems that differ",
+            f": the systems have the same score on every item, or are identical, under "
+            f"{metric.name}: what does not vary says nothing of what a plan is worth; give systems "
+            f"that differ",
             argument="earlier",
         )
     for i, system in enumerate(table.systems):

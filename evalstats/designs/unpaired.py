@@ -21,6 +21,7 @@ from evalstats.analysis.design import Aggregated, Labels, Units, refuse_crossed
 from evalstats.analysis.drawn import NO_SEGMENTS, Drawn, from_segments, maker_of, refuse_options
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Counts, Resampled, Segments, Share
+from evalstats.analysis.suite import Suite
 from evalstats.analysis.tasks import Task, Total, as_task, is_statistics
 from evalstats.errors import InputError
 from evalstats.inference import student
@@ -411,3 +412,30 @@ def tables_by_system(tables: Iterable[SegmentStatistics]) -> dict[str, list[Segm
             )
         by_system[name] = known
     return by_system
+
+
+def suite_of_each(
+    tasks: Mapping[str, Sequence[SegmentStatistics]],
+    aggregate: Aggregated | None,
+    groups: Any,
+    strata: Labels,
+    notes: Sequence[str],
+) -> Suite:
+    """Return the suites of each system alone, side by side."""
+    by_task = {name: tables_by_system(tables) for name, tables in tasks.items()}
+    suite = Suite.__new__(Suite)
+    suite.tasks, suite.groups = {name: list(of) for name, of in tasks.items()}, {}
+    suite.notes, suite.systems = tuple(notes), tuple(next(iter(by_task.values())))
+    of_groups = of_systems(groups, suite.systems, "groups")
+    of_strata = of_systems(strata, suite.systems, "strata")
+    each = [
+        Suite.of(
+            {name: own[system] for name, own in by_task.items()},
+            aggregate,
+            of_groups[system],
+            of_strata[system],
+        )
+        for system in suite.systems
+    ]
+    suite.parts = [Unpaired(parts) for parts in zip(*(one.parts for one in each), strict=True)]
+    return suite

@@ -7,13 +7,14 @@ error of a probability below one half is at most 1e-13, about that of SciPy's.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, erfc, exp, gamma, inf, isinf, log, log1p, log2, pi, sqrt
+from math import ceil, erfc, exp, gamma, inf, isinf, isnan, log, log1p, log2, nan, pi, sqrt
+from statistics import NormalDist
 
 import numpy as np
 
 #: What is smaller than this share of a sum does not change it.
 _NOTHING = 2.0**-54
-_ROOT_HALF = sqrt(0.5)
+_ROOT_HALF, _NORMAL = sqrt(0.5), NormalDist()
 #: Smaller probabilities have fewer digits than others.
 _LEAST = 1e-290
 
@@ -29,24 +30,9 @@ def normal_quantile(p: float) -> float:
     >>> round(normal_quantile(0.025), 6)
     -1.959964
     """
-    if p > 0.5:
-        return -normal_quantile(1 - p)
-    if p <= 0:
-        return -inf
-    if p < _LEAST:
-        # exp(x²/2) may be no number.
-        from scipy.special import ndtri
-
-        return float(ndtri(p))
-    # Within 4.5e-4 (Abramowitz and Stegun, 1964, 26.2.23), made exact by two of Halley's steps.
-    r = sqrt(-2 * log(p))
-    x = (2.515517 + r * (0.802853 + r * 0.010328)) / (
-        1 + r * (1.432788 + r * (0.189269 + r * 0.001308))
-    ) - r
-    for _ in range(2):
-        step = (normal_cdf(x) - p) * sqrt(2 * pi) * exp(x * x / 2)
-        x -= step / (1 + x * step / 2)
-    return x
+    if 0 < p < 1:
+        return _NORMAL.inv_cdf(p)
+    return nan if isnan(p) else inf if p > 0 else -inf
 
 
 @lru_cache(1024)
@@ -117,7 +103,7 @@ def t_quantile(p: float, degrees: float) -> float:
     if p > 0.5:
         return -t_quantile(1 - p, degrees)
     x = normal_quantile(p)
-    if isinf(degrees) or isinf(x):
+    if isinf(degrees) or isinf(x) or x == 0:
         return x
     # The tail's first term is all there is of it where x² is beyond 10^16 times the degrees.
     size = log(_highest(degrees)) + (degrees - 1) / 2 * log(degrees) - log(p)
@@ -150,15 +136,15 @@ def noncentral_t_above(critical: float, shift: float, degrees: float) -> float:
         return 1.0
     # Half a step from 0 to 1 of Φ, at most.
     steepest = 5.0 if shift <= 5 else 2.0 ** ceil(log2(shift))
-    roots, weights = _chi(degrees, 0.4 / steepest)
     near, far = -shift * _ROOT_HALF, critical * _ROOT_HALF
-    return sum([w * erfc(near + far * s) for w, s in zip(weights, roots, strict=True)]) / 2
+    return sum([w * erfc(near + far * s) for s, w in _chi(degrees, 0.4 / steepest)]) / 2
 
 
 @lru_cache(64)
-def _chi(degrees: float, most: float) -> tuple[list[float], list[float]]:
+def _chi(degrees: float, most: float) -> list[tuple[float, float]]:
     """Return roots of a χ² over its degrees of freedom, evenly apart in logs, and their weights."""
     width = 1 / sqrt(2 * degrees)
     logs = np.arange(-7 * width - 30 / degrees, 7 * width, min(0.6 * width, most))
     weights = np.exp(degrees * (logs - np.expm1(2 * logs) / 2))
-    return np.exp(logs).tolist(), (weights / np.sum(weights)).tolist()
+    shares = weights / np.sum(weights)
+    return list(zip(np.exp(logs).tolist(), shares.tolist(), strict=True))

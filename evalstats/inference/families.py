@@ -98,6 +98,7 @@ def step_down(
             for family, i in holders[j]:
                 np.maximum(largest[family], values, out=largest[family])
                 counts[family][i] = np.count_nonzero(largest[family] >= least)
+        del values  # a view of all of them, which would be in memory beside the next
     return counts, largest
 
 

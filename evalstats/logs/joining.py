@@ -660,8 +660,8 @@ def _of_arena(
         # Several battles may share a prompt.
         if plain(name) in ASKED and "" not in of and 1 < n_asked < n:
             notes.append(
-                f"{n:,} battles are of {n_asked:,} different {name}: where another test would have "
-                f'others, these are the units; give groups="{name}".'
+                f"{n:,} battles are of {n_asked:,} different {name}. If another test would have "
+                f'others, these are the units: give groups="{name}".'
             )
             break
     if are_rates:

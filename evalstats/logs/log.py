@@ -17,7 +17,7 @@ from evalstats.logs.rows import Key, Rows, matches, natural
 from evalstats.logs.sources import without_suffix
 from evalstats.metrics import Mean, Metric, Ratio
 from evalstats.results.forms import Result
-from evalstats.results.records import first_few
+from evalstats.results.records import counted, first_few, only, plural
 from evalstats.results.tabular import Table
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -373,7 +373,9 @@ class Log(Result):
         used = [k for k in rows[0] if any(row[k] not in empty.get(k, [""]) for row in rows)]
         sides = "".join(">" if k in (*shown, "answers") else "<" for k in used)
         lines = tuple(tuple(row[k] for k in used) for row in rows)
-        return [Table(f"{self.name} ({self.format}, {self.path})", tuple(used), lines, sides)]
+        units = plural(only((one.called[0] for one in self.rows), "item"))
+        header = tuple(units if k == "items" else k for k in used)
+        return [Table(f"{self.name} ({self.format}, {self.path})", header, lines, sides)]
 
     def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
         # What was left out is what one wants to see.
@@ -424,7 +426,8 @@ def log_of(
         part = item_scores(one)
         of_key.setdefault(one.key, []).append(part)
         if part.n_unscored:
-            n = f"{part.n_unscored:,} of {part.n_unscored + len(part.ids):,} items"
+            every = counted(part.n_unscored + len(part.ids), one.called[0])
+            n = f"{part.n_unscored:,} of {every}"
             left.append(f"{n} of {one.key} of {one.system}, which are unscored")
     for parts in of_key.values():
         shared_labels(parts)  # What systems of one log say of an item must be the same.

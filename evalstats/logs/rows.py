@@ -388,16 +388,14 @@ _NEVER = words(
     "rank seed epoch run trial repeat step turn round number size version"
 )
 #: Words of columns of names that do not say what is named, and shorter words for what is.
-_NO_NOUN = words("id ids uid uuid key index name names no number num row rows")
-_NOUNS: dict[str, str | None] = dict.fromkeys(
-    words(
-        "segment item sample question instance example sentence utterance prompt problem line task "
-        "scenario case paragraph document benchmark dataset testset"
-    )
+_NO_NOUN = words("id ids idx uid uuid hash key index name names no number num row rows")
+_NOUNS = words(
+    "segment item sample question instance example sentence utterance prompt problem line task "
+    "scenario case paragraph document benchmark dataset testset seg s utt doc lp langpair "
+    "languagepair"
 )
-_NOUNS |= {"seg": "segment", "s": "segment", "utt": "utterance", "doc": "document"}
-_NOUNS |= dict.fromkeys(("lp", "langpair", "languagepair", "language pair"), "language pair")
-_LONGEST = 30
+_SHORT = {"seg": "segment", "s": "segment", "utt": "utterance", "doc": "document"}
+_SHORT |= dict.fromkeys(("lp", "langpair", "languagepair"), "language pair")
 #: Made for scores that are better the lower, but often given with the sign turned.
 _TURNED = ("metricx", "mqm")
 
@@ -438,10 +436,10 @@ def noun(column: str) -> str:
     """
     apart = _CAPITAL.sub(" ", column.rpartition(".")[2]).casefold()
     name = " ".join(word for word in _WORD.findall(apart) if word not in _NO_NOUN)
-    for stem in (name, *(name.removesuffix(end) for end in ("id", "no", "number", "name"))):
-        if stem in _NOUNS:
-            return _NOUNS[stem] or stem
-    return name if 0 < len(name) <= _LONGEST else "item"
+    stems = (name.removesuffix(end) for end in ("", "id", "no", "number", "name"))
+    stem = next((stem for stem in stems if stem in _NOUNS), name)
+    is_word = stem.replace(" ", "").isalpha() and len(stem) <= 30
+    return _SHORT.get(stem, stem) if is_word else "item"
 
 
 def is_never(name: str) -> bool:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ BAND = "#E8EEF3"
 #: Colours and marks of what is told apart in one figure, of which there are no more.
 SERIES = ((BLUE, "o"), (VERMILLION, "s"), ("#009E73", "^"), ("#CC79A7", "D"), ("#E69F00", "P"))
 SMALL, MEDIUM = 7, 8  # points
-_FRAME, _BAR = 0.8, 0.35  # inches: axis and title, a colour bar
+FRAME = 0.8  # inches: axis and title
 _GAP, LINE = 0.07, 0.115  # inches: a row is as high as the lines of its label and a gap
 LABEL = 22  # characters of a line of a row's label
 _PAD, _NUMBER = 0.06, "0.00"  # inches beside names, and what stands for a number that is not known
@@ -43,31 +43,31 @@ _PAD, _NUMBER = 0.06, "0.00"  # inches beside names, and what stands for a numbe
 _SPREAD = 1.03
 #: Width of a character by its height.
 _WIDE = 0.6
-#: Inches of a curve.
-_CURVE = 1.6
 #: The last character of Latin-1, which every font has; what stands for one that no font has.
 _LATIN, _BOX = "\xff", "□"
+_NO_FONT = (
+    "no installed font has all characters of these names, and the figure shows boxes in their "
+    "place: install one that has, for example Noto Sans CJK (fonts-noto-cjk of Debian and "
+    "Ubuntu), or ask for HTML"
+)
 #: Names break after these.
 _PIECES = re.compile(r"[^\s\-_/.]*[\s\-_/.]?")
 
 
 def panels(
-    draw: Callable[[T, Axes | None], Axes],
+    draw: Callable[[T, Axes], object],
     groups: Sequence[T],
     ax: Panels | None,
+    heights: Sequence[float],
     width: float = WIDTH,
 ) -> Panels:
-    """Draw a group into its axes, or each of several into a panel as high as its rows."""
-    if len(groups) == 1:
-        return draw(groups[0], cast("Axes | None", ax))
-    axes = panels_of(
-        own_figure(len(groups)).subplots(len(groups)) if ax is None else ax, len(groups)
-    )
+    """Draw each group into axes, or into a panel of a new figure, so many inches high."""
+    if ax is None:
+        ax = own_figure(sum(heights), width).subplots(len(groups), height_ratios=heights)
+    axes = panels_of(ax, len(groups))
     for group, panel in zip(groups, axes, strict=True):
         draw(group, panel)
-    if ax is None:
-        _arrange(axes, width)
-    return axes
+    return ax
 
 
 def panels_of(ax: Panels, n: int) -> NDArray[np.object_]:
@@ -78,26 +78,9 @@ def panels_of(ax: Panels, n: int) -> NDArray[np.object_]:
     return axes
 
 
-def _arrange(axes: NDArray[np.object_], width: float) -> None:
-    """Give panels of a new figure their sizes."""
-    figure = axes[0].figure
-    heights = [abs(panel.get_ylim()[0] - panel.get_ylim()[1]) for panel in axes]
-    lines = [panel.get_xlabel().count("\n") * LINE for panel in axes]
-    n_bars = len(figure.axes) - len(axes)
-    if n_bars:
-        # Rows are as high as they are alone.
-        axes[0].get_gridspec().set_height_ratios(heights)
-    else:
-        heights = [_CURVE] * len(axes)
-    turned = [[t.get_text() for t in p.get_xticklabels() if t.get_rotation()] for p in axes]
-    around = len(axes) * _FRAME + sum(lines) + n_bars * _BAR
-    around += sum(room_of([*names, ""], SMALL) for names in turned)
-    figure.set_size_inches(width, sum(heights) + around)
-
-
-def room_of(names: Sequence[str], points: float) -> float:
-    """Return the inches that names take which are turned by a right angle."""
-    return max(map(len, names)) * _WIDE * points / 72
+def room_of(name: str, points: float) -> float:
+    """Return the inches that a name takes, about."""
+    return len(name) * _WIDE * points / 72
 
 
 def own_figure(
@@ -113,25 +96,26 @@ def own_figure(
     return pyplot.figure(figsize=(width, height), layout=layout, dpi=150)
 
 
-def own_axes(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
-    """Return axes that were given, or those of a new figure, so many inches high and wide."""
-    own: Axes = own_figure(height, width).add_subplot() if ax is None else ax
+def own_axes(ax: Axes | None, height: float) -> Axes:
+    """Return axes that were given, or those of a new figure, so many inches high."""
+    own: Axes = own_figure(height).add_subplot() if ax is None else ax
     return own
 
 
-def rows_axes(
-    ax: Axes | None, labels: Sequence[str], *, extra: float = 0.0, width: float = WIDTH
-) -> tuple[Axes, NDArray[np.float64]]:
-    """Return axes with a row for each label, and the rows' edges in inches from the top."""
-    labels = [wrapped(label, LABEL) for label in labels]
-    heights = [_GAP + LINE * (label.count("\n") + 1) for label in labels]
-    edges = np.concatenate(([0.0], np.cumsum(heights)))
-    axes = own_axes(ax, _FRAME + extra + float(edges[-1]), width)
+def edges_of(labels: Sequence[str]) -> NDArray[np.float64]:
+    """Return the edges of rows that are as high as their labels, in inches from the top."""
+    lines = [wrapped(label, LABEL).count("\n") + 1 for label in labels]
+    return np.cumsum([0.0, *(_GAP + LINE * n for n in lines)])
+
+
+def name_rows(axes: Axes, labels: Sequence[str]) -> NDArray[np.float64]:
+    """Name the rows of axes, and return their edges."""
+    edges, labels = edges_of(labels), [wrapped(label, LABEL) for label in labels]
     axes.set_yticks(centres_of(edges), labels, **font_of("".join(labels)))
     axes.set_ylim(float(edges[-1]), 0.0)
     axes.tick_params(axis="y", length=0)
     axes.locator_params(axis="x", nbins=5)
-    return axes, edges
+    return edges
 
 
 def centres_of(edges: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -242,7 +226,8 @@ def _family(sign: str, usual: str) -> str | None:
         return ""
     found = next((name for name, signs in _installed() if ord(sign) in signs), None)
     if found is None:
-        _warn_of_boxes()
+        # Python shows what comes from one line once.
+        warnings.warn(_NO_FONT, stacklevel=2)
     return found
 
 
@@ -258,14 +243,3 @@ def _installed() -> list[tuple[str, frozenset[int]]]:
         if (entry.style, entry.weight) == ("normal", 400) and "Last" not in entry.name
     }
     return [(name, frozenset(get_font(file).get_charmap())) for name, file in upright.items()]
-
-
-@cache
-def _warn_of_boxes() -> None:
-    """Say once that names need a font."""
-    warnings.warn(
-        "no installed font has all characters of these names, and the figure shows boxes in their "
-        "place: install one that has, for example Noto Sans CJK (fonts-noto-cjk of Debian and "
-        "Ubuntu), or ask for HTML",
-        stacklevel=2,
-    )

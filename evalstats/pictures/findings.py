@@ -247,11 +247,7 @@ def _line(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
 
 def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str:
     """Say why there is no evidence, and which difference would have been found."""
-    pairs = (d.system, d.baseline), (d.baseline, d.system)
-    said, found = (
-        "",
-        next((x for a, b in pairs if (x := least.get((d.task, d.metric, a, b)))), None),
-    )
+    said, found = "", least.get((d.task, d.metric, d.system, d.baseline))
     if c.adjusted.is_apart(d) and d.pvalue <= c.significance_level:
         said += " The interval speaks of this difference alone, and p allows for all of them."
     if c.adjusted.cannot_reject(d):

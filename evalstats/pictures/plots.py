@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.pictures.figures import (
     BLUE,
+    FRAME,
     GREY,
     LABEL,
     SERIES,
@@ -23,13 +24,14 @@ from evalstats.pictures.figures import (
     VERMILLION,
     WIDTH,
     centres_of,
+    edges_of,
     font_of,
     legend_below,
     name_axes,
+    name_rows,
     own_axes,
     panels,
     room_of,
-    rows_axes,
     wrapped,
 )
 from evalstats.pictures.tables import one_table as one_table
@@ -55,8 +57,10 @@ _SHADES = ("#08306B", "#2A6299", "#8FBBDC", "#DCE3EA", "#F3F4F6")
 _COLUMN = 18
 #: Inches: a column of a matrix, and the widest one; points of room there for the names below.
 _COLUMN_WIDTH, _WIDEST, _COLUMNS_POINTS = 0.14, 6.9, 330
+#: Inches: a curve, and what is below a matrix.
+_CURVE, _BAR = 2.4, 0.4
 #: Characters that say which segment a bar is of.
-_BAR = 2 * LABEL - 2
+_SAID = 2 * LABEL - 2
 #: Intervals of smaller levels are cut off where they leave a figure of looks.
 _SMALL_LEVEL = 1e-3
 
@@ -93,17 +97,20 @@ def pvalues(
     groups = list(by_metric(known if metric is None else of_metric(known, metric)).values())
     # Columns are wide enough for names beside one another.
     width = min(max(WIDTH, WIDTH / 2 + _COLUMN_WIDTH * max(map(len, groups))), _WIDEST)
-    return panels(partial(_pvalues, comparison, width), groups, ax, width)
+    heights = []
+    for some in groups:
+        names = [e.system for e in some]
+        below = min(_COLUMN, max(map(len, names)))
+        heights.append(FRAME + _BAR + room_of("n" * below, SMALL) + float(edges_of(names)[-1]))
+    return panels(partial(_pvalues, comparison), groups, ax, heights, width)
 
 
-def _pvalues(
-    comparison: Comparison, width: float, estimates: Sequence[Estimate], ax: Axes | None
-) -> Axes:
+def _pvalues(comparison: Comparison, estimates: Sequence[Estimate], axes: Axes) -> None:
     every = ranked(estimates)
     systems = [e.system for e in every]
     place = {system: i for i, system in enumerate(systems)}
     names = [wrapped(x, _COLUMN) for x in widths.cut(systems, [_COLUMN] * len(systems))]
-    axes, edges = rows_axes(ax, systems, extra=0.4 + room_of(names, SMALL), width=width)
+    edges = name_rows(axes, systems)
     of = every[0].task, every[0].metric
     found = [d for d in comparison.differences if (d.task, d.metric) == of]
     cells = np.full((len(every), len(every)), np.nan)
@@ -125,7 +132,6 @@ def _pvalues(
     )
     # Beyond what both columns of a paper hold names are smaller.
     axes.tick_params(axis="x", labelsize=min(SMALL, _COLUMNS_POINTS / len(every)))
-    return axes
 
 
 def _matrix(
@@ -169,8 +175,9 @@ def influences(found: Influence, n: int, ax: Axes | None = None) -> Axes:
         # A number says nothing, and the beginning of the output does.
         outputs = (" ".join(output.split()) for _, output in found.texts)
         labels = [f"{x}: {output}" for x, output in zip(labels, outputs, strict=True)]
-    labels = [x if len(x) <= _BAR else f"{x[: _BAR - 1].rstrip()}…" for x in labels]
-    axes, edges = rows_axes(ax, labels)
+    labels = [x if len(x) <= _SAID else f"{x[: _SAID - 1].rstrip()}…" for x in labels]
+    axes = own_axes(ax, FRAME + float(edges_of(labels)[-1]))
+    edges = name_rows(axes, labels)
     colours = [BLUE if value > 0 else VERMILLION for value in values]
     axes.barh(centres_of(edges), values, 0.7 * float(min(edges[1:] - edges[:-1])), color=colours)
     axes.axvline(0, color=GREY, linewidth=0.6)
@@ -181,17 +188,18 @@ def influences(found: Influence, n: int, ax: Axes | None = None) -> Axes:
 
 def curves(shown: Sequence[Curve], ax: Panels | None = None) -> Panels:
     """Draw curves, one below the other."""
-    return panels(_curve, shown, ax)
+    return panels(_curve, shown, ax, [_CURVE] * len(shown))
 
 
-def _curve(curve: Curve, ax: Axes | None) -> Axes:
+def _curve(curve: Curve, axes: Axes) -> None:
     """Draw lines over a size, with what a plan aims at and where it stands."""
     if len(curve.lines) > len(SERIES):
         raise InputError(
-            f"{len(curve.lines)} pairs are too many lines, {len(SERIES)} is the most; plan with "
-            f"baseline=, or with fewer systems"
+            f"{len(curve.lines)} pairs are too many lines, {len(SERIES)} is the most; give a ",
+            Argument("baseline"),
+            ", or fewer systems",
         )
-    axes, (across, up) = own_axes(ax, 2.4), curve.axes
+    across, up = curve.axes
     axes.set_xscale("log")
     axes.set_yscale("log" if curve.target is None else "linear")
     for (name, points), (colour, _) in zip(curve.lines.items(), SERIES, strict=False):
@@ -211,7 +219,6 @@ def _curve(curve: Curve, ax: Axes | None) -> Axes:
     if len(curve.lines) > 1:
         # Below the axes, where no curve is.
         legend_below(axes)
-    return axes
 
 
 def growth(looks: Looks, ax: Axes | None = None) -> Axes:

@@ -73,7 +73,7 @@ class Influence(Result):
     >>> import evalstats as es
     >>> marks = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 1]}
     >>> print(es.compare(marks, metrics=es.Mean("marks")).influence()._notes()[0])
-    Without the 1 segment (20 %) that speak most for A, the other is better.
+    Without the 1 segment (20 %) that speaks most for A, the other is better.
     """
 
     metric: str
@@ -141,7 +141,8 @@ class Influence(Result):
         else:
             n, share = len(self.sign_without), 100 * len(self.sign_without) / len(self.ids)
             number = f"the {counted(n, unit)} ({share:.2g} %)"
-            found = f"Without {number} that speak most for {winner}, the other is better."
+            speak = "speaks" if n == 1 else "speak"
+            found = f"Without {number} that {speak} most for {winner}, the other is better."
         kind, stay = part_name([self]) if self.task else "stratum", ""
         if self.n_strata:
             stay = f" Two {units} of each of the {counted(self.n_strata, kind)} stay."

@@ -135,8 +135,10 @@ def _tabular(table: Table, is_float: bool) -> tuple[str, float]:
     shown, points = _blocks(table, rows, _PAGE)
     if points > _COLUMN and not is_float:
         narrow, _ = _blocks(table, rows, _COLUMN)
-        narrow.insert(0, rf"\ifdim\linewidth<{ceil(points)}pt % In a column of two it is:")
-        shown = [*narrow, r"\else % Where there is room it is:", *shown, r"\fi"]
+        # Names so long that no column helps leave the table as it is.
+        if narrow != shown:
+            narrow.insert(0, rf"\ifdim\linewidth<{ceil(points)}pt % In a column of two it is:")
+            shown = [*narrow, r"\else % Where there is room it is:", *shown, r"\fi"]
     parts = [rf"\par\medskip\noindent {latex_words(table.title)}", *shown]
     parts += map(_below, table.notes)
     return "\n".join([*parts, *(f"% {printable(hint)}" for hint in table.hints)]), points
@@ -150,7 +152,7 @@ def _blocks(table: Table, rows: Sequence[Sequence[str]], room: float) -> tuple[l
     for size in _SIZES:
         begin, share, gap = size
         columns = [
-            column._replace(gap=gap, close=gap, measure=partial(_points, share))
+            column._replace(gap=gap, close=gap, measure=partial(widths.in_points, share=share))
             for column in table.columns(table.rows)
         ]
         blocks, left_out = widths.fitted(columns, table.spare, room, cuts=False)
@@ -172,10 +174,6 @@ def _blocks(table: Table, rows: Sequence[Sequence[str]], room: float) -> tuple[l
     if left_out:
         parts.append(f"% No room for: {', '.join(map(table.called, left_out))}.")
     return parts, max(map(widths.total, blocks))
-
-
-def _points(share: float, text: str) -> float:
-    return share * widths.in_points(text)
 
 
 def verdict(cell: str) -> str:

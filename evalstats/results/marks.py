@@ -340,25 +340,21 @@ def of_differences(
         )
         own = mark.on_own_scale(contrast.null, d.higher_is_better) if is_free else mark
         marks.append((own,))
-    return Forest(
-        tuple(marks),
-        at,
-        f"{level}, each on its own scale" if is_free else f"{contrast.column}, {level}",
-        null=0.0 if is_free else contrast.null,
-        sides=sides_of(first, one_pair, is_free),
-        limit=None if limit.is_none else limit,
-        is_free=is_free,
-    )
-
-
-def sides_of(first: Difference, one_pair: bool = False, is_free: bool = False) -> tuple[str, str]:
-    """Return what lies left and right of the null value; on scales of their own better is right."""
+    # What lies left and right of the null value; on scales of their own better is right.
     words = "worse", "better"
     if one_pair:
         names = (first.baseline, first.system)
         a, b = (x if len(x) <= _SIDE else f"{x[: _SIDE - 1]}…" for x in names)
         words = f"{a} better", f"{b} better"
-    return words if first.higher_is_better or is_free else words[::-1]
+    return Forest(
+        tuple(marks),
+        at,
+        f"{level}, each on its own scale" if is_free else f"{contrast.column}, {level}",
+        null=0.0 if is_free else contrast.null,
+        sides=words if first.higher_is_better or is_free else words[::-1],
+        limit=None if limit.is_none else limit,
+        is_free=is_free,
+    )
 
 
 def drawing(tables: Iterable[Table]) -> list[Table]:

@@ -139,7 +139,8 @@ class Page:
             lines, names = table.lines(width)
             parts.append("\n".join(lines))
             left_out |= dict.fromkeys(names)
-        what = f"Left out to fit {width} columns: {', '.join(left_out)}. "
+        # "std. dev." ends a sentence by itself.
+        what = f"Left out to fit {width} columns: {', '.join(left_out).removesuffix('.')}. "
         hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
         below = (*self.notes, *hints, *self.signatures)
         above, rest = (

@@ -40,9 +40,9 @@ def of_terminal(stream: TextIO | None = None) -> int | None:
     return shutil.get_terminal_size().columns if is_terminal else None
 
 
-def in_points(text: str) -> float:
-    """Return how wide a text of 10 points is on paper, in points of LaTeX's own type, or less."""
-    return sum(_POINTS.get(c, 7.5 if c.isupper() else 5.2) for c in text)
+def in_points(text: str, share: float = 1.0) -> float:
+    """Return how wide a text is on paper, in LaTeX's own type of 10 points or a share of that."""
+    return share * sum(_POINTS.get(c, 7.5 if c.isupper() else 5.2) for c in text)
 
 
 def wrapped(text: str, width: int | None) -> list[str]:

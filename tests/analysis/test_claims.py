@@ -63,17 +63,17 @@ def test_verdicts_are_by_the_adjusted_p_values_and_bounds_are_each_pairs():
         assert a.margin_test.pvalue_worse == b.margin_test.pvalue_worse
         adjusted = b.margin_test.pvalue_equivalence_adjusted
         assert (many.claim(b) == "equivalent") == (adjusted <= 0.05)
-    (note,) = [note for note in many.notes if "margin 0.35" in note]
+    (note,) = [note for note in many.notes if "margin of 0.35" in note]
     assert "at level 0.05, adjusted for 10 comparisons (holm)." in note
     assert "the smallest margin that can be claimed." in note
     said = "Blackwelder, 1982), adjusted for all comparisons by Holm's method (1979)."
     assert said in many.describe()
     assert "Blackwelder, 1982). " in each.describe()
-    (note,) = [note for note in each.notes if "margin 0.35" in note]
+    (note,) = [note for note in each.notes if "margin of 0.35" in note]
     assert "at level 0.05, each by itself." in note
     pair = es.compare(scores(n_systems=2), metrics=MARKS, margin=0.35, **BY_T)
-    (note,) = [note for note in pair.notes if "margin 0.35" in note]
-    assert '"not shown" neither, at level 0.05. CSV and JSON have the smallest margin' in note
+    (note,) = [note for note in pair.notes if "margin of 0.35" in note]
+    assert "neither is shown, at level 0.05. CSV and JSON have the smallest margin" in note
 
 
 def test_a_pair_of_which_nothing_can_be_claimed_counts_among_them():

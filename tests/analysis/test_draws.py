@@ -1,7 +1,10 @@
 """Replicates are drawn when somebody looks at them, and say so in the signature."""
 
+import gc
 import pickle
+import weakref
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -86,6 +89,22 @@ def test_an_executor_may_have_gone_since():
         late = found.replicates
     alone = es.estimate(PAIR["A"], metric=ACCURACY, n_resamples=500)
     np.testing.assert_array_equal(late, alone.replicates)
+
+
+@pytest.mark.parametrize(
+    "ask", [es.estimate, es.compare, partial(es.estimate, method="t")], ids=["scores", "pair", "t"]
+)
+def test_who_lets_go_of_a_result_lets_go_of_its_statistics(ask):
+    """Without a collection of garbage, which knows nothing of how large arrays are."""
+    gc.collect()
+    gc.disable()
+    try:
+        table = es.extract(PAIR, metric=ACCURACY)
+        known, result = weakref.ref(table.values), ask(table)
+        del table, result
+        assert known() is None
+    finally:
+        gc.enable()
 
 
 def test_planning_draws_nothing_and_a_composite_draws_a_task_once(drawn_rows):

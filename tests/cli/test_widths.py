@@ -188,3 +188,15 @@ def test_tables_of_scores_are_called_by_what_tells_their_files_apart(tmp_path, t
     assert difference.system.startswith("generaltest2022")
     named = typed("compare", *files, "--names", "x.a.y", "x.b.y", *options)
     assert '"x.b.y"' in named
+
+
+def test_findings_in_a_pipe_are_lines_of_80_columns(folder, typed, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    above, table, *_ = typed(
+        *["compare", "-r", "ref.txt", "-i", "old.txt", "new.txt", "-m", "bleu"]
+    ).split("\n\n")
+    assert above.startswith("No evidence that new differs from old in BLEU")
+    assert len(above.splitlines()) > 1
+    assert all(len(line) <= 80 for line in above.splitlines())
+    assert "no evidence" in table

@@ -79,7 +79,7 @@ def test_the_recipe_of_moments(tmp_path, duckdb):
 
 @pytest.mark.parametrize("labels", [{}, {"groups": "document"}, {"strata": "domain"}])
 def test_moments_of_duckdb_are_those_of_the_rows(duckdb, labels):
-    """Of two systems under BLEU: 20 columns, 210 products. (`benchmarks.scale` has the time.)"""
+    """Of two systems under BLEU: 20 columns, 210 products."""
     sample = load_sample()
     pair = {name: sample.systems[name] for name in ("baseline", "slightly-better")}
     once = es.extract(pair, sample.references, "bleu")

@@ -170,7 +170,7 @@ def test_means_that_are_the_number_pass_seldom(n):
     ("options", "message"),
     [
         ({"at_least": 0.9, "at_most": 0.9}, "give either at_least or at_most"),
-        ({"at_least": 1.0}, "at_least must be between 0 and 1, the bounds of acc; got 1"),
+        ({"at_least": 1.0}, "at_least must be above 0 and below 1, the bounds of acc; got 1"),
         ({"at_least": 0.9, "margin": 0.1}, "at_least holds one system .* and margin is about two"),
         ({"at_least": 0.9, "base": [1, 0, 1]}, "and base is about two"),
         ({"at_least": "0.9"}, "at_least must be a number"),

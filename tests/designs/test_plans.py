@@ -231,13 +231,22 @@ def test_what_cannot_be_planned_is_said():
         ({"earlier": {"a": [1.0] * 400}, "how": "active"}, "how 'active' needs at least 3"),
         ({"earlier": lacking, "metrics": None}, "earlier must have been .* was not on item 1"),
         ({"earlier": {"a": [[1.0] * 400, [0.0] * 400]}}, "earlier must have one score an item"),
-        ({"earlier": {name: [0.1] * 400 for name in "abc"}, "how": "active"}, "earlier have the"),
+        (
+            {"earlier": {name: [0.1] * 400 for name in "abc"}, "how": "active"},
+            "earlier: the systems have the",
+        ),
         ({"earlier": {name: [0.0, 1.0] * 200 for name in "ab"}}, "or are identical, under solved"),
         ({"groups": {"a": [0, 1] * 200, "b": [0, 0, 1, 1] * 100}}, "groups"),
     ):
         given = {"earlier": agents()[0], "metrics": SOLVED, "n": 100, **change}
         with pytest.raises(es.InputError, match=match):
             es.plan(**given)
+    # Whoever gives scores without texts reads of items, not of segments, in all of a plan.
+    alone = es.plan({"a": [1.0, 0.0] * 200}, metrics=SOLVED, n=50)
+    assert alone.notes == ("50 items drawn: below 100, intervals and p-values are rough.",)
+    assert alone._said() == [
+        "One earlier system alone does not tell what 50 of 400 items count as."
+    ]
 
 
 def test_systems_were_run_on_all_items_or_on_those_of_the_plan():

@@ -203,8 +203,10 @@ def test_p_values_where_max_t_hands_over_to_holm_are_explained():
         " ".join(_family_notes(replace(family, differences=(*some, *family.differences[2:])), ""))
         for some in (rows, [rows[0], family.differences[1]])
     ]
-    assert said[0].startswith("2 pairs have p (max-t) = 0.0050: fewer than one resample in 200")
-    assert "one resample in 200" not in said[1]
+    assert said[0].startswith(
+        "2 pairs have p (max-t) = 0.0050, the least that resamples show: fewer than one in 200"
+    )
+    assert "fewer than one in 200" not in said[1]
 
 
 @pytest.mark.parametrize(

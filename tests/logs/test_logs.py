@@ -289,7 +289,7 @@ def test_a_folder_of_several_models_is_several_systems(tmp_path):
     log = es.read_log(folder)
     assert set(log.systems) == {"mockllm/base", "mockllm/tuned"}
     assert log.tasks == ("adding", "arc")
-    assert "items  answers" in str(log)
+    assert "samples  answers" in str(log)
     whole = es.compare_logs(folder, n_resamples=99)
     assert {t.system for t in whole} | {t.baseline for t in whole} == set(log.systems)
     assert "20 samples, 3 answers each, averaged" in " ".join(whole.notes)

@@ -131,7 +131,7 @@ def test_a_metric_that_a_test_has_not_is_not_missing(tmp_path):
     del found[2]["namedScores"]["Tone"]
     log = es.read_log(written(tmp_path / "r.jsonl", found))
     assert (log.incomplete, scores_of(log)["Tone", "p"]) == ({}, 1)
-    assert log.skipped == ("1 of 4 items of Tone of p, which are unscored",)
+    assert log.skipped == ("1 of 4 tests of Tone of p, which are unscored",)
 
 
 def test_changed_assertions_are_other_tests(tmp_path):

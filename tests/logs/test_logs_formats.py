@@ -81,7 +81,7 @@ def test_counts_weigh_as_in_helm_and_what_is_missing_is_said(tmp_path):
     ]
     log = es.read_log(written(path, records))
     assert the_table(log).scores == [0.75]
-    assert log.skipped[0].startswith("1 of 3 items of ")
+    assert log.skipped[0].startswith("1 of 3 instances of ")
     assert the_table(log).segment_ids == ("id0", "id1")
     records[1]["stats"] = [stat("bleu", 1)]
     found = es.read_log(written(path, records[:2]), metric="f1").incomplete.values()

@@ -60,7 +60,7 @@ def test_values_are_read_as_inspect_reads_them(place):
     assert table.segment_ids == ("1", *(str(i) for i in range(3, 14)))
     assert not run.incomplete
     assert run.disagreements == ()
-    assert run.skipped == ("1 of 13 items of arc: choice of mockllm/model, which are unscored",)
+    assert run.skipped == ("1 of 13 samples of arc: choice of mockllm/model, which are unscored",)
 
 
 def test_scores_of_several_values_are_several_metrics(place):
@@ -286,7 +286,7 @@ def test_answers_that_were_not_scored_are_not_reduced(place):
     read = es.read_log(inspect_file(place, content))
     # Of question 1 and 3 two answers are there, of question 2 none.
     assert the_table(read).values[0].tolist() == [[1, 1], [1, 1], [0, 1]]
-    assert "1 of 4 items" in read.skipped[0]
+    assert "1 of 4 samples" in read.skipped[0]
 
 
 def test_hostile_archives_are_refused(tmp_path):

@@ -1503,6 +1503,30 @@ a mark of few groups stands beside a claim alone
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()
 + value.lstrip()
+@ logs/pivot.py: one_word
+what a log calls its items is the word of all displays
+- unit=self.called[0],
++ unit="item",
+@ analysis/drawn.py: one_word
+what a file calls its tasks is the word of all displays
+- "by": part if part != "task" else None,
++ "by": None,
+@ analysis/tasks.py: one_word
+a total is called after its parts
+- return f"both {plural(part)}" if len(tables) == 2 else
++ return "macro" if len(tables) == 2 else
+@ questions/gates.py: one_word
+a gate counts the units of the scores
+- units = plural(only((check.unit for check in self.checks), "unit"))
++ units = "items"
+@ cli/inputs.py: plans
+a plan that changes nothing is said
+- if all(a.metric == b.metric for a, b in zip(of_all, tables, strict=False)):
++ if not of_all:
+@ results/tabular.py: widths
+findings in a pipe are lines of 80 columns
+- for some, at in ((self.above, width or self.opening), (below, width))
++ for some, at in ((self.above, width), (below, width))
 """
 
 

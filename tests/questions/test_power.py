@@ -395,7 +395,7 @@ def test_of_many_pairs_those_are_shown_that_need_most():
     shown = [line.split()[:2] for line in str(result).splitlines()[4:14]]
     assert shown == [[p.system, p.baseline] for p in most]
     assert "5 more pairs have least differences from" in str(result)
-    with pytest.raises(es.InputError, match="15 pairs are too many lines"):
+    with pytest.raises(es.InputError, match=r"15 pairs are too many lines.*give a baseline"):
         result.plot()
 
 
@@ -498,8 +498,12 @@ def test_pass_k_is_planned_by_trials():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"looks": 4}, "looks needs the difference"),
+        ({"looks": 4}, "^looks needs the difference"),
         ({"width": 0}, "width must be above 0"),
+        (
+            {"hypotheses": {"A": [1, 0, 1], "B": [1, 1, 0]}, "difference": 1.5},
+            "difference must be at most 1, since acc lies between 0 and 1; got 1.5",
+        ),
         ({"at_least": 0.5, "hypotheses": {"A": [1, 0, 1], "B": [1, 1, 0]}}, "got A, B; choose one"),
         ({"hypotheses": [1, 1, 1]}, "says nothing of power"),
         ({"at_least": 0.9, "difference": 0.2}, "difference leads from 0.9 to 1.1, and acc lies"),
@@ -509,3 +513,16 @@ def test_pass_k_is_planned_by_trials():
 def test_plans_that_cannot_be_are_refused(options, message):
     with pytest.raises(es.InputError, match=message):
         es.power(**{"hypotheses": [1, 0, 1], "metrics": es.Mean("acc"), **options})
+
+
+def test_sentences_of_a_plan_answer_what_was_asked():
+    new = np.arange(200) % 4 > 0
+    found = es.power(new, metrics=es.Mean("acc"), at_least=0.7, difference=0.1, width=0.04)
+    (finding,), (table, _) = found._findings(), found._tables()
+    wide = f"{found[0].of_design.for_width:,} segments would give the difference a 95 % interval that is 0.04"
+    assert wide in str(finding.lines[-1])
+    assert table.title.endswith("at level 0.05, one-sided (greater)")
+    # A column's name that ends in a full stop needs no other at the end of the sentence.
+    pair = {"old": quantiles(200), "new": quantiles(200)[::-1] + 0.1}
+    said = es.power(pair, metrics=es.Mean("m"), difference=0.1).to_text(width=88)
+    assert "std. dev. A wider" in said.replace("\n", " ")

@@ -310,6 +310,15 @@ def test_a_composite_is_ranked_by_its_own_replicates():
     assert [r.score for r in borda] == [1, 2, 3, 4, 5]
 
 
+def test_the_sentence_on_the_first_has_the_places_of_the_table():
+    """Defect: "AutoRank: 1.0000" above a table with 1.00, of a first that few resamples move."""
+    noise = np.random.default_rng(2).normal(size=(3, 60))
+    values = {"a": noise[0] + 0.58, "b": noise[1], "c": noise[2]}
+    ranking = compare(values, n_resamples=9_999).ranking(composite="borda")
+    (finding,), (table,) = ranking._findings(), ranking._tables()
+    assert finding.said.endswith(f": {table.rows[0][2]}")
+
+
 @pytest.mark.parametrize("test", ["bootstrap", "t", "ar"])
 def test_a_composite_says_which_test_and_adjustment_it_has(test):
     """It has no swaps and always max-T, whatever the metrics have; its two intervals agree.

@@ -161,7 +161,7 @@ def test_a_total_is_called_after_its_parts_and_found_by_what_it_is(tmp_path):
     "column, word",
     {
         "question_id": "question", "Seg ID": "segment", "questionId": "question", "id": "item",
-        "tweet": "tweet", "uid": "item", "lineno": "line", "taskname": "task", "lp": "language pair",
+        "tweet": "tweet", "uid": "item", "Unnamed: 0": "item", "idx": "item", "lineno": "line", "taskname": "task", "lp": "language pair",
     }.items(),
 )  # fmt: skip
 def test_a_column_says_what_it_names(column, word):

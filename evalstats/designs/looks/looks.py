@@ -28,7 +28,7 @@ _HOPELESS = 0.1
 _SEEN = 300
 #: Calibrated: `docs/stopping.md` has the rates.
 _RARE = (
-    "where a system falls far on 2 % of 200 items (a loop, a refusal), eight looks passed one in "
+    "where a system falls far on 2 % of 200 {} (a loop, a refusal), eight looks passed one in "
     "six that should not pass, and a single test one in nine"
 )
 
@@ -170,12 +170,12 @@ def rare_notes(look: Look) -> Iterator[str]:
     """Say of scores that are not 0/1 where few units carry a look, or decide it before the end."""
     if look.carried is None:
         return
-    found = [(look.difference.n_differing, look.carried)]
-    notes = list(carried_notes(found, look.unit, "", _RARE[0].upper() + _RARE[1:]))
+    found, rare = [(look.difference.n_differing, look.carried)], _RARE.format(plural(look.unit))
+    notes = list(carried_notes(found, look.unit, "", rare[0].upper() + rare[1:]))
     if not notes and look.is_early and look.verdict != "go on" and look.n_units < _SEEN:
         notes.append(
             f"This was decided on {counted(look.n_units, look.unit)}. What happens on one in "
-            f"{look.n_units // 3} or fewer may not be among them yet, and {_RARE} (simulated at "
+            f"{look.n_units // 3} or fewer may not be among them yet, and {rare} (simulated at "
             f"level 0.05)."
         )
     yield from notes

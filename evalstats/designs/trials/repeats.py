@@ -188,7 +188,9 @@ def check_trials(trials: object, price: object, difference: float | None) -> Non
             argument="price",
         )
     if difference is None:
-        raise InputError("price needs the ", Argument("difference"), " that is to be found")
+        raise InputError(
+            "needs the ", Argument("difference"), " that is to be found", argument="price"
+        )
 
 
 def planned_trials(drawn: Sequence[Drawn], several: Sequence[int], price: object) -> int | None:

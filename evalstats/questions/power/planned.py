@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 #: Of more pairs only those are shown that need most.
 _MOST_PAIRS = 10
-#: Strata that a note names; more are counted.
-_NAMED = 4
 #: Columns of tables, and the fields they show; some only where a difference was asked about.
 _NAMES = {"system": "system", "baseline": "baseline"}
 _OF_SIZES = {"least difference": "minimum", "power for {0.difference:g}": "power"}
@@ -139,9 +137,9 @@ class TrialPower:
         """Return what costs least: "Cheapest: 120 items with 2 trials each, for 360."."""
         if self.cheapest_items is None:
             return f"Cheapest: none, since no number of {plural(unit)} and trials finds it."
-        trials = "1 trial" if self.cheapest_trials == 1 else f"{self.cheapest_trials} trials"
-        items = f"{counted(self.cheapest_items, unit)} with {trials} each"
-        said = f"Cheapest: {items}, for {self.cheapest_price:,.10g}."
+        items, trials = self.cheapest_items, counted(self.cheapest_trials or 1, "trial")
+        each = f"{counted(items, unit)} with {trials} each"
+        said = f"Cheapest: {each}, for {self.cheapest_price:,.10g}."
         if self.cheapest_trials == self.most_trials:
             said += f" More than {self.most_trials}, four times the pilot's, were not asked about."
         return said
@@ -380,6 +378,19 @@ class Power(Several[PairPower]):
                     f"{row.of_design.expected:,} on average if there is that difference (levels "
                     f"after O'Brien and Fleming, 1979)."
                 )
+            if of := row.of_design.of_labels:
+                often = f"would find it {_often(self.target)}."
+                often = often if of.labels_needed else "would not do: let the judge score more."
+                some = f"{of.labels_needed or self.n_segments:,} of {n} (now {of.labelled:,})"
+                lines[0] += f" People's labels of {some} {often}"
+        if self.width is not None:
+            n = (
+                counted(row.of_design.for_width, self.unit)
+                if row.of_design.for_width
+                else f"No number of {self._units}"
+            )
+            level = tabular.level(self.confidence_level)
+            lines.append(f"{n} would give the difference a {level} that is {self.width:g} wide.")
         return Finding(said, lines=lines)
 
     def _curves(self) -> list[Curve]:
@@ -425,7 +436,9 @@ class Power(Several[PairPower]):
         tables, units = [], f"{self.n_segments:,} {self._units}"
         runs = f", {self.n_runs:,} runs (pilot {self.pilot_runs})" if self.n_runs else ""
         runs += f" of {counted(self.n_trials, 'trial')}" if self.n_trials else ""
-        test = f"power {self.target:g} at level {self.significance_level:g}, {self.alternative}"
+        test = f"power {self.target:g} at level {self.significance_level:g}, "
+        two_sided = self.alternative == "two-sided"
+        test += self.alternative if two_sided else f"one-sided ({self.alternative})"
         for metric, some in by_metric(self.pairs).items():
             pairs = [
                 {**vars(pair), **vars(pair.of_design), **vars(pair.of_runs or RunPower())}
@@ -567,8 +580,7 @@ def assumptions(
     if uneven:
         yield (
             f"The {units} are of very different sizes, so this prediction cannot be trusted: for "
-            f"documents it said 54 % where 100 % of the differences were found, and 76 % where 65 "
-            f"% were."
+            f"documents it said 54 % where 100 % of differences were found, and 76 % where 65 %."
         )
     if elsewhere:
         yield (
@@ -576,7 +588,7 @@ def assumptions(
             f"BLEU, chrF and TER they are too short."
         )
     if strata:
-        yield f"{listed(strata, _NAMED)} keep their shares of the {units}."
+        yield f"{listed(strata, 4)} keep their shares of the {units}."
     if reached := dict.fromkeys(p.metric for p in result if p.of_design.number is not None):
         yield (
             f"{', '.join(reached)}: the score test of 0/1 scores is planned. The true share is "
@@ -592,22 +604,6 @@ def assumptions(
             f"{', '.join(counted)}: McNemar's test of 0/1 scores is planned. It assumes that as "
             f"large a share of {units} differs as in the pilot; the intervals are about that share."
         )
-    for p in result:
-        of, size = p.of_design.of_labels, result.difference
-        if of is None or size is None:
-            continue
-        found = f"a difference of {size:g} between {p.system} and {p.baseline} is found with power "
-        found += f"{result.target:g}"
-        if of.labels_needed is None:
-            yield (
-                f"{p.metric}: people's labels of all {result.n_segments:,} {units} would not do: "
-                f"let the judge score more, so that {found}."
-            )
-        else:
-            yield (
-                f"{p.metric}: with labels of {of.labels_needed:,} {units} (now {of.labelled:,}) of "
-                f"{result.n_segments:,}, {found}."
-            )
     if any(p.minimum is None for p in result):
         yield f'"none" means that so few {units} find no difference with this power.'
     if result.n_runs and result.difference is not None and any(p.needed is None for p in result):

@@ -265,7 +265,8 @@ class Question:
             raise InputError(
                 f"must be above 0, got {size}: it is a size; say which side is tested with ",
                 Argument("alternative", "greater"),
-                " or 'less'",
+                " or ",
+                Argument("alternative", "less"),
                 argument="difference",
             )
         for name, number in (("n_segments", self.n_segments), ("runs", self.runs)):
@@ -276,7 +277,9 @@ class Question:
         if self.looks is not None:
             integer(self.looks, "looks", 2, _MOST_LOOKS)
             if size is None:
-                raise InputError("looks needs the ", Argument("difference"), " to be found")
+                raise InputError(
+                    "needs the ", Argument("difference"), " to be found", argument="looks"
+                )
         if self.width is not None and real(self.width, "width", 0.0) <= 0:
             raise InputError(f"must be above 0, got {self.width}", argument="width")
 
@@ -460,6 +463,7 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     """Plan for all pairs under all metrics, as `power` does."""
     for one in drawn:
         _check(one)
+        _check_difference(one, asked.difference)
     first, units = drawn[0], drawn[0].units
     n, least = asked.n_segments or units.n, 2 * units.n_strata
     pilot_runs = len(first.runs[0][0].scores) if first.runs else None
@@ -472,8 +476,9 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     trials = planned_trials(drawn, asked.several_trials, asked.price)
     if asked.runs and not pilot_runs:
         raise InputError(
-            "runs needs a pilot with several runs of each system: with one of each, what runs "
-            "add is not known; give lists of runs, or the statistics of extract_runs"
+            "needs a pilot with several runs of each system: with one of each, what runs add is "
+            "not known; give lists of runs, or the statistics of extract_runs",
+            argument="runs",
         )
     runs = asked.runs or pilot_runs
     rows: list[PairPower] = []
@@ -549,12 +554,7 @@ def least_of(evaluation: Evaluation, d: Difference, level: float, target: float)
     (drawn,), options = _pilot(evaluation, [d]), evaluation.options
     _check(drawn)
     names, runs = drawn.of.systems, drawn.runs
-    asked = Question(
-        level=level,
-        target=target,
-        confidence_level=options.confidence_level,
-        alternative=options.alternative,
-    )
+    asked = Question(level, target, options.confidence_level, options.alternative)
     plan = designed(drawn, (names.index(d.baseline), names.index(d.system)), asked)
     return plan.least(drawn.units.n, len(runs[0][0].scores) if runs else 1)
 
@@ -571,6 +571,18 @@ def _check(drawn: Drawn) -> None:
         raise InputError(
             f"power plans tests by t, which {drawn.of.name} has not, since it is not smooth; take "
             f"a measure that is a mean over segments, as 'acc_eq'"
+        )
+
+
+def _check_difference(drawn: Drawn, size: float | None) -> None:
+    """Refuse a difference that no two scores of the metric have."""
+    outcomes = drawn.of.outcomes
+    low, high = drawn.of.bounds if outcomes is None else (0.0, outcomes.scale)
+    if size is not None and size > high - low:
+        raise InputError(
+            f"must be at most {high - low:g}, since {drawn.of.metric_name} lies between {low:g} "
+            f"and {high:g}; got {size:g}",
+            argument="difference",
         )
 
 

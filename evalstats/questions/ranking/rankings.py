@@ -242,7 +242,8 @@ class Ranking(Several[Ranked]):
     def _findings(self) -> list[Finding]:
         """Say who is first, how sure that is, and who ties."""
         first, n = self.systems[0], len(self.systems)
-        score = tabular.number(first.score, tabular.decimals([first.standard_error]))
+        places = tabular.decimals([ranked.standard_error for ranked in self.systems])
+        score = tabular.number(first.score, places)
         said = f"{first.system} ranks first of {n} in {self.name}: {score}"
         tied = [name for name in self.tied if name != first.system]
         beaten, level = self.beaten(first), tabular.level(self.confidence_level)
