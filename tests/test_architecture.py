@@ -135,7 +135,7 @@ def test_inference_takes_arrays_and_returns_arrays(imports):
     """And its files stand side by side: all that they share are two files of formulas."""
     for name, targets in imports.items():
         if name.startswith("inference."):
-            known = ("student", "counts", "roots", "distributions")
+            known = ("student", "counts", "distributions")
             shared = {f"inference.{name}" for name in known}
             outside = {room(target) for target in targets - shared}
             assert outside <= {"errors", "checks", "metrics"}, name

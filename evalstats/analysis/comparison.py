@@ -318,7 +318,7 @@ class Comparison(Listed[Difference]):
         several; the comparison's alternative, unit, strata and confidence level. Of several tasks
         it is about the total, unless `task` names one.
         """
-        from evalstats.questions.power.planning import Question, planned_of
+        from evalstats.questions.power.planning import Question, pilot_of, planned
 
         of, source = self._of(task, metric), self._asked()
         level = self.significance_level if significance_level is None else significance_level
@@ -335,7 +335,7 @@ class Comparison(Listed[Difference]):
             looks=looks,
             width=width,
         )
-        return planned_of(source, of, asked)
+        return planned(pilot_of(source, of), source.pairs, asked)
 
     @overload
     def ranking(

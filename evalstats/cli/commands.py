@@ -103,7 +103,7 @@ def answer(options: argparse.Namespace, progress: Progress) -> Result:
     notes: tuple[str, ...] = ()
     if "--baseline" in COMMANDS[options.command].usage:
         if not options.baseline:
-            raise InputError("give --baseline, what is in use: a log, or a name")
+            raise InputError("give --baseline, the system that is in use: its log, or its name")
         inputs, asked, notes = _against_baseline(options, progress, f"{options.command} are")
     else:
         inputs, asked = _asked(options, progress, 2)
@@ -122,8 +122,8 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
     is_alone = options.at_least is not None or options.at_most is not None
     if not options.baseline and not is_alone:
         raise InputError(
-            "give --baseline, what is in use: a log, a file of outputs, or a name; or --at-least, "
-            "a score to reach"
+            "give --baseline, the system that is in use: its log, file of outputs, or name; or "
+            "--at-least, a score to reach"
         )
     is_growing = any(
         x is not None for x in (options.of, options.looks, options.start, options.state)

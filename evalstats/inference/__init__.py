@@ -5,10 +5,9 @@
 - `draws`: replicates that are drawn when somebody looks at them
 - `bootstrap`: the one rule from replicates to an interval and to a p-value; percentile and BCa
 - `fieller`: ratios of two scores, and which shares of one the other keeps
-- `counts`, `randomisation`: tests of 0/1 scores; p-values of approximate randomisation
-- `roots`: where a function is 0
+- `counts`: tests of 0/1 scores; where a function is 0
+- `randomisation`: p-values of approximate randomisation
 - `families`: adjusted p-values of several comparisons, and what they say of ranks
 
-May import `metrics`, `checks` and `errors`; all of them `student`, `counts`, `roots` and
-`distributions`.
+May import `metrics`, `checks` and `errors`; all of them `student`, `counts` and `distributions`.
 """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.pictures.figures import (
     BLUE,
     FRAME,
@@ -195,8 +195,9 @@ def _curve(curve: Curve, axes: Axes) -> None:
     """Draw lines over a size, with what a plan aims at and where it stands."""
     if len(curve.lines) > len(SERIES):
         raise InputError(
-            f"{len(curve.lines)} pairs are too many lines, {len(SERIES)} is the most; plan with "
-            f"baseline=, or with fewer systems"
+            f"{len(curve.lines)} pairs are too many lines, {len(SERIES)} is the most; give a ",
+            Argument("baseline"),
+            ", or fewer systems",
         )
     across, up = curve.axes
     axes.set_xscale("log")

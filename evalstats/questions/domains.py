@@ -40,6 +40,7 @@ from evalstats.results.records import (
     distinct,
     first_few,
     listed,
+    oriented,
     plural,
 )
 from evalstats.results.signatures import part_name
@@ -550,19 +551,28 @@ def _error(d: Difference, confidence_level: float) -> tuple[float, float]:
 def heterogeneity_notes(comparison: Comparison) -> list[str]:
     """Say which differences differ between strata, or that there is no evidence of it."""
     try:
-        tests = comparison.heterogeneity()
+        found = comparison.heterogeneity()
     except InputError:
         return []
+    # As the table has them, which may show the better system first.
+    rows = oriented(comparison, comparison.differences)
+    shown = {(d.metric, d.system, d.baseline) for d in rows}
+    tests = [
+        test
+        if (test.metric, test.system, test.baseline) in shown
+        else replace(test, system=test.baseline, baseline=test.system)
+        for test in found
+    ]
     level = comparison.significance_level
     sure, kinds = [test for test in tests if test.pvalue <= level], plural(tests[0].kind)
     if len(tests) == 1:
         (one,) = tests
         what = "differs" if sure else "is not shown to differ"
         where = f"the other {kinds}" if one.without else kinds
-        return [f"The difference {what} between {where} (Welch’s test, 1951): {one}."]
+        return [f"The difference {what} between {where} (Welch's test, 1951): {one}."]
     said = f"{len(sure)} of {len(tests)} differences are not the same in all {kinds}"
     said = said if sure else f"No difference is shown to differ between {kinds}"
-    said += f" (Welch’s test, 1951, at {level:g}, of each pair and metric by itself)"
+    said += f" (Welch's test, 1951, at {level:g}, of each pair and metric by itself)"
     return [f"{said}{f': {first_few(map(str, sure))}' if sure else ''}."]
 
 

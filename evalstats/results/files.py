@@ -135,8 +135,10 @@ def _tabular(table: Table, is_float: bool) -> tuple[str, float]:
     shown, points = _blocks(table, rows, _PAGE)
     if points > _COLUMN and not is_float:
         narrow, _ = _blocks(table, rows, _COLUMN)
-        narrow.insert(0, rf"\ifdim\linewidth<{ceil(points)}pt % In a column of two it is:")
-        shown = [*narrow, r"\else % Where there is room it is:", *shown, r"\fi"]
+        # Names so long that no column helps leave the table as it is.
+        if narrow != shown:
+            narrow.insert(0, rf"\ifdim\linewidth<{ceil(points)}pt % In a column of two it is:")
+            shown = [*narrow, r"\else % Where there is room it is:", *shown, r"\fi"]
     parts = [rf"\par\medskip\noindent {latex_words(table.title)}", *shown]
     parts += map(_below, table.notes)
     return "\n".join([*parts, *(f"% {printable(hint)}" for hint in table.hints)]), points

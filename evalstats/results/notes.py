@@ -78,9 +78,9 @@ class Concentration(NamedTuple):
 
     @property
     def what(self) -> str:
-        """What has the variance: ``A’s score``, or ``B - A``."""
+        """What has the variance: ``A's score``, or ``B - A``."""
         return (
-            f"{self.system}’s score"
+            f"{self.system}'s score"
             if self.baseline is None
             else f"{self.system} - {self.baseline}"
         )

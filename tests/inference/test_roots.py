@@ -5,8 +5,7 @@ from math import exp
 import pytest
 from scipy.optimize import brentq
 
-from evalstats.inference.counts import tango_distance
-from evalstats.inference.roots import root
+from evalstats.inference.counts import root, tango_distance
 
 FUNCTIONS = {
     "cubic": lambda x: x**3 - 0.3,

@@ -299,6 +299,7 @@ def test_trials_that_ended_with_an_error_are_failures(tmp_path):
     assert scores_of(log) == {("reward", name): pytest.approx(1 / 3)}
     said = "1 of 6 trials ended with an error, the first with 'RateLimitError'"
     assert (log.failures, log.incomplete) == ((f"{name}: {said}",), {})
+    assert np.flatnonzero(log.counting("intersect").rows[0].is_gone).tolist() == [1]
     # What the user wants stands in the other trials.
     assert len(set(log.rows[0].items.labels["task_hash"])) == 2
     (said,) = es.read_log(written(path, trials[:3] + trials[4:])).incomplete.values()

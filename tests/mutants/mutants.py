@@ -1206,7 +1206,7 @@ a total is no task
 a ranking holds the resampled differences of some pairs, not of all
 - range(_TOGETHER, len(order), _TOGETHER)
 + []
-@ inference/roots.py: roots
+@ inference/counts.py: roots
 interpolation takes a step where it gains more than halving
 - is_short = 2 * abs(tried)
 + is_short = 3 * abs(tried)

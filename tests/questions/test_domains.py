@@ -115,11 +115,15 @@ def test_a_difference_that_differs_is_told_in_a_note_and_a_test():
     assert (test.n_tasks, test.between) == (2, 1)
     assert test.within == pytest.approx(expected.df)
     assert found.notes[0].startswith(
-        "The difference differs between strata (Welch’s test, 1951): B"
+        "The difference differs between strata (Welch's test, 1951): B"
     )
     assert str(test) in found.notes[0]
     assert es.Comparison.from_json(found.to_json()).heterogeneity() == found.heterogeneity()
     assert "between strata?" in str(found.heterogeneity())
+    # The table shows the better system first, and the note speaks of the same difference.
+    turned = es.compare({name: given[name] for name in "BA"}, metrics=MEAN, **BY_T).by(domain)
+    assert "B - A" in turned._tables()[0].title
+    assert ": B - A (" in turned.notes[0]
     same, domain = scores(400)
     found = es.compare(same, metrics=MEAN, **BY_T).by(domain)
     assert found.notes[0].startswith("The difference is not shown to differ between strata")

@@ -67,6 +67,13 @@ def test_what_is_wider_than_a_column_is_a_float_of_the_page(results):
         )
 
 
+def test_a_name_that_no_column_makes_room_for_is_there_once():
+    systems = {"long " * 30: [0.2, 0.4, 0.5], "B": [0.1, 0.4, 0.3]}
+    latex = es.compare(systems, metrics=es.Mean("marks"), n_resamples=99).to_latex()
+    assert r"\ifdim" not in latex
+    assert latex.count(r"\begin{tabular}") == 1
+
+
 def test_latex_of_a_comparison_is_the_table_of_papers_if_not_asked_for_another(results):
     for result in results.values():
         if isinstance(result, es.Comparison):

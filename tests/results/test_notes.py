@@ -174,7 +174,7 @@ def test_few_segments_that_hold_the_variance_of_a_score_are_said():
     squares = np.sort((new - np.mean(new)) ** 2)
     share = f"{100 * np.sum(squares[-10:]) / np.sum(squares):.0f} %"
     (note,) = es.estimate(new, metric=metric).notes
-    assert note.startswith(f"judge: 10 of 200 segments hold {share} of the variance of system’s s")
+    assert note.startswith(f"judge: 10 of 200 segments hold {share} of the variance of system's s")
     assert es.estimate(old, metric=metric).notes == ()
     # Shares are counted: one failure of a hundred is no loose estimate of a variance.
     assert es.estimate(np.arange(100) > 0, metric=metric).notes == ()
@@ -185,7 +185,7 @@ def test_few_segments_are_said_of_the_task_that_they_are_in():
     suite = es.Suite({"law": law, "art": art})
     few = {"n_resamples": 199}
     results = suite.estimate(**few), suite.compare(**few)
-    for result, what in zip(results, ("new’s score", "new - old"), strict=True):
+    for result, what in zip(results, ("new's score", "new - old"), strict=True):
         (note,) = [note for note in result.notes if "% of the variance" in note]
         assert f" of the variance of {what} on law. " in note
     gate = gated({"": [law]}, "old", margin=1.0)

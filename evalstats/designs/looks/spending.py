@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import share, shown
 from evalstats.errors import InputError
-from evalstats.inference.roots import root
+from evalstats.inference.counts import root
 
 Floats = NDArray[np.float64]
 #: A share of α, `[0, 1]`, for each fraction of the information; or the name of one.

@@ -13,14 +13,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evalstats.inference.counts import tango_distance
+from evalstats.inference.counts import root, tango_distance
 from evalstats.inference.distributions import (
     noncentral_t_above,
     normal_cdf,
     normal_quantile,
     t_quantile,
 )
-from evalstats.inference.roots import root
 from evalstats.inference.student import Runs, Spread
 
 #: From so many degrees of freedom the t distributions are normal ones.

@@ -303,10 +303,8 @@ class Power(Several[PairPower]):
         Of the intervals, which say how well the pilot knows what varies.
     signatures, notes : tuple of str
         As of a `Comparison`, a signature a metric.
-    n_runs, pilot_runs : int or None
-        Runs of each system that are planned, and those of the pilot.
-    n_trials : int or None
-        Trials of an item that are planned.
+    n_runs, pilot_runs, n_trials : int or None
+        Runs of each system that are planned, those of the pilot, and trials of an item.
     price : (float, float) or None
         Of an item, and of a trial of both systems on it.
     n_looks, width : int or None, float or None
@@ -367,10 +365,9 @@ class Power(Several[PairPower]):
         said = f"{about}: {n} find a true difference of {least} {_often(self.target)}"
         lines = []
         if self.difference is not None and row.power is not None:
-            needs = counted(row.needed, self.unit) if row.needed else f"No number of {self._units}"
             lines = [
                 f"A difference of {self.difference:g} would be found {100 * row.power:.0f} % of "
-                f"the time. {needs} would find it {_often(self.target)}."
+                f"the time. {self._number(row.needed)} would find it {_often(self.target)}."
             ]
             if row.of_design.largest:
                 lines[0] += (
@@ -378,15 +375,19 @@ class Power(Several[PairPower]):
                     f"{row.of_design.expected:,} on average if there is that difference (levels "
                     f"after O'Brien and Fleming, 1979)."
                 )
+            if of := row.of_design.of_labels:
+                often = f"would find it {_often(self.target)}."
+                often = often if of.labels_needed else "would not do: let the judge score more."
+                some = f"{of.labels_needed or self.n_segments:,} of {n} (now {of.labelled:,})"
+                lines[0] += f" People's labels of {some} {often}"
         if self.width is not None:
-            n = (
-                counted(row.of_design.for_width, self.unit)
-                if row.of_design.for_width
-                else f"No number of {self._units}"
-            )
-            level = tabular.level(self.confidence_level)
-            lines.append(f"{n} would give the difference a {level} that is {self.width:g} wide.")
+            level = f"{tabular.level(self.confidence_level)} that is {self.width:g} wide"
+            enough = self._number(row.of_design.for_width)
+            lines.append(f"{enough} would give the difference a {level}.")
         return Finding(said, lines=lines)
+
+    def _number(self, units: int | None) -> str:
+        return counted(units, self.unit) if units else f"No number of {self._units}"
 
     def _curves(self) -> list[Curve]:
         return [self._curve(pairs, of_runs=False) for pairs in by_metric(self.pairs).values()]
@@ -599,22 +600,6 @@ def assumptions(
             f"{', '.join(counted)}: McNemar's test of 0/1 scores is planned. It assumes that as "
             f"large a share of {units} differs as in the pilot; the intervals are about that share."
         )
-    for p in result:
-        of, size = p.of_design.of_labels, result.difference
-        if of is None or size is None:
-            continue
-        found = f"a difference of {size:g} between {p.system} and {p.baseline} is found with power "
-        found += f"{result.target:g}"
-        if of.labels_needed is None:
-            yield (
-                f"{p.metric}: people's labels of all {result.n_segments:,} {units} would not do: "
-                f"let the judge score more, so that {found}."
-            )
-        else:
-            yield (
-                f"{p.metric}: with labels of {of.labels_needed:,} {units} (now {of.labelled:,}) of "
-                f"{result.n_segments:,}, {found}."
-            )
     if any(p.minimum is None for p in result):
         yield f'"none" means that so few {units} find no difference with this power.'
     if result.n_runs and result.difference is not None and any(p.needed is None for p in result):

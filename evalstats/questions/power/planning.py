@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
@@ -91,9 +91,9 @@ def power(
 ) -> Power:
     r"""Say which differences a test set can find, and how many segments a difference needs.
 
-    From a pilot, two systems' outputs on some segments. What is assumed: the differences of the
-    next segments vary as the pilot's do. Of one system alone it says what a comparison with another
-    will need that varies as much, whose scores have a correlation of 0 or 0.5 with these.
+    From a pilot, two systems' outputs on some segments; the next are taken to vary as these do. Of
+    one system alone it says what a comparison with another will need that varies as much, whose
+    scores have a correlation of 0 or 0.5 with these.
 
     Parameters
     ----------
@@ -109,8 +109,7 @@ def power(
     power : float
         Target, between `significance_level` and 1: how often the difference is to be found.
     significance_level : float
-        From 1e-100 to below 1, of a single test. Of m comparisons that are adjusted, the first that
-        is found needs about this over m.
+        From 1e-100 to below 1, of a single test; of m that are adjusted about this over m.
     alternative : {"two-sided", "greater", "less"}
         Of the test, as in `compare`. One-sided, the true difference lies on the side tested.
     runs : int, optional
@@ -119,9 +118,8 @@ def power(
     trials : int or sequence of int, optional
         Answers to each item that are planned, by default as many as in the pilot, which has
         several: a metric `PassAll` or `PassAny`, or a mean in a log with epochs. The variance of an
-        item is then σ²(items) + σ²(trials)/K; of pass^k and pass@k it follows from the pilot's
-        2k trials or more (Hoeffding, 1948). Of several numbers the first is planned, and all are
-        in the table.
+        item is then σ²(items) + σ²(trials)/K; of pass^k and pass@k it follows from the pilot's 2k
+        trials or more (Hoeffding, 1948). Of several numbers the first is planned.
     price : (float, float), optional
         Of an item, and of a trial of both systems on it: the cheapest design that finds the
         `difference` with the target power, items or trials.
@@ -516,26 +514,16 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     is_elsewhere = first.influence is None or not units.has_values
     assumed = assumptions(result, list(map(str, units.labels)), uneven, is_elsewhere)
     cautions = distinct(caution for one in drawn for caution in one.of.cautions)
-    return replace(result, notes=(*cautions, *assumed, *_left_out(same), *size_notes(first)))
-
-
-def _left_out(same: Sequence[tuple[Drawn, Pair]]) -> Iterator[str]:
-    """Say which pairs are identical, and so not in the plan."""
+    left_out = []
     for one, (a, b) in same[:1]:
         who = f"{one.of.systems[b]} and {one.of.systems[a]} ({one.of.name})"
         who = who if len(same) == 1 else f"{len(same)} pairs, {who} for one,"
-        yield (
-            f"{who} have identical statistics on every {one.units.unit}, which say nothing of "
-            f"power, and are left out."
-        )
+        said = f"have identical statistics on every {one.units.unit}, which say nothing of power"
+        left_out = [f"{who} {said}, and are left out."]
+    return replace(result, notes=(*cautions, *assumed, *left_out, *size_notes(first)))
 
 
-def planned_of(evaluation: Evaluation, of: Sequence[Difference], asked: Question) -> Power:
-    """Plan as `power` does, with the systems of a comparison as the pilot."""
-    return planned(_pilot(evaluation, of), evaluation.pairs, asked)
-
-
-def _pilot(evaluation: Evaluation, of: Sequence[Difference]) -> list[Drawn]:
+def pilot_of(evaluation: Evaluation, of: Sequence[Difference]) -> list[Drawn]:
     """Return the scores behind differences of systems that have one test set."""
     drawn = evaluation.together(of)
     if not drawn[0].of.is_paired:
@@ -547,19 +535,14 @@ def _pilot(evaluation: Evaluation, of: Sequence[Difference]) -> list[Drawn]:
 
 
 def least_of(evaluation: Evaluation, d: Difference, level: float, target: float) -> float | None:
-    """Return the least difference that the test set of a pair finds, as `planned_of` does.
+    """Return the least difference that the test set of a pair finds, as `planned` does.
 
     It plans nothing else: what stands in every result has to come at once.
     """
-    (drawn,), options = _pilot(evaluation, [d]), evaluation.options
+    (drawn,), options = pilot_of(evaluation, [d]), evaluation.options
     _check(drawn)
     names, runs = drawn.of.systems, drawn.runs
-    asked = Question(
-        level=level,
-        target=target,
-        confidence_level=options.confidence_level,
-        alternative=options.alternative,
-    )
+    asked = Question(level, target, options.confidence_level, options.alternative)
     plan = designed(drawn, (names.index(d.baseline), names.index(d.system)), asked)
     return plan.least(drawn.units.n, len(runs[0][0].scores) if runs else 1)
 
