@@ -430,8 +430,13 @@ class JudgeAgreement(Correction):
             )
         named = self.systems[:_TOLD]
         each = [
-            f"{name} correlation {r:.2f} [{least:.2f}, {most:.2f}], "
-            f"bias {bias:+.2f} [{low:+.2f}, {high:+.2f}]"
+            f"{name} "
+            + (
+                "correlation unknown, since all labels or all scores are alike, "
+                if np.isnan(r)
+                else f"correlation {r:.2f} [{least:.2f}, {most:.2f}], "
+            )
+            + f"bias {bias:+.2f} [{low:+.2f}, {high:+.2f}]"
             for name, (r, least, most), (bias, low, high) in zip(
                 named, self.correlation, self.bias, strict=False
             )

@@ -250,6 +250,16 @@ def test_labels_that_are_all_alike_leave_an_interval():
     assert found.standard_error == pytest.approx((50 * 49) ** -0.5)
     numbers = es.estimate(judge * 2, metric=es.Mean("q"), human=of_some(judge * 2, known), **FEW)
     assert numbers.standard_error == 0
+    # A comparison, and a plan, of such labels have no variance to divide by.
+    marks = {name: np.random.default_rng(seed).random(300) < 0.7 for seed, name in enumerate("AB")}
+    people = {name: of_some(judge, known) for name in "AB"}
+    result = es.compare(marks, metrics=es.Mean("pass"), human=people, **FEW)
+    with np.errstate(all="raise"):
+        assert result["B"].low < 0 < result["B"].high
+        assert "nan" not in result.to_text(findings=True, verbose=True)
+        (row,) = result.power(difference=0.05)
+    assert row.of_design.of_labels is None
+    assert row.needed > 300
 
 
 def test_a_total_and_unpaired_systems_have_the_label_too():

@@ -408,7 +408,8 @@ def by_t(effect: Effect, asked: Question) -> Design:
     of_runs = tuple((max(r - e, 0.0) * n_runs, e * n_runs * n) for r, e, _ in squares)
     segment = max(error**2 * n - sum(e for _, e in of_runs) / n_runs, 0.0)
     known = degrees
-    if effect.influence is not None and effect.units.has_values:
+    # Where people's labels are all alike an error is added, but no value differs.
+    if effect.influence is not None and effect.units.has_values and np.ptp(effect.influence) > 0:
         known = min(degrees, student.variance_degrees(effect.influence, effect.units.codes))
     return Design(asked, n, degrees, known=known, segment=segment, of_runs=of_runs, n_runs=n_runs)
 
@@ -790,6 +791,8 @@ def _of_labels(plan: Design, drawn: Drawn, pair: Pair, n: int) -> LabelPower | N
     if (spread := label_spread(drawn, *pair)) is None:
         return None
     size, pilot = plan.asked.difference, spread.variance(spread.labelled, plan.n) * plan.n
+    if not pilot > 0:  # labels that are all alike
+        return None
 
     def of(labels: int) -> Design:
         share = min(labels, n) / spread.labelled * plan.n / n
