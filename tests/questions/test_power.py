@@ -519,8 +519,12 @@ def test_sentences_of_a_plan_answer_what_was_asked():
     new = np.arange(200) % 4 > 0
     found = es.power(new, metrics=es.Mean("acc"), at_least=0.7, difference=0.1, width=0.04)
     (finding,), (table, _) = found._findings(), found._tables()
-    wide = f"{found[0].of_design.for_width:,} segments would give the difference a 95 % interval that is 0.04"
-    assert wide in str(finding.lines[-1])
+    n = found[0].of_design.for_width
+    wide = f"{n:,} segments would give the difference a 95 % interval that is 0.04 wide."
+    # Terminals show one line of a finding.
+    (line,) = finding.lines
+    assert line.endswith(wide)
+    assert wide in found.to_text(findings=True).replace("\n", " ")
     assert table.title.endswith("at level 0.05, one-sided (greater)")
     # A column's name that ends in a full stop needs no other at the end of the sentence.
     pair = {"old": quantiles(200), "new": quantiles(200)[::-1] + 0.1}

@@ -383,7 +383,8 @@ class Power(Several[PairPower]):
         if self.width is not None:
             level = f"{tabular.level(self.confidence_level)} that is {self.width:g} wide"
             enough = self._number(row.of_design.for_width)
-            lines.append(f"{enough} would give the difference a {level}.")
+            # Terminals show one line of a finding.
+            lines = [" ".join([*lines, f"{enough} would give the difference a {level}."])]
         return Finding(said, lines=lines)
 
     def _number(self, units: int | None) -> str:
