@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import cache, wraps
+from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from unicodedata import category
@@ -109,10 +110,13 @@ def refuse_masked(value: object, name: str) -> None:
                 f"{name}{masked[0].tolist()} is masked; leave masked entries out, or fill them"
             )
     elif isinstance(value, (list, tuple)):
-        # Most lists have none inside, as their types say.
-        may_have = any(issubclass(kind, _NESTED) for kind in set(map(type, value)))
-        for i, item in enumerate(value if may_have else ()):
-            if isinstance(item, _NESTED):
+        kinds = {kind for kind in set(map(type, value)) if issubclass(kind, _NESTED)}
+        if not any(issubclass(kind, np.ndarray) for kind in kinds):
+            # Most lists of rows have none inside, which their types say in a tenth of the time.
+            inside = chain.from_iterable(row for row in value if type(row) in kinds)
+            kinds = kinds if any(issubclass(x, _NESTED) for x in set(map(type, inside))) else set()
+        for i, item in enumerate(value if kinds else ()):
+            if type(item) in kinds:
                 refuse_masked(item, f"{name}[{i}]")
 
 

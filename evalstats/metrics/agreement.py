@@ -6,8 +6,10 @@ their mean absolute error is the `Mean` of the errors' sizes.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement
+from types import NoneType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -305,11 +307,22 @@ def _count_columns(measure: str, counts: Floats) -> Floats:
     )
 
 
-def _interval_columns(rows: list[list[Any]]) -> Floats:
-    """Return the statistics of N rows of numbers."""
+def _array_of(rows: list[list[Any]]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return N rows of numbers as one array, and where there is none."""
+    if set(map(type, chain.from_iterable(rows))) <= {int, float, NoneType}:
+        with suppress(OverflowError):
+            values = np.array(rows, dtype=np.float64)
+            if not np.any(np.isinf(values)):
+                return np.nan_to_num(values), np.isnan(values)
+    # Row by row, so that an error names its row.
     gone = np.array([[is_missing(v) for v in row] for row in rows])
     filled = [[0.0 if is_missing(v) else v for v in row] for row in rows]
-    values = np.stack([as_scores(row, f"hypotheses[{i}]") for i, row in enumerate(filled)])
+    return np.stack([as_scores(row, f"hypotheses[{i}]") for i, row in enumerate(filled)]), gone
+
+
+def _interval_columns(rows: list[list[Any]]) -> Floats:
+    """Return the statistics of N rows of numbers."""
+    values, gone = _array_of(rows)
     there = ~gone & (np.sum(~gone, axis=1, keepdims=True) > 1)
     used = values[there]
     spread, mean = (float(np.var(used)), float(np.mean(used))) if used.size else (0.0, 0.0)

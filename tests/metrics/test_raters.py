@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.metrics import agreement
 from evalstats.metrics.agreement import RATERS_MEASURES
 
 #: Krippendorff (2011), "Computing Krippendorff's alpha-reliability", section D: 12 units, 4 raters.
@@ -142,3 +143,12 @@ REFUSED = [
 def test_what_cannot_be_is_refused(call, message):
     with pytest.raises(es.InputError, match=message):
         call()
+
+
+def test_rows_of_numbers_are_one_array(monkeypatch):
+    rows = [[1, 2.5, None], [float("nan"), 3, 4], [0.1, 7, 2]]
+    metric = es.Agreement(measure="interval-alpha", ratings=True)
+    as_given = [[v if v is None else np.float64(v) for v in row] for row in rows]
+    one_by_one = metric.statistics(as_given)
+    monkeypatch.setattr(agreement, "as_scores", None)
+    np.testing.assert_array_equal(metric.statistics(rows), one_by_one)
