@@ -107,10 +107,10 @@ class Column(NamedTuple):
         is_interval = self.head[0].startswith("[")
         return self._replace(head=head, gap=self.close if is_interval else self.gap)
 
-    def least(self, shortest: int) -> float:
-        """Return the width to which it can be cut: to less than a name, but of no number."""
-        of_numbers = max(map(of, self.cells), default=0) if self.side == ">" else 0
-        return min(self.width, max(shortest, of_numbers))
+    def least(self, shortest: int, is_name: bool) -> float:
+        """Return the width to which it can be cut: cells are, where they are names of rows."""
+        of_cells = 0 if is_name else max(map(of, self.cells), default=0)
+        return min(self.width, max(shortest, of_cells))
 
 
 def cut(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
@@ -193,7 +193,9 @@ def total(columns: Sequence[Column]) -> float:
 def _narrowed(columns: Sequence[Column], limit: int, shortest: int) -> list[Column]:
     """Return columns of which the widest are cut, each time by a cell, until there is room."""
     widths = [int(column.width) for column in columns]
-    least = [int(column.least(shortest)) for column in columns]
+    # The first columns have names; numbers, and verdicts, are whole.
+    n_names = sum(1 for _ in takewhile(lambda column: column.side == "<", columns))
+    least = [int(column.least(shortest, j < n_names)) for j, column in enumerate(columns)]
     wanted = sum(widths) - (total(columns) - limit)
     while sum(widths) > wanted and widths != least:
         at = max(range(len(widths)), key=lambda j: (widths[j] > least[j], widths[j]))
@@ -202,8 +204,7 @@ def _narrowed(columns: Sequence[Column], limit: int, shortest: int) -> list[Colu
     lines = [(line, w) for column, w in zip(columns, widths, strict=True) for line in column.head]
     heads = iter(cut([line for line, _ in lines], [w for _, w in lines]))
     made = []
-    for column, w in zip(columns, widths, strict=True):
-        is_number = column.side == ">"
-        cells = column.cells if is_number else cut(column.cells, [w] * len(column.cells))
+    for j, (column, w) in enumerate(zip(columns, widths, strict=True)):
+        cells = cut(column.cells, [w] * len(column.cells)) if j < n_names else column.cells
         made.append(column._replace(head=list(islice(heads, len(column.head))), cells=cells))
     return made

@@ -158,6 +158,14 @@ def test_two_columns_of_names_leave_room_for_every_other_column():
     assert len([line for line in lines if "-a" in line and "-b" in line]) == 6
 
 
+def test_verdicts_are_whole_where_names_are_cut(folder, typed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(folder)
+    found = typed("compare", "logs/")
+    assert [line for line in found.splitlines() if line.startswith("both …sks")]
+    assert sum(line.endswith("  no evidence") for line in found.splitlines()) == 2
+
+
 def test_a_table_of_numbers_alone_goes_on_below_itself():
     header = ("#", *(f"system {i}" for i in range(9)))
     rows = tuple((str(i), *(f"{i}.{j}{i}{j}" for j in range(9))) for i in range(2))
