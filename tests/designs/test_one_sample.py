@@ -130,6 +130,9 @@ def test_looks_at_one_system_have_the_p_values_of_the_gate():
     (check,) = es.gate(scores[:50], metrics=ACC, at_least=0.9)
     assert look.pvalue == check.pvalue_passed
     state = json.loads(json.dumps(test.state_dict()))
+    assert "asked: at least 0.9, level" in str(test.result)
+    assert {"number", "score"} <= set(str(test.result).split())
+    assert "better score" not in str(test.result) + test.result.to_junit()
     other = es.SequentialTest(of=400, looks=8, metric=ACC, at_least=0.9)
     other.load_state_dict(state)
     assert other.look(scores[:300]) == test.look(scores[:300])

@@ -195,6 +195,8 @@ class Looks(Several[Look]):
         At how many units the next planned look is; `None` where there is none.
     notes : tuple of str
         What a careful reader should know.
+    bound : str or None
+        What one system's score is held against, "at least 0.9"; `None` of two systems.
 
     Examples
     --------
@@ -210,6 +212,7 @@ class Looks(Several[Look]):
     recovery: Level | None
     next_look: Count | None
     notes: tuple[str, ...] = ()
+    bound: str | None = None
 
     derived = ("verdict",)
 
@@ -268,16 +271,17 @@ class Looks(Several[Look]):
         return level.replace("interval", "repeated interval")
 
     def _limit(self) -> str:
-        return limit_of(self.margin, self.recovery, "a better score")
+        return limit_of(self.margin, self.recovery, self.bound or "a better score")
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         last = self.last
         places = tabular.decimals([abs(last.high - last.low) / 4], digits)
+        base, new = ("base", "new") if self.bound is None else ("number", "score")
         columns: list[Column] = [
             ("look", ">", lambda x: str(x.number)),
             (plural(last.unit), ">", lambda x: f"{x.n_units:,}"),
-            ("base", ">", lambda x: tabular.number(x.difference.baseline_score, places)),
-            ("new", ">", lambda x: tabular.number(x.difference.system_score, places)),
+            (base, ">", lambda x: tabular.number(x.difference.baseline_score, places)),
+            (new, ">", lambda x: tabular.number(x.difference.system_score, places)),
             ("difference", ">", lambda x: tabular.number(x.difference.difference, places, True)),
             (self.interval, ">", lambda x: tabular.interval(x.low, x.high, places, True)),
             ("one-sided p", ">", lambda x: "" if x.pvalue is None else tabular.pvalue(x.pvalue)),

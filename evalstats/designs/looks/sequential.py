@@ -284,7 +284,8 @@ class SequentialTest:
             steps = (-(-self.of * j // self.n_looks) for j in range(1, self.n_looks + 1))
             planned = next(n for n in steps if n > last.n_units)
         notes = (*self._notes, *rare_notes(last))
-        return Looks(self._looks, self.margin, self.recovery, planned, notes)
+        bound = None if self.bound is None else self.bound.asked
+        return Looks(self._looks, self.margin, self.recovery, planned, notes, bound)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the difference as it grows with its repeated interval, and the limit, dashed."""
