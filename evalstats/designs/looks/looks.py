@@ -294,7 +294,7 @@ class Looks(Several[Look]):
             f"on {last.n_units:,}{of} {plural(last.unit)} ({metric_name(last.difference)}), asked: "
             f"{self._limit()}, level {last.significance_level:g}"
         )
-        return [table_of(title, self.looks, columns, draw=self._forest)]
+        return [table_of(title, self.looks, columns, spare=["level"], draw=self._forest)]
 
     def _rows(self) -> Sequence[Look]:
         return self.looks
