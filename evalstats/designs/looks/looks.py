@@ -301,10 +301,12 @@ class Looks(Several[Look]):
 
     def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
         notes, signatures = super()._below(verbose)
-        said = f"{self.last.reason}."
+        reason = f"{self.last.reason}."
+        said = [reason[0].upper() + reason[1:]]
         if self.verdict == "go on" and self.next_look is not None:
-            said += f" The next planned look is at {counted(self.next_look, self.last.unit)}."
-        return [said[0].upper() + said[1:], *notes], signatures
+            n_units = counted(self.next_look, self.last.unit)
+            said.append(f"The next planned look is at {n_units}.")
+        return [*said, *notes], signatures
 
     def _signatures(self) -> Sequence[str]:
         return [self.last.signature]
