@@ -305,7 +305,7 @@ class Gate(Several[GateCheck]):
         value, low, high = (tabular.number(x, places) for x in (loss, *ends))
         limit = ""
         if self.margin is not None:
-            limit = f"{self.margin:g} {'point' if self.margin == 1 else 'points'}"
+            limit = f"{self.margin:g}"
         elif self.recovery is not None:
             limit = f"{100 * (1 - self.recovery):.6g} % of the baseline"
         # The largest loss that the data leave possible.
@@ -313,7 +313,7 @@ class Gate(Several[GateCheck]):
         against = {
             "passed": f"and a loss of {limit} or more is ruled out",
             "failed": f"which is more than the {limit} that may be lost",
-            "undecided": f"but a loss of {worst} is possible, and it has to be less than {limit}",
+            "undecided": f"but a loss of {worst} is possible, where less than {limit} is allowed",
         }
         level = tabular.level(1 - 2 * self.significance_level)
         said = f"{row.name}: {row.verdict}. {d.system} {word} {value} ({level} {low} to {high})"
