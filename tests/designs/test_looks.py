@@ -577,3 +577,15 @@ def test_a_gate_of_looks_needs_a_state(folder, capsys):
     (folder / "gate.json").write_text("{")
     assert main(["gate", "100.csv", *GATE]) == 2
     assert "--state gate.json: it is no JSON" in capsys.readouterr().err
+
+
+def test_more_items_than_were_planned_are_no_part_of_them():
+    rng = np.random.default_rng(2)
+    old, new = rng.random((2, 50)) < 0.8
+    shown = []
+    for of in (50, 40):
+        test = es.SequentialTest(of=of, looks=2, metric=es.Mean("acc"))
+        test.look(new, old)
+        shown.append(str(test.result))
+    assert "on 50 of 50 segments (acc" in shown[0]
+    assert "on 50 segments (acc" in shown[1]

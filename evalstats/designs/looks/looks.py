@@ -288,7 +288,8 @@ class Looks(Several[Look]):
             ("level", ">", lambda x: tabular.pvalue(x.level)),
             ("verdict", "<", lambda x: x.verdict),
         ]
-        of = "" if last.planned is None else f" of {last.planned:,}"
+        # There may be more than were planned.
+        of = f" of {last.planned:,}" if last.planned and last.n_units <= last.planned else ""
         title = (
             f"{self.verdict.upper()}: {last.difference.system} against {last.difference.baseline} "
             f"on {last.n_units:,}{of} {plural(last.unit)} ({metric_name(last.difference)}), asked: "
