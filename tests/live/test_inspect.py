@@ -72,7 +72,7 @@ def test_a_folder_is_compared_in_one_command(folder, capsys):
     assert cli.main(["compare", str(folder), "--resamples", "99"]) == 0
     text = capsys.readouterr().out
     assert "mockllm/tuned - mockllm/base" in text
-    assert "21 items, 3 answers each, averaged" in text
+    assert "21 samples, 3 answers each, averaged" in " ".join(text.split())
     assert cli.main(["compare", str(folder), "-m", "match", "--epochs", "runs"]) == 0
     assert "as runs of the system" in capsys.readouterr().out
 
