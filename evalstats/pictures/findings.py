@@ -336,7 +336,7 @@ def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
 
 
 def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
-    """Say how many systems are better than the baseline on a task, or in total."""
+    """Say how many systems are better than the baseline, or else worse, on a task or in total."""
     place = (scores[0].task, scores[0].metric)
     own = [d for d in c.differences if (d.task, d.metric) == place]
     by: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
@@ -344,16 +344,18 @@ def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
         by[kind_of(c, d)].append(d.system)
     mark = mark_of(c, scores[0])
     what = system_name(scores)
-    better = f"better than {c.baseline} in {place[1]}{_space(_where(c, own[0]))}"
-    if by["better"]:
-        are = "is" if len(by["better"]) == 1 else "are"
-        said = f"{len(by['better'])} of {counted(len(own), what)} {are} {better}{mark}: "
-        said += listed(by["better"], _SAID)
+    word = "worse" if by["worse"] and not by["better"] else "better"
+    than = f"{word} than {c.baseline} in {place[1]}{_space(_where(c, own[0]))}"
+    first = by.pop(word)
+    if first:
+        are = "is" if len(first) == 1 else "are"
+        said = f"{len(first)} of {counted(len(own), what)} {are} {than}{mark}: "
+        said += listed(first, _SAID)
     else:
-        said = f"No evidence that any of {counted(len(own), what)} is {better}"
-    rest = [f"Worse: {listed(by['worse'], _SAID)}{mark}."] if by["worse"] else []
+        said = f"No evidence that any of {counted(len(own), what)} is {than}"
+    rest = [f"Worse: {listed(by['worse'], _SAID)}{mark}."] if by.get("worse") else []
     rest += [f"No evidence on {listed(by['open'], _SAID)}."] if by["open"] else []
-    return Finding(said, "better" if by["better"] else "open", [" ".join(rest)] if rest else [])
+    return Finding(said, word if first else "open", [" ".join(rest)] if rest else [])
 
 
 def _space(where: str) -> str:

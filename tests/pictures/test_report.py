@@ -133,6 +133,13 @@ def test_a_headline_says_of_each_metric_what_was_found():
     many = es.compare(marks(60, "ABCDEF"), metrics=es.Mean("m"), baseline="A", n_resamples=199)
     assert re.match(r"\d of 5 systems are better than A in m: ", many._findings()[0].said)
     assert many._headline() == "5 systems against A"
+    best = max(many.estimates, key=lambda e: e.score).system
+    against = es.compare(marks(60, "ABCDEF"), metrics=es.Mean("m"), baseline=best, n_resamples=199)
+    n_worse = sum(d.pvalue_adjusted <= 0.05 for d in against)
+    assert n_worse > 1
+    assert against._findings()[0].kind == "worse"
+    said = f"{n_worse} of 5 systems are worse than {best} in m: "
+    assert against._findings()[0].said.startswith(said)
 
 
 def test_domains_are_called_what_the_label_is_called():
