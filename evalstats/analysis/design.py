@@ -337,7 +337,6 @@ Aggregated: TypeAlias = (
     "str | Mapping[Any, float] | Callable[[Floats], Any] | tuple[NamedTotal, ...]"
 )
 
-AGGREGATES = ("micro", "macro")
 #: Of central differences, as a share of the largest score.
 _STEP = 2.0**-20
 

@@ -18,7 +18,7 @@ from sacrebleu.dataset import DATASETS
 
 import evalstats as es
 from evalstats import cli
-from evalstats.analysis import design, options
+from evalstats.analysis import options
 from evalstats.cli import commands, flags, inputs, parser
 from evalstats.cli.flags import COMMANDS, OPTIONS, options_of
 from evalstats.cli.inputs import Input
@@ -266,7 +266,7 @@ def test_a_command_is_a_call(run_here, small, command, words, call):
 def test_the_choices_are_those_of_the_library():
     known = {
         "test": options.TESTS, "alternative": options.ALTERNATIVES, "contrast": records.CONTRASTS,
-        "aggregate": design.AGGREGATES, "missing": joining.MISSING, "epochs": pivot.EPOCHS,
+        "aggregate": ("micro", "macro"), "missing": joining.MISSING, "epochs": pivot.EPOCHS,
         "composite": rankings.COMPOSITES,
     }  # fmt: skip
     of_pairs = {"method": options.METHODS, "adjustment": options.ADJUSTMENTS}

@@ -19,7 +19,7 @@ class Mutant(NamedTuple):
 
 
 def file_of(test: str) -> str:
-    """Return the file of tests with a name: "tests/analysis/test_pairs.py" for "pairs"."""
+    """Return the file of tests with a name: "tests/analysis/test_margins.py" for "margins"."""
     (path,) = ROOT.glob(f"tests/**/test_{test}.py")
     return path.relative_to(ROOT).as_posix()
 
