@@ -18,8 +18,9 @@ _MODULES = {
     "text.references": "References from_streams",
     "statistics.files": "read_lines",
     "metrics": "Metric BLEU CHRF TER WER CER ROUGE Mean Ratio Perplexity "
-    "BitsPerUnit Confusion Correlation RMSE Brier ECE SentenceBLEU "
-    "Agreement ratings_by_item",
+    "BitsPerUnit Confusion Correlation RMSE Brier ECE",
+    "compat.sentence_bleu": "SentenceBLEU",
+    "designs.raters": "Agreement ratings_by_item",
     "designs.trials.metrics": "Trials PassAll PassAny FlipRate ICC pass_at_k",
     "metrics.error_rates": "token_edits",
     "metrics.ratios": "MeanOfRuns",
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from evalstats.compat.evaluatio.scores import ConfidenceInterval as ConfidenceInterval
     from evalstats.compat.evaluatio.scores import bleu_bootstrap_test as bleu_bootstrap_test
     from evalstats.compat.evaluatio.scores import bleu_ci as bleu_ci
+    from evalstats.compat.sentence_bleu import SentenceBLEU as SentenceBLEU
     from evalstats.designs.arenas.arena import arena as arena
     from evalstats.designs.arenas.arena import wins as wins
     from evalstats.designs.judges import Judged as Judged
@@ -94,6 +96,8 @@ if TYPE_CHECKING:
     from evalstats.designs.moments import moments_query as moments_query
     from evalstats.designs.plans import Plan as Plan
     from evalstats.designs.plans import plan as plan
+    from evalstats.designs.raters import Agreement as Agreement
+    from evalstats.designs.raters import ratings_by_item as ratings_by_item
     from evalstats.designs.runs import extract_runs as extract_runs
     from evalstats.designs.shards.resample import resample_shard as resample_shard
     from evalstats.designs.shards.shard import Shard as Shard
@@ -121,7 +125,6 @@ if TYPE_CHECKING:
     from evalstats.metrics import ROUGE as ROUGE
     from evalstats.metrics import TER as TER
     from evalstats.metrics import WER as WER
-    from evalstats.metrics import Agreement as Agreement
     from evalstats.metrics import BitsPerUnit as BitsPerUnit
     from evalstats.metrics import Brier as Brier
     from evalstats.metrics import Confusion as Confusion
@@ -130,8 +133,6 @@ if TYPE_CHECKING:
     from evalstats.metrics import Metric as Metric
     from evalstats.metrics import Perplexity as Perplexity
     from evalstats.metrics import Ratio as Ratio
-    from evalstats.metrics import SentenceBLEU as SentenceBLEU
-    from evalstats.metrics import ratings_by_item as ratings_by_item
     from evalstats.metrics.error_rates import token_edits as token_edits
     from evalstats.metrics.ratios import MeanOfRuns as MeanOfRuns
     from evalstats.questions.domains import Heterogeneity as Heterogeneity

@@ -20,9 +20,8 @@ from typing import Any, ClassVar
 from uuid import uuid4
 
 from evalstats.checks import flag, integer, listed, real
-from evalstats.compat import add_modules
+from evalstats.compat import add_modules, sentence_bleu
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics import sentence_bleu
 from evalstats.metrics.base import MOST_ORDER
 from evalstats.metrics.error_rates import CER
 

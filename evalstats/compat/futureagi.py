@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 from evalstats.checks import choice, integer, listed
 from evalstats.compat import nltk
+from evalstats.compat.sentence_bleu import weight_matrix
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import MOST_ORDER
-from evalstats.metrics.sentence_bleu import weight_matrix
 
 MODES = ("sentence", "corpus")
 METHODS = tuple(f"method{i}" for i in range(8))

@@ -22,9 +22,7 @@ import numpy as np
 
 from evalstats.checks import integer, listed
 from evalstats.compat import add_modules
-from evalstats.errors import InputError
-from evalstats.metrics import smoothing
-from evalstats.metrics.sentence_bleu import (
+from evalstats.compat.sentence_bleu import (
     TokenList,
     as_token_list,
     clipped_counts,
@@ -32,6 +30,8 @@ from evalstats.metrics.sentence_bleu import (
     corpus_statistics,
     segment_statistics,
 )
+from evalstats.errors import InputError
+from evalstats.metrics import smoothing
 from evalstats.metrics.smoothing import Floats
 from evalstats.text.references import callers_level
 

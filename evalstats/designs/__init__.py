@@ -2,6 +2,7 @@
 
 - `runs`: several runs of each system (training seeds), side by side
 - `trials`: several answers to each item
+- `raters`: several people's labels of each item, and how far they agree beyond chance
 - `judges`: a judge's scores of all segments, people's of some
 - `arenas`: battles, of which only is known who won
 - `unpaired`: systems that each have segments of their own

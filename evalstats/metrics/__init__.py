@@ -2,15 +2,13 @@
 
 - `base`: what a metric is; its signature as a record
 - `bleu`, `smoothing`: corpus BLEU and its smoothing methods
-- `sentence_bleu`: BLEU of single sentences, of text or of lists of tokens
 - `chrf`: chrF and chrF++
 - `error_rates`: WER, CER and edits of any tokens; TER
-- `alignment`: which token stands for which
 - `rouge`: ROUGE-N, -L and -Lsum
 - `ratios`: means and ratios of scores that come from elsewhere; the mean score of several runs
 - `probabilities`: Brier score and ECE; perplexity and bits per unit, from log-likelihoods
 - `confusion`: pairs of predicted and gold values; scores of predicted classes
-- `agreement`: kappa, AC1 and alpha of raters; Pearson's correlation and RMSE of predicted numbers
+- `numbers`: Pearson's correlation and RMSE of predicted numbers
 
 May import `text`, `checks` and `errors`.
 """
@@ -22,28 +20,27 @@ from typing import Any
 
 from evalstats.checks import required, shown
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.agreement import RMSE, Agreement, Correlation, ratings_by_item
 from evalstats.metrics.base import Metric, check_metric, scores_of
 from evalstats.metrics.bleu import BLEU
 from evalstats.metrics.chrf import CHRF
 from evalstats.metrics.confusion import Confusion
 from evalstats.metrics.error_rates import CER, TER, WER
+from evalstats.metrics.numbers import RMSE, Correlation
 from evalstats.metrics.probabilities import ECE, BitsPerUnit, Brier, Perplexity
 from evalstats.metrics.ratios import Mean, Ratio
 from evalstats.metrics.rouge import ROUGE
-from evalstats.metrics.sentence_bleu import SentenceBLEU
 
 #: The metrics of this room. Files can rebuild them, and those that read text have their fields as
 #: options on the command line.
 BUILT_IN: tuple[type[Metric], ...] = (
     *(BLEU, CHRF, TER, WER, CER, ROUGE),
     *(Mean, Ratio, Perplexity, BitsPerUnit, Confusion, Correlation, RMSE, Brier, ECE),
-    Agreement,
 )
 #: Those of designs, and where they lie: they are loaded when they are asked for.
 OF_DESIGNS = {
     **dict.fromkeys(("PassAll", "PassAny", "FlipRate", "ICC"), "evalstats.designs.trials.metrics"),
     "RoganGladen": "evalstats.designs.judges",
+    "Agreement": "evalstats.designs.raters",
 }
 #: Metrics that can be given by name, with the options that the name sets; case does not matter.
 NAMED: dict[str, partial[Any]] = {
@@ -113,7 +110,6 @@ __all__ = [
     "ROUGE",
     "TER",
     "WER",
-    "Agreement",
     "BitsPerUnit",
     "Brier",
     "Confusion",
@@ -122,10 +118,8 @@ __all__ = [
     "Metric",
     "Perplexity",
     "Ratio",
-    "SentenceBLEU",
     "as_metric",
     "is_built_in",
-    "ratings_by_item",
     "scores_of",
     "written",
 ]

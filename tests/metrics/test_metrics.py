@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.metrics.agreement import RATERS_MEASURES
+from evalstats.designs.raters import RATERS_MEASURES
 from evalstats.metrics.base import Metric
 from evalstats.metrics.confusion import MEASURES, RATES
 from tests import naive

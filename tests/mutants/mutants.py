@@ -1291,7 +1291,7 @@ classes that never occur count as 0, or not at all
 a bin holds its upper edge
 - np.searchsorted(edges, pairs[:, 0])
 + np.searchsorted(edges, pairs[:, 0], side="right")
-@ metrics/agreement.py: number_metrics
+@ metrics/numbers.py: number_metrics
 spread that squares cannot show is refused
 - _LEAST_SPREAD = 1e-8
 + _LEAST_SPREAD = 0.0
@@ -1328,7 +1328,7 @@ chance in the pilot's trials is taken off
 a design that costs less is found
 - if n_items is not None and total is not None and (best is None or total < best[2]):
 + if n_items is not None and total is not None and best is None:
-@ metrics/sentence_bleu.py: sentence_bleu
+@ compat/sentence_bleu.py: sentence_bleu
 a score at the threshold passes
 - return np.asarray(scores, dtype=np.float64) >= self.threshold
 + return np.asarray(scores, dtype=np.float64) > self.threshold
@@ -1373,7 +1373,7 @@ words of three letters are not stemmed
 the first of equally good references counts
 - np.lexsort((-best, refs.owner))[refs.first]
 + np.lexsort((np.arange(len(best))[::-1], -best, refs.owner))[refs.first]
-@ metrics/agreement.py: raters
+@ designs/raters.py: raters
 a rating without another says nothing of agreement
 - counts = np.where(several, counts, 0)
 + counts = counts

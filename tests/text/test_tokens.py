@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalstats as es
-from evalstats.metrics import alignment
-from evalstats.metrics.alignment import GAP
+from evalstats.compat.evaluatio import edit_paths
+from evalstats.compat.evaluatio.edit_paths import GAP
 from tests.pairs import plain_distance
 
 
@@ -47,7 +47,7 @@ def test_edits_are_those_of_the_recursion(pairs):
 @settings(max_examples=40)
 @given(words, words, st.data())
 def test_an_alignment_is_a_shortest_path_whose_errors_are_at_points(hyp, ref, data):
-    path = alignment.align(hyp, ref)
+    path = edit_paths.align(hyp, ref)
     # Every token once, in order.
     assert path[path[:, 0] != GAP, 0].tolist() == list(range(len(hyp)))
     assert path[path[:, 1] != GAP, 1].tolist() == list(range(len(ref)))
@@ -55,16 +55,16 @@ def test_an_alignment_is_a_shortest_path_whose_errors_are_at_points(hyp, ref, da
     assert len(wrong) == plain_distance(hyp, ref)
     points = data.draw(st.lists(st.booleans(), min_size=len(ref), max_size=len(ref)))
     errors = sum(r != GAP and points[r] for r in wrong)
-    assert alignment.poi_errors([hyp], [ref], [points]).tolist() == [[errors, sum(points)]]
+    assert edit_paths.poi_errors([hyp], [ref], [points]).tolist() == [[errors, sum(points)]]
 
 
 def test_the_choice_among_alignments():
-    assert alignment.align(list("aab"), list("ab")).tolist() == [[0, GAP], [1, 0], [2, 1]]
-    assert alignment.align(list("ab"), list("ba")).tolist() == [[0, 0], [1, 1]]
-    assert alignment.align([], list("ab")).tolist() == [[GAP, 0], [GAP, 1]]
-    assert alignment.align([], []).tolist() == []
+    assert edit_paths.align(list("aab"), list("ab")).tolist() == [[0, GAP], [1, 0], [2, 1]]
+    assert edit_paths.align(list("ab"), list("ba")).tolist() == [[0, 0], [1, 1]]
+    assert edit_paths.align([], list("ab")).tolist() == [[GAP, 0], [GAP, 1]]
+    assert edit_paths.align([], []).tolist() == []
     # Of a repeated word, the one that is missing is an error.
-    assert alignment.poi_errors([["no"]], [["no", "no"]], [[True, True]]).tolist() == [[1, 2]]
+    assert edit_paths.poi_errors([["no"]], [["no", "no"]], [[True, True]]).tolist() == [[1, 2]]
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_the_choice_among_alignments():
     [
         (es.token_edits, (["ab"], [["a"]]), r"hypotheses\[0\] must be a list of tokens"),
         (es.token_edits, ([["a"]], [["a"], ["b"]]), "must be the same length, got 2, 1"),
-        (alignment.align, ("ab", ["a"]), "hypothesis must be a list of tokens, got a bare str"),
+        (edit_paths.align, ("ab", ["a"]), "hypothesis must be a list of tokens, got a bare str"),
         (
-            alignment.poi_errors,
+            edit_paths.poi_errors,
             ([["a"]], [["a"]], [[True, False]]),
             r"points\[0\] must have one flag",
         ),
         (
-            alignment.poi_errors,
+            edit_paths.poi_errors,
             ([["a"]], [["a"]], [[1]]),
             r"points\[0\]\[0\] must be True or False",
         ),

@@ -11,7 +11,7 @@ the fewest edits: of a repeated word, one may be missing without being an error.
 are flags, one for each token of the reference, as evaluatio's documentation has it and its
 `poi_edit_distance` does. Its `poi_error_rate` wants them for the hypothesis: swap the first two
 arguments to get that number. New code may prefer `evalstats.WER`, `evalstats.CER`, and
-`evalstats.token_edits` with `Ratio`, or `evalstats.metrics.alignment`.
+`evalstats.token_edits` with `Ratio`, or `evalstats.compat.evaluatio.edit_paths`.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from evalstats.checks import (
     share,
 )
 from evalstats.compat.evaluatio import paired
+from evalstats.compat.evaluatio.edit_paths import as_points, at_points
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference.bootstrap import percentile
 from evalstats.inference.families import holm
 from evalstats.inference.randomisation import randomization_pvalue
 from evalstats.metrics import BLEU, CER, CHRF, Mean
-from evalstats.metrics.alignment import as_points, at_points
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.weighted import MOST_RESAMPLES, bootstrap_totals
 from evalstats.resampling.weights import Rng

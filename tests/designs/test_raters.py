@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.metrics import agreement
-from evalstats.metrics.agreement import RATERS_MEASURES
+from evalstats.designs import raters
+from evalstats.designs.raters import RATERS_MEASURES
 
 #: Krippendorff (2011), "Computing Krippendorff's alpha-reliability", section D: 12 units, 4 raters.
 TABLE = [
@@ -150,5 +150,5 @@ def test_rows_of_numbers_are_one_array(monkeypatch):
     metric = es.Agreement(measure="interval-alpha", ratings=True)
     as_given = [[v if v is None else np.float64(v) for v in row] for row in rows]
     one_by_one = metric.statistics(as_given)
-    monkeypatch.setattr(agreement, "as_scores", None)
+    monkeypatch.setattr(raters, "as_scores", None)
     np.testing.assert_array_equal(metric.statistics(rows), one_by_one)

@@ -1,0 +1,162 @@
+"""Predicted numbers against gold numbers: Pearson's correlation and RMSE.
+
+Their mean absolute error is the `Mean` of the errors' sizes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import as_scores, real
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics.base import Floats, Metric, keep, signature_of
+from evalstats.metrics.confusion import checked_pair
+from evalstats.metrics.ratios import Quotient, ratio
+
+#: The share of a mean square that the variance must be: what is below is lost in rounding.
+_LEAST_SPREAD = 1e-8
+#: The share below which a variance is none.
+_NO_SPREAD = 1e-12
+
+
+def _numbers(hypotheses: object, references: object) -> tuple[Floats, Floats]:
+    """Return predicted and gold numbers, (N,) each."""
+    predicted, gold = checked_pair(hypotheses, references, "gold numbers")
+    return as_scores(predicted, "hypotheses"), as_scores(gold, "references")
+
+
+@dataclass(frozen=True)
+class Correlation(Metric):
+    r"""Pearson's correlation of predicted and gold numbers, from their sums.
+
+    .. math:: \frac{n \sum xy - \sum x \sum y}
+              {\sqrt{n \sum x^2 - (\sum x)^2} \sqrt{n \sum y^2 - (\sum y)^2}}
+
+    (Pearson, 1895); 0 where predicted or gold numbers are all equal, as they may be in a resample.
+
+    Parameters
+    ----------
+    kind : {"pearson"}
+        Which correlation.
+    centre : pair of float
+        What is subtracted from predicted and from gold numbers first. It changes no score; where
+        numbers are large and vary little it saves their digits.
+
+    Another kind raises an `InputError`; in `statistics`, so does a variance lost in rounding.
+
+    Examples
+    --------
+    >>> pearson = Correlation()
+    >>> rows = pearson.statistics([0.1, 0.4, 0.35, 0.8], [1, 2, 3, 4])
+    >>> print(pearson.score(rows.sum(axis=0)).round(4))
+    0.9134
+    """
+
+    kind: str = "pearson"
+    centre: tuple[float, float] = (0.0, 0.0)
+
+    name = "Pearson's r"
+    columns = ("count", "x", "y", "x²", "y²", "xy")
+    reads_text: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.kind != "pearson":
+            raise InputError(
+                f"kind must be 'pearson', got {self.kind!r}: only Pearson's correlation is a "
+                f"function of sums over segments (a rank depends on all other segments)"
+            )
+        if not isinstance(self.centre, (tuple, list)) or len(self.centre) != 2:
+            raise InputTypeError(f"centre must be two numbers, got {self.centre!r}")
+        # Files hold lists.
+        keep(self, centre=tuple(real(c, "centre", -np.inf) for c in self.centre))
+
+    @property
+    def signature(self) -> str:
+        """Identity: which correlation, and what is subtracted first."""
+        centre = {"centre": "{:g},{:g}".format(*self.centre)} if any(self.centre) else {}
+        return signature_of(correlation=self.kind, **centre)
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return `(N, 6)`, the products of 1, x and y, of N predicted (x) and gold (y) numbers."""
+        both = _numbers(hypotheses, references)
+        names = ("hypotheses", "references")
+        for numbers, centre, name in zip(both, self.centre, names, strict=True):
+            spread, mean = float(np.var(numbers)), float(np.mean(numbers))
+            if np.ptp(numbers) > 0 and spread < _LEAST_SPREAD * (mean - centre) ** 2:
+                raise InputError(
+                    f"{name} lie around {mean:g} and vary by {np.sqrt(spread):g} only, which sums "
+                    f"of squares cannot show; give centre=({np.mean(both[0]):g}, "
+                    f"{np.mean(both[1]):g}), the same for all systems"
+                )
+        x, y = (numbers - c for numbers, c in zip(both, self.centre, strict=True))
+        return np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse squares, or a number of segments, below 0."""
+        self._refuse(np.any(statistics[..., [0, 3, 4]] < 0, axis=-1), "has a negative square")
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the correlation, `(..., 6) -> (...)`, in [-1, 1]."""
+        covariance, spreads, _ = self._moments(totals)
+        found = ratio(covariance, np.sqrt(spreads[0] * spreads[1]), 0.0)
+        return np.clip(found, -1.0, 1.0)
+
+    def _moments(self, totals: ArrayLike) -> tuple[Floats, list[Floats], Floats]:
+        """Return n² times the covariance, n² times the variances (0 for rounding), the sums."""
+        sums = np.asarray(totals, dtype=np.float64)
+        n, x, y, xx, yy, xy = (sums[..., j] for j in range(6))
+        spreads = []
+        for linear, square in ((x, xx), (y, yy)):
+            spread = n * square - linear**2
+            spreads.append(np.where(spread > _NO_SPREAD * n * square, spread, 0.0))
+        return n * xy - x * y, spreads, sums
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient of the correlation, `(..., 6) -> (..., 6)`; 0 without spread."""
+        covariance, (first, second), sums = self._moments(totals)
+        n, x, y, xx, yy, xy = (sums[..., j] for j in range(6))
+        root = np.sqrt(first * second)
+        r, nothing = ratio(covariance, root, 0.0), np.zeros_like(n)
+        by_covariance = np.stack([xy, -y, -x, nothing, nothing, n], axis=-1)
+        by_first = np.stack([xx, -2 * x, nothing, n, nothing, nothing], axis=-1)
+        by_second = np.stack([yy, nothing, -2 * y, nothing, n, nothing], axis=-1)
+        change = ratio(np.ones_like(n), root, 0.0)[..., None] * by_covariance
+        for spread, by_spread in ((first, by_first), (second, by_second)):
+            change -= ratio(r, 2 * spread, 0.0)[..., None] * by_spread
+        return np.where((root > 0)[..., None], change, 0.0)
+
+
+@dataclass(frozen=True)
+class RMSE(Quotient):
+    r"""Root mean squared error of predicted numbers, :math:`\sqrt{\sum (x - y)^2 / n}`.
+
+    Examples
+    --------
+    >>> rmse = RMSE()
+    >>> print(rmse.score(rmse.statistics([2.5, 0, 2, 8], [3, -0.5, 2, 7]).sum(axis=0)).round(4))
+    0.6124
+    """
+
+    name = "RMSE"
+    columns = ("squared error", "count")
+    unsigned = "squares are not"
+    signature = "rmse"
+    higher_is_better = False
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return `(N, 2)`, squared error and 1, of N predicted and N gold numbers."""
+        predicted, gold = _numbers(hypotheses, references)
+        return np.stack([(predicted - gold) ** 2, np.ones_like(gold)], axis=-1)
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the root of the mean, `(..., 2) -> (...)`; 0 for no segments."""
+        return np.sqrt(super().score(totals))
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient, `(..., 2) -> (..., 2)`; 0 where there is no error."""
+        twice = 2 * self.score(totals)
+        return ratio(np.ones_like(twice), twice, 0.0)[..., None] * super().gradient(totals)
