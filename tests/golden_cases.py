@@ -119,8 +119,6 @@ def of_texts() -> Cases:
     yield "joint", lambda: compare(both, baseline="baseline").joint("clearly-better")
     copy, by_characters = systems["copy"], es.BLEU(tokenize="char")
     yield "one text", partial(estimate, copy, references, by_characters)
-    audit = partial(es.audit, n_bootstrap=B, n_randomization=B, n_resamples=B)
-    yield "audit", partial(audit, tables()["bleu"])
 
 
 def of_options() -> Cases:

@@ -1,7 +1,6 @@
 """Imports run one way, nothing heavy is loaded before it is needed, `__all__` is honest."""
 
 import ast
-import importlib
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 import evalstats as es
 
 PACKAGE = Path(es.__file__).parent
+STUB = PACKAGE / "__init__.pyi"
 
 #: The rooms of the core, in the order in which data walks through them. A file may import from its
 #: own row and the rows above it; between rooms of one row nothing is imported.
@@ -26,7 +26,7 @@ CORE = [
     {"analysis"},
 ]
 CAPABILITIES = {"designs", "questions", "pictures"}
-DOORS = {"logs", "compat", "training", "integrations", "cli", "testing", "auditing", "data"}
+DOORS = {"logs", "compat", "training", "integrations", "cli", "testing", "data"}
 TOP = {"__init__", "__main__"}
 #: Capabilities that import another, which is said here: all others import the core alone.
 BETWEEN = {
@@ -183,14 +183,27 @@ def test_import_loads_nothing_and_every_name_what_it_needs():
     assert not heavy | (peers & set(loaded))
 
 
-def test_all_is_honest_and_type_checkers_see_it(trees):
+def stub():
+    """Return what type checkers know of the package: an import of each public name, and a type."""
+    ordered = sorted(
+        (f"evalstats.{module}", not name.isupper(), name.islower(), name)
+        for module, names in es._MODULES.items()
+        for name in names.split()
+    )
+    lines = [f"from {module} import {name} as {name}\n" for module, *_, name in ordered]
+    return f"{''.join(lines)}\n__version__: str\n"
+
+
+def test_all_is_honest_and_type_checkers_see_it():
     assert len(es.__all__) == len(set(es.__all__))
     assert set(dir(es)) == {*es.__all__, "__version__"}
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = es.nothing
-    nodes = [node for node in ast.walk(trees["__init__"]) if isinstance(node, ast.ImportFrom)]
-    found = {a.asname: node.module for node in nodes for a in node.names if a.asname}
-    assert sorted(found) == sorted(es.__all__)
-    for name, module in found.items():
-        assert getattr(es, name) is getattr(importlib.import_module(module), name)
+    for name in es.__all__:
         assert getattr(es, name).__doc__
+    written = STUB.read_text("utf-8")
+    assert written == stub(), "python -m tests.test_architecture writes the stub"
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub(), encoding="utf-8")

@@ -212,7 +212,7 @@ def _written(path: str) -> Result | None:
         found = json.loads(text)
     except (ValueError, RecursionError):  # told where it is read as a log
         return None
-    for kind in (getattr(evalstats, name) for name in evalstats.__all__):
+    for kind in (getattr(evalstats, name) for name in dir(evalstats)):
         if isinstance(kind, type) and issubclass(kind, Result) and is_dataclass(kind):
             names = [field.name for field in fields(kind) if field.compare]
             if isinstance(found, dict) and found.keys() == {*names, *getattr(kind, "derived", ())}:
@@ -229,12 +229,6 @@ def extract(options: argparse.Namespace, progress: Progress) -> None:
     ids = tuple(read_lines(options.ids, labels=True)) if options.ids else None
     (table,) = read(options, progress).only()
     replace(table, segment_ids=ids).save(options.output)
-
-
-def audit(options: argparse.Namespace, progress: Progress) -> Result:
-    """Say what others print, beside the calibrated p-value."""
-    inputs, asked = _asked(options, progress, 2)
-    return evalstats.audit(inputs.only(), progress=progress, **asked)
 
 
 def demo(options: argparse.Namespace, progress: Progress) -> Result | None:

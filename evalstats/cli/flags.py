@@ -118,10 +118,6 @@ COMMANDS = {
         "keep statistics, to compare without texts", "-i OUT... -r REF... -o FILE.npz",
         ("-r ref.txt -i system.txt -o system.npz",
          "-r ref.txt -i a.txt b.txt -m chrf -o chrf.npz"), "texts"),
-    "audit": Command(
-        "what sacreBLEU and evaluatio print, beside the calibrated p-value", _INPUT,
-        ("-r ref.txt -i old.txt new.txt -m bleu chrf", "old.npz new.npz"),
-        "texts logs drawn printed"),
     "demo": Command(
         "compare four systems on the bundled sample; with --files write what the pages read", "",
         ("", "--files examples"), "printed"),
@@ -208,7 +204,7 @@ OPTIONS = {
                "over strata or tasks: all together, or means", "rare"),
     ],
     "test": [
-        Option("--baseline NAME", "compare power audit gate cases meta",
+        Option("--baseline NAME", "compare power gate cases meta",
                "compare all with it; name or path",
                instead={"gate": {"typed": "--baseline BASE",
                                  "help": "what is in use: log, file of outputs, or name"},
@@ -261,10 +257,6 @@ OPTIONS = {
         Option("--state FILE", "gate", "JSON of all looks so far; with --of N"),
         Option("--undecided pass|fail", "gate", "what it counts as: exit with 0 or 1, not with 3",
                "argument rare"),
-        Option("--paired-bs-n N", "audit", "sacreBLEU's resamples (default: 1,000)", "argument",
-               to="n_bootstrap"),
-        Option("--paired-ar-n N", "audit", "its trials (default: 10,000)", "argument",
-               to="n_randomization"),
         Option("--resamples N", "drawn", "default: 9,999", "argument", to="n_resamples"),
         Option("--seed N", "drawn plan", "default: 12345", "argument", to="rng"),
     ],

@@ -23,7 +23,7 @@ from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
 #: What sacreBLEU calls what is here without being asked for.
 _SACREBLEU = dict.fromkeys(
     ("--paired-bs", "--paired-ar", "-paired-bs", "-paired-ar"),
-    "compare tests every pair without it; evalstats audit prints what sacreBLEU says",
+    "compare tests every pair without it",
 )
 #: What is no command, and where it is.
 _ELSEWHERE = {"report": "a report is -o report.html of compare, rank, gate and others"}

@@ -4,7 +4,6 @@
 - `evaluatio`: metrics, intervals, tests and effect sizes of evaluatio
 - `sentence_bleu`: BLEU of single sentences, of text or of lists of tokens, as three peers have it
 - `nltk`: `nltk.translate.bleu_score`
-- `rouge_score`: rouge_score's scorer and aggregator
 - `axion`: axion's SentenceBleu and LevenshteinRatio, its items and its runner
 - `futureagi`: Future AGI's BLEUScore
 

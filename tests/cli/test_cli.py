@@ -153,7 +153,6 @@ AR = {"test": "ar", "n_resamples": 99, "rng": 0, "method": "percentile", "altern
       "adjustment": "holm", "confidence_level": 0.9}  # fmt: skip
 PLAN = {"difference": 1, "n_segments": 900, "power": 0.9, "significance_level": 0.01,
         "alternative": "greater", "baseline": "copy"}  # fmt: skip
-AUDIT = {"baseline": "copy", "n_bootstrap": 99, "n_randomization": 98, "n_resamples": 97, "rng": 3}
 B99 = {"n_resamples": 99}
 CHRF = {"beta": 3, "lowercase": True, "whitespace": True, "eps_smoothing": True}
 CONFIGURED = [
@@ -238,8 +237,6 @@ CALLS = [
      runs(lambda systems, *given, **o: es.gate(systems, "A", *given, **o), margin=2)),
     ("estimate", f"{TEXTS} {INPUT[3]} --names A B A B -m wer --systems B --method t",
      runs(es.estimate, order=(1, 3), method="t")),
-    ("audit", f"{TEXTS} -m chrf++ --baseline copy --paired-bs-n 99 --paired-ar-n 98 --resamples 97 "
-     "--seed 3", texts(es.audit, "chrf++", **AUDIT)),
     ("show", "scores.csv", logs(es.read_log, "scores.csv")),
     ("show", "own.csv --columns who=system unit=segment points=score document=",
      logs(es.read_log, "own.csv", columns={"who": "system", "unit": "segment", "points": "score",
@@ -524,7 +521,6 @@ compare -i a.txt --missing error => --missing is for logs
 compare a.csv b.csv --names x x => a name of its own for each
 compare scores.csv --groups short.txt => --groups has 1 label but there are
 compare a.csv => compare needs at least 2 systems
-audit scores.csv => and no acc
 compare scores.csv --metric acuracy => there is only acc; did you mean 'acc'?
 compare scores.csv -m '' => error: -m must be non-empty text
 compare scores.csv --over task => error: --over task is no label of the segments

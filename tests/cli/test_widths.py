@@ -45,7 +45,6 @@ PRINTED = [
     "estimate logs/ --verbose",
     "show logs/ comet.csv judge.csv --verbose",
     "cases agents/new.csv --baseline agents/old.csv --verbose",
-    f"audit {OLD_NEW} -m bleu chrf",
     *("--help", *(f"{name} --help" for name in COMMANDS)),
     *(f"{name} --help-all" for name in COMMANDS),
 ]

@@ -1216,7 +1216,7 @@ a command loads what it needs
 + if True:
 @ __init__.py: cli
 who asks for a name of the other project of this name is told
-- and _version().intruder()
+- and intruder()
 + and ""
 @ cli/output.py: cli
 a description is text

@@ -21,6 +21,7 @@ from evalstats.compat.evaluatio import paired
 from evalstats.errors import InputError
 from evalstats.questions.ranking.rankings import Rankings
 from evalstats.results import convert, files
+from evalstats.results.records import Discordant, MarginTest
 from tests import mutations
 
 RNG = np.random.default_rng(4)
@@ -74,7 +75,7 @@ def test_a_pair_the_other_way_round_is_turned(contrast):
         assert BASED.difference("COMET", "b", "a") == BASED["COMET", "a"].turned()
     # What is gained one way is lost the other.
     counts = es.compare({"a": [1, 0, 1, 1], "b": [0, 0, 0, 1]}, metrics=es.Mean("m"))
-    assert counts["m", "a", "b"].discordant == es.Discordant(gained=2, lost=0)
+    assert counts["m", "a", "b"].discordant == Discordant(gained=2, lost=0)
     # One-sided tests and margins are about one of the two.
     for options in ({"alternative": "less"}, {"margin": 0.1}, {"recovery": 0.9}):
         one = es.compare(SCORES, metrics=METRICS[0], n_resamples=99, **options)
@@ -122,7 +123,7 @@ def test_verdicts_are_of_adjusted_pvalues_and_claims_at_the_level_itself():
     result = comparison(margin=0.1)
     level = result.significance_level
     for p, claim in ((level, "not worse"), (np.nextafter(level, 1), "not shown")):
-        found = es.MarginTest(pvalue_not_worse=float(p), pvalue_worse=0.5, pvalue_equivalence=0.5)
+        found = MarginTest(pvalue_not_worse=float(p), pvalue_worse=0.5, pvalue_equivalence=0.5)
         assert result.claim(replace(result[0], margin_test=found)) == claim
 
 
@@ -137,7 +138,6 @@ MAKERS = {
     "Comparison": comparison,
     "Difference": lambda: comparison().differences[0],
     "PairedTestResult": lambda: paired.paired_permutation_test(SCORES["a"], SCORES["b"]),
-    "Audit": lambda: es.audit(TEXTS, REFERENCES, n_bootstrap=9, n_randomization=9, n_resamples=9),
     "SegmentStatistics": lambda: es.extract(TEXTS, REFERENCES),
     "Shard": shard,
     "References": lambda: es.References(REFERENCES),
@@ -236,7 +236,6 @@ OTHERS = {
     "composite": lambda: PAIRS.ranking(composite="borda"),
     "Suite": lambda: es.Suite(marks(2, 3)).estimate(),
     "claims": lambda: es.Suite(marks(2, 3)).compare().joint("b", "a", task=list("xyz")),
-    "Audit": MAKERS["Audit"],
     "runs": lambda: es.power({k: np.random.default_rng(i).normal(size=(3, 40)) for i,
                               k in enumerate("AB")},
                              metrics=METRICS[0], difference=0.1),
@@ -337,7 +336,6 @@ def grown():
     (lambda: PAIRS.influence("COMET", "c", "a"), "pvalue", 2.0, "pvalue must be from 0 to 1"),
     (lambda: es.gate(table("c"), table("a"), margin=0.1, directions={"pts": "higher"}),
      "significance_level", 0.0, "significance_level must be above 0"),
-    (MAKERS["Audit"], "n_bootstrap", 0, "n_bootstrap must be at least 1"),
 ])  # fmt: skip
 def test_numbers_of_other_results_are_in_their_range(make, field, value, message):
     result = make()
@@ -424,13 +422,11 @@ def test_a_forged_field_gives_an_error_or_a_comparison_that_prints():
 
 def test_csv_and_data_frames_have_a_row_a_record():
     pytest.importorskip("pandas")
-    audit = es.audit(TEXTS, REFERENCES, n_bootstrap=9, n_randomization=9, n_resamples=9)
-    for result in (PAIRS, ESTIMATES, ESTIMATES[1], audit):
+    for result in (PAIRS, ESTIMATES, ESTIMATES[1]):
         frame = result.to_dataframe()
         written = list(DictReader(io.StringIO(result.to_csv())))
         whole = frame.astype(object).where(frame.notna(), "").to_dict("records")
         assert written == [{name: str(value) for name, value in row.items()} for row in whole]
-    assert frame.to_dict("records") == [test.to_dict() for test in audit]
     assert ESTIMATES.to_dataframe()["system"].tolist() == list("abcabc")
     assert "notes" not in ESTIMATES.to_dataframe()
     frame = PAIRS.to_dataframe()

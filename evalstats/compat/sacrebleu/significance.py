@@ -30,8 +30,7 @@ class PairedTest:
     scores itself. `n_jobs` has no effect; bad input raises an `InputError`.
 
     **Know what the p-values are**: that of "bs" is one-sided in effect
-    (`draws.paired_bootstrap`); `evalstats.compare` has calibrated ones, and
-    `evalstats.audit` puts both side by side.
+    (`draws.paired_bootstrap`); `evalstats.compare` has calibrated ones.
 
     ``faithful=True`` reproduces sacreBLEU's three defects as well: seed 0 draws from the operating
     system, identical systems get p = 1/(n_samples + 1), and "ar" loses the fraction of k in add-k
