@@ -84,6 +84,10 @@ class Agreement(Metric):
     ratings: bool = False
 
     reads_text: ClassVar[bool] = False
+    doubt: ClassVar[str] = (
+        "all ratings are the same, so that agreement beyond chance is not defined, and 0 stands "
+        "for it; the share of ratings that agree is 1"
+    )
 
     def __post_init__(self) -> None:
         measure = choice(self.measure, tuple(RATERS_MEASURES), "measure")
@@ -172,29 +176,43 @@ class Agreement(Metric):
     def score(self, totals: ArrayLike) -> Floats:
         """Return the agreement, `(..., k) -> (...)`; 0 where nothing defines it."""
         sums = np.ascontiguousarray(totals, dtype=np.float64)
+        if self.measure == "ac1":
+            agreed, shares = ratio(sums[..., 0], sums[..., 1], 0.0), sums[..., 2:]
+            items = np.sum(shares, axis=-1, keepdims=True)
+            shares = ratio(shares, np.broadcast_to(items, shares.shape), 0.0)
+            by_chance = np.sum(shares * (1 - shares), axis=-1) / (shares.shape[-1] - 1)
+            return np.where(sums[..., 1] > 0, (agreed - by_chance) / (1 - by_chance), 0.0)
+        observed, expected = self._sides(sums)
+        return np.where(expected > 0, 1 - ratio(observed, expected, 0.0), 0.0)
+
+    def _sides(self, sums: Floats) -> tuple[Floats, Floats]:
+        """Return the disagreement that is observed and the one by chance, `(..., k) -> (...)`.
+
+        The second is 0 if all ratings are the same.
+        """
         if self.labels is None:
             apart, n, linear, square = (sums[..., j] for j in range(4))
             spread = n * square - linear**2
             # Rounding is no spread.
             spread = np.where(spread > _NO_SPREAD * n * square, spread, 0.0)
-            return _beyond_chance((n - 1) * apart, 2 * spread)
+            return (n - 1) * apart, 2 * spread
         n_labels = len(self.labels)
         if self.measure.endswith("kappa"):
             first, second = sums[..., 1 : 1 + n_labels], sums[..., 1 + n_labels :]
             products = first[..., :, None] * second[..., None, :] * self._weights
             expected = np.sum(products.reshape(*first.shape[:-1], -1), axis=-1)
-            return _beyond_chance(sums[..., 0] * np.sum(first, axis=-1), expected)
-        if self.measure == "ac1":
-            agreed, shares = ratio(sums[..., 0], sums[..., 1], 0.0), sums[..., 2:]
-            items = np.sum(shares, axis=-1, keepdims=True)
-            shares = ratio(shares, np.broadcast_to(items, shares.shape), 0.0)
-            by_chance = np.sum(shares * (1 - shares), axis=-1) / (n_labels - 1)
-            return np.where(sums[..., 1] > 0, (agreed - by_chance) / (1 - by_chance), 0.0)
+            return sums[..., 0] * np.sum(first, axis=-1), expected
         if self.measure == "alpha":
             counts, apart = sums[..., 1:], sums[..., 0]
             n = np.sum(counts, axis=-1)
-            return _beyond_chance((n - 1) * apart, n**2 - np.sum(counts**2, axis=-1))
-        return _beyond_chance(*_ordinal_sums(sums, n_labels))
+            return (n - 1) * apart, n**2 - np.sum(counts**2, axis=-1)
+        return _ordinal_sums(sums, n_labels)
+
+    def doubtful(self, totals: Floats) -> NDArray[np.bool_]:
+        """Return of which systems all ratings are the same, `(S, k) -> (S,)`; AC1 is 1 of them."""
+        if self.measure == "ac1":
+            return np.zeros(len(totals), dtype=np.bool_)
+        return np.asarray(self._sides(totals)[1] <= 0)
 
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient by central differences, `(..., k) -> (..., k)`; 0 of no items."""
@@ -261,6 +279,8 @@ def _rows(ratings: object) -> list[list[Any]]:
                 f"hypotheses[{i}] has {len(row)} ratings and hypotheses[0] {len(rows[0])}; give "
                 f"one of each rater, at least 2, and None where there is none"
             )
+    if all(sum(not is_missing(rating) for rating in row) < 2 for row in rows):
+        raise InputError("hypotheses has no item with two ratings, so that none can be compared")
     return rows
 
 
@@ -334,11 +354,6 @@ def _interval_columns(rows: list[list[Any]]) -> Floats:
     apart = np.where(there, values - means[:, None], 0.0)
     squares = 2 * n * np.sum(apart**2, axis=1) / np.maximum(n - 1, 1)
     return np.stack([squares, n, np.sum(values, axis=1), np.sum(values**2, axis=1)], axis=-1)
-
-
-def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
-    """Return 1 less the quotient of what is and what chance would give, 0 where that is none."""
-    return np.where(expected > 0, 1 - ratio(observed, expected, 0.0), 0.0)
 
 
 def _ordinal_sums(sums: Floats, n_labels: int) -> tuple[Floats, Floats]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from evalstats.metrics import Metric
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.statistics.extraction import Metrics, Progress, as_systems, extract_all, is_list
+from evalstats.statistics.guards import check_run_lists
 from evalstats.statistics.segments import SegmentStatistics
 
 
@@ -82,7 +83,10 @@ def extract_all_runs(
                 f"since those of another system, or its first, are a list: the error that runs "
                 f"add cannot be had from one"
             )
+    n_references = len(references) if isinstance(references, Sized) else None
     n_runs = _same_number(counts)
+    for name, runs in named.items():
+        check_run_lists(name, runs, n_references)
     flat = {
         f"{name} run {i + 1}": run for name, runs in named.items() for i, run in enumerate(runs)
     }

@@ -180,6 +180,10 @@ class Metric(Configured, ABC):
         """
         return ""
 
+    def unread(self, texts: Sequence[str]) -> str:
+        """Say why the metric hardly reads these texts, and what does; "" if it reads them."""
+        return ""
+
     def doubtful(self, totals: Floats) -> NDArray[np.bool_]:
         """Return of which systems results say `doubt` in a note, `(S, k) -> (S,)`."""
         return np.zeros(len(totals), dtype=np.bool_)

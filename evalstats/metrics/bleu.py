@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,6 +22,7 @@ from evalstats.text.tokenization import (
     check_tokenizer,
     sacrebleu_version,
     tokenize_blocks,
+    unsplit,
 )
 
 SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
@@ -149,6 +151,14 @@ class BLEU(Metric):
             f"{self.tokenizer} does not split {LANGUAGES[language]} into words; use the tokenizer "
             f"{f'{suited}, ' if suited else ''}char or flores200 (tokenize, -tok)"
         )
+
+    def unread(self, texts: Sequence[str]) -> str:
+        """Say that the tokenizer leaves lines of text whole."""
+        if "".join(texts).isascii():
+            return ""
+        rows = self.statistics(texts, list(texts))
+        why = unsplit(texts, int(np.sum(rows[:, 0])))
+        return why and f"{why}; use chrF (-m chrf), or the tokenizer char or flores200"
 
     def score(self, totals: ArrayLike) -> Floats:
         """Score summed statistics, `(..., 2·order + 2) -> (...)`, in [0, 100].

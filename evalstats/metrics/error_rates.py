@@ -5,7 +5,7 @@ The counts of TER (Snover et al., 2006) are those of sacreBLEU's Tercom implemen
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,6 +35,7 @@ from evalstats.text.tokenization import (
     sacrebleu_version,
     tercom_tokens,
     tokenize_blocks,
+    unsplit,
 )
 
 
@@ -101,6 +102,13 @@ class WER(ErrorRate):
         if self.tokens == "char" or language not in UNSPACED:
             return ""
         return f"no spaces separate {UNSPACED[language]} words; use CER (-m cer)"
+
+    def unread(self, texts: Sequence[str]) -> str:
+        """Say that spaces leave lines of text whole."""
+        if self.tokens == "char" or "".join(texts).isascii():
+            return ""
+        why = unsplit(texts, sum(len(text.split()) for text in texts))
+        return why and f"{why}; use CER (-m cer)"
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
         """Return `(N, 2)`: edits, and tokens of the reference that needs the fewest edits."""

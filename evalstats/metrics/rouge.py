@@ -19,11 +19,14 @@ from evalstats.text.levenshtein import common_lengths, summary_hits
 from evalstats.text.ngrams import clipped_matches, shared_ngrams
 from evalstats.text.ragged import Index, Lines, Ragged, offsets_of
 from evalstats.text.references import References, as_pairs
-from evalstats.text.tokenization import LANGUAGES, Tokens, alphanumeric_blocks
+from evalstats.text.tokenization import LANGUAGES, Tokens, alphanumeric_blocks, letter_counts
 
 #: Orders of n-grams, and the two of subsequences.
 VARIANTS = (*map(str, range(1, 10)), "L", "Lsum")
 MEASURES = ("fmeasure", "precision", "recall")
+
+#: The least share of letters that are read.
+_LEAST_READ = 0.5
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,17 @@ class ROUGE(Quotient):
             return ""
         kinds = "ASCII letters and digits"
         return f"its tokens are {kinds}, of which {LANGUAGES[language]} has few; use chrF (-m chrf)"
+
+    def unread(self, texts: Sequence[str]) -> str:
+        """Say that most letters of the texts are in no token."""
+        n_letters, n_ascii, _ = letter_counts(texts)
+        if n_letters == n_ascii or n_ascii > _LEAST_READ * n_letters:
+            return ""
+        share = 1 - n_ascii / n_letters
+        return (
+            f"its tokens are ASCII letters and digits, so that {share:.0%} of the letters of the "
+            f"references do not count; use chrF (-m chrf)"
+        )
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse what is negative, and a mean above 1."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from evalstats.metrics import BLEU, CHRF, Metric, as_metric, is_built_in
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
 from evalstats.resampling.executors import Reporting, Workers, as_workers, run_all, usable_cores
 from evalstats.statistics.files import Lines
+from evalstats.statistics.guards import Cautions, check_reference_lists, text_cautions
 from evalstats.statistics.interchange import narrowest
 from evalstats.statistics.segments import SegmentStatistics, as_names, as_segment_ids
 from evalstats.text.ragged import blocks
@@ -32,21 +33,15 @@ from evalstats.text.references import (
     encoded,
     fingerprint_of,
 )
-from evalstats.text.tokenization import language_of, n_marked
 
 Progress = Callable[[int, int, str], None]
 Metrics = str | Metric | Sequence[str | Metric]
 #: A metric, and the name and outputs of a system that it scores.
 Job = tuple[Metric, str, Any]
-Texts = Sequence[str] | Lines
-#: What is said of texts that a metric is not made for, by the system; "" is all of them.
-Cautions = Mapping[str, tuple[str, ...]]
 #: A block of files has so many bytes of the references, at most: few enough that an interruption
 #: need not wait long, and that what is made of them stays near the core.
 _BLOCK_BYTES = 1 << 20
 _BLOCK_LINES = 1 << 15
-#: The least number, and the least share, of empty outputs that is worth a word.
-_MOST_EMPTY, _SHARE_EMPTY = 3, 0.05
 
 
 @also_called(systems="hypotheses", metrics="metric")
@@ -148,6 +143,7 @@ def extract_all(
     n_segments = _same_length(outputs)
     prepared: Any = None
     if any(map(_reads_references, chosen)):
+        check_reference_lists(outputs, references)
         # An empty corpus is reported as that, not as a disagreement with the references.
         prepared = as_references(references, n_segments) if n_segments else references
     if references is not None:
@@ -163,11 +159,10 @@ def extract_all(
     rows = _done(work, jobs, workers, progress or (lambda done, total, label: None))
     size = len(outputs)
     cautions: Sequence[Cautions] = [{}] * len(chosen)
-    of_texts: dict[str, Any] = outputs
     if isinstance(prepared, References) and all(
         isinstance(text, str) for texts in outputs.values() for text in texts
     ):
-        cautions = cautions_of(chosen, of_texts, [texts[0] for texts in prepared])
+        cautions = text_cautions(chosen, cast(Any, outputs), [texts[0] for texts in prepared])
     return [
         SegmentStatistics(
             np.stack(rows[i * size : (i + 1) * size]),
@@ -282,7 +277,7 @@ def extract_files(
     rows = [rows for rows, _ in parts]
     del parts  # and the bytes of the references with them
     tables = []
-    said = cautions_of(metrics, systems, references[0])
+    said = text_cautions(metrics, systems, references[0])
     for metric, found, cautions in zip(metrics, zip(*rows, strict=True), said, strict=True):
         values = np.concatenate(found, axis=1, dtype=np.result_type(np.int32, *found))
         known = (str(len(references)), fingerprint)
@@ -321,40 +316,3 @@ def depth(outputs: Any) -> int:
 def is_list(value: object) -> bool:
     """Return whether a value is a list, or an array, of several."""
     return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
-
-
-def cautions_of(
-    metrics: Sequence[Metric], outputs: Mapping[str, Texts], references: Texts
-) -> list[Cautions]:
-    """Return for each metric what texts, and one reference of each segment, may make invalid."""
-    language, (are_tokenised, n_absent) = language_of(references), n_marked(references)
-    of_all: list[str] = []
-    if all("\t" in text for text in references):
-        n = 1 + min(text.count("\t") for text in references)
-        of_all.append(
-            f"Every reference has a tab: if it is {n} references, give --num-refs {n}, or in "
-            f"Python a list of {n} strings"
-        )
-    empty: dict[str, str] = {}
-    tokenised: dict[str, str] = {}
-    for name, texts in outputs.items():
-        n, (n_tokenised, n_empty) = len(texts), n_marked(texts)
-        if n_empty - n_absent >= max(_MOST_EMPTY, _SHARE_EMPTY * n):
-            empty[name] = f"{n_empty:,} of {n:,} outputs of {name} are empty"
-        if n_tokenised:
-            tokenised[name] = (
-                f"{n_tokenised:,} of {n:,} outputs of {name} end in ' .', as tokenised text does"
-            )
-    found: list[Cautions] = []
-    for metric in metrics:
-        why, expects = metric.unsuited(language), ""
-        if not are_tokenised:
-            expects = "and the references do not: detokenise them"
-        elif isinstance(metric, BLEU) and metric.tokenizer != "none":
-            expects = f"and {metric.name} expects text that is not: detokenise it"
-        own = {"": [*of_all, *([f"{metric.name}: {why}"] if why else [])]}
-        for name in outputs:
-            marks = f"{tokenised[name]}, {expects}" if expects and name in tokenised else ""
-            own[name] = [f for f in (empty.get(name), marks) if f]
-        found.append({name: tuple(f"{x}." for x in said) for name, said in own.items() if said})
-    return found

@@ -51,6 +51,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice, pairwise
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +99,11 @@ _KANA, _SPACES = 0.05, 0.15
 _PAIR = re.compile(
     r"(?:^|[^A-Za-z])[a-z]{2,3}(?:_[A-Z][a-z]{3})?-([a-z]{2,3})(?:_[A-Z][A-Za-z]+)?$"
 )
+
+#: Several letters.
+_WORD = re.compile(r"[^\W\d_]{2,}")
+#: Tokens of more letters are not words, and if there is one per text, of more than the second.
+_LONGEST_WORDS, _LONGEST_ALONE, _ONE_EACH = 10, 7, 1.2
 
 Classes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
@@ -484,17 +490,31 @@ def target_language(name: str) -> str:
     return code if code in LANGUAGES else ""
 
 
-def n_marked(texts: Iterable[str]) -> tuple[int, int]:
-    """Return how many texts end in " .", as tokenised text does, and how many are empty.
+def letter_counts(texts: Iterable[str]) -> tuple[int, int, int]:
+    """Return how many letters words have, how many of these are ASCII, and how many have no case.
 
-    The first is 0 where these are few: less than 100, which is sacreBLEU's number, or than a
-    twentieth of fewer than 2,000 texts, and less than 5.
+    Single letters (variables of a formula) are not words. Marks on letters are not letters.
+
+    >>> letter_counts(["x > ä cat", "ខ្មែរ"])
+    (6, 3, 3)
     """
-    n = n_tokenised = n_empty = 0
-    for text in texts:
-        n += 1
-        if text.endswith(" ."):
-            n_tokenised += 1
-        elif not text or text.isspace():
-            n_empty += 1
-    return n_tokenised if n_tokenised >= min(100, max(5, n / 20)) else 0, n_empty
+    text = " ".join(texts)
+    plain = "".join(character for character in text if category(character)[0] != "M")
+    letters = "".join(_WORD.findall(plain))
+    n_ascii = sum(map(str.isascii, letters))
+    return len(letters), n_ascii, sum(letter.lower() == letter.upper() for letter in letters)
+
+
+def unsplit(texts: Sequence[str], n_tokens: int) -> str:
+    """Say that so many tokens of texts are too long to be words; "" if they are not.
+
+    This is asked of scripts without case alone, whose words have 3 to 7 letters when spaces
+    separate them (Arabic, Hebrew, Hindi, Amharic).
+    """
+    n_letters, _, n_uncased = letter_counts(texts)
+    is_one_each = n_tokens <= _ONE_EACH * len(texts)
+    longest = _LONGEST_ALONE if is_one_each else _LONGEST_WORDS
+    if 2 * n_uncased <= n_letters or n_letters <= longest * n_tokens:
+        return ""
+    n = n_letters / max(n_tokens, 1)
+    return f"tokens of the references have {n:.0f} letters on average, so that they are not words"

@@ -94,6 +94,15 @@ def test_perfect_agreement_is_1_and_nothing_to_agree_on_is_0(measure):
     assert same == (1 if measure == "ac1" else 0)
 
 
+@pytest.mark.parametrize("measure", RATERS_MEASURES)
+def test_ratings_that_are_all_the_same_are_a_note(measure):
+    same, other = [2, 2, 2], [1, 2, 3]
+    text = str(es.estimate({"same": same, "other": other}, same, of(measure)))
+    said = [line for line in text.splitlines() if "all ratings are the same" in line]
+    assert len(said) == (measure != "ac1")
+    assert all(" of same: " in line for line in said)
+
+
 def test_judges_are_compared_by_how_they_agree_with_a_person():
     rng = np.random.default_rng(3)
     person = rng.integers(1, 6, size=300)
@@ -132,6 +141,7 @@ REFUSED = [
     (lambda: score(es.Agreement([1, 2]), [1, 2], [1, None]), r"references\[1\] is None"),
     (lambda: score(of("alpha", ratings=True), [[1, 2], [None, 9]]), r"hypotheses\[1\]\[1\] is 9"),
     (lambda: score(of("alpha", ratings=True), [[1, 2], [1]]), r"hypotheses\[1\] has 1 ratings"),
+    (lambda: score(of("alpha", ratings=True), [[1, None], [None, 2]]), "no item with two ratings"),
     (lambda: score(of("interval-alpha"), [1, 2], [1, None]), r"references\[1\] is missing"),
     (lambda: score(of("interval-alpha"), [1e9, 1e9 + 1], [1e9, 1e9]), "subtract 1e.09 from all"),
     (lambda: es.ratings_by_item([1, 1], [2, 2], [3, 3]), r"ratings\[1\] is a second rating of item"),

@@ -116,7 +116,7 @@ def test_bad_runs(first, second, options, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: es.estimate([["a cat"], ["a dog"]], ["a cat", "a dog"]), "has 2 entries"),
+        (lambda: es.estimate([["a cat"], ["a dog"]], ["a cat", "a dog"]), "list of one output"),
         (lambda: es.MeanOfRuns(es.MeanOfRuns(MARKS, 2), 2), "metric must be that of one run"),
         (lambda: es.MeanOfRuns(MARKS, 1), "n_runs must be at least 2"),
         (lambda: es.MeanOfRuns(MARKS, 2).statistics([[1, 0]]), "must have 2 runs, got 1"),

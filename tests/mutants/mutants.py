@@ -1120,13 +1120,19 @@ words that are set apart need no tokeniser
 the target language is the last
 - code = pair[1] if pair else ""
 + code = pair[0] if pair else ""
+@ statistics/guards.py: guards
 a hundred tokenised outputs are enough
-- min(100, max(5, n / 20))
-+ max(5, n / 20)
-@ statistics/extraction.py: guards
+- min(_MANY_MARKED, max(_FEWEST_MARKED, _SHARE_MARKED * self.n))
++ max(_FEWEST_MARKED, _SHARE_MARKED * self.n)
 where references are empty outputs may be
-- n_empty - n_absent
-+ n_empty
+- seen.empty - expected.empty
++ seen.empty
+words of the output in a list of references are a sentence
+- >= _FEWEST_SHARED * len(pairs)
++ >= 0 * len(pairs)
+runs are lists of all segments
+- sizes != {n_references} and
++ True and
 BLEU expects text that is not tokenised
 - isinstance(metric, BLEU) and metric.tokenizer != "none"
 + False

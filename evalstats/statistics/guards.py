@@ -1,0 +1,175 @@
+"""What is this input? Rules that tell when texts or lists are not what they are taken for.
+
+A rule raises an `InputError` when no other reading is likely, or returns a caution, which results
+print. Each rule has its sentence, which says what to do, and must stay silent on good data: a rule
+that fires there is worse than none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+from unicodedata import is_normalized
+
+from evalstats.errors import InputError
+from evalstats.metrics import BLEU, Metric
+from evalstats.statistics.files import Lines
+from evalstats.text.tokenization import language_of
+
+#: Outputs of a system, a list or the lines of a file.
+Texts = Sequence[str] | Lines
+#: Sentences on the texts by the system that they are about; "" stands for all systems.
+Cautions = Mapping[str, tuple[str, ...]]
+#: The least number, and the least share, of empty outputs that is worth a word.
+_FEWEST_EMPTY, _SHARE_EMPTY = 3, 0.05
+#: Marks are worth a word on so many texts: sacreBLEU's number, or a share of fewer texts.
+_FEWEST_MARKED, _SHARE_MARKED, _MANY_MARKED = 5, 0.05, 100
+#: Texts that are looked at to tell how a tokenizer reads them.
+_SAMPLE = 100
+#: Lists of words have so many on average, and their texts share so many different ones.
+_FEWEST_WORDS, _FEWEST_SHARED = 3.0, 1.5
+#: What pieces of words are marked with: by subword-nmt, and by SentencePiece.
+_PIECE_MARKS = ("@@ ", "▁")
+
+
+@dataclass(frozen=True)
+class Marks:
+    """On how many of N texts something is seen."""
+
+    n: int
+    empty: int
+    spaced: int  # end in " .", as tokenised text does
+    pieces: int  # have marks of pieces of words
+    decomposed: int  # an accent is a character of its own (NFD)
+
+    @classmethod
+    def of_texts(cls, texts: Iterable[str]) -> Marks:
+        """Count the marks of texts."""
+        n = empty = spaced = pieces = decomposed = 0
+        for text in texts:
+            n += 1
+            if text.endswith(" ."):
+                spaced += 1
+            elif not text or text.isspace():
+                empty += 1
+            if _PIECE_MARKS[0] in text or _PIECE_MARKS[1] in text:
+                pieces += 1
+            if not text.isascii() and not is_normalized("NFC", text):
+                decomposed += 1
+        return cls(n, empty, spaced, pieces, decomposed)
+
+    def many(self, count: int) -> bool:
+        """Return whether so many texts are too many to be chance."""
+        return count >= min(_MANY_MARKED, max(_FEWEST_MARKED, _SHARE_MARKED * self.n))
+
+
+def text_cautions(
+    metrics: Sequence[Metric], outputs: Mapping[str, Texts], references: Texts
+) -> list[Cautions]:
+    """Return for each metric what may make the scores of texts invalid.
+
+    `references` are one of each segment, or its lines in a file.
+    """
+    expected = Marks.of_texts(references)
+    language, sample = language_of(references), list(islice(references, _SAMPLE))
+    in_all = _tab_caution(references)
+    marks = {name: Marks.of_texts(texts) for name, texts in outputs.items()}
+    cautions: list[Cautions] = []
+    for metric in metrics:
+        why = metric.unsuited(language) or metric.unread(sample)
+        said = {"": [*in_all, *([f"{metric.name}: {why}"] if why else [])]}
+        for name, seen in marks.items():
+            said[name] = list(_system_cautions(name, seen, expected, metric))
+        cautions.append({name: tuple(f"{x}." for x in said[name]) for name in said if said[name]})
+    return cautions
+
+
+def _tab_caution(references: Texts) -> list[str]:
+    """Say that references with tabs may be several references each."""
+    if not all("\t" in text for text in references):
+        return []
+    n = 1 + min(text.count("\t") for text in references)
+    return [
+        f"Every reference has a tab: if it is {n} references, give --num-refs {n}, or in Python "
+        f"a list of {n} strings"
+    ]
+
+
+def _system_cautions(name: str, seen: Marks, expected: Marks, metric: Metric) -> Iterable[str]:
+    """Yield what is odd about the outputs of a system beside the references."""
+    outputs = f"of {seen.n:,} outputs of {name}"
+    if seen.empty - expected.empty >= max(_FEWEST_EMPTY, _SHARE_EMPTY * seen.n):
+        yield f"{seen.empty:,} {outputs} are empty"
+    if seen.many(seen.spaced):
+        end = f"{seen.spaced:,} {outputs} end in ' .', as tokenised text does"
+        if not expected.many(expected.spaced):
+            yield f"{end}, and the references do not: detokenise them"
+        elif isinstance(metric, BLEU) and metric.tokenizer != "none":
+            yield f"{end}, and {metric.name} expects text that is not: detokenise it"
+    if seen.many(seen.pieces) and not expected.many(expected.pieces):
+        yield (
+            f"{seen.pieces:,} {outputs} have pieces of words ('@@ ' or '▁'), and the references "
+            f"have not: join the pieces first"
+        )
+    if seen.many(seen.decomposed) and not expected.many(expected.decomposed):
+        yield (
+            f"{seen.decomposed:,} {outputs} have accents as characters of their own (NFD), and "
+            f"the references have not: bring both to NFC (unicodedata.normalize)"
+        )
+
+
+def check_reference_lists(outputs: Mapping[str, Any], references: object) -> None:
+    """Refuse references that are lists of words: each word would be a reference.
+
+    Lists of answers, `["42", "forty-two"]`, are references: few of them are words of the output.
+    """
+    if not isinstance(references, (list, tuple)) or not references:
+        return
+    if not all(isinstance(entry, (list, tuple)) for entry in references):
+        return
+    entries = references[:_SAMPLE]
+    words = [word for entry in entries for word in entry]
+    if len(words) < _FEWEST_WORDS * len(entries):
+        return
+    if not all(isinstance(word, str) and not any(map(str.isspace, word)) for word in words):
+        return
+    texts = next(iter(outputs.values()))[: len(entries)]
+    pairs = [
+        (set(text.split()), set(entry))
+        for text, entry in zip(texts, entries, strict=False)
+        if isinstance(text, str)
+    ]
+    if pairs and sum(len(a & b) for a, b in pairs) >= _FEWEST_SHARED * len(pairs):
+        raise InputError(
+            "references[0] is a list of words, of which each would be a reference: give one "
+            "string per segment, as in ' '.join(words); if words are what you mean, give "
+            "evalstats.References(references)"
+        )
+
+
+def check_run_lists(name: str, runs: Sequence[Sequence[Any]], n_references: int | None) -> None:
+    """Refuse lists that are not runs, each of all N segments, although they would be read as runs.
+
+    `runs` are the lists of a system; `n_references` is `None` when there are no references.
+    """
+    sizes = {len(run) for run in runs}
+    first = runs[0][0] if len(runs[0]) else None
+    if n_references is not None and sizes != {n_references} and len(runs) == n_references:
+        entry = f"hypotheses of system {name!r}[0] is a list"
+        if sizes == {1}:
+            raise InputError(f"{entry} of one output; give the outputs themselves: strings")
+        if isinstance(first, str):
+            raise InputError(
+                f"{entry} of {len(runs[0])} strings; give one string per segment (of words, "
+                f"' '.join(words)), or several runs as lists of {n_references} outputs each"
+            )
+    if n_references is None and len(sizes) == 1 and len(runs) > min(sizes):
+        n = min(sizes)
+        raise InputError(
+            f"hypotheses of system {name!r} has {len(runs):,} lists of {n:,}, which would be "
+            f"{len(runs):,} runs of {n:,} segments. Of {len(runs):,} items with {n:,} answers "
+            f"each, give the mean of each item, or for 0/1 answers the metric "
+            f"evalstats.PassAll(1); of runs, give one list per run: list(zip(*answers))"
+        )

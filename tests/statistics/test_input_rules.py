@@ -1,0 +1,168 @@
+"""What is not what it is taken for is refused or said, and good data are left alone."""
+
+import unicodedata
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.data import load_sample
+from evalstats.results.records import CAUTION
+from evalstats.statistics import guards
+
+REFERENCES = ["the cat sat on the mat", "a dog barked at the moon"] * 10
+OUTPUTS = ["the cat sits on the mat", "a dog barked at the sun"] * 10
+
+
+def words(texts):
+    return [text.split() for text in texts]
+
+
+def alone(texts):
+    return [[text] for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "references", "message"),
+    [
+        (OUTPUTS, words(REFERENCES), r"references\[0\] is a list of words"),
+        (words(OUTPUTS), words(REFERENCES), r"hypotheses of system 'system'\[0\] is a list of 6"),
+        (words(OUTPUTS), REFERENCES, r"\[0\] is a list of 6 strings; give one string per segment"),
+        (alone(OUTPUTS), alone(REFERENCES), r"\[0\] is a list of one output; give the outputs"),
+        (alone(OUTPUTS), REFERENCES, r"\[0\] is a list of one output; give the outputs"),
+    ],
+)
+def test_lists_of_words_and_of_one_text_are_refused(outputs, references, message):
+    for metric in ("bleu", "chrf", "wer"):
+        with pytest.raises(es.InputError, match=message):
+            es.estimate(outputs, references, metric)
+
+
+GOOD_REFERENCES = {
+    "aliases": (
+        [f"The answer is {i}." for i in range(20)],
+        [[str(i), f"#{i}", "none"] for i in range(20)],
+    ),
+    "aliases that the output names": (
+        ["It is Paris, I think"] * 20,
+        [["Paris", "paris", "PARIS", "Paname"]] * 20,
+    ),
+    "labels of ten people": (["yes it is"] * 20, [["yes"] * 6 + ["no"] * 4] * 20),
+    "one word": (["yes"] * 20, [["yes"]] * 20),
+    "sentences": (OUTPUTS, [[text, f"{text} now"] for text in REFERENCES]),
+    "an absent one": (OUTPUTS, [[text, None] for text in REFERENCES]),
+}
+
+
+@pytest.mark.parametrize("name", GOOD_REFERENCES)
+def test_several_references_are_left_alone(name):
+    assert es.estimate(*GOOD_REFERENCES[name], "chrf").score > 0
+
+
+def test_words_can_be_references_if_they_are_meant():
+    meant = es.References(words(REFERENCES))
+    assert es.estimate(OUTPUTS, meant, "chrf").score > 0
+
+
+def test_answers_to_items_are_not_runs():
+    answers = np.random.default_rng(0).integers(0, 2, (200, 3))
+    for given in (answers, answers.tolist()):
+        with pytest.raises(es.InputError, match=r"200 lists of 3, .*PassAll"):
+            es.estimate(given, metric=es.Mean("accuracy"))
+    assert es.estimate(answers.T, metric=es.Mean("accuracy")).score == answers.mean()
+    assert es.estimate(answers.tolist(), metric=es.PassAll(1)).score == pytest.approx(
+        answers.mean()
+    )
+
+
+# Texts in scripts that metrics read, with the words of the last one that has no spaces.
+SCRIPTS = {
+    "Russian": ["Сегодня хорошая погода", "Мы идём в парк"],
+    "Arabic": ["الطقس جميل اليوم", "نحن ذاهبون إلى الحديقة"],
+    "Hindi": ["आज मौसम अच्छा है", "हम पार्क जा रहे हैं"],
+    "Hebrew": ["מזג האוויר יפה היום", "אנחנו הולכים לפארק"],
+    "Amharic": ["ዛሬ የአየር ሁኔታ ጥሩ ነው", "ወደ መናፈሻ እንሄዳለን"],
+    "Tamil": ["இன்று வானிலை நன்றாக இருக்கிறது", "நாங்கள் பூங்காவிற்குச் செல்கிறோம்"],
+    "Georgian": ["დღეს კარგი ამინდია", "ჩვენ პარკში მივდივართ"],
+    "Finnish": ["Tänään on kaunis ilma", "Lentokonesuihkuturbiinimoottoriapumekaanikko"],
+    "Korean words": ["날씨", "공원"],
+    "Arabic words": ["نعم", "لا"],
+}
+UNSPACED = {
+    "Khmer": ["ថ្ងៃនេះអាកាសធាតុល្អណាស់", "យើងទៅសួនច្បារជាមួយគ្នា"],
+    "Lao": ["ມື້ນີ້ອາກາດດີຫຼາຍ", "ພວກເຮົາໄປສວນສາທາລະນະ"],
+    "Burmese": ["ယနေ့ရာသီဥတုသာယာပါသည်", "ကျွန်ုပ်တို့ပန်းခြံသို့သွားကြသည်"],
+    "Tibetan": ["དེ་རིང་གནམ་གཤིས་ཡག་པོ་འདུག", "ང་ཚོ་གླིང་ཁར་འགྲོ་གི་ཡོད"],
+}
+
+
+@pytest.mark.parametrize("script", UNSPACED)
+@pytest.mark.parametrize("metric", [es.BLEU(), es.WER()])
+def test_lines_that_are_one_token_are_said(script, metric):
+    said = metric.unread(UNSPACED[script])
+    assert "so that they are not words; use " in said
+    assert not es.BLEU(tokenize="char").unread(UNSPACED[script])
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_words_between_spaces_are_read(script):
+    for metric in (es.BLEU(), es.WER(), es.CHRF(), es.CER()):
+        assert not metric.unread(SCRIPTS[script])
+
+
+@pytest.mark.parametrize(
+    ("texts", "share"),
+    [
+        (SCRIPTS["Russian"], "100%"),
+        (SCRIPTS["Hindi"], "100%"),
+        (UNSPACED["Lao"], "100%"),
+        (["Сегодня BLEU", "погода"], "76%"),
+        (["Schöne Grüße", "Tänään on kaunis ilma"], ""),
+        (["x = 1 + 2", "∀x∃y"], ""),
+        (["42", "3.14"], ""),
+    ],
+)
+def test_rouge_says_which_share_of_the_letters_it_drops(texts, share):
+    said = es.ROUGE("1").unread(texts)
+    assert bool(said) == bool(share)
+    assert f"so that {share} of the letters of the references do not count" in said or not share
+
+
+def said_of(outputs, references, metric="bleu"):
+    text = str(es.estimate({"A": outputs}, references, metric, n_resamples=99))
+    return [line for line in text.splitlines() if line.startswith(CAUTION)]
+
+
+GERMAN = [f"Schöne Grüße über Brücke {i} und Café" for i in range(40)]
+
+
+def test_pieces_of_words_and_other_characters_for_the_same_are_said():
+    pieces = [text.replace("the", "th@@ e") for text in REFERENCES]
+    assert "outputs of A have pieces of words" in said_of(pieces, REFERENCES)[0]
+    assert not said_of(pieces, pieces)
+    decomposed = [unicodedata.normalize("NFD", text) for text in GERMAN]
+    assert "40 of 40 outputs of A have accents as characters" in said_of(decomposed, GERMAN)[0]
+    assert not said_of(decomposed, decomposed)
+    assert not said_of(GERMAN, GERMAN)
+
+
+def test_the_sample_and_texts_that_look_odd_are_left_alone():
+    """Code, mathematics, three-word answers: nothing is said of any of them."""
+    sample = load_sample()
+    odd = {
+        "code": [f"def f_{i}(x): return x ** {i}" for i in range(40)],
+        "mathematics": [f"∀ε>0 ∃δ: |x - {i}| < δ" for i in range(40)],
+        "links": [f"https://example.org/{i}/a-long-path?q={i}" for i in range(40)],
+        "three words": [f"blue or {i}" for i in range(40)],
+        "numbers": [str(i) for i in range(40)],
+    }
+    corpora = [*odd.values(), sample.references]
+    systems = [*odd.values(), sample.systems["baseline"]]
+    for outputs, references in zip(systems, corpora, strict=True):
+        for metric in ("bleu", "chrf", "chrf++", "ter", "wer", "cer", "rouge1", "rougeL"):
+            assert not said_of(outputs, references, metric)
+
+
+def test_marks_count_texts():
+    marks = guards.Marks.of_texts(["a .", " ", "", "x@@ y", "▁a", "e\u0301", "é"])
+    assert marks == guards.Marks(n=7, empty=2, spaced=1, pieces=2, decomposed=1)
