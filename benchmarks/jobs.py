@@ -102,7 +102,7 @@ def calls() -> Iterator[Job]:
         "`compare` of 160 systems": lambda: compared(160),
         "its `ranking()`, 160 systems": lambda: compared(160)().ranking,
         "`power()` of a result": lambda: compared(2)().power,
-        "`resample_shard`, 100,000 segments, 100 resamples": shard,
+        "`Moments.of`, 100,000 segments, 2 systems, BLEU": moments,
     }
     for what, prepare in ours.items():
         yield Job("calls", what, {OURS: prepare})
@@ -199,10 +199,10 @@ def made_up(n: int) -> NDArray[Any]:
     return np.concatenate([length, length, right, totals], axis=2)
 
 
-def shard() -> Run:
-    """Resample a part of a corpus that lies in many places."""
+def moments() -> Run:
+    """Sum a part of a corpus that lies in many places."""
     table = es.SegmentStatistics(made_up(100_000), ["A", "B"], "bleu")
-    return lambda: es.resample_shard(table, range(100_000), 100)
+    return lambda: es.Moments.of(table)
 
 
 def texts_to_answer(name: str) -> Iterator[Job]:

@@ -30,8 +30,6 @@ _MODULES = {
     "designs.runs": "extract_runs",
     "statistics.segments": "SegmentStatistics concatenate",
     "resampling.weighted": "bootstrap_weights bootstrap_totals",
-    "designs.shards.resample": "resample_shard",
-    "designs.shards.shard": "merge_shards Shard",
     "designs.moments": "Moments moments_query",
     "designs.plans": "Plan plan",
     "analysis.estimate": "estimate",

@@ -19,9 +19,6 @@ from evalstats.designs.plans import plan as plan
 from evalstats.designs.raters import Agreement as Agreement
 from evalstats.designs.raters import ratings_by_item as ratings_by_item
 from evalstats.designs.runs import extract_runs as extract_runs
-from evalstats.designs.shards.resample import resample_shard as resample_shard
-from evalstats.designs.shards.shard import Shard as Shard
-from evalstats.designs.shards.shard import merge_shards as merge_shards
 from evalstats.designs.trials.cases import Cases as Cases
 from evalstats.designs.trials.metrics import ICC as ICC
 from evalstats.designs.trials.metrics import FlipRate as FlipRate

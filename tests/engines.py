@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,17 +23,17 @@ PARTS = 8
 #: The first time that it works at the second part, a worker dies.
 DEADLY = """
 import os
-def dying(part, work=shard_of):
+def dying(part, work=moments_of):
     if part == "01.txt" and not os.path.exists("died"):
         open("died", "w").close()
         os._exit(1)
     return work(part)
-shard_of = dying
+moments_of = dying
 """
 
 
 def write_corpus(folder, n=SEGMENTS):
-    """Write the parts of a corpus of n segments; return its rows (id, A, B, ref)."""
+    """Write the parts of a corpus of n segments; return its rows (document, domain, A, B, ref)."""
     sample, rng = load_sample(), np.random.default_rng(6)
     systems = sample.systems["baseline"], sample.systems["slightly-better"]
     first = [one if isinstance(one, str) else one[0] for one in sample.references]
@@ -41,8 +42,10 @@ def write_corpus(folder, n=SEGMENTS):
         texts = [text[i].split() for text in (*systems, first)]
         cut = rng.integers(0, 4)
         # Texts differ from copy to copy.
-        rows.append((len(rows), *(" ".join(words[cut:] or words) for words in texts)))
-    for name, column in (("A", 1), ("B", 2), ("ref", 3)):
+        document = len(rows) % (n // 7)  # in several places
+        labels = (document, ("news", "chat", "law")[document % 3])
+        rows.append((*labels, *(" ".join(words[cut:] or words) for words in texts)))
+    for name, column in (("A", 2), ("B", 3), ("ref", 4)):
         (folder / name).mkdir()
         for part in range(PARTS):
             lines = [
@@ -77,12 +80,12 @@ def printed_here(folder, *codes):
 
 def in_one_process(folder):
     """Return the table of the parts, one after the other."""
-    each = "print(es.compare(es.merge_shards(map(shard_of, parts))))"
+    each = "print(es.compare(reduce(add, map(moments_of, parts))))"
     return printed_here(folder, RECIPES["parts"], each)
 
 
-def at_once(rows):
-    """Return the comparison of a whole corpus with its ids."""
-    ids, a, b, references = map(list, zip(*rows, strict=True))
-    statistics = es.extract({"A": a, "B": b}, references, "bleu")
-    return es.compare(es.resample_shard(statistics, ids, n_resamples=1000))
+def table_of(rows):
+    """Return the statistics of a whole corpus, with its documents and domains as labels."""
+    document, domain, a, b, references = map(list, zip(*rows, strict=True))
+    labels = {"document": list(map(str, document)), "domain": domain}
+    return replace(es.extract({"A": a, "B": b}, references, "bleu"), labels=labels)

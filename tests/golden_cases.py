@@ -257,29 +257,6 @@ def of_suites() -> Cases:
     yield "suite power", lambda: es.Suite(many).compare(n_resamples=B).power(0.2)
 
 
-def of_shards() -> Cases:
-    """Sums of segments that are elsewhere."""
-    bleu, numbers = tables()["bleu"], table(grades(), GRADE)
-    fine = {"resolution": 2.0**-20}
-    shard = partial(es.resample_shard, n_resamples=B)
-    poisson = shard(bleu, range(N_TEXTS))
-    merged = es.merge_shards(
-        shard(numbers.select(range(i, i + 20)), range(i, i + 20), **fine) for i in (20, 0)
-    )
-    parts = [numbers.select(range(i, i + 20)) for i in (0, 20)]
-    sizes = {"shard_sizes": [20, 20], **fine}
-    staged = es.merge_shards(
-        shard(part, range(20 * i, 20 * i + 20), shard=i, **sizes) for i, part in enumerate(parts)
-    )
-    for name, one in {"Poisson": poisson, "merged": merged, "two-stage": staged}.items():
-        yield f"shard {name}", partial(es.compare, one)
-        yield f"shard {name}, scores", partial(es.estimate, one)
-    yield "shard margin", partial(es.compare, merged, margin=0.4, recovery=None)
-    yield "shard ranking", lambda: es.compare(merged).ranking()
-    yield "shard power", lambda: es.compare(merged).power()
-    yield "shard influence", lambda: es.compare(merged).influence(system="B", baseline="A")
-
-
 def of_rankings() -> Cases:
     """Rankings, composites, power, influence, and results that are asked for more."""
     numbers = table(grades(), GRADE)
@@ -414,7 +391,7 @@ def of_messages() -> Cases:
 @cache
 def cases() -> dict[str, Case]:
     """Return all calls by name."""
-    kinds = (of_texts, of_options, of_answers, of_designs, of_suites, of_shards)
+    kinds = (of_texts, of_options, of_answers, of_designs, of_suites)
     kinds += (of_rankings, of_gates, of_logs, of_messages)
     named = [pair for kind in kinds for pair in kind()]
     found = dict(named)

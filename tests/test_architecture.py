@@ -32,7 +32,6 @@ TOP = {"__init__", "__main__"}
 BETWEEN = {
     "designs.arenas": {"designs.moments"},
     "designs.looks": {"designs.judges", "designs.one_sample", "questions.gates"},
-    "designs.moments": {"designs.shards"},
     "designs.plans": {"designs.judges"},
     "questions.gates": {"designs.one_sample", "questions.power"},
     "questions.power": {"designs.looks", "designs.one_sample", "designs.trials"},

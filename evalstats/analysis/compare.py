@@ -75,17 +75,17 @@ def compare(
 
     Parameters
     ----------
-    hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Shard
+    hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Moments
         At least two systems: a mapping from their names to N outputs each, or to lists of those of
         their runs; a frame with one system a column; statistics, of which those of one metric are
-        joined (`SegmentStatistics.join`); or a `Shard`, or `Moments`. Those of
-        unpaired systems may be of unlike lengths.
+        joined (`SegmentStatistics.join`); or `Moments`. Those of unpaired systems may be of unlike
+        lengths.
     references : sequence, optional
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
         `References`. None of statistics.
     metrics : str or Metric, or a list of them, optional
         Names, as they are written or printed, or configured objects; `metric` is understood too. By
-        default BLEU of texts, and of statistics, or a `Shard`, the metrics that they have.
+        default BLEU of texts, and of statistics the metrics that they have.
     human : mapping of str to sequence, or sequence, optional
         People's labels of a random sample of the segments, where the scores, or the references, are
         those of a judge: for each system its scores by people, or, of a metric with references, one
@@ -158,10 +158,10 @@ def compare(
         *not worse* is a system whose score is shown to be above r times the baseline's (or, where
         lower is better, below 1/r times).
     n_resamples : int, optional
-        B, at least 2; by default 9,999, or those of a `Shard`.
+        B, at least 2; by default 9,999.
     rng : int or numpy.random.Generator, optional
         Seed or generator; `None` asks for fresh entropy. `seed` is understood too. By default
-        12345, or the seed of a `Shard`.
+        12345.
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor, or so many threads of this process; by default all its cores.
         Changes no bit of the result.

@@ -474,7 +474,7 @@ class Comparison(Listed[Difference]):
         ------
         InputError
             For fewer than 2 strata, a stratum without a finite score, an unknown label, and a
-            comparison of a `Shard` or from JSON.
+            comparison of `Moments` or from JSON.
 
         Notes
         -----
@@ -517,7 +517,7 @@ class Comparison(Listed[Difference]):
         InputError
             For fewer than 2 strata, 2 units in one, or strata that differ in type alone (1 and "1")
             or are called as the total is; an average over strata; and a comparison of several
-            tasks, of a `Shard` or from JSON.
+            tasks, of `Moments` or from JSON.
 
         Examples
         --------

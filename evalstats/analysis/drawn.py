@@ -226,8 +226,6 @@ class Drawn:
     n_missing: NDArray[np.int64] | None = None  # (S,) scores, where no segments are here to count
     hidden: NDArray[np.bool_] | None = None  # (S, S) pairs whose variance rounding hides
     runs: tuple[tuple[RunScores, ...], ...] = ()  # of each system, where there are several
-    weights: str = "multinomial"
-    resolution: float = 1.0
     notes: tuple[str, ...] = ()  # what its maker does not know of pairs
     origin: tuple[str, ...] = ()  # sentences on how scores came about
 
@@ -539,7 +537,7 @@ class Maker:
     """How summaries of one type become *drawn*; `Any` is that type."""
 
     kind: type[Any]
-    #: What it keeps in the place of segments, for messages: "totals".
+    #: What it keeps in the place of segments, for messages: "sums and products".
     keeps: str
     #: Summaries of a call, one or several, its aggregate and options -> what is drawn for each
     #: metric.
@@ -558,12 +556,12 @@ class Maker:
 
     @property
     def name(self) -> str:
-        """What messages call a summary: "a Shard"."""
+        """What messages call a summary: "a Moments"."""
         return f"a {self.kind.__name__}"
 
     @property
     def why(self) -> str:
-        """Why something is not known: "a Shard keeps totals only"."""
+        """Why something is not known: "a Moments keeps sums and products only"."""
         return f"{self.name} keeps {self.keeps} only"
 
 

@@ -125,11 +125,11 @@ def estimate(
     hypotheses
         N outputs of one system, or at least two lists of them, its runs (training seeds); or a
         mapping from system names to either, or a frame of pandas, polars or pyarrow with one system
-        a column; or a `SegmentStatistics`, or a list of them, and then no references; or a
-        `Shard`, which has its metrics, resamples and seed; or `Moments`, of which all is by t.
+        a column; or a `SegmentStatistics`, or a list of them, and then no references; or
+        `Moments`, of which all is by t.
     metric : str or Metric, or a list of them, optional
         Names, as they are written or printed, or configured objects; `metrics` is understood too.
-        By default BLEU of texts, and of statistics, or a `Shard`, the metrics that they have.
+        By default BLEU of texts, and of statistics the metrics that they have.
     references, human, n_resamples, rng
         As in `compare`.
     groups : sequence, optional
@@ -317,8 +317,6 @@ def result_signature(drawn: Drawn, options: Options, method: str, **test: str | 
             "level": f"{options.confidence_level:.10g}",
             "n": str(n) if n else None,
             "seed": str(options.seed) if n else None,
-            "weights": drawn.weights if drawn.weights != "multinomial" else None,
-            "resolution": f"{drawn.resolution:g}" if drawn.resolution < 1 else None,
         }
     )
 

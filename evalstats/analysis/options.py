@@ -14,7 +14,7 @@ from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.records import CONTRASTS
 from evalstats.statistics.extraction import Progress
 
-#: What nobody asked for; a Shard has its own.
+#: What nobody asked for.
 N_RESAMPLES, SEED = 9999, 12345
 #: Intervals of scores; differences have one more, which holds for all of a family at once.
 ScoreMethod = Literal["bootstrap", "percentile", "bca", "t"]

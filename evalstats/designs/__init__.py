@@ -7,9 +7,8 @@
 - `arenas`: battles, of which only is known who won
 - `unpaired`: systems that each have segments of their own
 - `crossed`: two labels a segment, such as the prompt and the rater
-- `shards`: a corpus in many places
 - `meta`: metrics in the place of systems, held against people's scores
-- `moments`: sums that a data base makes
+- `moments`: a corpus in many places, or in a database, summed
 - `plans`: systems that were run on a drawn part of the items
 - `one_sample`: one system against a fixed number
 - `looks`: an evaluation that is looked at while it grows

@@ -1,4 +1,4 @@
-"""Sums that a data base makes, in place of segments: of statistics, and of their products.
+"""Sums in place of segments, of statistics and of their products: beyond one machine.
 
 Nothing is drawn: t needs no more than the covariance of the statistics. For scores with gradients G
 of systems, `(S, K)`, and the covariance C of their statistics in a stratum, the inner products of
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from hashlib import blake2b
 from itertools import combinations, combinations_with_replacement
 from operator import add
 from typing import Any, ClassVar
@@ -21,24 +22,30 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.analysis.design import (
     Aggregate,
     Aggregated,
+    Labels,
     SummedUnits,
     as_aggregate,
+    as_units,
+    names_of_labels,
     without_singles,
 )
 from evalstats.analysis.drawn import Drawn, Maker, frozen, refuse_options
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Scored, distinct_names
+from evalstats.analysis.tasks import labels_of
 from evalstats.checks import also_called, as_floats, choice, label, listed
-from evalstats.designs.shards.shard import UNITS
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric, as_metric, scores_of
 from evalstats.metrics.base import MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
+from evalstats.resampling.weights import places_of
 from evalstats.results.records import counted, plural
 from evalstats.statistics.interchange import is_same_metric
-from evalstats.statistics.segments import as_names
+from evalstats.statistics.segments import SegmentStatistics, as_names, summed_within
 
 Floats = NDArray[np.float64]
+#: What the rows of moments may be.
+UNITS = ("segment", "group")
 #: What rounding may take from sums of squares, as a share of them.
 _ROUNDING = 1e-9
 
@@ -52,6 +59,8 @@ _NOTHING = 1e-15
 #: What the bound on rounding may be of the variance of a difference; rounding is a tenth of it.
 _MOST_ROUNDING = 0.2
 _FLOAT = np.finfo(np.float64)
+#: Units that are summed at once.
+_BLOCK = 1 << 13
 #: Sums of whole numbers below it leave ten bits to what is made of them.
 _EXACT = 2.0**43
 
@@ -65,7 +74,7 @@ class Moments:
     `estimate`, `compare`, `power`, `gate` and `Suite` take moments in the place of statistics, and
     everything is by t (``method="t", test="t"``), whatever the defaults. Nothing can be drawn, and
     nothing is said of single segments. ``a + b`` adds up moments of different segments; that these
-    are different nobody can check (a `Shard` knows its ids).
+    are different nobody can check.
 
     Parameters
     ----------
@@ -91,6 +100,9 @@ class Moments:
     sizes : array_like, shape (2,), or (T, 2), optional
         Of groups: how many segments they have together, and the sum of the squares of the numbers
         of each. By default all groups count alike.
+    group_ids : ndarray of uint64, optional
+        Hashes of the labels of the groups, which `of` keeps: ``a + b`` refuses a group that is in
+        both.
 
     Raises
     ------
@@ -126,6 +138,7 @@ class Moments:
     strata: tuple[str, ...] = ()
     unit: str = "segment"
     sizes: NDArray[np.int64] | None = None
+    group_ids: NDArray[np.uint64] | None = None
 
     def __post_init__(self) -> None:
         metric, systems = as_metric(self.metric), as_names(self.systems)
@@ -158,6 +171,85 @@ class Moments:
         # The class is frozen.
         vars(self).update(systems=systems, metric=metric, n=n, sums=sums, products=products)
         vars(self).update(differing=differing, strata=strata, sizes=sizes)
+
+    @classmethod
+    def of(
+        cls, statistics: SegmentStatistics, *, groups: Labels = None, strata: Labels = None
+    ) -> Moments:
+        """Sum the statistics of one partition of a corpus, where they are.
+
+        Parameters
+        ----------
+        statistics : SegmentStatistics
+            Of the partition's segments, (S, N, k), under one metric.
+        groups : sequence, optional
+            One label (a document, a speaker) per segment, or the name that the statistics have for
+            them: statistics are summed within a group first. A group must be whole, in one
+            partition; so partition the corpus by that label.
+        strata : sequence, optional
+            One label (a domain, a language) per segment, or a name. Strata of one name are one
+            stratum, in whichever partitions they lie. Each group must lie in one stratum.
+
+        Returns
+        -------
+        Moments
+            Of the partition; ``a + b`` is that of two of them.
+
+        Raises
+        ------
+        InputError
+            For labels that do not fit, groups of two labels, several runs of each system, and
+            metrics that need more than sums: people's labels, and items that are all there are.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> table = es.extract({"A": [3, 4, 5, 4], "B": [3, 5, 5, 5]}, metric=es.Mean("marks"))
+        >>> parts = es.Moments.of(table.select([0, 1])) + es.Moments.of(table.select([2, 3]))
+        >>> es.compare(parts)[0].pvalue == es.compare(table, method="t", test="t")[0].pvalue
+        True
+        """
+        if not isinstance(statistics, SegmentStatistics):
+            raise InputTypeError(
+                f"must be SegmentStatistics under one metric, got {type(statistics).__name__}; "
+                f"extract makes them of texts and scores, and each metric has moments of its own",
+                argument="statistics",
+            )
+        metric, values = statistics.metric, statistics.values
+        if metric.labelled(values) is not None or metric.chance(values[0]) is not None:
+            raise InputError(
+                f"of {metric.name} sums say too little; compare the statistics themselves",
+                argument="statistics",
+            )
+        if isinstance(groups, Mapping) or names_of_labels(groups, statistics.n_segments):
+            raise InputError("must be one label a segment in moments", argument="groups")
+        labels, of_strata = (
+            labels_of([statistics], given, name)
+            for given, name in ((groups, "groups"), (strata, "strata"))
+        )
+        labels = None if labels is None else listed(labels, "groups", "labels, one a segment")
+        units = as_units(statistics.n_segments, labels, of_strata)
+        sizes = np.ones(units.n, dtype=np.int64)
+        ids = None
+        if units.members is not None:
+            assert labels is not None
+            values, sizes = summed_within(values, units.members), np.bincount(units.members)
+            ids = np.sort([_hashed(str(name)) for name in dict.fromkeys(labels)])
+        codes = np.zeros(units.n, dtype=np.intp) if units.strata is None else units.strata
+        parts = [_summed(values, sizes, places) for places in places_of(codes)]
+        n, of_sizes, sums, products, differing = map(np.stack, zip(*parts, strict=True))
+        return cls(
+            systems=statistics.systems,
+            metric=metric,
+            n=n,
+            sums=sums,
+            products=products,
+            differing=np.sum(differing, axis=0),
+            strata=tuple(map(str, units.labels)),
+            unit="segment" if units.members is None else "group",
+            sizes=of_sizes,
+            group_ids=ids,
+        )
 
     @classmethod
     def from_row(
@@ -253,7 +345,7 @@ class Moments:
         each = [
             {name: getattr(self, name)[t : t + 1] for name in names} for t in range(len(self.n))
         ]
-        return [replace(self, **one, differing=None, strata=()) for one in each]
+        return [replace(self, **one, differing=None, strata=(), group_ids=None) for one in each]
 
     def __add__(self, other: Moments) -> Moments:
         """Add up moments of different segments; strata of one name become one."""
@@ -267,6 +359,14 @@ class Moments:
                 )
         if not is_same_metric(self.metric, other.metric) or bool(self.strata) != bool(other.strata):
             raise InputError("moments must have the same metric, and strata both or neither")
+        ids = None
+        if self.group_ids is not None and other.group_ids is not None:
+            if n := len(np.intersect1d(self.group_ids, other.group_ids)):
+                raise InputError(
+                    f"{counted(n, 'group')} lie in both moments; a group must be whole, in one "
+                    f"partition: partition the corpus by the label of its groups"
+                )
+            ids = np.sort(np.concatenate([self.group_ids, other.group_ids]))
         names = list(dict.fromkeys((*self.strata, *other.strata)))
         added: dict[str, Any] = {}
         for field in ("n", "sums", "products", "sizes"):
@@ -278,7 +378,40 @@ class Moments:
         differing = None
         if self.differing is not None and other.differing is not None:
             differing = self.differing + other.differing
-        return replace(self, **added, strata=tuple(names), differing=differing)
+        return replace(self, **added, strata=tuple(names), differing=differing, group_ids=ids)
+
+
+def _hashed(name: str) -> int:
+    """Return 64 bits of BLAKE2b of a name, alike on every machine."""
+    digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
+
+
+def _summed(
+    values: NDArray[Any], sizes: NDArray[np.int64], places: NDArray[np.intp]
+) -> tuple[int, NDArray[np.int64], Floats, Floats, NDArray[np.int64]]:
+    """Return n, sizes (2,), Σx (S, k), Σxxᵀ and what differs (3, S, S) of some units (S, N, k).
+
+    Block by block, so that little memory is needed and sums of floats lose few bits.
+    """
+    n_systems, _, width = values.shape
+    sums, differing = np.zeros(n_systems * width), np.zeros((3, n_systems, n_systems), np.int64)
+    products = np.zeros((len(sums), len(sums)))
+    for start in range(0, len(places), _BLOCK):
+        units = places[start : start + _BLOCK]
+        block = values[:, units]
+        rows = block.transpose(1, 0, 2).reshape(len(units), -1).astype(np.float64)
+        sums += np.sum(rows, axis=0)
+        products += rows.T @ rows
+        counts = np.stack([np.ones_like(sizes[units]), sizes[units], sizes[units] ** 2])
+        for a in range(n_systems - 1):
+            differs = np.any(block[a] != block[a + 1 :], axis=2)
+            differing[:, a, a + 1 :] += counts @ differs.T
+    differing += np.swapaxes(differing, 1, 2)
+    of_sizes = np.array([np.sum(sizes[places]), np.sum(sizes[places] ** 2)])
+    # Of numbers that are not whole, BLAS may round either side of the diagonal differently.
+    products = (products + products.T) / 2
+    return len(places), of_sizes, sums.reshape(n_systems, width), products, differing
 
 
 def _floats(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:

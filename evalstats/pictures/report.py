@@ -265,7 +265,7 @@ def of_segments(c: Comparison, evaluation: Evaluation, texts: Texts) -> dict[str
     except InputError:
         if texts:
             raise
-        # Of a shard, of battles and of unpaired systems no segment moves a difference.
+        # Of moments, of battles and of unpaired systems no segment moves a difference.
         return {}
     if not folded:
         return {}

@@ -18,7 +18,6 @@ on another.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from math import floor, sqrt
@@ -28,8 +27,6 @@ from numpy.typing import NDArray
 
 #: Counts beyond this are left out: their probability is below 10**-89 for a mean of at most 1.
 LARGEST = 63
-#: What `ByteTable.counts` has for a value that is left over.
-LEFT_OVER = 255
 #: Probabilities are multiples of 2**-192.
 _ONE = 1 << 192
 #: Counts drawn at a time: what is done with them stays within a core's own cache.
@@ -61,34 +58,14 @@ def random_bytes(rng: np.random.Generator, size: int) -> NDArray[np.uint8]:
     return words.astype("<u8", copy=False).view(np.uint8)[:size]
 
 
-@dataclass(frozen=True)
-class ByteTable:
-    """What the 256 values of a byte stand for.
-
-    Values from the k-th edge on mean a count of k or more, and those from `n_owned` on are left
-    over; the thresholds are those of 64 random bits.
-    """
-
-    edges: tuple[int, ...]
-    n_owned: int
-    thresholds: NDArray[np.uint64]
-
-    @property
-    def counts(self) -> bytes:
-        """Return the count of each of the 256 values, or `LEFT_OVER`."""
-        counts = np.searchsorted(self.edges, np.arange(self.n_owned), side="right")
-        return bytes(counts.tolist()).ljust(256, bytes([LEFT_OVER]))
-
-    def left_over(self, bits: NDArray[np.uint64]) -> NDArray[np.uint8]:
-        """Return the counts of bytes that are left over, by 64 random bits each."""
-        return np.searchsorted(self.thresholds, bits, side="right").astype(np.uint8)
-
-
 @lru_cache(maxsize=256)
-def byte_table(mean: float) -> ByteTable:
-    """Return how bytes map to Poisson counts of a mean in [0, 1].
+def byte_table(mean: float) -> tuple[tuple[int, ...], int, NDArray[np.uint64]]:
+    """Return how bytes map to Poisson counts of a mean in [0, 1]: edges, `n_owned`, thresholds.
 
-    >>> byte_table(1.0).edges, byte_table(1.0).n_owned
+    Values of a byte from the k-th edge on mean a count of k or more, and those from `n_owned` on
+    are left over: 64 random bits mean as many as the thresholds that they reach.
+
+    >>> byte_table(1.0)[:2]
     ((94, 188, 235, 250), 253)
     """
     numerator, denominator = mean.as_integer_ratio()
@@ -106,47 +83,49 @@ def byte_table(mean: float) -> ByteTable:
     last = max((k for k, part in enumerate(rest) if part), default=0)
     left = max(sum(rest), 1)
     thresholds = [(s << 64) // left for s in accumulate(rest[:last])]
-    return ByteTable(tuple(edges[:n_edges]), edges[-1], np.array(thresholds, dtype=np.uint64))
+    return tuple(edges[:n_edges]), edges[-1], np.array(thresholds, dtype=np.uint64)
 
 
 def poisson_counts(
     mean: float, rng: np.random.Generator, shape: tuple[int, ...]
 ) -> NDArray[np.uint8]:
     """Draw independent Poisson counts of a mean in [0, 1]."""
-    table = byte_table(mean)
+    edges, n_owned, thresholds = byte_table(mean)
     counts = np.empty(shape, dtype=np.uint8)
     cells = counts.reshape(-1)
     for start in range(0, cells.size, _BLOCK):
         block = cells[start : start + _BLOCK]
         uniform = random_bytes(rng, block.size)
-        np.greater_equal(uniform, table.edges[0], out=block.view(np.bool_))
-        for edge in table.edges[1:]:
+        np.greater_equal(uniform, edges[0], out=block.view(np.bool_))
+        for edge in edges[1:]:
             block += uniform >= edge
-        again = np.flatnonzero(uniform >= table.n_owned)
-        block[again] = table.left_over(rng.bit_generator.random_raw(len(again)))
+        again = np.flatnonzero(uniform >= n_owned)
+        bits = rng.bit_generator.random_raw(len(again))
+        block[again] = np.searchsorted(thresholds, bits, side="right")
     return counts
 
 
 def multinomial_rows(
-    rng: np.random.Generator, sums: NDArray[np.int64], n_segments: int
+    rng: np.random.Generator, n_rows: int, draws: int, n_segments: int
 ) -> NDArray[np.uint8]:
-    """Draw independent multinomial(m; 1/n, ..., 1/n) rows, `(R, n)`, with sums m of `(R,)`.
+    """Draw independent multinomial(draws; 1/n, ..., 1/n) rows, `(R, n)`.
 
-    A count above 255 would not fit. A count is binomial(m, 1/n); where m is n, or the share of n
-    of N segments in N draws, it exceeds 255 with probability below 10^-490.
+    A count above 255 would not fit. A count is binomial(draws, 1/n); of at most n draws it exceeds
+    255 with probability below 10^-490.
     """
-    fewest = int(np.min(sums))
-    most = (fewest - _DEVIATIONS * sqrt(fewest)) / n_segments
+    most = (draws - _DEVIATIONS * sqrt(draws)) / n_segments
     mean = min(1.0, max(0.0, floor(_MEANS * most) / _MEANS))
     # The narrowest accumulator that holds the sum is the fastest. A sum of 2n has probability below
     # 10^-5000 where it is beyond 2^16.
     wide = np.uint16 if n_segments < 1 << 15 else np.uint32
-    rows = poisson_counts(mean, rng, (len(sums), n_segments))
+    rows = poisson_counts(mean, rng, (n_rows, n_segments))
+    # Signed, so that what is too much is below 0.
+    sums = np.int64(draws)
     missing = sums - rows.sum(axis=1, dtype=wide)
     while len(waiting := np.flatnonzero(missing < 0)):
         rows[waiting] = poisson_counts(mean, rng, (len(waiting), n_segments))
-        missing[waiting] = sums[waiting] - rows[waiting].sum(axis=1, dtype=wide)
-    cells = np.repeat(n_segments * np.arange(len(rows)), missing)
+        missing[waiting] = sums - rows[waiting].sum(axis=1, dtype=wide)
+    cells = np.repeat(n_segments * np.arange(n_rows), missing)
     # NumPy draws small integers from fewer bits.
     narrow = np.uint16 if n_segments <= 1 << 16 else np.int64
     cells += rng.integers(n_segments, size=len(cells), dtype=narrow)

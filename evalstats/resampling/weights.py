@@ -119,7 +119,7 @@ class Multinomial(Weights):
 
     def draw(self, rng: np.random.Generator) -> NDArray[np.uint8]:
         """Draw the rows of a batch."""
-        return multinomial_rows(rng, np.full(self.batch_rows, self.draws), self.n_segments)
+        return multinomial_rows(rng, self.batch_rows, self.draws, self.n_segments)
 
 
 def places_of(codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
@@ -182,7 +182,7 @@ class Stratified(Weights):
         n_rows = self.batch_rows
         rows = np.empty((n_rows, self.n_segments), dtype=np.uint8)
         for n_strata, n, places in self.together:
-            drawn = multinomial_rows(rng, np.full(n_rows * n_strata, n), n)
+            drawn = multinomial_rows(rng, n_rows * n_strata, n, n)
             rows[:, places] = drawn.reshape(n_rows, -1)
         return rows
 

@@ -63,7 +63,7 @@ class Estimate(_Scores):
     low, high, confidence_level, method : float, float, float, str
         Confidence interval, the coverage that it aims at, and how it was made.
     standard_error : float
-        From the influence values; of a `Shard`, from the replicates.
+        From the influence values.
     n_segments, unit : int, str
         How many units there are, and what a unit is: "segment", or what the file of scores calls
         it; of groups the name of their label, or "group".

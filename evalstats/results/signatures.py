@@ -14,7 +14,7 @@ from evalstats.results.version import version
 #: What was done to make a number, in the order in which signatures say it.
 _KEYS = (
     *("nrefs", "labels", "power", "test", "alt", "adj", "margin", "recovery", "contrast", "over"),
-    *("paired", "ci", "alpha", "checks", "level", "n", "seed", "weights", "resolution"),
+    *("paired", "ci", "alpha", "checks", "level", "n", "seed"),
     *("by", "strata", "unit", "from", "evalstats", "numpy"),
 )
 

@@ -37,13 +37,6 @@ def write_archive(
         _write_members(file, header, arrays)
 
 
-def archive_bytes(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return the bytes of the file that `write_archive` writes."""
-    file = BytesIO()
-    _write_members(file, header, arrays)
-    return file.getvalue()
-
-
 def _write_members(
     file: Any, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
@@ -73,13 +66,6 @@ def read_archive(
             return _read(file, found.st_size, kinds, str(path), "a file that save() wrote")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-
-
-def from_archive_bytes(
-    data: bytes, kinds: str = "iu"
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return header and arrays of bytes that `archive_bytes` returned, as `read_archive`."""
-    return _read(BytesIO(data), len(data), kinds, "data", "bytes that to_bytes() returned")
 
 
 def _read(

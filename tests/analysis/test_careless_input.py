@@ -67,7 +67,6 @@ MASK, MEAN = [0, 0, 1], es.Mean("m")
         lambda: es.estimate(A, B, groups=np.ma.array([1, 1, 2], mask=MASK)),
         lambda: es.Accumulator("bleu").update(A, B, ids=np.ma.array([1, 2, 3], mask=MASK)),
         lambda: es.bootstrap_totals(np.ma.stack([MASKED] * 2, axis=1), 3, 1),
-        lambda: es.resample_shard(es.extract({"A": A}, B), np.ma.array([1, 2, 3], mask=MASK)),
         lambda: es.estimate([1, 2, 3], metric=Masking("m")),
     ],
 )

@@ -52,18 +52,13 @@ def agree(d, level):
     assert (d.pvalue <= 1 - level + 1e-12) == (not d.low <= d.null <= d.high), (d, level)
 
 
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", range(10))
 def test_an_interval_is_what_is_not_rejected(seed):
-    """The last are of shards, whose segments are elsewhere."""
     rng = np.random.default_rng(seed)
     n = int(rng.choice([3, 6, 8, 15, 40, 120]))
     kind = rng.choice(["mean", "ratio", "few", "marks"])
     given = table(rng, n, kind)
-    if seed >= 10:
-        options = {"resolution": 2**-20, "shard_sizes": [n], "shard": 0}
-        given, asked = es.resample_shard(given, range(n), 499, **options), {}
-    else:
-        asked = {**design(rng, n), "n_resamples": int(rng.choice([99, 999])), "rng": seed}
+    asked = {**design(rng, n), "n_resamples": int(rng.choice([99, 999])), "rng": seed}
     for level in LEVELS:
         found = {}
         for contrast in ["difference"] if kind == "marks" else CONTRASTS:

@@ -17,7 +17,6 @@ DOORS = {
     **{name: getattr(es, name) for name in es.__all__ if name[0].islower()},
     "Accumulator": es.Accumulator,
     "Monitor": es.Monitor,
-    "Shard.load": es.Shard.load,
     "paired_permutation_test": paired.paired_permutation_test,
     "paired_bootstrap_test": paired.paired_bootstrap_test,
 }

@@ -314,28 +314,6 @@ def test_neither_resamples_nor_tasks_set_a_floor_under_a_family():
     assert max(adjusted(one)) == pytest.approx(3 * 0.5**19)
 
 
-def test_errors_that_are_the_same_in_every_resample_are_widened():
-    # Of a shard se* = se, which says nothing of how uncertain it is on eleven segments.
-    values = {s: np.rint(1000 * x) for s, x in scores(4, 11, gap=0.3).items()}
-    table = es.extract(values, metric=MEAN)
-    shard = es.resample_shard(table, range(11), 999, shard_sizes=[11], shard=0)
-    result = es.compare(shard)
-    drawn = {e.system: e.replicates for e in result.estimates}
-    t = [abs(d.difference) / d.standard_error for d in result]
-    null = [
-        np.abs(drawn[d.system] - drawn[d.baseline] - d.difference) / d.standard_error
-        for d in result
-    ]
-    counts = np.array(naive(np.array(null).T, t))
-    counts = np.array([max(counts[np.array(t) >= one]) + 1 for one in t])
-    # Fewer than 5 of 1,000 only say that p is at most what 5 say.
-    h = np.maximum(counts, 5) / 1000
-    p = 2 * stats.t.cdf(stats.norm.ppf(h / 2) / np.sqrt(1.1), 10)
-    p = np.where(counts > 5, p, np.minimum(p, families.holm(alone(result))))
-    assert 1 < min(counts) <= 5 < max(counts)
-    assert adjusted(result) == pytest.approx(np.maximum(np.minimum(p, 1), alone(result)))
-
-
 @pytest.mark.parametrize("alpha", [0.05, 0.01, 0.004])
 def test_below_one_resample_in_200_holms_method_decides(alpha):
     """At each level one of the two tests decides, and the intervals go with it."""

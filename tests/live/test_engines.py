@@ -1,15 +1,14 @@
-"""Ray and Spark: each recipe has the table of one process, whatever dies or comes twice."""
+"""Ray and Spark: each recipe has the table of one process, whatever dies."""
 
 import csv
 
 import pytest
 
+import evalstats as es
 from tests import engines
 from tests.engines import RECIPES
 
 PARTS = RECIPES["parts"]
-TWICE = "parts.append(parts[2])"
-NAMED = r"share a segment: row 0 of the file whose hash is 0x"
 
 
 @pytest.fixture(scope="module")
@@ -20,15 +19,13 @@ def corpus(tmp_path_factory):
 
 
 def check_engine(corpus, recipe):
-    """Run a recipe as it is, with a worker that dies, and with a part that comes twice."""
+    """Run a recipe as it is, and with a worker that dies."""
     folder, _, expected = corpus
     (folder / "died").unlink(missing_ok=True)
     # An engine may say in between that a worker died.
     assert expected in engines.printed(folder, PARTS, recipe)
     assert expected in engines.printed(folder, PARTS, engines.DEADLY, recipe)
     assert (folder / "died").exists()
-    with pytest.raises(AssertionError, match=NAMED):
-        engines.printed(folder, PARTS, TWICE, recipe)
 
 
 def test_ray_has_the_table_of_one_process(corpus):
@@ -44,17 +41,24 @@ def test_spark_has_the_table_of_one_process(corpus):
 
 
 def test_spark_has_the_table_of_a_table(corpus):
+    """Documents within domains, of rows in any order: the numbers are those of all rows by t."""
     pytest.importorskip("pyspark", reason="needs pyspark, of the extra engines, and Java")
-    pytest.importorskip("pyarrow", reason="needs pyarrow, of the extra engines")
     folder, rows, _ = corpus
     session = RECIPES["spark"].split("tasks =")[0]
     setup = """
 import csv
-rows = [(int(i), a, b, ref) for i, a, b, ref in csv.reader(open("rows.csv", newline=""))]
-frame = spark.createDataFrame(rows, "id long, A string, B string, ref string")
-frame.repartition(5).createOrReplaceTempView("corpus")
+rows = [(int(i), *more) for i, *more in csv.reader(open("rows.csv", newline=""))]
+columns = "document long, domain string, A string, B string, ref string"
+spark.createDataFrame(rows, columns).repartition(5).createOrReplaceTempView("corpus")
 """
     with (folder / "rows.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)
-    got = engines.printed(folder, "import evalstats as es", session, setup, RECIPES["spark table"])
-    assert got == f"{engines.at_once(rows)}\n"
+    imports = "import evalstats as es\nfrom operator import add"
+    got = engines.printed(folder, imports, session, setup, RECIPES["spark table"])
+    table = engines.table_of(rows)
+    whole = es.Moments.of(table, groups="document", strata="domain")
+    assert got == f"{es.compare(whole)}\n"
+    (one,) = es.compare(whole)
+    (other,) = es.compare(table, groups="document", strata="domain", method="t", test="t")
+    for field in ("difference", "standard_error", "low", "high", "pvalue", "n_differing"):
+        assert getattr(one, field) == pytest.approx(getattr(other, field), rel=1e-10)

@@ -320,7 +320,7 @@ weights of any size are shares
 slopes by the scores of strata know their size
 - step = _STEP * unit_of(scores, axis=-1)[..., 0]
 + step = _STEP
-@ analysis/tasks.py: shards analysis
+@ analysis/tasks.py: moments analysis
 a seed that was asked for is not the default
 - if rng != SEED:
 + if rng != SEED and isinstance(rng, str):
@@ -359,18 +359,10 @@ labels that are null are counted
 a group in two strata is refused
 - if known[name]:
 + if known[name] and name != "n_split":
-@ designs/shards/shard.py: shards
-files with other names have other ids
-- start = (_hashed(file) >> _ROW_BITS << _ROW_BITS) + first
-+ start = first
-@ analysis/drawn.py: makers shards
+@ analysis/drawn.py: arenas moments
 several summaries are of one maker
 - return maker if all(isinstance(one, maker.kind) for one in several) else None
 + return maker if isinstance(value, maker.kind) else None
-@ designs/shards/shard.py: shards
-a shard says what is missing
-- n_missing=shard.missing[i] if shard.missing else None,
-+ n_missing=None,
 @ analysis/design.py: strata
 labels that print alike are refused
 - if other is not label:
@@ -794,32 +786,6 @@ batches of resamples are independent
 numbers whose spread is lost in their size are refused
 - _MOST_MOVED = 0.01
 + _MOST_MOVED = 1e9
-@ designs/shards/resample.py: shards
-a shard's float32 sums past 2^24 are counted again
-- if countable and np.max(totals) >= _SINGLE_LIMIT:
-+ if False:
-segments differ where any statistic does
-- np.any(table.values[a] != table.values[b], axis=1)
-+ np.all(table.values[a] != table.values[b], axis=1)
-@ designs/shards/shard.py: shards
-differing segments are the same number for both of a pair
-- if not counted or np.any(differing != differing.T) or np.any(differing.diagonal()):
-+ if not counted:
-shards of different seeds are not added
-- _SHARED = (*_PLAIN[1:],
-+ _SHARED = (*_PLAIN[2:],
-@ designs/shards/shard.py: shards
-a segment in two shards is refused
-- shared = np.flatnonzero(first[1:] <= last[:-1])
-+ shared = np.flatnonzero(first[1:] < last[:-1])
-@ designs/shards/resample.py: shards
-all 64 bits of an id count
-- counter = (low[:, None], high[:, None], groups, _BYTES)
-+ counter = (low[:, None], low[:, None], groups, _BYTES)
-@ designs/shards/resample.py: shards
-shards draw independently of each other
-- generator(seed, (_STAGE_TWO, shard), batch)
-+ generator(seed, (_STAGE_TWO, 0), batch)
 @ statistics/segments.py: parts
 parts with the same references are systems of one name
 - if shared or (table.fingerprint and table.fingerprint == other.fingerprint):

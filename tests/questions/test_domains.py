@@ -160,16 +160,14 @@ def test_a_stratum_where_all_change_alike_is_not_left_out_silently():
 def test_what_cannot_be_taken_apart_is_refused():
     given, domain = scores()
     result = es.compare(given, metrics=MEAN, **BY_T)
-    shard = es.resample_shard(
-        es.extract(given, metric=MEAN), range(80), n_resamples=99, resolution=2**-20
-    )
+    moments = es.Moments.of(es.extract(given, metric=MEAN))
     for call, message in (
         (lambda: result.by(["x"] * 80), "by needs at least 2 strata, and all segments are in 'x'"),
         (lambda: result.by(domain[:-1]), "by has 79 labels"),
         (lambda: result.by("domain"), "by='domain' is no label of the segments; they have none"),
         (lambda: result.by(["x", *["y"] * 79]), "at least 2 segments are needed.* got 1"),
         (lambda: result.by(domain).by(domain), "by takes one task apart, and there are several"),
-        (lambda: es.compare(shard).by(domain), "by needs the statistics of every segment"),
+        (lambda: es.compare(moments).by(domain), "by needs the statistics of every segment"),
         (lambda: es.Comparison.from_json(result.to_json()).by(domain), "read from a file"),
         (lambda: es.compare(given, metrics=MEAN, strata=domain, aggregate="macro").by(domain),
          "by takes a score of all segments together apart"),
@@ -353,9 +351,8 @@ def test_it_is_shown_in_every_form(tmp_path):
     assert same.over(labels)._tables()[0].rows[0][3:] == ("-", "-", "0 of 5")
 
 
-def shard():
-    table = es.extract(in_strata(1, 2, 3)[0], metric=MARKS)
-    return es.resample_shard(table, range(6), n_resamples=9, resolution=2**-20)
+def moments():
+    return es.Moments.of(es.extract(in_strata(1, 2, 3)[0], metric=MARKS))
 
 
 def of_two_tasks():
@@ -386,8 +383,8 @@ class OfSeveral(es.Mean):
 
 
 def test_what_has_no_strata_says_so():
-    with pytest.raises(es.InputError, match="over needs the statistics of every segment, and a Sh"):
-        es.compare(shard()).over(LABELS)
+    with pytest.raises(es.InputError, match="over needs the statistics of every segment, and a Mo"):
+        es.compare(moments()).over(LABELS)
     with pytest.raises(es.InputError, match="and there are 2; give 'task', or compare a task alon"):
         of_two_tasks().over(LABELS)
     result = es.compare(SCORES, metrics=MARKS, n_resamples=9)

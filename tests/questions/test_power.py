@@ -301,17 +301,16 @@ def test_more_segments_do_not_make_up_for_runs():
     assert few.minimum_high / few.minimum_low > 4 * many.minimum_high / many.minimum_low
 
 
-def test_comparisons_and_shards_are_pilots():
+def test_comparisons_and_moments_are_pilots():
     table = es.extract(normal(), metric=MARKS)
     compared, direct = es.compare(table, n_resamples=99), es.power(table, difference=1)
     more = {"difference": 1, "looks": 4, "width": 0.2}
     assert compared.power(**more).to_dict() == es.power(table, **more).to_dict()
     with pytest.raises(es.InputError, match="was read from a file"):
         es.Comparison.from_json(compared.to_json()).power()
-    # The error of 999 resamples has one of 2.2 %; four of these are 9 %.
-    shard = es.resample_shard(table, range(400), n_resamples=999, resolution=2**-20)
-    for found in (es.power(shard, difference=1), es.compare(shard).power(difference=1)):
-        assert found.pairs[0].minimum == pytest.approx(direct.pairs[0].minimum, rel=0.09)
+    moments = es.Moments.of(table)
+    for plan in (es.power(moments, difference=1), es.compare(moments).power(difference=1)):
+        assert plan.pairs[0].minimum == pytest.approx(direct.pairs[0].minimum, rel=1e-9)
 
 
 def test_notes_say_what_is_not_to_be_trusted():
@@ -323,10 +322,8 @@ def test_notes_say_what_is_not_to_be_trusted():
         assert warned in str(es.power(marks, metrics=MARKS, groups=groups, strata=strata))
     alike = es.power(marks, metrics=MARKS, groups=np.arange(250) // 5)
     assert "different sizes" not in str(alike)
-    shard = es.resample_shard(
-        es.extract(marks, metric=MARKS), range(250), n_resamples=99, resolution=2**-20
-    )
-    assert "made for normal data" in str(es.power(shard))
+    moments = es.Moments.of(es.extract(marks, metric=MARKS))
+    assert "made for normal data" in str(es.power(moments))
     assert "normal data" not in str(alike)
     # What is measured is said of t, and of 0/1 scores it is not.
     assert "of BLEU, chrF and TER they hold in about 90 % of cases." in str(alike)

@@ -127,11 +127,6 @@ def test_verdicts_are_of_adjusted_pvalues_and_claims_at_the_level_itself():
         assert result.claim(replace(result[0], margin_test=found)) == claim
 
 
-def shard():
-    table = es.extract(SCORES, metric=es.Mean("COMET"))
-    return es.resample_shard(table, range(30), n_resamples=9, resolution=2**-30)
-
-
 MAKERS = {
     "Estimate": lambda: es.estimate(SCORES["a"], metric=METRICS[0], n_resamples=99),
     "Estimates": lambda: es.estimate(SCORES, metric=METRICS, n_resamples=99),
@@ -139,7 +134,6 @@ MAKERS = {
     "Difference": lambda: comparison().differences[0],
     "PairedTestResult": lambda: paired.paired_permutation_test(SCORES["a"], SCORES["b"]),
     "SegmentStatistics": lambda: es.extract(TEXTS, REFERENCES),
-    "Shard": shard,
     "References": lambda: es.References(REFERENCES),
 }
 
@@ -165,7 +159,6 @@ def test_other_numbers_other_signatures_and_other_kinds_differ():
     more[0, 0, 1] += 1  # a longer reference, which any text may have
     assert table != replace(table, values=more)
     assert table != replace(table, fingerprint="other")
-    assert shard() != replace(shard(), totals=(shard().totals[0] + 1,))
 
 
 def marks(n_systems, n_tasks, metric=METRICS[0]):

@@ -1,6 +1,6 @@
 """Files from strangers: what was saved comes back, or one clear error; nothing else happens.
 
-Every field of a file of statistics and of a shard is forged, and files are damaged byte by byte.
+Every field of a file of statistics is forged, and files are damaged byte by byte.
 What loads must be what a file could honestly hold: names that show, counts that texts have.
 """
 
@@ -13,7 +13,6 @@ import time
 import tracemalloc
 import zipfile
 from contextlib import suppress
-from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -40,16 +39,11 @@ STATISTICS = es.extract(
 KINDS = {
     "statistics": STATISTICS,
     "means": es.extract({"A": [0.5, 1.0], "B": [1.0, 0.25]}, metric=es.Mean("COMET")),
-    "shard": es.resample_shard(STATISTICS, ["x", "y"], 5, shard_sizes=[3, 2], shard=1),
-    "poisson": es.resample_shard(STATISTICS, range(2), 5),
 }
 
 
 def described(found):
     """Return the names that a thing has, its first array and its metric."""
-    if isinstance(found, es.Shard):
-        labels = [text for text in found.reference_labels if text is not None]
-        return [*found.systems, *labels], found.totals[0], found.metrics[0]
     names = [*found.systems, *(i for i in found.segment_ids or () if i), found.metric_signature]
     names += [found.metric.name, *found.metric.columns]
     names += [text for text in (found.reference_label, found.fingerprint) if text is not None]
@@ -61,8 +55,7 @@ def made(tmp_path_factory):
     """Write a file of each kind, and take it to pieces."""
     found = {}
     for name, thing in KINDS.items():
-        load = partial(es.Shard.load, metric="bleu") if isinstance(thing, es.Shard) else thing.load
-        kind = found[name] = SimpleNamespace(thing=thing, load=load)
+        kind = found[name] = SimpleNamespace(thing=thing, load=thing.load)
         kind.path = tmp_path_factory.mktemp("strangers") / f"{name}.npz"
         thing.save(kind.path)
         kind.good = kind.path.read_bytes()
@@ -74,7 +67,7 @@ def made(tmp_path_factory):
     return found
 
 
-@pytest.fixture(params=["statistics", "means", "shard"], scope="module")
+@pytest.fixture(params=["statistics", "means"], scope="module")
 def forgery(request, made):
     return made[request.param]
 
@@ -177,24 +170,6 @@ def with_metric(**fields):
             (with_metric(parameters={"lowercase": True}), "signature of its metric is 'case:mixed"),
             (with_metric(higher_is_better=False), "higher_is_better of its metric is False"),
         )],
-        *[("poisson", header, arrays, message) for header, arrays, message in (
-            ({"format": "other"}, {}, "not a shard that this version wrote"),
-            ({"n_resamples": 10**6}, {}, "needs int64 arrays of shape"),
-            ({"n_segments": 3}, {}, "damaged: there are 2 ids for 3 segments"),
-            ({"metrics": 3}, {}, "holds no metrics, but metric is BLEU"),
-            ({"reference_labels": []}, {}, "damaged: a shard needs labels and totals for each"),
-            ({}, {"totals_0": None}, "not a whole shard: 'totals_0' is missing"),
-            ({}, {"totals_0": np.full((2, 10), 2**62)}, "damaged: totals of BLEU reach"),
-            ({}, {"totals_0": np.tile([6, 6, 9, 0, 0, 0, 6, 5, 4, 3], (2, 1))},
-             "has more matches than n-gr"),
-            ({}, {"differing_0": np.array([[0, 1], [2, 0]])}, "damaged: differing must count"),
-            ({}, {"id_runs": np.array([[5, 4]], np.uint64)}, "damaged: id_runs must be sorted"),
-            ({}, {"id_runs": np.array([[0, 1], [1, 1]], np.uint64)},
-             "damaged: id_runs must be sor"),
-            ({}, {"shard_sizes": np.array([7])}, "damaged: shards must be different numbers"),
-            ({}, {"shard_sizes": np.array([7, 9]), "shards": np.array([0])},
-             "damaged: n_segments is 2, which is not what"),
-        )],
     ],
 )  # fmt: skip
 def test_files_that_do_not_hold_together_say_where(made, kind, header, arrays, message):
@@ -238,10 +213,6 @@ def test_foreign_files_are_refused(made, tmp_path):
         path.write_bytes(data)
         with pytest.raises(es.InputError, match=message):
             kind.load(path)
-    bare = {**made["poisson"].header, "metrics": [], "reference_labels": []}
-    path.write_bytes(forged(made["poisson"], bare))
-    with pytest.raises(es.InputError, match="at least one metric"):
-        es.Shard.load(path, [])
 
 
 @pytest.mark.parametrize("step", [17, pytest.param(3, marks=pytest.mark.thorough)])

@@ -560,7 +560,7 @@ def assumptions(
 ) -> Iterator[str]:
     """Say what is assumed, how sure that is, and what cannot be found.
 
-    Groups of very different sizes are `uneven`; segments of shards are `elsewhere`.
+    Groups of very different sizes are `uneven`; segments of moments are `elsewhere`.
     """
     units = plural(result.unit)
     what, pilot = units, f"{result.n_pilot:,} {units}"

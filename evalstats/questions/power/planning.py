@@ -550,7 +550,7 @@ def least_of(evaluation: Evaluation, d: Difference, level: float, target: float)
 
 def _check(drawn: Drawn) -> None:
     """Refuse what cannot be planned for."""
-    # Of shards, whose segments are elsewhere, the replicates vary.
+    # Where the gradient is not finite, the replicates vary.
     values = drawn.replicates if drawn.influence is None else drawn.influence
     _check_size(values, drawn, "a score")
     refuse_crossed(drawn.units, "power")

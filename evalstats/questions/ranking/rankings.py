@@ -471,7 +471,7 @@ def _composed(drawn: Sequence[Drawn], name: str, function: Joint, higher_is_bett
     if not first.draws.n and not first.units.has_values:
         raise InputError(
             "a composite needs resampled scores, and of moments nothing is drawn; give "
-            "SegmentStatistics, or a Shard"
+            "SegmentStatistics"
         )
     if not first.draws.n:
         raise InputError("a composite needs resampled scores: leave method out")

@@ -1,1 +1,0 @@
-"""A corpus in many places: resamples of its parts, merged."""
