@@ -768,8 +768,8 @@ two threads are refused where none can start
 + if False:
 @ resampling/weights.py: strata
 each stratum is drawn as often as it has units
-- np.full(n_rows * n_strata, n)
-+ np.full(n_rows * n_strata, n + 1)
+- multinomial_rows(rng, n_rows * n_strata, n, n)
++ multinomial_rows(rng, n_rows * n_strata, n + 1, n)
 @ resampling/streams.py: rows
 a row of weights sums to the number of draws
 - missing = sums - rows.sum(axis=1, dtype=wide)
