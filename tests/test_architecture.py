@@ -31,10 +31,15 @@ TOP = {"__init__", "__main__"}
 #: Capabilities that import another, which is said here: all others import the core alone.
 BETWEEN = {
     "designs.arenas": {"designs.moments"},
-    "designs.looks": {"designs.judges", "designs.one_sample", "questions.gates"},
     "designs.plans": {"designs.judges"},
     "questions.gates": {"designs.one_sample", "questions.power"},
-    "questions.power": {"designs.looks", "designs.one_sample", "designs.trials"},
+    "questions.looks": {
+        "designs.judges",
+        "designs.one_sample",
+        "designs.spending",
+        "questions.gates",
+    },
+    "questions.power": {"designs.one_sample", "designs.spending", "designs.trials"},
 }
 
 

@@ -35,7 +35,7 @@ from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
-    from evalstats.designs.looks.looks import Looks
+    from evalstats.questions.looks.looks import Looks
 
 #: What says how the segments, and the tasks, make a whole.
 _PARTS = ("aggregate", "groups", "strata")

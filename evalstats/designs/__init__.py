@@ -11,7 +11,7 @@
 - `moments`: a corpus in many places, or in a database, summed
 - `plans`: systems that were run on a drawn part of the items
 - `one_sample`: one system against a fixed number
-- `looks`: an evaluation that is looked at while it grows
+- `spending`: the level of each look at an evaluation that grows
 
 May import the core.
 """

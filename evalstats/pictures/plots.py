@@ -44,9 +44,9 @@ from evalstats.results.records import Difference, by_metric, counted, metric_nam
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
-    from evalstats.designs.looks.looks import Looks
     from evalstats.pictures.figures import Axes, Panels
     from evalstats.questions.influence import Influence
+    from evalstats.questions.looks.looks import Looks
     from evalstats.results.estimates import Estimate
 
 _ANNOTATED = 9

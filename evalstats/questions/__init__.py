@@ -3,6 +3,7 @@
 - `ranking`: the place of each system, with its interval
 - `power`: what a test set can find
 - `gates`: is it good enough, with a limit
+- `looks`: the same of an evaluation that grows, at one error level for all looks
 - `influence`: which segments make a difference
 - `joint`: claims about several metrics at once
 - `domains`: differences within strata, over them, and whether they are alike

@@ -2,7 +2,7 @@
 
 *The level of a check.* All looks of a run compare with the same best step, and successive
 checkpoints resemble each other, so their test statistics are correlated. Bonferroni's inequality
-ignores that and wastes half of the significance level. As in `evalstats.designs.looks.spending` the
+ignores that and wastes half of the significance level. As in `evalstats.designs.spending` the
 level is spent look by look (Lan and DeMets, 1983) on the joint distribution of the looks: there the
 items of one comparison grow, and correlations are known; here sign flips of the segments' influence
 values draw from it.
@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.design import Aggregate, Units
 from evalstats.analysis.scores import Outcomes, as_outcomes
 from evalstats.checks import integer, share
-from evalstats.designs.looks.spending import LEAST_LEVEL, spent, steady
+from evalstats.designs.spending import N_DRAWS, DrawnLooks, next_look, spent, steady
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.inference.student import Spread
@@ -46,8 +46,6 @@ from evalstats.results.convert import Share, record_of
 from evalstats.results.records import Record
 from evalstats.statistics.segments import SegmentStatistics
 
-#: Sign flips behind a boundary; the first look of fifty spends some thirty of them.
-N_FLIPS = 1 << 15
 #: Segments are flipped in at most so many sets. More sets take longer and change no level.
 _MOST_SETS = 256
 #: The signs of eight sets for each value of an octet, `(8, 256)`.
@@ -262,14 +260,14 @@ class Rules:
             expected_checks=integer(self.expected_checks, "expected_checks", 1),
             confidence_level=share(self.confidence_level, "confidence_level"),
         )
-        n_draws = self.spent(1) * N_FLIPS
+        n_draws = self.spent(1) * N_DRAWS
         if n_draws < 1:
             most = int(self.expected_checks * n_draws)
             fewer = f"expect at most {most:,} checks (more may come), or " if most else ""
             least = 1.05 * level / n_draws
             raise InputError(
                 f"significance_level {level:g} over expected_checks {self.expected_checks:,} is "
-                f"{n_draws:.2g} of {N_FLIPS:,} sign flips a check, too little to call anything an "
+                f"{n_draws:.2g} of {N_DRAWS:,} sign flips a check, too little to call anything an "
                 f"improvement; {fewer}give a significance_level of at least {least:.2g}"
             )
 
@@ -279,7 +277,7 @@ class Rules:
         In equal parts of the looks that are expected, and less than α for any number of them, so
         that nobody needs to know when the run will end.
         """
-        return spent(look / self.expected_checks, self.significance_level, steady)
+        return spent(DrawnLooks(), look / self.expected_checks, self.significance_level, steady)
 
     def outcomes(self, *rows: NDArray[Any]) -> Outcomes | None:
         """Return which segments score 1 in each of the rows `(n_segments, k)`, if all are 0/1."""
@@ -292,46 +290,7 @@ class Rules:
         return self.patience is not None and checks_without_improvement >= self.patience
 
 
-@dataclass(frozen=True)
-class Boundary:
-    """Which draws under the null hypothesis have crossed no level since the last improvement.
-
-    A new boundary starts after each real improvement, since later looks compare with another step.
-    `before` is the level that was spent before its first look, and `surviving` `(R,)` says whether
-    each draw has crossed none.
-    """
-
-    before: float = 0.0
-    surviving: NDArray[np.bool_] = field(default_factory=lambda: np.ones(N_FLIPS, dtype=np.bool_))
-
-    def look(
-        self, influence: NDArray[np.float64], spent: float, seed: int
-    ) -> tuple[float, Boundary]:
-        """Return the level of one more look, and the boundary after it.
-
-        As many of the surviving draws cross as the spent level allows, those with the largest
-        values. The level of the look is the share of all draws that are as large, and 2^-40 where
-        less than one draw may cross. `influence` `(N,)` is that of each segment on the improvement,
-        positive where the new step is better; `spent` is what the looks of the run may spend
-        together up to this one, `Rules.spent`; `seed` is the same for all looks.
-        """
-        draws = _flipped(influence, seed)
-        n_surviving = int(np.count_nonzero(self.surviving))
-        allowed = round((spent - self.before) * N_FLIPS) - (N_FLIPS - n_surviving)
-        due = min(max(allowed, 0), n_surviving)
-        if not np.any(draws):
-            # Every segment changed by the same amount, so all draws are 0.
-            return max(due / (N_FLIPS + 1), LEAST_LEVEL), self
-        left = draws[self.surviving]
-        stay = len(left) - due
-        # Draws that tie with one that stays do not cross: no more is spent than is allowed.
-        crossed = draws > (np.partition(left, stay - 1)[stay - 1] if stay > 0 else -np.inf)
-        # Over R + 1, as every p-value that is counted.
-        level = float(np.count_nonzero(crossed)) / (N_FLIPS + 1)
-        return max(level, LEAST_LEVEL), Boundary(self.before, self.surviving & ~crossed)
-
-
-def _flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+def flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     """Return sums of the influence values under random signs, `(N,) -> (R,)`."""
     centred = influence - np.mean(influence)
     # Neighbours go to different sets: segments of a document resemble each other.
@@ -339,14 +298,14 @@ def _flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     sets = np.bincount(np.arange(len(centred)) % n_sets, centred, minlength=-(-n_sets // 8) * 8)
     scale = float(np.max(np.abs(sets)))
     if not scale > 0:
-        return np.zeros(N_FLIPS)
+        return np.zeros(N_DRAWS)
     # Sums of whole numbers are exact, so that equal draws stay equal.
     octets = np.rint(sets / scale * 2**20).reshape(-1, 8)
-    drawn = np.random.default_rng(seed).bytes(len(octets) * N_FLIPS)
-    sums = np.zeros(N_FLIPS)
+    drawn = np.random.default_rng(seed).bytes(len(octets) * N_DRAWS)
+    sums = np.zeros(N_DRAWS)
     # Eight signs at a time, in a table of the sums of their 256 choices.
     for added, signs in zip(
-        octets @ _SIGNS, np.frombuffer(drawn, np.uint8).reshape(-1, N_FLIPS), strict=True
+        octets @ _SIGNS, np.frombuffer(drawn, np.uint8).reshape(-1, N_DRAWS), strict=True
     ):
         sums += added[signs]
     return sums
@@ -482,12 +441,12 @@ class History:
     checks: tuple[Checkpoint, ...] = ()
     best: Best | None = None
     so_far: BestSoFar | None = None
-    boundary: Boundary = field(default_factory=Boundary)
+    looks: DrawnLooks = field(default_factory=DrawnLooks)
     segment_ids: str | None = None  # a hash of them, where statistics came with some
 
     def after(self, step: int, outputs: Outputs, rules: Rules, bags: OutOfBag) -> History:
         """Return the history with one more check."""
-        metric, best, boundary = rules.metric, self.best, self.boundary
+        metric, best, looks = rules.metric, self.best, self.looks
         new = Best.of(rules, outputs.rows)
         in_bag, out_of_bag = bags.scores(metric, outputs.rows)
         alpha, spread = 1 - rules.confidence_level, new.spread
@@ -509,10 +468,12 @@ class History:
             difference = new.score - previous.best.score
             compared = _compared(best, new, difference, rules)
             gain = (1 if better else -1) * (new.influence - best.influence)
-            level, boundary = boundary.look(gain, rules.spent(len(self.checks)), rules.seed)
+            at, draws = len(self.checks) / rules.expected_checks, flipped(gain, rules.seed)
+            level, looks = next_look(looks, at, rules.significance_level, steady, draws)
             improved = compared.pvalue <= level
             if improved:
-                boundary = Boundary(rules.spent(len(self.checks)))
+                # Later looks compare with another step.
+                looks = DrawnLooks(rules.spent(len(self.checks)))
             else:
                 standing, waited = previous.best, previous.checks_without_improvement + 1
         check = Checkpoint(
@@ -537,7 +498,7 @@ class History:
             basis=Basis(interval, *compared[3:]),
         )
         kept, ids = new if standing is now else best, self.segment_ids or outputs.ids
-        return History((*self.checks, check), kept, so_far, boundary, ids)
+        return History((*self.checks, check), kept, so_far, looks, ids)
 
     def selected(self) -> Selected:
         """Return the checkpoint with the best score, corrected for the choosing."""
@@ -571,8 +532,8 @@ class History:
                 name: value.tolist() if isinstance(value, np.ndarray) else value
                 for name, value in so_far.items()
             },
-            "surviving": np.packbits(self.boundary.surviving).tobytes().hex(),
-            "spent_before": self.boundary.before,
+            "surviving": np.packbits(self.looks.surviving).tobytes().hex(),
+            "spent_before": self.looks.before,
             "segment_ids": self.segment_ids,
         }
 
@@ -588,10 +549,10 @@ class History:
         rows, so_far = np.array(state["best_rows"]), state["so_far"]
         arrays: dict[str, Any] = {name: np.array(of) for name, of in so_far.items()}
         octets = np.frombuffer(bytes.fromhex(state["surviving"]), dtype=np.uint8)
-        boundary = Boundary(state["spent_before"], np.unpackbits(octets).astype(np.bool_))
+        looks = DrawnLooks(state["spent_before"], np.unpackbits(octets).astype(np.bool_))
         arrays |= {name: so_far[name] for name in ("step", "score")}
         ids = state["segment_ids"]
-        return cls(checks, Best.of(rules, rows), BestSoFar(**arrays), boundary, ids)
+        return cls(checks, Best.of(rules, rows), BestSoFar(**arrays), looks, ids)
 
 
 def _compared(best: Best, new: Best, difference: float, rules: Rules) -> Compared:

@@ -836,10 +836,13 @@ a lower bound above the upper one is refused
 what a small file stands for does not fill the memory
 - if len(data) > most:
 + if False:
-@ designs/looks/spending.py: looks
+@ designs/spending.py: spending looks
 a look spends what is due beyond the looks before it
 - due = spent - self.spent
 + due = spent
+a rule is told what the looks so far have spent
+- looks = looks.arriving(null)
++ looks = type(looks)().arriving(null)
 what has crossed a bound does not go on
 - upper = max(min(self.bound, _FAR), 1.0 - _FAR)
 + upper = _FAR
@@ -849,11 +852,11 @@ at the end the whole level is spent
 a sequence allows for one side at twice the level
 - log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
 + log = float(np.log1p((ratio + 1) ** 0.5 / alpha))
-@ designs/looks/looks.py: looks
+@ questions/looks/looks.py: looks
 what is not shown at the last look has failed
 - "failed" if is_last else "go on"
 + "go on"
-@ designs/looks/sequential.py: looks
+@ questions/looks/sequential.py: looks
 a state whose levels are not those of its looks is refused
 - isclose(look.level, level, rel_tol=1e-6)
 + True
@@ -867,19 +870,19 @@ a test without a plan starts at so many units
 - if n < start:
 + if False:
 a state goes on where it stopped
-- level, continuing = self._level(look.n_units, continuing)
-+ level, _ = self._level(look.n_units, continuing)
+- level, so_far = self._level(look.n_units, so_far)
++ level, _ = self._level(look.n_units, so_far)
 of errors fewer are better
 - sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")
 + sides = ("greater", "less")
-@ designs/looks/sequential.py: looks
+@ questions/looks/sequential.py: looks
 scores of an item stay
 - if not np.array_equal(values[:, :known], self.values):
 + if False:
 an item that was seen comes again
 - if gone:
 + if False:
-@ training/history.py: monitor
+@ designs/spending.py: monitor
 draws that tie with the boundary do not cross
 - crossed = draws > (
 + crossed = draws >= (
@@ -894,8 +897,8 @@ the interval holds what neither t nor Hall's t rejects
 - below = max(t, hall_inverse(t, skewness)) * spread.error
 + below = t * spread.error
 what was spent before an improvement stays spent
-- boundary = Boundary(rules.spent(len(self.checks)))
-+ boundary = Boundary()
+- looks = DrawnLooks(rules.spent(len(self.checks)))
++ looks = DrawnLooks()
 @ training/history.py: monitor
 the first of equal checkpoints wins
 - won = sign * in_bag > sign * self.winners_in_bag
@@ -1404,7 +1407,7 @@ columns with another index are refused
 two spellings of one argument are refused
 - if name in kwargs or name in positional[: len(args)]:
 + if name in kwargs:
-@ designs/looks/spending.py: looks
+@ designs/spending.py: spending looks
 a system that is worse is never shown by a sequence
 - if z <= 0:
 + if False:

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from scipy.stats import binom, multivariate_normal, norm, t
 
 import evalstats as es
-from evalstats.designs.looks import spending
+from evalstats.designs import spending
 from evalstats.designs.trials.repeats import TrialSpread
 from evalstats.inference import student
 from evalstats.inference.counts import tango_distance

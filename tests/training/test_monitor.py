@@ -9,11 +9,11 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats.designs.looks.spending import spent, steady
+from evalstats.designs.spending import DrawnLooks, next_look, steady
 from evalstats.inference import student
 from evalstats.inference.counts import tango
 from evalstats.training import history
-from evalstats.training.history import Boundary
+from evalstats.training.history import flipped
 
 
 def noise(seed, n_checks, n_segments=100, spread=1.0):
@@ -339,16 +339,16 @@ def test_the_contest_is_what_all_rows_at_once_would_give(seed, ahead, n_rows, n)
 
 
 def test_no_number_of_looks_spends_more_than_the_level():
-    found = [spent(j / 20, 0.05, steady) for j in range(1, 2000)]
+    found = [0.05 * steady(j / 20) for j in range(1, 2000)]
     assert np.all(np.diff(found) > 0)
     assert found[19] == pytest.approx(0.045)
     assert found[-1] < 0.05
 
 
 def levels(looks, expected):
-    boundary, found = Boundary(), []
+    so_far, found = DrawnLooks(), []
     for j, influence in enumerate(looks, start=1):
-        level, boundary = boundary.look(influence, spent(j / expected, 0.05, steady), 1)
+        level, so_far = next_look(so_far, j / expected, 0.05, steady, flipped(influence, 1))
         found.append(level)
     return np.array(found)
 
@@ -356,7 +356,7 @@ def levels(looks, expected):
 def test_equal_looks_cost_nothing():
     """The same step again cannot claim anything new: the whole level goes to one look."""
     influence = np.random.default_rng(0).normal(size=300)
-    found, whole = levels([influence] * 9, 9), [spent(j / 9, 0.05, steady) for j in (1, 9)]
+    found, whole = levels([influence] * 9, 9), [0.05 * steady(j / 9) for j in (1, 9)]
     assert found[[0, -1]] == pytest.approx(whole, abs=2 / 2**15)
 
 
@@ -368,16 +368,15 @@ def test_independent_looks_cost_what_they_spend():
 
 
 def test_segments_that_all_moved_alike_spend_nothing():
-    level, boundary = Boundary().look(np.zeros(9), 0.01, 1)
+    level, so_far = DrawnLooks().arriving(flipped(np.ones(9), 1)).spending(0.01)
     assert level == pytest.approx(0.01, abs=1 / 2**15)
-    assert boundary.surviving.all()
+    assert so_far.surviving.all()
 
 
 def test_no_look_is_without_a_level():
     """After a thousand checks less than one sign flip is due, and a clear step is still seen."""
-    before, now = (spent(j / 50, 0.05, steady) for j in (1000, 1001))
-    influence = np.random.default_rng(0).normal(size=50)
-    level, _ = Boundary(before).look(influence, now, 1)
+    draws = flipped(np.random.default_rng(0).normal(size=50), 1)
+    level, _ = next_look(DrawnLooks(0.05 * steady(20)), 20.02, 0.05, steady, draws)
     assert 0 < level < 1e-9
 
 

@@ -19,8 +19,8 @@ from evalstats.analysis.options import SEED, Alternative, Options
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, is_extracted, systems_of
 from evalstats.checks import also_called, integer, real, share
-from evalstats.designs.looks.spending import inflation
 from evalstats.designs.one_sample import PAIR, Bound, OneSample, ShareAgainst, as_bound
+from evalstats.designs.spending import inflation
 from evalstats.designs.trials.repeats import (
     TrialSpread,
     cheapest_of,

@@ -11,9 +11,10 @@ normal mixture holds at every look (Robbins, 1970; Waudby-Smith et al., 2024).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import expm1, log1p, sqrt
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,11 +24,17 @@ from evalstats.errors import InputError
 from evalstats.inference.counts import root
 
 Floats = NDArray[np.float64]
-#: A share of α, `[0, 1]`, for each fraction of the information; or the name of one.
+#: Looks with the one that arrives. A rule knows that they are `n`, what those before it have
+#: `spent`, and how likely it is the first `beyond` a bound if there is no effect.
+Looks: TypeAlias = "NormalLooks | DrawnLooks"
+L = TypeVar("L", "NormalLooks", "DrawnLooks")
+#: A share of α, `[0, 1]`, for each fraction of the information; or the name of a rule.
 Spending = str | Callable[[float], float]
 #: The level of a look that may spend less, so that a very small p-value always decides. A million
 #: such looks spend 1e-6 together.
 LEAST_LEVEL = 2.0**-40
+#: Draws behind a boundary; the first look of fifty spends some thirty of them.
+N_DRAWS = 1 << 15
 #: Nodes of a panel, and its length in standard deviations of what is narrowest in it.
 _NODES, _PANEL, _MOST_PANELS = 16, 8.0, 64
 #: Beyond so many standard deviations is less than 1e-15.
@@ -47,28 +54,34 @@ def steady(fraction: float) -> float:
     return _EXPECTED_SHARE * fraction if fraction <= 1 else 1 - (1 - _EXPECTED_SHARE) / fraction
 
 
-def _obrien_fleming(fraction: float, alpha: float) -> float:
+def _obrien_fleming(looks: Looks, fraction: float, alpha: float) -> float:
     from scipy.special import ndtr, ndtri
 
     return 2 * float(ndtr(float(ndtri(alpha / 2)) / fraction**0.5))
 
 
-#: The spending functions that have names, of Lan and DeMets (1983): of (fraction below 1, α).
-SPENDING: dict[str, Callable[[float, float], float]] = {
+def _pocock(looks: Looks, fraction: float, alpha: float) -> float:
+    return alpha * float(np.log1p((np.e - 1) * fraction))
+
+
+#: The rules that have names, of Lan and DeMets (1983): what all looks up to a fraction below 1 may
+#: spend, of (looks with the one that arrives, fraction, α). At the end all is spent.
+SPENDING: dict[str, Callable[[Looks, float, float], float]] = {
     "obrien-fleming": _obrien_fleming,
-    "pocock": lambda fraction, alpha: alpha * float(np.log1p((np.e - 1) * fraction)),
+    "pocock": _pocock,
 }
 
 
-def spent(fraction: float, alpha: float, spending: Spending = "obrien-fleming") -> float:
-    """Return what all looks up to this fraction t of the information may spend, at most α.
+def spent(looks: Looks, fraction: float, alpha: float, spending: Spending) -> float:
+    """Return what looks up to the one that arrives, at this fraction of the information, may spend.
 
-    "obrien-fleming" spends 2 - 2Φ(z_{α/2}/√t), little early; "pocock" α·ln(1 + (e - 1)t), about as
-    much at every look.
+    At most α. "obrien-fleming" spends 2 - 2Φ(z_{α/2}/√t), little early; "pocock"
+    α·ln(1 + (e - 1)t), about as much at every look.
 
-    >>> round(spent(0.5, 0.025), 6), spent(1.0, 0.025)
+    >>> none = NormalLooks()
+    >>> round(spent(none, 0.5, 0.025, "obrien-fleming"), 6), spent(none, 1.0, 0.025, "pocock")
     (0.001525, 0.025)
-    >>> round(spent(0.5, 0.05, steady), 4)
+    >>> round(spent(none, 0.5, 0.05, steady), 4)
     0.0225
     """
     if isinstance(spending, str):
@@ -79,7 +92,7 @@ def spent(fraction: float, alpha: float, spending: Spending = "obrien-fleming") 
                 argument="spending",
             )
         # At the end all is spent, to the last bit.
-        return alpha if fraction >= 1 else SPENDING[spending](fraction, alpha)
+        return alpha if fraction >= 1 else SPENDING[spending](looks, fraction, alpha)
     part = float(spending(fraction))
     if not 0 <= part <= 1:
         raise InputError(
@@ -88,6 +101,24 @@ def spent(fraction: float, alpha: float, spending: Spending = "obrien-fleming") 
             argument="spending",
         )
     return alpha * part
+
+
+def next_look(
+    looks: L, fraction: float, alpha: float, spending: Spending, draws: Floats | None = None
+) -> tuple[float, L]:
+    """Return the level of one more look, at least 2^-40, and the looks so far with it.
+
+    At a fraction of the information; of looks that are drawn, with `draws` (R,) of its statistic
+    where there is no effect.
+
+    >>> level, looks = next_look(NormalLooks(), 0.5, 0.025, "pocock")
+    >>> round(level, 4), looks.n
+    (0.0155, 1)
+    """
+    null: Any = fraction if draws is None else draws
+    looks = looks.arriving(null)
+    level, looks = looks.spending(spent(looks, fraction, alpha, spending))
+    return max(level, LEAST_LEVEL), looks
 
 
 def levels(fractions: ArrayLike, alpha: float, spending: Spending = "obrien-fleming") -> Floats:
@@ -133,17 +164,19 @@ def levels(fractions: ArrayLike, alpha: float, spending: Spending = "obrien-flem
             f"must be numbers above 0, each larger than the one before, got {shown(fractions)}",
             argument="fractions",
         )
-    levels, continuing = [], Continuing()
+    levels, looks = [], NormalLooks()
     for fraction in at.tolist():
-        level, continuing = continuing.look(fraction, spent(fraction, alpha, spending))
+        looks = looks.arriving(fraction)
+        level, looks = looks.spending(spent(looks, fraction, alpha, spending))
         levels.append(level)
     return np.array(levels)
 
 
 @dataclass(frozen=True, eq=False)
-class Continuing:
-    """The looks so far that have crossed no bound, under the null hypothesis."""
+class NormalLooks:
+    """Looks at one comparison that grows, which have crossed no bound: normal statistics."""
 
+    n: int = 0
     fraction: float = 0.0  # of the information at the last look
     spent: float = 0.0  # by all looks
     bound: float = np.inf  # c of the normal statistic
@@ -151,24 +184,35 @@ class Continuing:
     nodes: Floats | None = None  # (M,) of the statistic one look before; none at the first look
     mass: Floats | None = None  # (M,), how probable each is
 
-    def look(self, fraction: float, spent: float) -> tuple[float, Continuing]:
-        """Return the level of one more look, and the looks so far with it.
+    def arriving(self, fraction: float) -> NormalLooks:
+        """Return the looks with one more, at a fraction of the information, without a bound yet."""
+        if self.n == 0:
+            return replace(self, n=1, fraction=fraction)
+        added = (fraction - self.fraction) / fraction
+        nodes, mass = self._passed_on(min(self.step, (added * fraction / self.fraction) ** 0.5))
+        return NormalLooks(self.n + 1, fraction, self.spent, np.inf, added**0.5, nodes, mass)
 
-        `spent` is what all looks may spend together up to this one.
-        """
+    def beyond(self, bound: float) -> float:
+        """Return how likely the look that arrives is the first beyond its bound."""
+        from scipy.special import ndtr
+
+        if self.nodes is None or self.mass is None:
+            return float(ndtr(-bound))
+        kept = self.nodes * (1 - self.step**2) ** 0.5
+        return float(self.mass @ ndtr((kept - bound) / self.step))
+
+    def spending(self, spent: float) -> tuple[float, NormalLooks]:
+        """Return the level of the look that arrives, and the looks with its bound."""
         from scipy.special import ndtr, ndtri
 
         due = spent - self.spent
-        if self.fraction == 0:
-            level = max(spent, 0.0)
-            bound = -float(ndtri(level)) if level > 0 else np.inf
-            return level, Continuing(fraction, level, bound)
         if due <= 0:
-            return 0.0, self.crossed(fraction, np.inf)[1]
-        beyond, step, nodes, mass = self._arriving(fraction)
+            return 0.0, self
+        if self.n == 1:
+            return spent, replace(self, spent=spent, bound=-float(ndtri(spent)))
 
         def excess(bound: float) -> float:
-            return float(np.log(max(beyond(bound), 1e-300) / due))
+            return float(np.log(max(self.beyond(bound), 1e-300) / due))
 
         # Without earlier looks it would be the upper end, and had they all crossed the lower one.
         low, high = (-float(ndtri(x)) for x in (min(spent, 0.5), due))
@@ -179,27 +223,7 @@ class Continuing:
             bound = high
         else:
             bound = root(excess, low, high, 1e-9)
-        after = Continuing(fraction, spent, bound, step, nodes, mass)
-        return float(ndtr(-bound)), after
-
-    def crossed(self, fraction: float, bound: float) -> tuple[float, Continuing]:
-        """Return how likely a look is the first beyond its bound, and the looks so far with it."""
-        from scipy.special import ndtr
-
-        if self.fraction == 0:
-            return float(ndtr(-bound)), Continuing(fraction, self.spent, bound)
-        beyond, step, nodes, mass = self._arriving(fraction)
-        after = Continuing(fraction, self.spent, bound, step, nodes, mass)
-        return beyond(bound), after
-
-    def _arriving(self, fraction: float) -> tuple[Callable[[float], float], float, Floats, Floats]:
-        """Return how likely another look is beyond a bound, its step, nodes and their mass."""
-        from scipy.special import ndtr
-
-        added = (fraction - self.fraction) / fraction
-        nodes, mass = self._passed_on(min(self.step, (added * fraction / self.fraction) ** 0.5))
-        kept, step = nodes * (1 - added) ** 0.5, added**0.5
-        return lambda bound: float(mass @ ndtr((kept - bound) / step)), step, nodes, mass
+        return float(ndtr(-bound)), replace(self, spent=spent, bound=bound)
 
     def _passed_on(self, narrow: float) -> tuple[Floats, Floats]:
         """Return nodes of the last statistic below its bound, and how probable each is.
@@ -233,6 +257,65 @@ def _rule() -> tuple[Floats, Floats]:
     return nodes, weights
 
 
+def _all_draws() -> NDArray[np.bool_]:
+    return np.ones(N_DRAWS, dtype=np.bool_)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnLooks:
+    """Looks whose joint distribution is drawn: which draws have crossed no level.
+
+    `before` was spent of α before the first of them, and `draws` (R,) are those of the statistic of
+    the look that arrives, where there is no effect: the same draws at all looks.
+    """
+
+    before: float = 0.0
+    surviving: NDArray[np.bool_] = field(default_factory=_all_draws)
+    n: int = 0
+    draws: Floats | None = None
+
+    @property
+    def spent(self) -> float:
+        """What looks have spent of α, with what was spent before them."""
+        return self.before + 1 - float(np.mean(self.surviving))
+
+    def arriving(self, draws: Floats) -> DrawnLooks:
+        """Return the looks with one more, of whose statistic there are draws."""
+        return replace(self, n=self.n + 1, draws=draws)
+
+    def beyond(self, bound: float) -> float:
+        """Return how likely the look that arrives is the first beyond its bound."""
+        return float(np.mean(self.surviving & (self._drawn > bound)))
+
+    def spending(self, spent: float) -> tuple[float, DrawnLooks]:
+        """Return the level of the look that arrives, and the looks so far.
+
+        As many of the surviving draws cross as the spent level allows, those with the largest
+        values. The level of the look is the share of all draws that are as large; 0 where less than
+        one draw may cross.
+        """
+        draws, n_draws = self._drawn, len(self.surviving)
+        n_surviving = int(np.count_nonzero(self.surviving))
+        allowed = round((spent - self.before) * n_draws) - (n_draws - n_surviving)
+        due = min(max(allowed, 0), n_surviving)
+        after = replace(self, draws=None)
+        if not np.any(draws):
+            # Every unit changed by the same amount, so all draws are 0, and none crosses.
+            return due / (n_draws + 1), after
+        left = draws[self.surviving]
+        stay = len(left) - due
+        # Draws that tie with one that stays do not cross: no more is spent than is allowed.
+        crossed = draws > (np.partition(left, stay - 1)[stay - 1] if stay > 0 else -np.inf)
+        # Over R + 1, as every p-value that is counted.
+        level = float(np.count_nonzero(crossed)) / (n_draws + 1)
+        return level, replace(after, surviving=self.surviving & ~crossed)
+
+    @property
+    def _drawn(self) -> Floats:
+        assert self.draws is not None, "a look has to arrive first"
+        return self.draws
+
+
 def inflation(
     looks: int, alpha: float, power: float, spending: Spending = "obrien-fleming"
 ) -> tuple[float, float]:
@@ -252,9 +335,10 @@ def inflation(
     bounds = -ndtri(np.maximum(levels(at, alpha, spending), LEAST_LEVEL))
 
     def first(effect: float) -> Floats:
-        chances, continuing = np.empty(looks), Continuing()
+        chances, so_far = np.empty(looks), NormalLooks()
         for j, (t, bound) in enumerate(zip(at.tolist(), bounds.tolist(), strict=True)):
-            chances[j], continuing = continuing.crossed(t, bound - effect * t**0.5)
+            so_far = replace(so_far.arriving(t), bound=bound - effect * t**0.5)
+            chances[j] = so_far.beyond(so_far.bound)
         return chances
 
     single = -float(ndtri(alpha)) + float(ndtri(power))

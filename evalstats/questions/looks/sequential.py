@@ -2,7 +2,7 @@
 
 Whoever looks at the results while items come in, and stops when a p-value is small, is wrong far
 more often than its level says. `SequentialTest` holds the p-value of each look against a level that
-allows for all looks (`evalstats.designs.looks.spending`). It rests on items that come in an order
+allows for all looks (`evalstats.designs.spending`). It rests on items that come in an order
 which has nothing to do with how hard they are, and on known scores that stay (`Arrivals`).
 """
 
@@ -25,21 +25,22 @@ from evalstats.analysis.pairs import PairTest, claims_of
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share, shown
 from evalstats.designs.judges import by_role, with_pairs
-from evalstats.designs.looks.looks import Look, Looks, rare_notes, verdict_of
-from evalstats.designs.looks.spending import (
+from evalstats.designs.one_sample import PAIR, OneSample, as_bound, refuse_constant
+from evalstats.designs.spending import (
     LEAST_LEVEL,
-    Continuing,
+    NormalLooks,
     Spending,
     conditional_power,
+    next_look,
     sequence_level,
     sequence_pvalue,
     spent,
 )
-from evalstats.designs.one_sample import PAIR, OneSample, as_bound, refuse_constant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics import Metric, as_metric
 from evalstats.questions.gates import one_sided
+from evalstats.questions.looks.looks import Look, Looks, rare_notes, verdict_of
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.convert import record_of
@@ -87,7 +88,7 @@ class SequentialTest:
         In (0, 0.5): at most how often *any* look passes what should not, and how often any fails
         what should not.
     spending : {"obrien-fleming", "pocock"} or callable
-        How the level is spent (`evalstats.designs.looks.spending.levels`): little early, or
+        How the level is spent (`evalstats.designs.spending.levels`): little early, or
         evenly; a function of the fraction of the units that are in.
     start : int, optional
         Looks before the last at fewer units decide nothing. By default it is 100 without a plan,
@@ -164,14 +165,14 @@ class SequentialTest:
             )
         self.significance_level = share(significance_level, "significance_level", 0.5)
         self.spending = spending
-        spent(1.0, self.significance_level, spending)
+        spent(NormalLooks(), 1.0, self.significance_level, spending)
         self.start = None if start is None else integer(start, "start", 2, _MOST_UNITS)
         self.test = choice(test, ("bootstrap", "t"), "test")
         self.n_resamples = integer(n_resamples, "n_resamples", 2, 10**7)
         self.seed = as_seed(rng)
         self.executor = as_workers(executor)
         self._arrivals: Arrivals | None = None
-        self._continuing = Continuing()
+        self._so_far = NormalLooks()
         self._looks: tuple[Look, ...] = ()
         self._notes: tuple[str, ...] = ()
 
@@ -246,7 +247,7 @@ class SequentialTest:
         units = segments.units
         refuse_crossed(units, "a look")
         self._check_goes_on(units.n, units.unit)
-        level, continuing = self._level(units.n, self._continuing)
+        level, so_far = self._level(units.n, self._so_far)
         asked = Options(
             margin=self.margin,
             recovery=self.recovery,
@@ -262,11 +263,11 @@ class SequentialTest:
         of_pair = PairTest(drawn, *pair, options)
         if self.bound is not None:
             refuse_constant(of_pair)
-        look = self._look_of(of_pair, level, continuing, table.n_segments)
+        look = self._look_of(of_pair, level, so_far, table.n_segments)
         corrections = [note for one in drawn.of.corrections for note in one.notes()]
         order_said = order_notes(table, order, arrivals, drawn, pair[0])
         self._notes = (*drawn.of.cautions, *order_said, *corrections)
-        self._looks, self._arrivals, self._continuing = (*self._looks, look), arrivals, continuing
+        self._looks, self._arrivals, self._so_far = (*self._looks, look), arrivals, so_far
         return look
 
     @property
@@ -344,9 +345,9 @@ class SequentialTest:
             n_systems = 2 if self.bound is None else 1
             arrivals = arrivals_of(state, self.metric, n_systems) if looks else None
             # None of the earlier looks crossed its bound.
-            continuing, known = Continuing(), (self.of, self.significance_level)
+            so_far, known = NormalLooks(), (self.of, self.significance_level)
             for i, look in enumerate(looks, 1):
-                level, continuing = self._level(look.n_units, continuing)
+                level, so_far = self._level(look.n_units, so_far)
                 is_next = look.number == i and (look.verdict == "go on" or i == len(looks))
                 is_own = (look.planned, look.significance_level) == known
                 if not (is_next and is_own and isclose(look.level, level, rel_tol=1e-6)):
@@ -357,7 +358,7 @@ class SequentialTest:
             raise InputError(f"state must be what state_dict returned: {shown(error)}") from None
         if arrivals is not None and [look.n_items for look in looks] != list(arrivals.counts):
             raise InputError("state.looks do not fit state.counts")
-        self._looks, self._arrivals, self._continuing = looks, arrivals, continuing
+        self._looks, self._arrivals, self._so_far = looks, arrivals, so_far
 
     def _task(self, new: Any, base: Any, references: Any, human: Any) -> tuple[Task, str]:
         """Return both systems as a task, and the name of the baseline; of a number the only one."""
@@ -398,17 +399,14 @@ class SequentialTest:
             raise InputError(f"a look {what}, got {', '.join(table.systems)}")
         return task, baseline
 
-    def _level(self, n: int, continuing: Continuing) -> tuple[float, Continuing]:
-        """Return the level of a look at so many units, and what goes on from it."""
+    def _level(self, n: int, so_far: NormalLooks) -> tuple[float, NormalLooks]:
+        """Return the level of a look at so many units, and the looks so far with it."""
         if self.of is None:
             level = sequence_level(n, self.significance_level, _TIGHTEST)
-            return max(level, LEAST_LEVEL), continuing
-        fraction = n / self.of
-        all_looks = spent(fraction, self.significance_level, self.spending)
-        level, continuing = continuing.look(fraction, all_looks)
-        return max(level, LEAST_LEVEL), continuing
+            return max(level, LEAST_LEVEL), so_far
+        return next_look(so_far, n / self.of, self.significance_level, self.spending)
 
-    def _look_of(self, pair: PairTest, level: float, continuing: Continuing, n_items: int) -> Look:
+    def _look_of(self, pair: PairTest, level: float, so_far: NormalLooks, n_items: int) -> Look:
         """Return the record of a look."""
         passed, failed, difference = _claimed(pair)
         units, n = pair.drawn.units, pair.drawn.units.n
@@ -425,7 +423,7 @@ class SequentialTest:
         if self.of is None and passed is not None:
             anytime = sequence_pvalue(passed, n, alpha, _TIGHTEST)
         if self.of is not None and passed is not None and verdict == "go on":
-            last, _ = continuing.look(1.0, spent(1.0, alpha, self.spending))
+            last, _ = next_look(so_far, 1.0, alpha, self.spending)
             chance = conditional_power(passed, n / self.of, last)
         spending = self.spending if isinstance(self.spending, str) else "function"
         limits = {"margin": self.margin, "recovery": self.recovery}
