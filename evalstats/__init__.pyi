@@ -9,8 +9,6 @@ from evalstats.designs.arenas.arena import arena as arena
 from evalstats.designs.arenas.arena import wins as wins
 from evalstats.designs.judges import Judged as Judged
 from evalstats.designs.judges import RoganGladen as RoganGladen
-from evalstats.designs.looks.looks import Looks as Looks
-from evalstats.designs.looks.sequential import SequentialTest as SequentialTest
 from evalstats.designs.meta import meta as meta
 from evalstats.designs.moments import Moments as Moments
 from evalstats.designs.moments import moments_query as moments_query
@@ -57,6 +55,8 @@ from evalstats.questions.gates import Gate as Gate
 from evalstats.questions.gates import ScoreGate as ScoreGate
 from evalstats.questions.influence import Influence as Influence
 from evalstats.questions.joint import JointClaim as JointClaim
+from evalstats.questions.looks.looks import Looks as Looks
+from evalstats.questions.looks.sequential import SequentialTest as SequentialTest
 from evalstats.questions.power.planned import Power as Power
 from evalstats.questions.power.planning import power as power
 from evalstats.questions.ranking.rankings import Ranking as Ranking

@@ -48,7 +48,7 @@ def room(module):
 
 
 def capability(module):
-    """Return "designs.looks" for a module of it; pictures are one."""
+    """Return "questions.looks" for a module of it; pictures are one."""
     return "pictures" if room(module) == "pictures" else ".".join(module.split(".")[:2])
 
 
