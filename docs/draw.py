@@ -50,16 +50,6 @@ def forest() -> Any:
     return es.compare(found.systems, found.references, baseline="baseline").plot()
 
 
-def pvalues() -> Any:
-    """Draw all pairs of the shared task."""
-    axes = es.compare(participants(), load_sample().references).plot_pvalues()
-    # Cells have their own colours under every theme, and so has what stands in them.
-    inside = [text for text in axes.texts if text.get_horizontalalignment() == "center"]
-    for ink in (*inside, *axes.lines):
-        ink.set_color("#fefefe" if ink.get_color() == "white" else "#010101")
-    return axes
-
-
 def ranks() -> Any:
     """Draw the ranks of the shared task."""
     return es.compare(participants(), load_sample().references).ranking().plot()
@@ -181,7 +171,7 @@ def judge() -> Any:
 FIGURES = {
     x.__name__: x
     for x in (
-        *(forest, pvalues, ranks, arena, training, influence, power, looks, noise, growth),
+        *(forest, ranks, arena, training, influence, power, looks, noise, growth),
         judge,
     )
 }

@@ -13,7 +13,7 @@ from evalstats.analysis.tasks import Part, Task, Total
 from evalstats.errors import InputError
 from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimates
-from evalstats.results.forms import Finding, Listed, as_digits, is_paper
+from evalstats.results.forms import Finding, Listed, as_digits
 from evalstats.results.layout import comparison_tables, folded_tables, title
 from evalstats.results.lookup import check_pairs, of_metric, of_pair, of_task
 from evalstats.results.notes import Limits
@@ -183,7 +183,6 @@ class Comparison(Listed[Difference]):
     contrast: ContrastName = "difference"
     adjust_over: Annotated[str, convert.one_of(("pairs", "metrics"))] = "pairs"
     source: Evaluation | None = field(default=None, compare=False)
-    _latex_layout = "paper"
 
     def _rows(self) -> Sequence[Difference]:
         return self.differences
@@ -643,14 +642,6 @@ class Comparison(Listed[Difference]):
         """Draw the scores with their intervals."""
         return self.estimates.plot(metric, ax)
 
-    def plot_pvalues(
-        self, metric: str | None = None, ax: Panels | None = None, *, task: str | None = None
-    ) -> Panels:
-        """Draw the adjusted p-values of all pairs, on a task or in total, best system first."""
-        from evalstats.pictures import plots
-
-        return plots.pvalues(self, metric, ax, task)
-
     def describe(self) -> str:
         """Return the sentences for a paper's section on methods: what was compared, and how."""
         return methods_section(self.estimates, self)
@@ -660,28 +651,15 @@ class Comparison(Listed[Difference]):
         *,
         verbose: bool = False,
         digits: int | None = None,
-        matrix: bool | None = None,
-        layout: str | None = None,
         findings: bool = False,
         width: int | None = None,
     ) -> str:
         """Return the tables as `print` shows them; see `Estimate.to_text`.
 
-        `matrix` says whether many systems have a matrix of all pairs below their ranks; by default
-        up to twelve do. Of an arena `True` shows all win rates as well. With `verbose`, differences
-        have their standard errors, and the correlation of the two scores.
+        With `verbose`, differences have their standard errors, and the correlation of the two
+        scores.
         """
-        if is_paper(layout):
-            return super().to_text(
-                verbose=verbose, digits=digits, layout=layout, findings=findings, width=width
-            )
-        tables = comparison_tables(self, as_digits(digits), matrix, verbose)
-        for part in self.source.parts if matrix and self.source is not None else ():
-            summaries = part.statistics if isinstance(part, Task) else ()
-            maker = maker_of(summaries)
-            if maker is not None and maker.pair_table is not None:
-                best = [e.system for e in ranked(self.estimates)]
-                tables += [maker.pair_table(summary, best) for summary in summaries]
+        tables = comparison_tables(self, as_digits(digits), verbose)
         return self._around(tables, verbose, findings).text(width)
 
     def _asked(self) -> Evaluation:
@@ -722,9 +700,6 @@ class Comparison(Listed[Difference]):
 
     def _tables(self, digits: int | None = None) -> list[tabular.Table]:
         return comparison_tables(self, digits)
-
-    def _paper(self) -> tuple[Estimates, Comparison]:
-        return self.estimates, self
 
     def _title(self) -> str:
         return title(self.estimates)

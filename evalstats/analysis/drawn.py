@@ -32,7 +32,6 @@ from evalstats.resampling.weighted import recipe, stratum_totals, weighted_total
 from evalstats.resampling.weights import Stratified, Weights
 from evalstats.results.records import counted, distinct
 from evalstats.results.signatures import Signature
-from evalstats.results.tabular import Table
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
@@ -551,8 +550,6 @@ class Maker:
     #: Summary, and labels for its groups and strata -> the same with these; without it, labels are
     #: refused.
     design: Callable[[Any, Labels, Labels], Any] | None = None
-    #: Summary, and its systems from the best on -> what else is known of all pairs.
-    pair_table: Callable[[Any, Sequence[str]], Table] | None = None
 
     @property
     def name(self) -> str:

@@ -43,9 +43,8 @@ _PARTS = ("aggregate", "groups", "strata")
 
 def compare(options: argparse.Namespace, progress: Progress) -> Result:
     """Compare systems, and ask what the flags ask of the comparison."""
-    for name in ("matrix", "describe"):
-        if options.over and getattr(options, name):
-            raise InputError(f"--{name} shows a comparison, and --over means of it; leave one out")
+    if options.over and options.describe:
+        raise InputError("--describe shows a comparison, and --over means of it; leave one out")
     if options.over and options.by:
         raise InputError("--by shows each domain, and --over means of them; leave one out")
     inputs, asked = _asked(options, progress, 2)

@@ -31,7 +31,6 @@ _OF_FORMS = {option.name: option.forms.split() for option in EVERY if option.for
 #: What notes say of the library, as it is typed: calls, and arguments.
 _CALLS = {
     "to_text(verbose=True)": "--verbose",
-    "to_text(matrix=True)": "--matrix",
     "to_csv()": "-o all.csv",
     "plot()": "-o figure.png",
 }
@@ -156,9 +155,7 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
     for name, forms in _OF_FORMS.items():
         if getattr(options, name) is not None and not any(form in forms for _, form in found):
             what = "for text, md and tex"
-            if name == "layout":
-                what = "of tables: text, Markdown, LaTeX, HTML and CSV"
-            elif "latex" in forms and "text" not in forms:
+            if "latex" in forms and "text" not in forms:
                 what = "for LaTeX: -f latex, or -o FILE.tex"
             raise InputError(f"--{name} is {what}")
     return sorted(found, key=lambda pair: pair[0] == STANDARD)
@@ -189,7 +186,7 @@ def rendered(
         for said in dict.fromkeys(str(one.message) for one in found):
             complain(f"evalstats {options.command}: warning: {said}")
         return buffer.getvalue()
-    if form == "html" and not options.layout:
+    if form == "html":
         # Few results are reports.
         from evalstats.pictures.report import document
 
@@ -198,16 +195,10 @@ def rendered(
     if make is None:
         raise InputError(f"{form} is no form of this result; give another -f or -o")
     how = {name: getattr(options, name) for name, forms in _OF_FORMS.items() if form in forms}
-    if form == "html":
-        # The caption is the title of a report alone.
-        del how["caption"]
     if form == "text":
         how["findings"] = not how.pop("quiet")
         how["width"] = width
-    # `matrix` is asked for of a comparison alone.
     made = make(**{k: value for k, value in how.items() if value is not None})
-    if form == "html":
-        return _html_as_typed(made)
     if form not in ("text", "markdown"):
         return str(made)
     # What is typed may be longer than what is called.

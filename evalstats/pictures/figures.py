@@ -78,11 +78,6 @@ def panels_of(ax: Panels, n: int) -> NDArray[np.object_]:
     return axes
 
 
-def room_of(name: str, points: float) -> float:
-    """Return the inches that a name takes, about."""
-    return len(name) * _WIDE * points / 72
-
-
 def own_figure(
     height: float, width: float = WIDTH, layout: Literal["constrained"] | None = "constrained"
 ) -> Figure:

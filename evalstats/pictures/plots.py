@@ -1,4 +1,4 @@
-"""The figures of results: tables with their intervals, a matrix of p-values, curves, bars.
+"""The figures of results: tables with their intervals, curves, bars.
 
 Every function draws into `ax`, or into a figure as high as its rows need, and returns the axes; of
 several metrics, panels one below the other.
@@ -7,11 +7,9 @@ several metrics, panels one below the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evalstats.errors import Argument, InputError
 from evalstats.pictures.figures import (
@@ -22,25 +20,21 @@ from evalstats.pictures.figures import (
     SERIES,
     SMALL,
     VERMILLION,
-    WIDTH,
     centres_of,
     edges_of,
-    font_of,
     legend_below,
     name_axes,
     name_rows,
     own_axes,
     panels,
-    room_of,
     wrapped,
 )
 from evalstats.pictures.tables import one_table as one_table
 from evalstats.pictures.tables import tables as tables
-from evalstats.results import widths
 from evalstats.results.layout import comparison_tables, score_tables
-from evalstats.results.lookup import of_metric, of_task
+from evalstats.results.lookup import of_metric
 from evalstats.results.marks import Curve, Limit, drawing, written
-from evalstats.results.records import Difference, by_metric, counted, metric_name, plural, ranked
+from evalstats.results.records import Difference, metric_name, plural
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
@@ -49,16 +43,8 @@ if TYPE_CHECKING:
     from evalstats.questions.looks.looks import Looks
     from evalstats.results.estimates import Estimate
 
-_ANNOTATED = 9
-_BINS = (0.0, 0.001, 0.01, 0.05, 0.1, 1.0)
-#: Dark blue for what is sure, nearly white for what is not; cells of white ink are dark enough.
-_SHADES = ("#08306B", "#2A6299", "#8FBBDC", "#DCE3EA", "#F3F4F6")
-#: Characters of a system's name below a column.
-_COLUMN = 18
-#: Inches: a column of a matrix, and the widest one; points of room there for the names below.
-_COLUMN_WIDTH, _WIDEST, _COLUMNS_POINTS = 0.14, 6.9, 330
-#: Inches: a curve, and what is below a matrix.
-_CURVE, _BAR = 2.4, 0.4
+#: Inches: a curve.
+_CURVE = 2.4
 #: Characters that say which segment a bar is of.
 _SAID = 2 * LABEL - 2
 #: Intervals of smaller levels are cut off where they leave a figure of looks.
@@ -79,93 +65,6 @@ def scores(
     rows = estimates if metric is None else of_metric(estimates, metric)
     totals = [e for e in rows if e.aggregate is not None]
     return tables(drawing(score_tables(rows)) or score_tables(totals), ax)
-
-
-def pvalues(
-    comparison: Comparison,
-    metric: str | None = None,
-    ax: Panels | None = None,
-    task: str | None = None,
-) -> Panels:
-    """Draw the adjusted p-values of all pairs, best first; a dot is a significant difference."""
-    if comparison.baseline is not None:
-        raise InputError(
-            "plot_pvalues needs all pairs, but this comparison has a baseline; use plot(), or "
-            "compare without baseline="
-        )
-    known = of_task(comparison.estimates, task)
-    groups = list(by_metric(known if metric is None else of_metric(known, metric)).values())
-    # Columns are wide enough for names beside one another.
-    width = min(max(WIDTH, WIDTH / 2 + _COLUMN_WIDTH * max(map(len, groups))), _WIDEST)
-    heights = []
-    for some in groups:
-        names = [e.system for e in some]
-        below = min(_COLUMN, max(map(len, names)))
-        heights.append(FRAME + _BAR + room_of("n" * below, SMALL) + float(edges_of(names)[-1]))
-    return panels(partial(_pvalues, comparison), groups, ax, heights, width)
-
-
-def _pvalues(comparison: Comparison, estimates: Sequence[Estimate], axes: Axes) -> None:
-    every = ranked(estimates)
-    systems = [e.system for e in every]
-    place = {system: i for i, system in enumerate(systems)}
-    names = [wrapped(x, _COLUMN) for x in widths.cut(systems, [_COLUMN] * len(systems))]
-    edges = name_rows(axes, systems)
-    of = every[0].task, every[0].metric
-    found = [d for d in comparison.differences if (d.task, d.metric) == of]
-    cells = np.full((len(every), len(every)), np.nan)
-    certain = np.zeros(cells.shape, dtype=bool)
-    for d in found:
-        i, j = place[d.system], place[d.baseline]
-        # Two-sided p-values stand below the diagonal.
-        if comparison.alternative == "two-sided":
-            i, j = max(i, j), min(i, j)
-        cells[i, j], certain[i, j] = d.pvalue_adjusted, comparison.significant(d)
-    _matrix(axes, edges, cells, certain)
-    axes.set_xticks(range(1, len(every) + 1), names, rotation=90, **font_of("".join(names)))
-    title = f"p-values, {metric_name(every[0])}, {counted(every[0].n_segments, every[0].unit)}"
-    several = any(comparison.adjusted.n_compared(d) > 1 for d in found)
-    name_axes(
-        axes,
-        title,
-        f"• {comparison.adjusted.pvalue_name(several)} ≤ {comparison.significance_level:g}",
-    )
-    # Beyond what both columns of a paper hold names are smaller.
-    axes.tick_params(axis="x", labelsize=min(SMALL, _COLUMNS_POINTS / len(every)))
-
-
-def _matrix(
-    axes: Axes, edges: NDArray[np.float64], cells: NDArray[np.float64], certain: NDArray[np.bool_]
-) -> None:
-    """Draw p-values as cells, the darker the smaller and pale where not significant, with a bar."""
-    from matplotlib.colors import BoundaryNorm, ListedColormap
-
-    centres, written = centres_of(edges), len(cells) <= _ANNOTATED
-    mesh = axes.pcolormesh(
-        np.arange(cells.shape[1] + 1) + 0.5,
-        edges,
-        np.ma.masked_invalid(cells),
-        cmap=ListedColormap(_SHADES),
-        norm=BoundaryNorm(_BINS, len(_SHADES)),
-        edgecolors="white",
-        linewidth=0.3,
-    )
-    for i, j in np.argwhere(np.isfinite(cells)):
-        p = cells[i, j]
-        ink = "white" if p < _BINS[2] else "black"
-        if written:
-            # What is in the first bin is below its edge, as it is written.
-            text = "<.001" if p < _BINS[1] else f"{p:.3f}".lstrip("0") if p < 0.9995 else "1"
-            axes.text(j + 1, centres[i], text, ha="center", va="center", color=ink, fontsize=4.5)
-        if certain[i, j]:
-            x, y = (j + 1.35, edges[i] + 0.04) if written else (j + 1, centres[i])
-            axes.plot(x, y, ".", color=ink, markersize=2)
-    inch = 1 / float(edges[-1])
-    bar = axes.figure.colorbar(
-        mesh, ax=axes, orientation="horizontal", fraction=0.09 * inch, pad=0.05 * inch, aspect=40
-    )
-    bar.set_ticks(list(_BINS), labels=[f"{edge:g}" for edge in _BINS])
-    bar.ax.tick_params(labelsize=SMALL - 1)
 
 
 def influences(found: Influence, n: int, ax: Axes | None = None) -> Axes:

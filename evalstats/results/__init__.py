@@ -16,7 +16,7 @@
 - `whiskers`: marks in SVG, in the rows of a table
 - `estimates`: what users get of scores, `Estimate` and `Estimates`
 - `notes`: sentences of results, what a careful reader should know
-- `papers`: what goes into papers, the table of scores and the section on methods
+- `papers`: what goes into papers, the section on methods
 
 May import `inference`, `metrics`, `checks` and `errors`.
 """

@@ -46,9 +46,6 @@ class _Scores(Result):
     def _tables(self, digits: int | None = None) -> list[Table]:
         return layout.score_tables(self._rows(), digits)
 
-    def _paper(self) -> tuple[Sequence[Estimate], None]:
-        return self._rows(), None
-
 
 @dataclass(frozen=True, repr=False)
 class Estimate(_Scores):

@@ -11,10 +11,8 @@ from contextlib import contextmanager, suppress
 from errno import EISDIR
 from functools import partial
 from html import escape
-from math import ceil
 from pathlib import Path
 from typing import BinaryIO
-from unicodedata import normalize
 
 from evalstats.checks import is_unseen, shown
 from evalstats.errors import InputError, InputTypeError
@@ -51,8 +49,6 @@ _COLOURS = """.evalstats { --better: #2a84c0; --worse: #d0661a; --open: #808080;
   --paper: var(--jp-layout-color0, var(--vscode-editor-background, Canvas)); }
 .evalstats table .drawn { padding: 0; }
 .evalstats .forest .said-better, .evalstats .forest .said-worse { color: inherit; }"""
-#: Marks as LaTeX writes them above the line.
-_LATEX = {"*": "*", "°": r"\circ"}
 #: Points of a column of A4's two, and of its whole page; how type is set, its size, blanks between.
 _COLUMN, _PAGE = 221, 345
 _SIZES = (
@@ -76,7 +72,7 @@ def as_markdown(page: Page) -> str:
     for table in page.tables:
         cells = [
             list(map(markdown, table.header)),
-            *table.cells([markdown] * len(table.header), "**{}**", markdown),
+            *table.cells([markdown] * len(table.header)),
         ]
         for row in cells[len(cells) - table.n_totals :]:
             row[:] = [f"**{cell}**" if cell.strip() else cell for cell in row]
@@ -108,14 +104,12 @@ def as_latex(page: Page, caption: str | None = None, label: str | None = None) -
             argument="label",
         )
     marks = [note for note in page.notes if note.startswith("†")]
-    is_float = caption is not None
-    tabulars, points = zip(*(_tabular(table, is_float) for table in page.tables), strict=True)
-    body = [*tabulars, "\n".join(map(_below, marks))]
+    tabulars = [_tabular(table, caption is not None) for table in page.tables]
+    body = [*(shown for shown, _ in tabulars), "\n".join(map(_below, marks))]
     if caption is not None:
-        # Where there is one column, it is a table like any other.
-        kind = "table*" if max(points) > _COLUMN else "table"
+        kind = "table*" if any(is_wide for _, is_wide in tabulars) else "table"
         named = rf"\caption{{{latex(caption)}}}" + (rf"\label{{{label}}}" if label else "")
-        body = [rf"\begin{{{kind}}}" + "\n\\centering", *body, f"{named}\n\\end{{{kind}}}"]
+        body = [f"\\begin{{{kind}}}\n\\centering", *body, f"{named}\n\\end{{{kind}}}"]
     plain = [note for note in page.notes if note not in marks]
     comments = "\n".join(f"% {printable(line)}" for line in (*plain, *page.signatures))
     above = "\n".join(f"% {printable(line)}" for line in page.above)
@@ -123,42 +117,18 @@ def as_latex(page: Page, caption: str | None = None, label: str | None = None) -
     return "\n\n".join(filter(None, parts)).rstrip() + "\n"
 
 
-def _tabular(table: Table, is_float: bool) -> tuple[str, float]:
-    """Return a booktabs tabular below its title, and how wide it is.
+def _tabular(table: Table, is_float: bool) -> tuple[str, bool]:
+    """Return booktabs tabulars below a title, and whether they are wider than a column of two.
 
-    A float may be as wide as the page. What stands in the text, and is wider than a column of two,
-    is there twice: LaTeX takes the second where it has room.
+    A table that has no room there is set smaller, then lacks columns; then a float is as wide as
+    the page, and what stands in the text goes on below itself.
     """
-    kinds = [latex if side == "<" else latex_number for side in table.align]
-    # Marks take no room, so that digits stand below each other.
-    rows = table.cells(kinds, r"\textbf{{{}}}", lambda end: rf"\rlap{{$^{{{_LATEX[end]}}}$}}")
-    shown, points = _blocks(table, rows, _PAGE)
-    if points > _COLUMN and not is_float:
-        narrow, _ = _blocks(table, rows, _COLUMN)
-        # Names so long that no column helps leave the table as it is.
-        if narrow != shown:
-            narrow.insert(0, rf"\ifdim\linewidth<{ceil(points)}pt % In a column of two it is:")
-            shown = [*narrow, r"\else % Where there is room it is:", *shown, r"\fi"]
-    parts = [rf"\par\medskip\noindent {latex_words(table.title)}", *shown]
-    parts += map(_below, table.notes)
-    return "\n".join([*parts, *(f"% {printable(hint)}" for hint in table.hints)]), points
-
-
-def _blocks(table: Table, rows: Sequence[Sequence[str]], room: float) -> tuple[list[str], float]:
-    """Return the lines of tabulars that fit a room, with such cells, and how wide they are.
-
-    One that has no room is smaller, then lacks columns, then goes on below itself.
-    """
-    for size in _SIZES:
-        begin, share, gap = size
-        columns = [
-            column._replace(gap=gap, close=gap, measure=partial(widths.in_points, share=share))
-            for column in table.columns(table.rows)
-        ]
-        blocks, left_out = widths.fitted(columns, table.spare, room, cuts=False)
-        if len(blocks) == 1 and not left_out:
-            break
-    parts = []
+    rows = table.cells([latex if side == "<" else latex_number for side in table.align])
+    begin, blocks, left_out = _fitted(table, _COLUMN)
+    is_wide = is_float and len(blocks) > 1
+    if is_wide:
+        begin, blocks, left_out = _fitted(table, _PAGE)
+    parts = [rf"\par\medskip\noindent {latex_words(table.title)}"]
     for block in blocks:
         n_heads = max(len(column.head) for column in block)
         heads = zip(*(map(latex_words, column.above(n_heads)) for column in block), strict=True)
@@ -173,7 +143,23 @@ def _blocks(table: Table, rows: Sequence[Sequence[str]], room: float) -> tuple[l
         ]
     if left_out:
         parts.append(f"% No room for: {', '.join(map(table.called, left_out))}.")
-    return parts, max(map(widths.total, blocks))
+    parts += map(_below, table.notes)
+    return "\n".join([*parts, *(f"% {printable(hint)}" for hint in table.hints)]), is_wide
+
+
+def _fitted(table: Table, room: float) -> tuple[str, list[list[widths.Column]], list[int]]:
+    """Return how type is set for a table to fit a room, its blocks, and the columns left out."""
+    for size in _SIZES:
+        begin, share, gap = size
+        measure = partial(widths.in_points, share=share)
+        columns = [
+            column._replace(gap=gap, close=gap, measure=measure)
+            for column in table.columns(table.rows)
+        ]
+        blocks, left_out = widths.fitted(columns, table.spare, room, cuts=False)
+        if len(blocks) == 1 and not left_out:
+            break
+    return begin, blocks, left_out
 
 
 def verdict(cell: str) -> str:
@@ -220,7 +206,7 @@ def html_table(table: Table) -> str:
         "<tbody>",
     ]
     written = [html_number if side == ">" else html for side in table.align]
-    for i, cells in enumerate(table.cells(written, "<b>{}</b>", html)):
+    for i, cells in enumerate(table.cells(written)):
         is_tall = forest is not None and whiskers.is_tall(forest, i)
         kind = " ".join(["total"] * (i >= n_before) + ["tall"] * is_tall)
         # The first column says what a row is.
@@ -369,16 +355,6 @@ def html_number(text: str) -> str:
 def json_text(text: str) -> str:
     """Return JSON in which all that does not show is escaped, not its first 32 signs only."""
     return _RARE.sub(lambda found: json.dumps(c)[1:-1] if is_unseen(c := found[0]) else c, text)
-
-
-def spreadsheet_cell(value: object) -> object:
-    """Return a value for a spreadsheet: text like a formula after an apostrophe (OWASP)."""
-    if not isinstance(value, str):
-        return value
-    shown = printable(value)
-    # A wide sign is a sign as well.
-    formula = normalize("NFKC", value).lstrip()[:1] in tuple("=+-@")
-    return f"'{shown}" if formula or value[:1] in tuple("\t\r\n") else shown
 
 
 #: Forms of results by the suffix of their files.

@@ -11,15 +11,14 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from evalstats.checks import choice, integer
+from evalstats.checks import integer
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.results import convert, files, widths
 from evalstats.results.lookup import named
-from evalstats.results.papers import paper_records, paper_table
 from evalstats.results.records import CAUTION, Record, distinct
 from evalstats.results.signatures import Signature, together
 from evalstats.results.tabular import Page, Table
@@ -27,9 +26,7 @@ from evalstats.results.tabular import Page, Table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from evalstats.analysis.comparison import Comparison
     from evalstats.pictures.report import Texts
-    from evalstats.results.estimates import Estimate
     from evalstats.results.marks import Curve
 
 T = TypeVar("T", bound="Result")
@@ -71,9 +68,6 @@ def unsaid(notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
 class Result(Record):
     """What can be written in every form; printed, and at the prompt, it is its table."""
 
-    #: The layout of LaTeX, if none is asked for.
-    _latex_layout: ClassVar[str | None] = None
-
     def _rows(self) -> Sequence[Any]:
         """Return the records, or results, of which it is made; by default itself alone."""
         return [self]
@@ -113,26 +107,11 @@ class Result(Record):
             notes = [*notes[:n_printed], f"{of_more}: to_text(verbose=True)."]
         return notes, [together([*map(Signature.of, signatures)])] if signatures else []
 
-    def _paper(self) -> tuple[Sequence[Estimate], Comparison | None]:
-        """Return the scores of the table of papers, and the comparison that they are of."""
-        raise InputError(
-            f"'paper' is a table of scores, and a {type(self).__name__} has none; leave it out",
-            argument="layout",
-        )
-
     def _page(
-        self,
-        digits: int | None = None,
-        verbose: bool = False,
-        layout: str | None = None,
-        findings: bool = False,
+        self, digits: int | None = None, verbose: bool = False, findings: bool = False
     ) -> Page:
         """Return the tables with the lines around them, which every form is made of."""
-        places = as_digits(digits)
-        tables = (
-            self._tables(places) if not is_paper(layout) else [paper_table(*self._paper(), places)]
-        )
-        return self._around(tables, verbose, findings)
+        return self._around(self._tables(as_digits(digits)), verbose, findings)
 
     def _around(self, tables: Sequence[Table], verbose: bool, findings: bool) -> Page:
         """Put cautions above tables, and if asked for what was found; below them other notes."""
@@ -207,22 +186,17 @@ class Result(Record):
         """
         return convert.from_json(cls, text)
 
-    def to_csv(self, *, spreadsheet: bool = False, layout: str | None = None) -> str:
+    def to_csv(self) -> str:
         """Return the rows of `to_dataframe` as CSV; numbers are whole, names as they are.
 
-        With ``layout="paper"`` a row is a system, and beside the score of each metric stands
-        whether it is the best, and the verdict against the baseline.
-
-        A spreadsheet computes text that begins like a formula (with = + - or @): for one, ask with
-        `spreadsheet` for an apostrophe before it, and for what does not show to be written out.
+        A spreadsheet computes text that begins like a formula (with = + - or @): import the columns
+        of names that strangers chose as text.
         """
         stream = io.StringIO()
         writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        records = paper_records(*self._paper()) if is_paper(layout) else self._records()
+        records = self._records()
         writer.writerow(records[0])
-        for record in records:
-            cells = record.values()
-            writer.writerow(map(files.spreadsheet_cell, cells) if spreadsheet else cells)
+        writer.writerows(record.values() for record in records)
         return stream.getvalue()
 
     def to_dataframe(self) -> DataFrame:
@@ -242,15 +216,10 @@ class Result(Record):
         *,
         verbose: bool = False,
         digits: int | None = None,
-        layout: str | None = None,
         findings: bool = False,
         width: int | None = None,
     ) -> str:
         """Return the tables as `print` shows them.
-
-        With ``layout="paper"`` it is the table of papers: a row a system and a column a metric, the
-        best emphasised, marks of significance against the baseline; ``layout="table"`` is what is
-        shown without it, but in LaTeX.
 
         `verbose` means all notes, not the three that matter most, and every signature. `digits` are
         decimals of scores and differences, 0 to 15; by default as many as give the smallest
@@ -258,37 +227,31 @@ class Result(Record):
         sentences. No line is longer than `width`, where one is given: what has no room is folded,
         left out or cut, in this order. `print` gives that of the terminal that it prints on.
         """
-        return self._page(digits, verbose, layout, findings).text(width)
+        return self._page(digits, verbose, findings).text(width)
 
-    def to_markdown(self, *, digits: int | None = None, layout: str | None = None) -> str:
-        """Return Markdown tables; `digits` and `layout` as in `to_text`."""
-        return files.as_markdown(self._page(digits, layout=layout))
+    def to_markdown(self, *, digits: int | None = None) -> str:
+        """Return Markdown tables; `digits` as in `to_text`."""
+        return files.as_markdown(self._page(digits))
 
     def to_latex(
-        self,
-        *,
-        caption: str | None = None,
-        label: str | None = None,
-        digits: int | None = None,
-        layout: str | None = None,
+        self, *, caption: str | None = None, label: str | None = None, digits: int | None = None
     ) -> str:
         r"""Return LaTeX tables, which need the package booktabs, with all notes as comments.
 
-        With a caption, which is plain text, the tables are one float, a ``table``, or a ``table*``
-        where they are wider than one of two columns; `label` is what ``\ref`` refers to, and needs
-        a caption. Without one a table that is wider than a column is there twice, and LaTeX takes
-        what fits the text around it. `digits` and `layout` as in `to_text`; of a comparison it is
-        the table of papers, if not asked for ``layout="table"``.
+        Each fits a column of two: where there is no room for all its columns, type is smaller, then
+        the columns go that one can do without, and a comment names them. With a caption, which is
+        plain text, the tables are one float, a ``table``, or where columns that matter have no room
+        a ``table*``; `label` is what ``\ref`` refers to, and needs a caption. Without one a table
+        goes on below itself. `digits` as in `to_text`.
         """
-        page = self._page(digits, verbose=True, layout=layout or self._latex_layout)
-        return files.as_latex(page, caption, label)
+        return files.as_latex(self._page(digits, verbose=True), caption, label)
 
-    def to_html(self, *, digits: int | None = None, layout: str | None = None) -> str:
+    def to_html(self, *, digits: int | None = None) -> str:
         """Return an HTML page of its own, light or dark as the reader's system is.
 
-        `digits` and `layout` as in `to_text`.
+        `digits` as in `to_text`.
         """
-        return files.as_html(self._page(digits, verbose=True, layout=layout), self._title())
+        return files.as_html(self._page(digits, verbose=True), self._title())
 
     def report(
         self,
@@ -405,11 +368,6 @@ class Listed(Several[R], Sequence[R]):
     def totals(self) -> tuple[R, ...]:
         """The totals: one of each system, or pair, and metric."""
         return tuple(row for row in self._rows() if row.aggregate is not None)
-
-
-def is_paper(layout: object) -> bool:
-    """Return whether the table of papers was asked for."""
-    return layout is not None and choice(layout, ("paper", "table"), "layout") == "paper"
 
 
 def as_digits(digits: object) -> int | None:

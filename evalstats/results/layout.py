@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from evalstats.results.estimates import Estimate, Estimates
     from evalstats.results.marks import Forest
 
-#: Up to so many systems all pairs are listed; up to so many more they are a matrix, if not asked.
+#: Up to so many systems all pairs are listed; up to so many more they are a matrix.
 _LISTED_SYSTEMS, _IN_MATRIX = 4, 12
 #: Systems side by side in a row.
 _SIDE_BY_SIDE = 5
@@ -152,7 +152,6 @@ def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int |
 def comparison_tables(
     comparison: Comparison,
     digits: int | None = None,
-    matrix: bool | None = None,
     verbose: bool = False,
     asked: Sequence[Difference] | None = None,
 ) -> list[Table]:
@@ -182,7 +181,7 @@ def comparison_tables(
         of = [d for d in found if (d.metric, d.task) == (metric, best_first[0].task)]
         differences = _Differences(comparison, of, digits, verbose)
         if comparison.baseline is None:
-            tables += _rank_tables(differences, best_first, matrix)
+            tables += _rank_tables(differences, best_first)
         else:
             tables.append(_baseline_table(differences, best_first))
     return tables
@@ -374,9 +373,7 @@ def _all_pairs(differences: _Differences) -> Table:
     return table_of(title, found, [*names, *columns], draw=draw)
 
 
-def _rank_tables(
-    differences: _Differences, best_first: Sequence[Estimate], matrix: bool | None
-) -> list[Table]:
+def _rank_tables(differences: _Differences, best_first: Sequence[Estimate]) -> list[Table]:
     """Lay out a ranking that says who beats whom, then the differences of all pairs."""
     comparison, found = differences.comparison, differences.found
     n = len(best_first)
@@ -400,8 +397,8 @@ def _rank_tables(
             lambda e: _ranges(beaten[e.system]) + mark if beaten[e.system] else "-",
         ),
     ]
-    shows_pairs = n <= _IN_MATRIX if matrix is None else matrix
-    hints = () if shows_pairs else ("All pairs: to_text(matrix=True), or to_csv().",)
+    shows_pairs = n <= _IN_MATRIX
+    hints = () if shows_pairs else ("All pairs: to_csv().",)
     spare = (columns[3][0],)
     title, draw = _title(best_first), _drawn([[e] for e in best_first], 2)
     ranking = table_of(title, best_first, columns, (note,), hints=hints, spare=spare, draw=draw)

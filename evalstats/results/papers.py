@@ -1,162 +1,20 @@
-"""What goes into papers: the table of scores, and the section on methods."""
+"""The sentences for a paper's section on methods."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from evalstats.results import tabular
 from evalstats.results.notes import TOTALS, WHOLE, span
-from evalstats.results.records import (
-    Difference,
-    by_pair,
-    counted,
-    distinct,
-    kind_of,
-    listed,
-    mark_of,
-    metric_name,
-    plural,
-    ranked,
-    whole_sizes,
-)
-from evalstats.results.signatures import Signature, part_name, system_name
-from evalstats.results.tabular import Table
+from evalstats.results.records import Difference, distinct, listed, plural, whole_sizes
+from evalstats.results.signatures import Signature, part_name
 from evalstats.results.version import DISTRIBUTION, version
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
     from evalstats.results.estimates import Estimate
-
-#: Marks of a system that is significantly better, or worse, than the baseline.
-BETTER, WORSE = "*", "°"
-_MARKS = {"better": BETTER, "worse": WORSE, "open": ""}
-#: More columns than these are no table of a page: of tasks the totals are shown.
-_MOST_COLUMNS = 10
-
-
-class Entry(NamedTuple):
-    """A score, whether it is "better" or "worse" than the baseline's or "open", or the best."""
-
-    score: float
-    kind: str
-    is_best: bool
-
-
-@dataclass(frozen=True)
-class _Paper:
-    """The table of papers: its systems, and of each column the header, the scores and entries."""
-
-    systems: Sequence[str]
-    headers: Sequence[str]
-    columns: Sequence[Sequence[Estimate]]
-    entries: Sequence[Mapping[str, Entry]]
-
-
-def _paper(estimates: Iterable[Estimate], comparison: Comparison | None) -> _Paper:
-    """Return the scores of papers: a column a task, or total, and metric; the baseline first."""
-    by_column: dict[Any, list[Estimate]] = {}
-    for e in estimates:
-        by_column.setdefault((e.task, e.aggregate, e.metric), []).append(e)
-    columns = list(by_column.values())
-    totals = [rows for rows in columns if rows[0].aggregate is not None]
-    if totals and len(columns) > _MOST_COLUMNS:
-        columns = totals
-    names = [e.system for e in ranked(columns[0])]
-    baseline = None if comparison is None else comparison.baseline
-    several = len({rows[0].task for rows in columns}) > 1
-    metrics = len({rows[0].metric for rows in columns}) > 1
-    headers = []
-    for e, *_ in columns:
-        name = e.task if several and not metrics else metric_name(e)
-        headers.append(f"{e.task} {name}" if several and metrics else name)
-    entries = [_entries(rows, comparison) for rows in columns]
-    return _Paper(sorted(names, key=lambda name: name != baseline), headers, columns, entries)
-
-
-def _entries(rows: Sequence[Estimate], comparison: Comparison | None) -> dict[str, Entry]:
-    """Return the entry of each system in a column."""
-    best = ranked(rows)[0]
-    kinds = dict.fromkeys((e.system for e in rows), "open")
-    firsts = {e.system for e in rows if e.score == best.score}
-    if comparison is not None:
-        of = [d for d in comparison.differences if (d.task, d.metric) == (best.task, best.metric)]
-        if comparison.baseline is not None:
-            kinds |= {d.system: kind_of(comparison, d) for d in of}
-        else:
-            # All that are not significantly worse than the best.
-            pairs = by_pair(of)
-            for name in kinds:
-                pair = pairs.get((name, best.system)) or pairs.get((best.system, name)) or []
-                firsts |= {name for d in pair if kind_of(comparison, d) == "open"}
-    return {e.system: Entry(e.score, kinds[e.system], e.system in firsts) for e in rows}
-
-
-def paper_table(
-    estimates: Sequence[Estimate], comparison: Comparison | None = None, digits: int | None = None
-) -> Table:
-    """Lay out scores: of a comparison with marks against its baseline, or of ties with the best."""
-    paper = _paper(estimates, comparison)
-    places = [tabular.decimals([e.standard_error for e in rows], digits) for rows in paper.columns]
-    marked = [any(entry.kind != "open" for entry in own.values()) for own in paper.entries]
-    rows, bold = [], set()
-    for i, system in enumerate(paper.systems):
-        cells = [system]
-        for j, own in enumerate(paper.entries):
-            entry = own[system]
-            # Blanks keep the digits of a column below each other.
-            mark = (_MARKS[entry.kind] or " ") if marked[j] else ""
-            cells.append(tabular.number(entry.score, places[j]) + mark)
-            if entry.is_best:
-                bold.add((i, j + 1))
-        rows.append(tuple(cells))
-    firsts = [column[0] for column in paper.columns]
-    metrics = distinct(e.metric for e in firsts)
-    tasks = distinct(e.task for e in estimates if e.aggregate is None)
-    of = counted(firsts[0].n_segments, firsts[0].unit)
-    of = counted(len(tasks), part_name(estimates)) if len(tasks) > 1 else of
-    arrow = f" {tabular.direction(firsts[0].higher_is_better)}" if len(metrics) == 1 else ""
-    note = "Emphasised: the best of each column"
-    if (c := comparison) is not None:
-        level = f"at {c.significance_level:g}{mark_of(c, estimates[0])}"
-        if c.adjustment in _ADJUSTMENTS and any(
-            c.adjusted.n_compared(d) > 1 for d in c.differences
-        ):
-            level += f", adjusted for all comparisons by {_ADJUSTMENTS[c.adjustment]}"
-        note += f", and what is not significantly worse {level}"
-        if c.baseline is not None:
-            note = f"Emphasised: the best of each column. Significantly better ({BETTER}) or "
-            note += f"worse ({WORSE}) than {c.baseline} {level}"
-    return Table(
-        f"{listed(metrics)}{arrow}, {of}",
-        (system_name(estimates), *paper.headers),
-        tuple(rows),
-        "<" + ">" * len(paper.columns),
-        notes=(f"{note}.",),
-        bold=frozenset(bold),
-    )
-
-
-def paper_records(
-    estimates: Sequence[Estimate], comparison: Comparison | None = None
-) -> list[dict[str, Any]]:
-    """Return the same as rows of a file: numbers are whole, and marks are words beside them."""
-    paper = _paper(estimates, comparison)
-    names = [name.rstrip(" ↑↓") for name in paper.headers]
-    lines = []
-    for system in paper.systems:
-        row: dict[str, Any] = {"system": system}
-        for name, own in zip(names, paper.entries, strict=True):
-            entry = own[system]
-            row |= {name: entry.score, f"{name} best": entry.is_best}
-            if comparison is not None and comparison.baseline is not None:
-                of_baseline = system == comparison.baseline
-                row[f"{name} verdict"] = "baseline" if of_baseline else entry.kind
-        lines.append(row)
-    return lines
-
 
 _BOOTSTRAP = "the bootstrap with expanded percentiles (Hesterberg, 2015)"
 _INTERVALS = {

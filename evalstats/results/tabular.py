@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,15 +14,11 @@ from evalstats.results import widths
 if TYPE_CHECKING:
     from evalstats.results.marks import Forest
 
-#: A number, and the mark or the blank behind it.
-_MARKED = r"(?s)(.*?)([*° ]?)"
-
 
 @dataclass(frozen=True)
 class Table:
     """A titled table of strings; columns align ``<`` or ``>``, the last rows are totals.
 
-    Cells in `bold` are (row, column); a mark at their end, ``*`` or ``°``, is none of the number.
     `notes` say what is in the table, and `hints` where there is more: what is no matter of a paper.
     `spare` are the places of columns that one can do without where there is no room for all: the
     first of them goes first.
@@ -36,7 +31,6 @@ class Table:
     align: str
     notes: tuple[str, ...] = ()
     n_totals: int = 0
-    bold: frozenset[tuple[int, int]] = frozenset()
     hints: tuple[str, ...] = ()
     spare: tuple[int, ...] = ()
     draw: Callable[[], Forest] | None = None
@@ -48,7 +42,7 @@ class Table:
 
     def lines(self, width: int | None = None) -> tuple[list[str], list[str]]:
         """Return aligned columns for a terminal, and what those are called that had no room."""
-        rows = self.cells([printable] * len(self.header), "_{}_", str)
+        rows = self.cells([printable] * len(self.header))
         blocks, left_out = widths.fitted(self.columns(rows), self.spare, width)
         lines = wrapped(self.title, width)
         for block in blocks:
@@ -73,19 +67,9 @@ class Table:
         header = self.header[place]
         return f"{self.header[place - 1]} {header}" if header.startswith("[") else header
 
-    def cells(
-        self, kinds: Sequence[Callable[[str], str]], bold: str, mark: Callable[[str], str]
-    ) -> list[list[str]]:
-        """Return the cells, written as the kind of their column; bold are numbers without marks."""
-        rows = [[kind(cell) for kind, cell in zip(kinds, row, strict=True)] for row in self.rows]
-        if self.bold:
-            for i, row in enumerate(self.rows):
-                for j in range(1, len(row)):
-                    number, end = re.fullmatch(_MARKED, row[j]).groups()  # type: ignore[union-attr]
-                    shown = kinds[j](number)
-                    shown = bold.format(shown) if (i, j) in self.bold else shown
-                    rows[i][j] = shown + (mark(end) if end.strip() else end)
-        return rows
+    def cells(self, kinds: Sequence[Callable[[str], str]]) -> list[list[str]]:
+        """Return the cells, written as the kind of their column."""
+        return [[kind(cell) for kind, cell in zip(kinds, row, strict=True)] for row in self.rows]
 
     def set_off(self, rows: list[str], rule: list[str]) -> list[str]:
         """Put a rule before the totals, where there are any, and rows before them."""

@@ -17,7 +17,6 @@ OLD_NEW = "-r ref.txt -i old.txt new.txt --resamples 99"
 PRINTED = [
     "demo",
     "demo --verbose",
-    f"compare {OLD_NEW} --layout paper",
     f"compare {OLD_NEW} --describe",
     f"compare {OLD_NEW}",
     f"compare {OLD_NEW} --baseline old -m bleu chrf ter --margin 1 --verbose",
@@ -26,11 +25,11 @@ PRINTED = [
     f"compare {OLD_NEW} --over domains.txt",
     f"compare {OLD_NEW} --groups documents.txt --method simultaneous --contrast log-ratio",
     "compare -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt systems/D.txt systems/E.txt "
-    "systems/F.txt --matrix --resamples 99",
+    "systems/F.txt --resamples 99",
     f"compare {OLD_NEW} --names {'long-' * 12}1-of-them {'long-' * 12}2-of-them -m bleu ter",
     "compare logs/ --verbose",
     "compare logs/ --baseline acme/base --recovery 0.9",
-    "compare arena.csv --matrix --verbose --resamples 99",
+    "compare arena.csv --verbose --resamples 99",
     "compare answers.csv --human labels.csv --baseline base --resamples 99",
     "rank -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt -m bleu chrf --resamples 99",
     "rank -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt -m bleu chrf --resamples 99 "

@@ -1,9 +1,8 @@
 """Win rates and Bradley-Terry strengths of battles, against evalica, arena-rank and refits."""
 
-import itertools
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -394,25 +393,6 @@ def test_columns_of_battles_have_any_names(frame, tmp_path, capsys):
     ):
         assert main(["compare", str(tmp_path / "arena.csv"), "--columns", *named]) == 2
         assert re.search(message, capsys.readouterr().err)
-
-
-def test_a_matrix_has_the_win_rates_of_all_pairs(frame, path, capsys):
-    call = ["compare", path, "--resamples", "99"]
-    assert main(call) == 0
-    assert "win rates of rows" not in capsys.readouterr().out
-    assert main([*call, "--matrix"]) == 0
-    lines = capsys.readouterr().out.partition("win rates of rows against columns")[2].splitlines()
-    table = [re.split("  +", line.strip())[1:] for line in lines[4:10]]
-    points = defaultdict(list)
-    for one, other, winner in fixed():
-        won = {"a": 1, "tie": 0.5, "b": 0}[winner]
-        points[one, other].append(won)
-        points[other, one].append(1 - won)
-    best = sorted(es.arena(frame, **fast).estimates, key=lambda e: -e.score)
-    assert [row[0] for row in table] == [e.system for e in best]
-    for i, j in itertools.permutations(range(6), 2):
-        of = points[table[i][0], table[j][0]]
-        assert table[i][1 + j] == (f"{np.mean(of):.2f} ({len(of)})" if of else "")
 
 
 @pytest.mark.parametrize(

@@ -687,10 +687,6 @@ the density of a difference is that of differences
 a font that has the signs of a name is taken
 - return {"family": [*rcParams["font.family"], *families], "weight": "normal"}
 + return {}
-@ pictures/plots.py: plots
-a matrix has room for the names of its columns
-- width = min(max(WIDTH, WIDTH / 2 + _COLUMN_WIDTH * max(map(len, groups))), _WIDEST)
-+ width = WIDTH
 @ pictures/tables.py: plots
 a rule stands before totals and nowhere else
 - if 0 < plan.table.n_totals < n:
@@ -711,10 +707,6 @@ of a ratio the error is that of new - r·base
 a metric is found by the name that was asked for
 - if written(name) == written(metric)
 + if name.lower() == metric.lower()
-@ results/papers.py: forms
-without a baseline what ties with the best is emphasised too
-- if kind_of(comparison, d) == "open"}
-+ if kind_of(comparison, d) != "open"}
 @ questions/domains.py: report_kinds
 a segment of a domain keeps its name
 - segment_ids=_at(ids, places),
@@ -1173,10 +1165,6 @@ arguments by position are those that have a place
 a title says how many runs there are
 - f", {runs} runs" if runs else ""
 + ""
-@ results/papers.py: forms
-a total is no task
-- tasks = distinct(e.task for e in estimates if e.aggregate is None)
-+ tasks = distinct(e.task for e in estimates)
 @ inference/families.py: ranking
 a ranking holds the resampled differences of some pairs, not of all
 - range(_TOGETHER, len(order), _TOGETHER)

@@ -3,7 +3,6 @@
 import sys
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -87,7 +86,6 @@ DRAWN = {
     "scores": (lambda n: compared(n).plot_scores(), (5,), (2, 9, 26)),
     "baseline": (lambda n: compared(n, baseline=NAMES[0]).plot(), (5,), (2, 9, 26)),
     "pairs": (lambda n: compared(n).plot(), (), (2, 9)),
-    "pvalues": (lambda n: compared(n).plot_pvalues(), (5,), (2, 9, 26)),
     "one": (lambda n: compared(n).estimates[0].plot(), (2,), ()),
     "curve": (lambda n: run(n).plot(), (20,), (1, 3, 50)),
     "long curve": (lambda n: run(n, every=20_000).plot(), (), (500,)),
@@ -245,54 +243,6 @@ def test_metrics_of_one_pair_have_a_scale_each_on_which_right_is_better():
     assert "95 % interval, each on its own scale" in {text.get_text() for text in axes.texts}
 
 
-def cells(axes):
-    (mesh,) = [c for c in axes.collections if c.get_array() is not None]
-    return mesh.get_array()
-
-
-def test_pvalues_stand_below_the_diagonal_in_order_of_rank_and_every_system_is_named_twice():
-    result = compared(11)
-    names = [e.system for e in sorted(result.estimates, key=lambda e: -e.score)]
-    axes = result.plot_pvalues()
-    found = cells(axes)
-    assert found.shape == (11, 11)
-    assert found.count() == 55
-    for d in result:
-        i, j = sorted(map(names.index, (d.system, d.baseline)))
-        assert found[j, i] == d.pvalue_adjusted
-    shown = [[label.get_text() for label in axis.get_ticklabels()]
-             for axis in (axes.xaxis, axes.yaxis)]  # fmt: skip
-    for column, row, name in zip(*shown, names, strict=True):
-        plain = name.replace("$", r"\$")
-        assert row.replace("\n", "")[:9] == plain[:9]
-        first, _, last = column.replace("\n", "").partition("…")
-        assert plain.startswith(first.rstrip())
-        assert plain.endswith(last)
-    assert len(set(shown[0])) == len(names)
-    assert len(marks(axes, ".")) == sum(map(result.significant, result)) > 0
-    # What is not significant is pale: darker than the paper by less than a fifth.
-    (mesh,) = [c for c in axes.collections if c.get_array() is not None]
-    pale = mesh.to_rgba([0.06, 0.5, 1.0])[:, :3].mean(axis=1)
-    assert np.all(pale > 0.8)
-    assert mesh.to_rgba([0.0005])[0, :3].mean() < 0.35
-    # A one-sided p-value stands in the row of its system, and its difference is not turned.
-    result = compared(3, alternative="less", adjustment="none")
-    found = cells(result.plot_pvalues())
-    names = [e.system for e in sorted(result.estimates, key=lambda e: -e.score)]
-    for d in result:
-        assert found[names.index(d.system), names.index(d.baseline)] == d.pvalue
-    assert sorted(points(result.plot())) == pytest.approx(sorted(d.difference for d in result))
-
-
-def test_names_of_many_columns_are_as_large_as_any():
-    axes = compared(26).plot_pvalues()
-    axes.figure.canvas.draw()
-    names = axes.get_xticklabels()
-    assert {name.get_fontsize() for name in names} == {7}
-    boxes = [name.get_window_extent() for name in names]
-    assert all(a.x1 <= b.x0 for a, b in pairwise(boxes))
-
-
 def test_a_bar_of_influence_says_which_segment_it_is(sample):
     texts = {name: sample.systems[name] for name in ("baseline", "slightly-better")}
     found = es.compare(texts, sample.references, n_resamples=99).influence()
@@ -440,8 +390,6 @@ def both():
 @pytest.mark.parametrize("call, message", [
     (lambda: suite(3).plot(ax=[None]), "ax must be 3 axes, one a panel, got 1"),
     (lambda: both().plot_scores("x"), "metric must be one of COMET, other; got 'x'"),
-    (lambda: compared(5, baseline=NAMES[0]).plot_pvalues(),
-     "needs all pairs, but this comparison has a"),
     (lambda: compared(11).plot(system="x"), "there is no pair of 'x' and None"),
     (lambda: es.estimate({f"s{i}": [1.0, i] for i in range(121)}, metric=METRIC).plot(),
      "121 rows are too many for a figure, which shows 120"),
@@ -452,14 +400,13 @@ def test_bad_input(call, message):
         call()
 
 
-@pytest.mark.parametrize("name", first(1, ["plot_scores", "plot_pvalues"]))
-def test_several_metrics_are_panels(name):
-    panels = getattr(both(), name)()
+def test_several_metrics_are_panels():
+    panels = both().plot_scores()
     assert len(panels) == 2
     (figure,) = {panel.figure for panel in panels}
     assert len(pyplot.get_fignums()) == 1
     for panel, metric in zip(panels, ("COMET", "other"), strict=True):
-        alone = getattr(both(), name)(metric)
+        alone = both().plot_scores(metric)
         assert alone.figure is not figure
         assert points(panel) == points(alone)
     figure.canvas.draw()
@@ -467,7 +414,7 @@ def test_several_metrics_are_panels(name):
     # Rows are as high as in a figure of one metric.
     assert panel.bbox.height == pytest.approx(alone.bbox.height, rel=0.3)
     _, mine = pyplot.subplots(2)
-    assert list(getattr(both(), name)(ax=mine)) == list(mine)
+    assert list(both().plot_scores(ax=mine)) == list(mine)
     ranking = compared(5).ranking()
     assert [points(panel) for panel in Rankings((ranking,) * 2).plot()] == [
         points(ranking.plot())
@@ -525,7 +472,7 @@ def test_a_rule_stands_before_totals_and_nowhere_else():
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    for draw in (compared(2).plot, compared(2).plot_pvalues, run(1).plot):
+    for draw in (compared(2).plot, compared(2).plot_scores, run(1).plot):
         with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[plot\]'"):
             draw()
     with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[pandas\]'"):

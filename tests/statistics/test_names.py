@@ -106,15 +106,6 @@ def test_messages_are_printable(text):
             assert str(error).startswith(text)
 
 
-@pytest.mark.parametrize("sign", [*"=+-@", *"＝＋－＠"])
-def test_a_spreadsheet_computes_no_name(sign):
-    name = f"{sign}1+1"
-    result = es.compare({name: [1.0, 2, 4], "B": [2.0, 3, 9]}, metrics=es.Mean("m"))
-    assert f'"{name}"' in result.to_csv()
-    assert f'"{name}"' not in (cells := result.to_csv(spreadsheet=True))
-    assert f'"\'{name}"' in cells
-
-
 def test_messages_stay_short():
     deep = json.loads("[" * 900 + "]" * 900)
     assert len(shown("x" * 10_000)) < 300

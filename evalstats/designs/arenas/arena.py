@@ -467,9 +467,7 @@ def _labels(table: BattleTable, given: Iterable[Hashable], argument: str) -> lis
     return labels
 
 
-MAKER = Maker(
-    BattleTable, "who won", from_battles, decide, design=design, pair_table=BattleTable.pair_table
-)
+MAKER = Maker(BattleTable, "who won", from_battles, decide, design=design)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from evalstats.checks import choice, flag, label, listed, plain, shown
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics.base import signature_of
-from evalstats.results.tabular import Table
 from evalstats.text.references import columns_of, listed_texts
 
 if TYPE_CHECKING:
@@ -160,26 +159,6 @@ class BattleTable:
     def has_ties_alone(self) -> bool:
         """Whether nobody has won a battle."""
         return bool(np.all(self.points == 1))
-
-    def pair_table(self, order: Sequence[str]) -> Table:
-        """Lay out how often the system of a row won against that of a column, in this order."""
-        size = len(self.systems)
-        won, n = np.zeros((2, size, size))
-        for at, points in ((self.pairs, self.points), (self.pairs[:, ::-1], 2 - self.points)):
-            np.add.at(won, tuple(at.T), points / 2)
-            np.add.at(n, tuple(at.T), 1)
-        places = [self.systems.index(name) for name in order]
-        rows = [
-            [f"{won[i, j] / n[i, j]:.2f} ({n[i, j]:,.0f})" if n[i, j] else "" for j in places]
-            for i in places
-        ]
-        cells = tuple(
-            (str(k + 1), name, *row[:k], "·", *row[k + 1 :])
-            for k, (name, row) in enumerate(zip(order, rows, strict=True))
-        )
-        header = "#", "system", *(str(k + 1) for k in range(len(order)))
-        title = "win rates of rows against columns (battles); a tie is half a win"
-        return Table(title, header, cells, f"><{'>' * len(order)}")
 
     def wins(self, members: NDArray[np.intp] | None) -> csr_array:
         """Return the wins of each ordered pair in each unit, doubled, and ties, `(S² + 1, N)`.
