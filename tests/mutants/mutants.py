@@ -652,11 +652,11 @@ names are cut further where a table goes on below itself
 + if False:
 @ results/files.py: latex
 what is wider than a column is a float of the page
-- kind = "table*" if max(points) > _COLUMN else "table"
-+ kind = "table*" if max(points) > _PAGE else "table"
+- kind = "table*" if any(
++ kind = "table*" if all(
 what stands in the text fits a column
-- if points > _COLUMN and not is_float:
-+ if points > _PAGE and not is_float:
+- is_wide = is_float and len(blocks) > 1
++ is_wide = len(blocks) > 1
 @ cli/output.py: widths
 a file is the same on every terminal
 - width = _columns(sys.stdout) if path == STANDARD else None
@@ -1462,10 +1462,6 @@ both p-values of a difference are printed
 a mark of few groups stands beside a claim alone
 - sure += mark_of(c, scores[0]) if n_beaten else ""
 + sure += mark_of(c, scores[0]) if own else ""
-@ results/files.py: names
-a wide sign is a sign as well
-- normalize("NFKC", value).lstrip()
-+ value.lstrip()
 @ logs/pivot.py: one_word
 what a log calls its items is the word of all displays
 - unit=self.called[0],

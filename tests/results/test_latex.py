@@ -80,9 +80,6 @@ def test_no_table_is_wider_than_a_column_of_two_or_as_a_float_than_the_page(resu
             is_wide = r"\begin{table*}" in latex
             room = files._PAGE if is_wide else files._COLUMN
             assert max(points(latex)) <= 1.005 * room, name
-            # What matters is never left out, and a float is in one piece.
-            n_pieces = latex.count(r"\begin{tabular}") - len(result._tables())
-            assert n_pieces == 0 or r"\caption" not in latex
 
 
 def test_columns_that_have_no_room_are_named_in_a_comment(results):
