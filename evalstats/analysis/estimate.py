@@ -437,7 +437,9 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
             unlike = lacking_unlike(one.of.systems, counts.tolist(), sizes.tolist(), unit=unit)
             yield Caution(f"{said[:-1]}, and {unlike}.", "missing") if unlike else said
         blocks = one.segments.blocks if one.has_segments else ()
-        if blocks and (metric := blocks[0].metric).doubt:
+        # Tasks may have metrics with other statistics, of which there is no sum.
+        is_one = len({block.totals.shape for block in blocks}) == 1
+        if is_one and (metric := blocks[0].metric).doubt:
             totals = np.sum([block.totals for block in blocks], axis=0)
             flags = zip(metric.doubtful(totals), one.of.systems, strict=True)
             names = [system for doubtful, system in flags if doubtful]

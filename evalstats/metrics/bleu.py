@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -85,6 +85,11 @@ class BLEU(Metric):
     name = "BLEU"
     bounds = 0.0, 100.0
     counts = True
+    doubt: ClassVar[str] = (
+        "no output is as long as the longest n-gram, so that the score is 0 whatever the outputs "
+        "say; use chrF, or give effective_order=True (--effective-order) or a lower "
+        "max_ngram_order (--max-ngram-order)"
+    )
 
     def __post_init__(self) -> None:
         keep(
@@ -151,6 +156,11 @@ class BLEU(Metric):
             f"{self.tokenizer} does not split {LANGUAGES[language]} into words; use the tokenizer "
             f"{f'{suited}, ' if suited else ''}char or flores200 (tokenize, -tok)"
         )
+
+    def doubtful(self, totals: Floats) -> NDArray[np.bool_]:
+        """Return of which systems no output has the longest n-grams, `(S, k) -> (S,)`."""
+        has_longest = totals[:, -1] > 0
+        return np.asarray(~has_longest & (totals[:, 0] > 0) & (not self.effective_order))
 
     def unread(self, texts: Sequence[str]) -> str:
         """Say that the tokenizer leaves lines of text whole."""

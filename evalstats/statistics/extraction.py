@@ -162,7 +162,7 @@ def extract_all(
     if isinstance(prepared, References) and all(
         isinstance(text, str) for texts in outputs.values() for text in texts
     ):
-        cautions = text_cautions(chosen, cast(Any, outputs), [texts[0] for texts in prepared])
+        cautions = text_cautions(chosen, cast(Any, outputs), cast(Any, prepared.streams()))
     return [
         SegmentStatistics(
             np.stack(rows[i * size : (i + 1) * size]),
@@ -277,7 +277,7 @@ def extract_files(
     rows = [rows for rows, _ in parts]
     del parts  # and the bytes of the references with them
     tables = []
-    said = text_cautions(metrics, systems, references[0])
+    said = text_cautions(metrics, systems, references)
     for metric, found, cautions in zip(metrics, zip(*rows, strict=True), said, strict=True):
         values = np.concatenate(found, axis=1, dtype=np.result_type(np.int32, *found))
         known = (str(len(references)), fingerprint)

@@ -66,15 +66,16 @@ class Marks:
 
 
 def text_cautions(
-    metrics: Sequence[Metric], outputs: Mapping[str, Texts], references: Texts
+    metrics: Sequence[Metric], outputs: Mapping[str, Texts], streams: Sequence[Texts]
 ) -> list[Cautions]:
     """Return for each metric what may make the scores of texts invalid.
 
-    `references` are one of each segment, or its lines in a file.
+    `streams` are the references: the first of each segment, then further ones, `None` if absent.
     """
+    references = streams[0]
     expected = Marks.of_texts(references)
     language, sample = language_of(references), list(islice(references, _SAMPLE))
-    in_all = _tab_caution(references)
+    in_all = [*_tab_caution(references), *_blank_caution(streams)]
     marks = {name: Marks.of_texts(texts) for name, texts in outputs.items()}
     cautions: list[Cautions] = []
     for metric in metrics:
@@ -94,6 +95,23 @@ def _tab_caution(references: Texts) -> list[str]:
     return [
         f"Every reference has a tab: if it is {n} references, give --num-refs {n}, or in Python "
         f"a list of {n} strings"
+    ]
+
+
+def _blank_caution(streams: Sequence[Iterable[str | None]]) -> list[str]:
+    """Say that an empty reference beside others counts as one, of length 0."""
+    if len(streams) == 1:
+        return []
+    n = n_blank = 0
+    for row in zip(*streams, strict=True):
+        n += 1
+        texts = [text for text in row if text is not None]
+        n_blank += 0 < sum(not text or text.isspace() for text in texts) < len(texts)
+    if not n_blank:
+        return []
+    return [
+        f"{n_blank:,} of {n:,} segments have an empty reference beside others, which counts as a "
+        f"reference of length 0; if it is absent, give None in its place"
     ]
 
 

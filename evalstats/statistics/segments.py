@@ -216,8 +216,13 @@ class SegmentStatistics:
         if np.array_equal(places, np.arange(self.n_segments)):
             return self
         ids = self.segment_ids
+        whole = f"Of all {counted(self.n_segments, self.unit)}, of which {len(places):,} are here"
         return replace(
             self,
+            cautions={
+                name: tuple(f"{whole}: {sentence}" for sentence in sentences)
+                for name, sentences in self.cautions.items()
+            },
             values=self.values[:, places],
             fingerprint=None,
             segment_ids=None if ids is None else tuple(ids[i] for i in places),
@@ -411,7 +416,21 @@ def concatenate(parts: Sequence[SegmentStatistics]) -> SegmentStatistics:
             if all(name in table.labels for table in tables)
         },
         repeats=stacked(repeats) if len(repeats) == len(tables) else None,
+        cautions=_cautions_of_parts(tables),
     )
+
+
+def _cautions_of_parts(tables: Sequence[SegmentStatistics]) -> dict[str, tuple[str, ...]]:
+    """Return what is said of all parts once, and of some parts with the number of the part."""
+    joined: dict[str, list[str]] = {}
+    for name in dict.fromkeys(name for table in tables for name in table.cautions):
+        parts = [table.cautions.get(name, ()) for table in tables]
+        for i, sentences in enumerate(parts, 1):
+            for sentence in sentences:
+                in_all = all(sentence in others for others in parts)
+                said = sentence if in_all else f"Part {i} of {len(parts)}: {sentence}"
+                joined.setdefault(name, []).append(said)
+    return {name: tuple(dict.fromkeys(sentences)) for name, sentences in joined.items()}
 
 
 def _check_parts(tables: Sequence[SegmentStatistics]) -> None:

@@ -1,6 +1,7 @@
 """What is not what it is taken for is refused or said, and good data are left alone."""
 
 import unicodedata
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -144,6 +145,52 @@ def test_pieces_of_words_and_other_characters_for_the_same_are_said():
     assert "40 of 40 outputs of A have accents as characters" in said_of(decomposed, GERMAN)[0]
     assert not said_of(decomposed, decomposed)
     assert not said_of(GERMAN, GERMAN)
+
+
+def test_an_empty_reference_beside_others_is_said():
+    blank = [[text, "" if i < 3 else text] for i, text in enumerate(REFERENCES)]
+    (said,) = said_of(OUTPUTS, blank)
+    assert "3 of 20 segments have an empty reference beside others" in said
+    absent = [[text, other or None] for text, other in blank]
+    for good in (absent, ["", *REFERENCES[1:]], [["", ""], *REFERENCES[1:]]):
+        assert not said_of(OUTPUTS, good)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "metric", "is_said"),
+    [
+        (["yes", "no"] * 6, es.BLEU(), True),
+        (["yes it is", "no"] * 6, es.BLEU(), True),
+        (["yes it is so", "no"] * 6, es.BLEU(), False),
+        (["yes", "no"] * 6, es.BLEU(effective_order=True), False),
+        (["yes it", "no"] * 6, es.BLEU(max_ngram_order=2), False),
+        ([""] * 12, es.BLEU(), False),
+    ],
+)
+def test_bleu_that_is_0_whatever_the_outputs_say_is_a_note(outputs, metric, is_said):
+    text = str(es.estimate(outputs, ["yes", "Paris"] * 6, metric, n_resamples=99))
+    assert ("the score is 0 whatever the outputs say" in text) == is_said
+
+
+def test_parts_and_selections_keep_what_is_said_of_them():
+    good, bad = es.extract({"A": OUTPUTS}, REFERENCES), es.extract({"A": [""] * 20}, REFERENCES)
+    both = es.concatenate([good, replace(bad, fingerprint=None)])
+    assert both.cautions == {"A": ("Part 2 of 2: 20 of 20 outputs of A are empty.",)}
+    khmer = [es.extract({"A": texts * 9}, texts * 9) for texts in (UNSPACED["Khmer"],) * 2]
+    khmer[1] = replace(khmer[1], fingerprint=None)
+    assert es.concatenate(khmer).cautions == khmer[0].cautions != {}
+    some = bad.select(range(5)).cautions["A"]
+    assert some == ("Of all 20 segments, of which 5 are here: 20 of 20 outputs of A are empty.",)
+
+
+def test_parts_have_their_systems_in_any_order():
+    rng = np.random.default_rng(5)
+    values = rng.random((3, 8, 2))
+    values[..., 1] = 1
+    whole = es.SegmentStatistics(values, [*"abc"], es.Mean("m"))
+    turned = es.SegmentStatistics(values[[1, 2, 0], 4:], [*"bca"], es.Mean("m"))
+    first = es.SegmentStatistics(values[:, :4], [*"abc"], es.Mean("m"))
+    assert es.concatenate([first, turned]) == whole
 
 
 def test_the_sample_and_texts_that_look_odd_are_left_alone():
