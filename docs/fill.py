@@ -4,7 +4,8 @@
     python docs/fill.py logs.md
 
 A command is a line of an `sh` block that begins with `evalstats`; it runs in a folder of examples.
-What the last command of a block prints belongs into the `text` block that follows, if one does.
+What the last command of a block prints belongs into the `text` block that follows, if one does,
+which may be empty before. How many words each page has is printed at the end.
 Commands that read others' test sets and logs need them in the folder that EVALSTATS_DATA names, or
 beside the checkout; elsewhere what they print stays as it is.
 Signatures are cut short, since they name versions, and long notes are broken into lines.
@@ -104,7 +105,7 @@ def filled(text: str) -> str:
     """Return a page whose commands are followed by what they print."""
 
     def part(match: re.Match[str]) -> str:
-        if not match[3] or not ours(match[1]) or lacks(match[1]):
+        if match[3] is None or not ours(match[1]) or lacks(match[1]):
             return match[0]
         *_, (_, got, _) = [printed(line) for line in ours(match[1])]
         if says(match[3], got):
@@ -135,3 +136,6 @@ if __name__ == "__main__":
                 path.write_text(filled(text), encoding="utf-8")
                 print(f"filled {path}")
         os.chdir(ROOT)
+    # No page fails for its length; whoever writes sees which is long.
+    for path in sorted(chosen, key=lambda path: -len(texts[path].split())):
+        print(f"{len(texts[path].split()):6,d} words  {path.name}")

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+import evalstats
 from docs import draw, fill
+from evalstats.cli.flags import COMMANDS
 from evalstats.cli.parser import parsed
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,7 +50,7 @@ def commands():
     for name, text in TEXTS.items():
         for block, shown in fill.commands(text):
             if lines := fill.ours(block):
-                is_quick = name == "README.md" or (shown and not fill.test_sets(block))
+                is_quick = name == "README.md" or (shown is not None and not fill.test_sets(block))
                 marks = () if is_quick else (pytest.mark.thorough,)
                 yield pytest.param(lines, shown, id=f"{name}: {block[:60]}", marks=marks)
 
@@ -110,16 +112,20 @@ def test_every_number_of_the_prose_is_printed_by_something_that_runs(name):
     assert {x for x in found if x.rstrip("%") not in printed.replace("−", "-")} == set()
 
 
-def test_the_site_is_short_enough_to_be_read():
-    texts = [_MEASURED.sub(" ", _FENCE.sub(" ", TEXTS[path.name])) for path in PAGES]
-    prose = [re.sub(r"<!--.*?-->", " ", text, flags=re.DOTALL) for text in texts]
-    assert len(PAGES) <= 27
-    assert sum(len(re.findall(r"\S*\w\S*", text)) for text in prose) <= 19_000
-    assert len(TEXTS["README.md"].splitlines()) <= 100
+def test_lines_of_blocks_fit_their_boxes():
     for name, text in TEXTS.items():
         lines = [line for _, block in blocks(text) for line in block.splitlines()]
-        # Longer ones do not fit their boxes.
         assert [line for line in lines if len(line) > 108] == [], name
+
+
+def test_every_public_name_has_a_row_in_the_reference():
+    rows = re.findall(r"(?m)^   (\w+)$", TEXTS["api.md"])
+    assert sorted(rows) == sorted(evalstats.__all__)
+
+
+def test_every_command_has_a_row_in_the_page_of_the_command_line():
+    rows = re.findall(r"(?m)^\| `evalstats (\w+)` \|", TEXTS["command-line.md"])
+    assert sorted(rows) == sorted(COMMANDS)
 
 
 def test_words_that_people_search_for_are_on_a_page():

@@ -22,7 +22,8 @@ AIRLINE = """
 1101 0101 1111 1000 1010 1001 0110 0100 1111 1111
 """
 TRIALS = [list(map(int, task)) for task in AIRLINE.split()]
-METRICS = [*map(es.PassAll, range(1, 5)), *map(es.PassAny, (1, 3)), es.FlipRate(), es.ICC()]
+POWERS = [es.PassAll(k) for k in range(1, 5)]
+METRICS = [*POWERS, *map(es.PassAny, (1, 3)), es.FlipRate(), es.ICC()]
 
 
 def score(metric, trials):
@@ -40,7 +41,7 @@ def test_published_numbers_of_tau_bench():
         "pass^1": 0.420, "pass^2": 0.273, "pass^3": 0.220, "pass^4": 0.200,
         "flips": 0.52, "ICC": 0.405,
     }  # fmt: skip
-    metrics = [*METRICS[:4], *METRICS[6:]]
+    metrics = [*POWERS, es.FlipRate(), es.ICC()]
     found = es.estimate({"gpt-4o": TRIALS}, metrics=metrics, n_resamples=999)
     for one in found:
         assert round(one.score, 3) == published[one.metric]
@@ -194,7 +195,7 @@ def test_several_k_are_metrics_of_the_same_items(tmp_path, capsys):
     ways = ["mean", *(f"pass^{k}" for k in range(1, 5))]
     found = es.estimate_logs(path, epochs=ways, n_resamples=99)
     assert [e.metric for e in found] == ["reward", *(f"reward {way}" for way in ways[1:])]
-    plain = es.estimate(TRIALS, metrics=METRICS[:4], n_resamples=99)
+    plain = es.estimate(TRIALS, metrics=POWERS, n_resamples=99)
     assert [e.score for e in found[1:]] == [e.score for e in plain]
     assert sum("4 answers each, as trials" in note for note in found.notes) == 1
     # What comes after the ways to count may be a file.

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import tempfile
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import evalstats as es
 from evalstats import cli
+from evalstats.logs import formats
 from evalstats.logs.sources import as_name
 from tests import agent_logs
 from tests.agent_logs import (
@@ -525,7 +527,8 @@ def test_what_is_wrong_is_an_error(tmp_path, name, content, change, message):
 
 def test_other_files_are_told_all_formats(tmp_path):
     path = written(tmp_path / "x.json", {"results": [1, 2], "simulations": []})
-    refused(path, "promptfoo, DeepEval, OpenAI evals, tau-bench, tau2-bench, SWE-bench, AlpacaEval")
+    for one in formats.FORMATS:
+        refused(path, re.escape(one.name))
 
 
 @given(st.lists(st.text(max_size=80), min_size=2, max_size=5, unique=True))
