@@ -1,12 +1,14 @@
 """Small logs of every format, as their programs write them; `harness_logs` has lm-evaluation-harness."""
 
 import copy
+import csv
 import io
 import json
 import random
 import zipfile
 
 import numpy as np
+import pytest
 
 import evalstats as es
 from evalstats.logs.log import log_of
@@ -42,6 +44,28 @@ def written(path, content):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def text_of(records, header, delimiter=","):
+    """Return a table as text."""
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows([header, *records])
+    return file.getvalue()
+
+
+def the_table(found):
+    """Return the statistics of a log that has those of one task and metric."""
+    (table,) = found.tables.values()
+    return table
+
+
+def direction(found):
+    return the_table(found).metric.higher_is_better
+
+
+def refused(path, words, **options):
+    with pytest.raises(es.InputError, match=words):
+        es.read_log(path, **options)
 
 
 # Inspect

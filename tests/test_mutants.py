@@ -1,6 +1,6 @@
 """The table of mutants fits the library: `python -m tests.mutants` runs them."""
 
-from tests.mutants.mutants import MUTANTS, ROOT, file_of
+from tests.mutants import MUTANTS, ROOT, file_of
 
 
 def test_a_mutant_changes_one_place_and_names_tests_that_exist():

@@ -9,6 +9,7 @@ from scipy import stats
 import evalstats as es
 from evalstats.questions.gates import gated
 from tests.analysis.test_suites import holm_by_hand
+from tests.helpers import graded
 
 MARKS = es.Mean("marks")
 BY_T = {"test": "t", "method": "t"}
@@ -21,12 +22,6 @@ HOW = {
 }
 
 
-def scores(n=60, n_systems=4, noise=1.0, seed=3):
-    rng = np.random.default_rng(seed)
-    old = rng.normal(size=n)
-    return {f"s{i}": old + rng.normal(0.05 * i, noise, size=n) for i in range(n_systems)}
-
-
 def check(family, kind, adjustment):
     known = [getattr(d.margin_test, kind) for d in family]
     found = [getattr(d.margin_test, f"{kind}_adjusted") for d in family]
@@ -37,8 +32,10 @@ def check(family, kind, adjustment):
 @pytest.mark.parametrize("adjustment", HOW)
 def test_the_claims_of_all_pairs_and_tasks_are_a_family_and_the_totals_another(adjustment):
     asked = {"margin": 0.4, "n_resamples": 199, "adjustment": adjustment}
-    alone = es.compare(scores(), metrics=[MARKS, es.Mean("other")], **asked)
-    suite = es.Suite({t: es.extract(scores(seed=i), metric=MARKS) for i, t in enumerate("xyz")})
+    alone = es.compare(graded(4, 60, 0.05), metrics=[MARKS, es.Mean("other")], **asked)
+    suite = es.Suite(
+        {t: es.extract(graded(4, 60, 0.05, i), metric=MARKS) for i, t in enumerate("xyz")}
+    )
     tasks = suite.compare(**asked)
     for kind in KINDS:
         for metric in ("marks", "other"):
@@ -46,14 +43,14 @@ def test_the_claims_of_all_pairs_and_tasks_are_a_family_and_the_totals_another(a
         check(tasks.rows, kind, adjustment)
         check(tasks.totals, kind, adjustment)
     assert len(tasks.rows) == 18
-    recovered = es.compare({s: x + 9 for s, x in scores().items()}, metrics=MARKS,
+    recovered = es.compare({s: x + 9 for s, x in graded(4, 60, 0.05).items()}, metrics=MARKS,
                            recovery=0.95, n_resamples=199, adjustment=adjustment)  # fmt: skip
     check(recovered, "pvalue_not_worse", adjustment)
     assert {d.margin_test.pvalue_equivalence_adjusted for d in recovered} == {None}
 
 
 def test_verdicts_are_by_the_adjusted_p_values_and_bounds_are_each_pairs():
-    given = scores(n_systems=5)
+    given = graded(5, 60, 0.05)
     many = es.compare(given, metrics=MARKS, margin=0.35, **BY_T)
     each = es.compare(given, metrics=MARKS, margin=0.35, adjustment="none", **BY_T)
     turned = [(each.claim(a), many.claim(b)) for a, b in zip(each, many, strict=True)]
@@ -71,7 +68,7 @@ def test_verdicts_are_by_the_adjusted_p_values_and_bounds_are_each_pairs():
     assert "Blackwelder, 1982). " in each.describe()
     (note,) = [note for note in each.notes if "margin of 0.35" in note]
     assert "at level 0.05, each by itself." in note
-    pair = es.compare(scores(n_systems=2), metrics=MARKS, margin=0.35, **BY_T)
+    pair = es.compare(graded(2, 60, 0.05), metrics=MARKS, margin=0.35, **BY_T)
     (note,) = [note for note in pair.notes if "margin of 0.35" in note]
     assert "neither is shown, at level 0.05. CSV and JSON have the smallest margin" in note
 
@@ -88,7 +85,7 @@ def test_a_pair_of_which_nothing_can_be_claimed_counts_among_them():
 
 
 def test_files_of_earlier_versions_claim_for_each_pair_by_itself():
-    result = es.compare(scores(n_systems=5), metrics=MARKS, margin=0.35, **BY_T)
+    result = es.compare(graded(5, 60, 0.05), metrics=MARKS, margin=0.35, **BY_T)
     found = json.loads(result.to_json())
     for d in found["differences"]:
         test = d["margin_test"]

@@ -6,6 +6,7 @@ import pytest
 import evalstats as es
 from evalstats.designs import raters
 from evalstats.designs.raters import RATERS_MEASURES
+from tests.helpers import score_of
 
 #: Krippendorff (2011), "Computing Krippendorff's alpha-reliability", section D: 12 units, 4 raters.
 TABLE = [
@@ -23,20 +24,18 @@ PUBLISHED = {
 }
 
 
-def score(metric, *items):
-    return float(metric.score(metric.statistics(*items).sum(axis=0)))
-
-
 def of(measure, **options):
     return es.Agreement(None if measure == "interval-alpha" else range(1, 6), measure, **options)
 
 
 @pytest.mark.parametrize("measure", PUBLISHED)
 def test_the_published_example(measure):
-    assert score(of(measure, ratings=True), TABLE) == pytest.approx(PUBLISHED[measure], abs=1e-12)
+    assert score_of(of(measure, ratings=True), TABLE) == pytest.approx(
+        PUBLISHED[measure], abs=1e-12
+    )
     # Empty rows and raters change nothing.
     more = [[*row, None] for row in [*TABLE, [None] * 4]]
-    assert score(of(measure, ratings=True), more) == pytest.approx(PUBLISHED[measure], abs=1e-12)
+    assert score_of(of(measure, ratings=True), more) == pytest.approx(PUBLISHED[measure], abs=1e-12)
 
 
 def test_kappas_are_scikit_learns():
@@ -49,7 +48,7 @@ def test_kappas_are_scikit_learns():
         for weights, measure in ((None, "kappa"), *((w, f"{w}-kappa") for w in WEIGHTS)):
             options = {"labels": range(k), "weights": weights}
             expected = metrics.cohen_kappa_score(first, second, **options)
-            found = score(es.Agreement(range(k), measure), first, second)
+            found = score_of(es.Agreement(range(k), measure), first, second)
             assert found == pytest.approx(np.nan_to_num(expected), abs=1e-12)
 
 
@@ -73,23 +72,23 @@ def test_alpha_of_every_pair_of_ratings():
         seen = sum(sum(delta(c, k) for c in row for k in row) / (len(row) - 1) for row in told)
         chance = sum(delta(c, k) for c in values for k in values) / (len(values) - 1)
         expected = 1 - seen / chance
-        assert score(of(measure, ratings=True), units) == pytest.approx(expected, abs=1e-12)
+        assert score_of(of(measure, ratings=True), units) == pytest.approx(expected, abs=1e-12)
 
 
 def test_two_lists_are_rows_of_two():
     first, second = np.random.default_rng(2).integers(1, 6, size=(2, 40))
     for measure in PUBLISHED:
         pairs = np.stack([first, second], axis=1)
-        assert score(of(measure), first, second) == score(of(measure, ratings=True), pairs)
-    kappa = score(es.Confusion(range(1, 6), "kappa"), first, second)
-    assert score(of("kappa"), first, second) == pytest.approx(kappa, abs=1e-12)
+        assert score_of(of(measure), first, second) == score_of(of(measure, ratings=True), pairs)
+    kappa = score_of(es.Confusion(range(1, 6), "kappa"), first, second)
+    assert score_of(of("kappa"), first, second) == pytest.approx(kappa, abs=1e-12)
 
 
 @pytest.mark.parametrize("measure", RATERS_MEASURES)
 def test_perfect_agreement_is_1_and_nothing_to_agree_on_is_0(measure):
     ratings = [1, 2, 3, 3]
-    assert score(of(measure), ratings, ratings) == 1
-    same = score(of(measure), [2, 2], [2, 2])
+    assert score_of(of(measure), ratings, ratings) == 1
+    same = score_of(of(measure), [2, 2], [2, 2])
     # To AC1 all the same is agreement.
     assert same == (1 if measure == "ac1" else 0)
 
@@ -128,7 +127,7 @@ def test_a_rating_a_line_becomes_rows():
     rows = es.ratings_by_item(*zip(*lines, strict=True))
     assert (len(rows), len(rows[0])) == (12, 4)
     labels = [str(k) for k in range(1, 6)]
-    found = score(es.Agreement(labels, ratings=True), rows)
+    found = score_of(es.Agreement(labels, ratings=True), rows)
     assert found == pytest.approx(PUBLISHED["alpha"], abs=1e-12)
 
 
@@ -137,13 +136,13 @@ REFUSED = [
     (lambda: es.Agreement([1, 2], "interval-alpha"), "labels must be left out: ratings of"),
     (lambda: es.Agreement([1, 2], "fleiss"), "measure must be one of kappa, linear-kappa"),
     (lambda: es.Agreement([1, 2], "kappa", True), "ratings=True is for any number of raters"),
-    (lambda: score(es.Agreement([1, 2]), [1, 3], [1, 2]), r"hypotheses\[1\] is 3, .* none of"),
-    (lambda: score(es.Agreement([1, 2]), [1, 2], [1, None]), r"references\[1\] is None"),
-    (lambda: score(of("alpha", ratings=True), [[1, 2], [None, 9]]), r"hypotheses\[1\]\[1\] is 9"),
-    (lambda: score(of("alpha", ratings=True), [[1, 2], [1]]), r"hypotheses\[1\] has 1 ratings"),
-    (lambda: score(of("alpha", ratings=True), [[1, None], [None, 2]]), "no item with two ratings"),
-    (lambda: score(of("interval-alpha"), [1, 2], [1, None]), r"references\[1\] is missing"),
-    (lambda: score(of("interval-alpha"), [1e9, 1e9 + 1], [1e9, 1e9]), "subtract 1e.09 from all"),
+    (lambda: score_of(es.Agreement([1, 2]), [1, 3], [1, 2]), r"hypotheses\[1\] is 3, .* none of"),
+    (lambda: score_of(es.Agreement([1, 2]), [1, 2], [1, None]), r"references\[1\] is None"),
+    (lambda: score_of(of("alpha", ratings=True), [[1, 2], [None, 9]]), r"hypotheses\[1\]\[1\] is 9"),
+    (lambda: score_of(of("alpha", ratings=True), [[1, 2], [1]]), r"hypotheses\[1\] has 1 ratings"),
+    (lambda: score_of(of("alpha", ratings=True), [[1, None], [None, 2]]), "no item with two ratings"),
+    (lambda: score_of(of("interval-alpha"), [1, 2], [1, None]), r"references\[1\] is missing"),
+    (lambda: score_of(of("interval-alpha"), [1e9, 1e9 + 1], [1e9, 1e9]), "subtract 1e.09 from all"),
     (lambda: es.ratings_by_item([1, 1], [2, 2], [3, 3]), r"ratings\[1\] is a second rating of item"),
     (lambda: es.ratings_by_item([], [], []), "items is empty; give at least one line"),
 ]  # fmt: skip

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
-
-
-def score(metric, *items):
-    return float(metric.score(metric.statistics(*items).sum(axis=0)))
+from tests.helpers import score_of
 
 
 @pytest.mark.parametrize(
@@ -52,8 +49,8 @@ def test_all_labels_give_their_own_rate_and_few_correct_the_judge():
     rng = np.random.default_rng(5)
     rows = judged(4000, 4000, 0.3, 0.8, 0.7, rng)
     rate, people = es.RoganGladen(pairs=True), rows[:, 1].mean()
-    assert score(rate, rows) == pytest.approx(people)
-    assert score(es.RoganGladen(), rows[:, 0], rows[:, 1]) == pytest.approx(people)
+    assert score_of(rate, rows) == pytest.approx(people)
+    assert score_of(es.RoganGladen(), rows[:, 0], rows[:, 1]) == pytest.approx(people)
     some = es.estimate(judged(4000, 800, 0.3, 0.8, 0.7, rng), metric=rate, n_resamples=199)
     assert some.low < 0.3 < some.high
     assert not any("hardly tells" in note for note in some.notes)

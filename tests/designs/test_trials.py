@@ -12,6 +12,7 @@ from evalstats import cli
 from evalstats.designs.trials.repeats import Repeats
 from evalstats.inference import student
 from tests.conftest import first
+from tests.helpers import score_of
 
 #: 4 trials of each of 50 tasks: historical_trajectories/gpt-4o-airline.json of
 #: https://github.com/sierra-research/tau-bench. What is published of them: its README (pass^k) and
@@ -24,10 +25,6 @@ AIRLINE = """
 TRIALS = [list(map(int, task)) for task in AIRLINE.split()]
 POWERS = [es.PassAll(k) for k in range(1, 5)]
 METRICS = [*POWERS, *map(es.PassAny, (1, 3)), es.FlipRate(), es.ICC()]
-
-
-def score(metric, trials):
-    return float(metric.score(metric.statistics(trials).sum(axis=0)))
 
 
 def uneven(seed, n=30, least=3):
@@ -59,14 +56,14 @@ def test_shares_of_subsets_are_those_of_all_subsets(k):
         *([(es.FlipRate(k), lambda s: len(set(s)) > 1)] if k > 1 else []),
     ):
         expected = np.mean([np.mean([holds(s) for s in subsets]) for subsets in every])
-        assert score(metric, trials) == pytest.approx(expected, abs=1e-12)
+        assert score_of(metric, trials) == pytest.approx(expected, abs=1e-12)
     counts = [len(one) for one in trials], [sum(one) for one in trials]
-    assert score(es.PassAny(k), trials) == pytest.approx(np.mean(es.pass_at_k(*counts, k)))
+    assert score_of(es.PassAny(k), trials) == pytest.approx(np.mean(es.pass_at_k(*counts, k)))
 
 
 def test_flips_of_all_trials_are_the_items_with_both_answers():
-    assert score(es.FlipRate(), TRIALS) == np.mean([0 < sum(one) < 4 for one in TRIALS])
-    assert score(es.FlipRate(4), TRIALS) == pytest.approx(score(es.FlipRate(), TRIALS))
+    assert score_of(es.FlipRate(), TRIALS) == np.mean([0 < sum(one) < 4 for one in TRIALS])
+    assert score_of(es.FlipRate(4), TRIALS) == pytest.approx(score_of(es.FlipRate(), TRIALS))
 
 
 def test_icc_is_that_of_one_way_analysis_of_variance():
@@ -74,9 +71,9 @@ def test_icc_is_that_of_one_way_analysis_of_variance():
         f = stats.f_oneway(*trials).statistic
         sizes = np.array([len(one) for one in trials], float)
         k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (len(sizes) - 1)
-        assert score(es.ICC(), trials) == pytest.approx((f - 1) / (f + k - 1), abs=1e-12)
-    assert score(es.ICC(), [[1, 1, 1]] * 7) == score(es.ICC(), [[0, 0]] * 7) == 0
-    assert score(es.ICC(), [[1, 1, 1], [0, 0, 0]]) == 1
+        assert score_of(es.ICC(), trials) == pytest.approx((f - 1) / (f + k - 1), abs=1e-12)
+    assert score_of(es.ICC(), [[1, 1, 1]] * 7) == score_of(es.ICC(), [[0, 0]] * 7) == 0
+    assert score_of(es.ICC(), [[1, 1, 1], [0, 0, 0]]) == 1
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)

@@ -1,6 +1,5 @@
 """The module for `evaluate`, without it; `live/test_evaluate.py` loads it in the package itself."""
 
-import builtins
 import importlib.util
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 import evalstats as es
 from evalstats.integrations.evaluate import FOLDER, metric_named, scored
+from tests.helpers import hide
 
 #: Where `evaluate` looks for the module of a folder: a file that is called as the folder is.
 SCRIPT = Path(FOLDER) / f"{Path(FOLDER).name}.py"
@@ -70,13 +70,6 @@ def test_one_segment_is_too_few():
 
 
 def test_without_evaluate_it_says_what_to_install(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *arguments, **keywords):
-        if name == "evaluate":
-            raise ImportError(name)
-        return real(name, *arguments, **keywords)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    hide(monkeypatch, "evaluate")
     with pytest.raises(es.MissingExtraError, match=r"needs evaluate: pip install evaluate$"):
         loaded()

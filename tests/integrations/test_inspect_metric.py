@@ -1,6 +1,5 @@
 """The interval for Inspect, without Inspect; `live/test_inspect.py` has the package itself."""
 
-import builtins
 import importlib
 import math
 import sys
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from tests.helpers import hide
 
 NAME = "evalstats.integrations.inspect_ai"
 
@@ -121,14 +121,7 @@ def test_a_sample_without_a_cluster_is_named(interval, gone):
 
 
 def test_without_inspect_it_says_what_to_install(monkeypatch):
-    real = builtins.__import__
-
-    def without(module, *arguments, **keywords):
-        if module.split(".")[0] == "inspect_ai":
-            raise ImportError(module)
-        return real(module, *arguments, **keywords)
-
     monkeypatch.delitem(sys.modules, NAME, raising=False)
-    monkeypatch.setattr(builtins, "__import__", without)
+    hide(monkeypatch, "inspect_ai")
     with pytest.raises(es.MissingExtraError, match=r"needs inspect-ai: pip install inspect-ai$"):
         importlib.import_module(NAME)

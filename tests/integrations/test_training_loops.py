@@ -1,6 +1,5 @@
 """What the callbacks share: a loop of one's own, labels, frameworks that are not installed."""
 
-import builtins
 import importlib
 import json
 import sys
@@ -12,6 +11,7 @@ import pytest
 import evalstats as es
 from evalstats.integrations.loop import MonitorCallback as LoopCallback
 from evalstats.integrations.loop import check_kept_by, checked
+from tests.helpers import hide
 
 # A loop of one's own
 
@@ -67,15 +67,8 @@ def test_a_path_that_cannot_be_written_is_refused_at_once(path, tmp_path):
 
 @pytest.mark.parametrize("name", ["torch", "transformers", "lightning", "torchmetrics"])
 def test_a_missing_framework_is_named_with_its_extra(monkeypatch, name):
-    real = builtins.__import__
-
-    def without(module, *arguments, **keywords):
-        if module.split(".")[0] == name:
-            raise ImportError(module)
-        return real(module, *arguments, **keywords)
-
     monkeypatch.delitem(sys.modules, f"evalstats.integrations.{name}", raising=False)
-    monkeypatch.setattr(builtins, "__import__", without)
+    hide(monkeypatch, name)
     with pytest.raises(es.MissingExtraError, match=rf"pip install 'evalstats-text\[{name}\]'"):
         importlib.import_module(f"evalstats.integrations.{name}")
 

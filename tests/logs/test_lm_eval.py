@@ -12,6 +12,7 @@ from evalstats.errors import InputError
 from tests import harness_logs as logs
 from tests.conftest import WMT, metric_id
 from tests.harness_logs import answers, line, mixed, write
+from tests.log_files import refused
 
 REAL = WMT / "runs"
 needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"needs the logs in {REAL}")
@@ -20,11 +21,6 @@ DUMMY = [REAL / "lm_eval_dummy" / name for name in ("run_1", "run_2")]
 
 def scores(run):
     return {str(key): table.scores.tolist() for key, table in run.tables.items()}
-
-
-def refused(path, words, **options):
-    with pytest.raises(InputError, match=words):
-        es.read_log(path, **options)
 
 
 def rewritten(path, change):

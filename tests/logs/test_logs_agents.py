@@ -28,7 +28,7 @@ from tests.agent_logs import (
     tau_trials,
 )
 from tests.conftest import WMT
-from tests.log_files import written
+from tests.log_files import refused, written
 
 TAU = WMT / "runs" / "tau_bench" / "gpt-4o-airline.json"
 
@@ -40,11 +40,6 @@ def scores_of(log):
         for key, table in log.tables.items()
         for system, score in zip(table.systems, table.scores.tolist(), strict=True)
     }
-
-
-def refused(path, words):
-    with pytest.raises(es.InputError, match=words):
-        es.read_log(path)
 
 
 # promptfoo

@@ -1,6 +1,5 @@
 """What the columns of a table are, where the caller says it: ``columns={"mine": "score"}``."""
 
-import csv
 import io
 
 import pytest
@@ -9,12 +8,7 @@ import evalstats as es
 from evalstats.logs.joining import joined
 from evalstats.logs.rows import Key
 from tests import log_files
-
-
-def text_of(rows, header):
-    file = io.StringIO(newline="")
-    csv.writer(file, lineterminator="\n").writerows([header, *rows])
-    return file.getvalue()
+from tests.log_files import direction, text_of
 
 
 @pytest.fixture
@@ -27,11 +21,6 @@ def read(tmp_path):
         return es.read_log(path, **options)
 
     return from_text
-
-
-def direction(log):
-    (table,) = log.tables.values()
-    return table.metric.higher_is_better
 
 
 WIDE = "unit,who,mine,other\n1,A,0.5,3\n1,B,0.25,4\n2,A,1,5\n2,B,0,6"

@@ -18,21 +18,13 @@ from tests.log_files import (
     evaluation,
     helm,
     instances,
+    refused,
     stat,
+    the_table,
     written,
 )
 
 RUN = WMT / "runs" / "helm"
-
-
-def the_table(log):
-    (table,) = log.tables.values()
-    return table
-
-
-def refused(path, words):
-    with pytest.raises(es.InputError, match=words):
-        es.read_log(path)
 
 
 # HELM

@@ -8,7 +8,7 @@ import pytest
 import evalstats as es
 from evalstats import cli
 from tests.conftest import WMT
-from tests.log_files import as_eval, inspect_file, zipped
+from tests.log_files import as_eval, inspect_file, the_table, zipped
 from tests.log_files import inspect_log as log
 from tests.log_files import members_of as _members
 
@@ -19,11 +19,6 @@ real = pytest.mark.skipif(not LOGS.is_dir(), reason=f"needs the logs in {LOGS}")
 @pytest.fixture(params=["log.json", "log.eval"])
 def place(request, tmp_path):
     return tmp_path / request.param
-
-
-def the_table(run):
-    (table,) = run.tables.values()
-    return table
 
 
 @real

@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import io
 import json
 import re
 from collections import defaultdict
@@ -19,15 +18,10 @@ from evalstats.cli import main
 from evalstats.logs.rows import Key
 from tests import log_files
 from tests.conftest import WMT
+from tests.log_files import direction, text_of
 
 HEADER, *LONG = csv.reader(log_files.LONG.splitlines())
 KEY = Key("", "COMET")
-
-
-def text_of(rows, header=HEADER, delimiter=","):
-    file = io.StringIO(newline="")
-    csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows([header, *rows])
-    return file.getvalue()
 
 
 @pytest.fixture
@@ -75,7 +69,7 @@ def check_long(run):
     ],
 )
 def test_spellings_of_one_table(read, name, change):
-    check_long(read(change(text_of(LONG)), name))
+    check_long(read(change(text_of(LONG, HEADER)), name))
 
 
 def test_json_lines_are_a_table(read):
@@ -116,11 +110,6 @@ def test_a_table_of_one_system_has_the_name_of_its_file(read):
         assert run.systems == ("model-7b.v2",)
     assert list(run.tables) == [Key("", "quality")]
     assert read("id,score\na,1\nb,2", name="scores.csv").systems == ("scores",)
-
-
-def direction(log):
-    (table,) = log.tables.values()
-    return table.metric.higher_is_better
 
 
 @pytest.mark.parametrize(
@@ -183,7 +172,7 @@ def test_a_column_that_is_not_asked_for_replaces_none_that_is(read):
 @pytest.mark.parametrize("nothing", ["", "NA", "NaN", "None", "null", "N/A", "<NA>", None])
 def test_missing_scores_are_counted_and_left_out_of_means(read, nothing):
     lost = [(*LONG[1][:2], nothing, *LONG[1][3:])] * (nothing is not None)
-    run = read(text_of([LONG[0], *lost, *LONG[2:]]))
+    run = read(text_of([LONG[0], *lost, *LONG[2:]], HEADER))
     assert run.incomplete == {KEY: "1 of 6 scores is missing (1 of A)"}
     assert run.tables[KEY].values[0].tolist() == [[0.5, 1], [0, 0], [1, 1]]
     assert run.tables[KEY].scores[0] == 0.75
@@ -191,7 +180,7 @@ def test_missing_scores_are_counted_and_left_out_of_means(read, nothing):
 
 def test_of_many_systems_some_are_named_that_miss_scores(read):
     many = [(f"S{i}", "1", 1, "m", "d") for i in range(6)] + [("all", "1", 1, "m", "d")]
-    run = read(text_of([*many, ("all", "2", 1, "m", "d"), ("none", "2", "", "m", "d")]))
+    run = read(text_of([*many, ("all", "2", 1, "m", "d"), ("none", "2", "", "m", "d")], HEADER))
     assert run.incomplete[Key("", "m")] == (
         "6 of 14 scores are missing (1 of S0, 1 of S1, 1 of S2 and others of 3 more)"
     )

@@ -12,16 +12,13 @@ from scipy import stats
 import evalstats as es
 from evalstats.metrics import as_metric
 from evalstats.metrics.confusion import MEASURES, RATES
+from tests.helpers import score_of
 
 metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is a test extra")
 calibration = pytest.importorskip("sklearn.calibration")
 
 LABELS = ("owl", "cat", "dog", "eel")
 n_tables = pytest.mark.parametrize("n", [12, pytest.param(500, marks=pytest.mark.thorough)])
-
-
-def score(metric, *items):
-    return float(metric.score(metric.statistics(*items).sum(axis=0)))
 
 
 # Classes.
@@ -69,7 +66,7 @@ def test_single_labels_score_as_in_scikit_learn(n):
         expected = truths(gold, predicted, LABELS[:k])
         assert expected.keys() == set(MEASURES)
         for measure, value in expected.items():
-            found = score(metric_of(measure, k), predicted, gold)
+            found = score_of(metric_of(measure, k), predicted, gold)
             assert found == pytest.approx(value, abs=1e-12), (measure, gold, predicted)
 
 
@@ -80,7 +77,7 @@ def test_label_sets_score_as_in_scikit_learn(n):
         gold, predicted = rng.random((2, int(rng.integers(1, 10)), 4)) < rng.random()
         sets = [[{LABELS[k] for k in np.flatnonzero(row)} for row in x] for x in (predicted, gold)]
         for measure, value in truths(gold.astype(int), predicted.astype(int), None, False).items():
-            found = score(metric_of(measure, multilabel=True), *sets)
+            found = score_of(metric_of(measure, multilabel=True), *sets)
             assert found == pytest.approx(value, abs=1e-12), measure
 
 
@@ -90,9 +87,9 @@ def test_matrices_score_as_all_their_items():
     pairs = zip(gold, predicted, strict=True)
     images = np.stack([metrics.confusion_matrix(g, p, labels=range(3)) for g, p in pairs])
     for measure in ("miou", "micro-f1", "accuracy", "kappa"):
-        whole = score(es.Confusion(range(3), measure), predicted.ravel(), gold.ravel())
+        whole = score_of(es.Confusion(range(3), measure), predicted.ravel(), gold.ravel())
         metric = es.Confusion(range(3), measure, matrices=True)
-        assert score(metric, images) == pytest.approx(whole)
+        assert score_of(metric, images) == pytest.approx(whole)
 
 
 def test_which_classes_count():
@@ -101,7 +98,7 @@ def test_which_classes_count():
     gold, predicted = ["owl", "cat", "cat"], ["owl", "cat", "dog"]
     omitted = es.Confusion(LABELS, "macro-f1", absent="omit")
     expected = metrics.f1_score(gold, predicted, average="macro")
-    assert score(omitted, predicted, gold) == pytest.approx(expected)
+    assert score_of(omitted, predicted, gold) == pytest.approx(expected)
 
 
 def test_labels_may_be_numbers_names_arrays_and_columns():
@@ -109,8 +106,8 @@ def test_labels_may_be_numbers_names_arrays_and_columns():
     gold, predicted = np.array([1, 2, 2, 0, 1, 0]), np.array([1, 2, 0, 0, 1, 1])
     as_text = [np.array(LABELS)[codes].tolist() for codes in (predicted, gold)]
     columns = pandas.Series(predicted), pandas.Series(gold)
-    found = {score(es.Confusion(range(3)), *items) for items in ((predicted, gold), columns)}
-    assert found == {score(es.Confusion(LABELS[:3]), *as_text)}
+    found = {score_of(es.Confusion(range(3)), *items) for items in ((predicted, gold), columns)}
+    assert found == {score_of(es.Confusion(LABELS[:3]), *as_text)}
 
 
 def test_accuracy_is_a_share_of_items_and_has_their_methods():
@@ -127,10 +124,10 @@ def test_accuracy_is_a_share_of_items_and_has_their_methods():
 def test_perplexity():
     # Ten fair coins a word: 2^10 equally likely words.
     rows = [(-n * 10 * math.log(2), n) for n in (3, 5, 12)]
-    assert score(es.Perplexity("word"), rows) == pytest.approx(1024)
-    assert score(es.BitsPerUnit("word"), rows) == pytest.approx(10)
+    assert score_of(es.Perplexity("word"), rows) == pytest.approx(1024)
+    assert score_of(es.BitsPerUnit("word"), rows) == pytest.approx(10)
     items = np.array([0.3, 2.5, 0.01])
-    assert score(es.Perplexity("item", nll=True), items) == pytest.approx(math.exp(items.mean()))
+    assert score_of(es.Perplexity("item", nll=True), items) == pytest.approx(math.exp(items.mean()))
     with pytest.raises(es.InputError, match=r"word perplexity of the corpus .* is not finite"):
         es.estimate([[-1e4, 2], [-1e4, 3]], metric=es.Perplexity("word"))
 
@@ -141,15 +138,15 @@ def test_numbers_score_as_in_scipy_and_scikit_learn(n):
     for _ in range(n):
         x, y = rng.normal(rng.normal(0, 50, 2)[:, None], 1, (2, int(rng.integers(2, 50))))
         x = x + rng.normal() * y
-        assert score(es.Correlation(), x, y) == pytest.approx(stats.pearsonr(x, y)[0], abs=1e-9)
-        assert score(es.RMSE(), x, y) == pytest.approx(metrics.root_mean_squared_error(y, x))
+        assert score_of(es.Correlation(), x, y) == pytest.approx(stats.pearsonr(x, y)[0], abs=1e-9)
+        assert score_of(es.RMSE(), x, y) == pytest.approx(metrics.root_mean_squared_error(y, x))
         k, size = int(rng.integers(3, 6)), int(rng.integers(2, 40))
         shares, gold = rng.dirichlet(np.ones(k), size), rng.integers(k, size=size)
         expected = metrics.brier_score_loss(gold, shares, labels=range(k))
-        assert score(es.Brier(range(k)), shares, gold) == pytest.approx(expected)
+        assert score_of(es.Brier(range(k)), shares, gold) == pytest.approx(expected)
         happened = gold == 0
         expected = metrics.brier_score_loss(happened, shares[:, 0], pos_label=True)
-        assert score(es.Brier(), shares[:, 0], happened) == pytest.approx(expected)
+        assert score_of(es.Brier(), shares[:, 0], happened) == pytest.approx(expected)
 
 
 @n_tables
@@ -166,7 +163,7 @@ def test_ece_is_that_of_scikit_learns_calibration_curve(n):
         counts = np.bincount(place)[np.unique(place)]
         expected = np.sum(counts * np.abs(shares - means)) / size
         pairs = np.stack([confidence, right], axis=1)
-        assert score(es.ECE(bins), pairs) == pytest.approx(expected, abs=1e-12)
+        assert score_of(es.ECE(bins), pairs) == pytest.approx(expected, abs=1e-12)
 
 
 def test_extremes_of_a_correlation():
@@ -179,7 +176,7 @@ def test_extremes_of_a_correlation():
     assert np.all(np.abs(found.replicates) <= 1)
     assert 0 in found.replicates
     for x in np.random.default_rng(0).normal(100, 1, (50, 9)):
-        assert 1 - 1e-9 < score(es.Correlation(), 3 * x + 1, x) <= 1
+        assert 1 - 1e-9 < score_of(es.Correlation(), 3 * x + 1, x) <= 1
 
 
 def test_large_numbers_that_vary_little_need_a_centre():

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.mutants.mutants import MUTANTS, ROOT, Mutant, file_of
+from tests.mutants import MUTANTS, ROOT, Mutant, file_of
 
 RECORD = Path(__file__).with_name("record.tsv")
 #: Seconds after which a mutant that hangs is dead.

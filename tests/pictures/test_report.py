@@ -20,6 +20,7 @@ from evalstats.questions.gates import gated
 from evalstats.results.files import minus
 from evalstats.results.tabular import printable
 from tests import harness_logs
+from tests.helpers import apart
 from tests.markup import Markup
 
 HOSTILE = [
@@ -33,13 +34,8 @@ HOSTILE = [
 ]
 
 
-def marks(n=60, names="AB", seed=1):
-    rng = np.random.default_rng(seed)
-    return {name: rng.normal(i / 2, 1, n) for i, name in enumerate(names)}
-
-
 def compared(name="marks", n=60, names="AB", **options):
-    return es.compare(marks(n, names), metrics=es.Mean(name), n_resamples=199, **options)
+    return es.compare(apart(n, names), metrics=es.Mean(name), n_resamples=199, **options)
 
 
 def check_inert(page):
@@ -103,7 +99,7 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
     same = es.compare({"A": [1, 2.0, 4], "B": [1, 2.0, 4]}, metrics=es.Mean("m"))
     assert "the same" in said(same)
     loss = es.Mean("loss", higher_is_better=False)
-    verdict = said(es.compare(marks(100), metrics=loss, margin=1))
+    verdict = said(es.compare(apart(100), metrics=loss, margin=1))
     assert re.match(r"B and A are equivalent within 1 point .*A is better than B in loss", verdict)
     assert re.search(r"loss: −0.*lower is better.*−0.*Margin 1: equivalent", verdict)
     # A total does not hide its tasks.
@@ -119,7 +115,7 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
 
 def test_a_headline_says_of_each_metric_what_was_found():
     # Defect: it was the one metric of two that was significant.
-    tables = [es.extract(marks(60), metric=es.Mean(name)) for name in ("first", "other")]
+    tables = [es.extract(apart(60), metric=es.Mean(name)) for name in ("first", "other")]
     tables[1] = es.extract(
         {"A": np.arange(60) % 7, "B": np.arange(60)[::-1] % 7}, metric=es.Mean("other")
     )
@@ -130,11 +126,11 @@ def test_a_headline_says_of_each_metric_what_was_found():
     assert found.lines[-1].startswith("Each metric is judged by itself; adjust_over=")
     over = es.compare(tables, baseline="A", n_resamples=199, adjust_over="metrics")
     assert "per metric" not in over._findings()[0].lines[-1]
-    many = es.compare(marks(60, "ABCDEF"), metrics=es.Mean("m"), baseline="A", n_resamples=199)
+    many = es.compare(apart(60, "ABCDEF"), metrics=es.Mean("m"), baseline="A", n_resamples=199)
     assert re.match(r"\d of 5 systems are better than A in m: ", many._findings()[0].said)
     assert many._headline() == "5 systems against A"
     best = max(many.estimates, key=lambda e: e.score).system
-    against = es.compare(marks(60, "ABCDEF"), metrics=es.Mean("m"), baseline=best, n_resamples=199)
+    against = es.compare(apart(60, "ABCDEF"), metrics=es.Mean("m"), baseline=best, n_resamples=199)
     n_worse = sum(d.pvalue_adjusted <= 0.05 for d in against)
     assert n_worse > 1
     assert against._findings()[0].kind == "worse"
@@ -143,7 +139,7 @@ def test_a_headline_says_of_each_metric_what_was_found():
 
 
 def test_domains_are_called_what_the_label_is_called():
-    values = {name: es.Mean("m").statistics(x) for name, x in marks(60).items()}
+    values = {name: es.Mean("m").statistics(x) for name, x in apart(60).items()}
     labels = {"register": ["news", "chat"] * 30}
     table = es.SegmentStatistics(
         np.stack(list(values.values())), ["A", "B"], es.Mean("m"), labels=labels
@@ -157,7 +153,7 @@ def test_domains_are_called_what_the_label_is_called():
 
 
 def test_what_was_asked_is_the_headline_and_the_better_system_has_the_sign():
-    scores = marks(100)
+    scores = apart(100)
     high = {name: x + 9 for name, x in scores.items()}
     for options, expected in (
         ({"margin": 2.0}, "equivalent within 2 points"),
@@ -178,7 +174,7 @@ def test_what_was_asked_is_the_headline_and_the_better_system_has_the_sign():
 
 
 def test_a_gate_says_what_was_lost_and_what_was_allowed():
-    table = es.extract(marks(100), metric=es.Mean("m"))
+    table = es.extract(apart(100), metric=es.Mean("m"))
     (d,) = es.compare(table, confidence_level=0.9)
     amount = f"{d.difference:.2f} (90 % interval {d.low:.2f} to {d.high:.2f})"
     for baseline, expected in (
@@ -235,7 +231,7 @@ def test_references_are_shown_and_words_that_differ_are_marked():
 
 def test_segments_are_of_all_metrics_and_the_search_says_what_it_searches():
     names = [f"s{i:02}" for i in range(21)]
-    tables = [es.extract(marks(30, names, s), metric=es.Mean(f"m{s}")) for s in range(3)]
+    tables = [es.extract(apart(30, names, s), metric=es.Mean(f"m{s}")) for s in range(3)]
     page = document(es.compare(tables, n_resamples=9))
     found = Markup(page)
     summaries = [text for text in found.texts["summary"] if " − " in text]
@@ -322,7 +318,7 @@ def test_a_report_is_read_without_eyes_and_prints_what_is_open():
 
 
 def test_documents_have_all_their_texts_and_strata_their_scores():
-    scores, groups = marks(60), [f"d{i // 6}" for i in range(60)]
+    scores, groups = apart(60), [f"d{i // 6}" for i in range(60)]
     strata = ["news" if i < 24 else "chat" for i in range(60)]
     given_ = {"groups": groups, "strata": strata, "n_resamples": 99}
     result = es.compare(scores, metrics=es.Mean("m"), **given_)
@@ -353,7 +349,7 @@ names = st.one_of(
 )
 def test_hostile_names_and_texts_stay_text(names, text):
     a, b, metric, unit, stratum, column = names
-    table = es.extract(dict(zip([a, b], marks(8).values(), strict=True)), metric=es.Mean(metric))
+    table = es.extract(dict(zip([a, b], apart(8).values(), strict=True)), metric=es.Mean(metric))
     labels = {
         unit: tuple(f"{unit}{i // 2}" for i in range(8)),
         stratum: (stratum,) * 4 + ("x",) * 4,
@@ -361,7 +357,7 @@ def test_hostile_names_and_texts_stay_text(names, text):
     table = es.SegmentStatistics(table.values, table.systems, table.metric, labels=labels)
     result = es.compare(table, groups=unit, strata=stratum, method="t", test="t")
     found = check_inert(document(result, {column: [text] * 8}))
-    plain = es.compare(marks(8), metrics=es.Mean("m"), groups=[i // 2 for i in range(8)],
+    plain = es.compare(apart(8), metrics=es.Mean("m"), groups=[i // 2 for i in range(8)],
                        strata=[i // 4 for i in range(8)], method="t", test="t")  # fmt: skip
     like = Markup(document(plain, {"x": ["y"] * 8}))
     assert {*found.tags, "br", "wbr"} == {*like.tags, "wbr"}
@@ -372,7 +368,7 @@ def test_hostile_names_and_texts_stay_text(names, text):
 
 def test_nine_systems_under_three_metrics_are_less_than_two_megabytes():
     names = [f"system {i}" for i in range(9)]
-    tables = [es.extract(marks(200, names, s), metric=es.Mean(f"m{s}")) for s in range(3)]
+    tables = [es.extract(apart(200, names, s), metric=es.Mean(f"m{s}")) for s in range(3)]
     result = es.compare(tables, n_resamples=99)
     texts = {name: [f"{name} {i} " + "word " * 100 for i in range(200)] for name in names}
     page = document(result, texts)
@@ -384,9 +380,9 @@ def test_nine_systems_under_three_metrics_are_less_than_two_megabytes():
 
 def test_results_of_every_kind_have_a_report(tmp_path):
     result, names = compared(n=40, names="ABC"), "ABC"
-    table = es.extract(marks(20), metric=es.Mean("m"))
+    table = es.extract(apart(20), metric=es.Mean("m"))
     moments = es.Moments.of(table)
-    suite = es.Suite({t: es.extract(marks(40, names, i), metric=es.Mean("m"))
+    suite = es.Suite({t: es.extract(apart(40, names, i), metric=es.Mean("m"))
                       for i, t in enumerate(["law", "art"])})  # fmt: skip
     of_tasks = suite.compare(n_resamples=99)
     gate = es.gate(*(harness_logs.write(
@@ -501,11 +497,11 @@ def test_the_command_line_shows_the_lines_of_its_files(tmp_path, monkeypatch):
 
 def test_a_plan_has_a_figure():
     # Defect: power().plot() drew one, and the report of it had none.
-    planned = es.compare(marks(100), metrics=es.Mean("m")).power()
+    planned = es.compare(apart(100), metrics=es.Mean("m")).power()
     found = Markup(document(planned))
     assert f"found with power {planned.target:g}: B − A" in found.texts["figcaption"][0]
     assert "target" not in {value for name, value in found.attributes if name == "class"}
-    asked = es.compare(marks(100), metrics=es.Mean("m")).power(difference=0.3)
+    asked = es.compare(apart(100), metrics=es.Mean("m")).power(difference=0.3)
     page = document(asked)
     assert "power by number of segments; dotted: 100, as planned; dashed: 0.8" in page
     (path,) = re.findall('<path class="s0" d="M([^"]*)"/>', page)

@@ -9,13 +9,12 @@ import evalstats as es
 from evalstats.cli import main
 from evalstats.data import examples
 from evalstats.pictures.report import document
+from tests.helpers import apart
 from tests.markup import Markup
 
 
 def compared(names="AB", n=60, **options):
-    rng = np.random.default_rng(1)
-    scores = {name: rng.normal(i / 2, 1, n) for i, name in enumerate(names)}
-    return es.compare(scores, metrics=es.Mean("marks"), n_resamples=199, **options)
+    return es.compare(apart(n, names), metrics=es.Mean("marks"), n_resamples=199, **options)
 
 
 @pytest.fixture
