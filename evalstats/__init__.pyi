@@ -8,7 +8,6 @@ from evalstats.compat.sentence_bleu import SentenceBLEU as SentenceBLEU
 from evalstats.designs.arenas.arena import arena as arena
 from evalstats.designs.arenas.arena import wins as wins
 from evalstats.designs.judges import Judged as Judged
-from evalstats.designs.judges import RoganGladen as RoganGladen
 from evalstats.designs.meta import meta as meta
 from evalstats.designs.moments import Moments as Moments
 from evalstats.designs.moments import moments_query as moments_query
@@ -16,9 +15,7 @@ from evalstats.designs.plans import Plan as Plan
 from evalstats.designs.plans import plan as plan
 from evalstats.designs.raters import Agreement as Agreement
 from evalstats.designs.raters import ratings_by_item as ratings_by_item
-from evalstats.designs.runs import extract_runs as extract_runs
 from evalstats.designs.trials.cases import Cases as Cases
-from evalstats.designs.trials.metrics import ICC as ICC
 from evalstats.designs.trials.metrics import FlipRate as FlipRate
 from evalstats.designs.trials.metrics import PassAll as PassAll
 from evalstats.designs.trials.metrics import PassAny as PassAny
@@ -48,9 +45,7 @@ from evalstats.metrics import Metric as Metric
 from evalstats.metrics import Perplexity as Perplexity
 from evalstats.metrics import Ratio as Ratio
 from evalstats.metrics.error_rates import token_edits as token_edits
-from evalstats.metrics.ratios import MeanOfRuns as MeanOfRuns
 from evalstats.questions.domains import Heterogeneity as Heterogeneity
-from evalstats.questions.domains import OverStrata as OverStrata
 from evalstats.questions.gates import Gate as Gate
 from evalstats.questions.gates import ScoreGate as ScoreGate
 from evalstats.questions.influence import Influence as Influence

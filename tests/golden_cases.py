@@ -11,6 +11,7 @@ from typing import Any
 
 import evalstats as es
 from evalstats.data import load_sample
+from evalstats.designs.runs import extract_runs
 from tests import harness_logs, log_files
 
 Case = Callable[[], Any]
@@ -198,9 +199,7 @@ def of_designs() -> Cases:
     yield "BLEU macro", lambda: es.compare(tables()["bleu"], n_resamples=B, **halves)
     yield "strata t", partial(compare, strata=DOMAINS, method="t", test="t")
     yield "strata swaps", partial(compare, strata=DOMAINS, test="ar")
-    for names in (DOMAINS, DOCUMENTS):
-        yield f"over {len(set(names))}", partial(lambda some: compare().over(some), names)
-    several = es.extract_runs(runs(), metric=GRADE)
+    several = extract_runs(runs(), metric=GRADE)
     yield "runs", partial(es.compare, several, n_resamples=B)
     yield "runs, groups", partial(es.compare, several, groups=DOCUMENTS)
     yield "runs, scores", partial(es.estimate, runs(), metric=GRADE)
@@ -242,33 +241,26 @@ def of_suites() -> Cases:
     yield "suite over metrics", partial(suite.compare, n_resamples=B, adjust_over="metrics")
     yield "suite t", partial(suite.compare, method="t", test="t")
     yield "suite margin", partial(suite.compare, n_resamples=B, margin=0.3, baseline="C")
-    yield "suite over tasks", lambda: es.Suite(tasks()).compare(n_resamples=B).over("task")
     yield "suite described", lambda: [es.Suite(tasks(), "macro").compare(n_resamples=B).describe()]
-    some = {"runs": es.extract_runs(runs(), metric=GRADE), "plain": table(two(grades()), GRADE)}
+    some = {"runs": extract_runs(runs(), metric=GRADE), "plain": table(two(grades()), GRADE)}
     yield "suite of runs", lambda: es.Suite(some).compare(n_resamples=B)
     many = {
         task: [table(two(grades(n, n)), GRADE), table(two(answers(n, n)), ACCURACY)]
         for task, n in (("first", 20), ("second", 30))
     }
     yield "suite of two metrics", lambda: es.Suite(many).compare(n_resamples=B, baseline="A")
-    composite = partial(lambda how: es.Suite(many).compare(n_resamples=B).ranking(composite=how))
-    yield "suite composite", partial(composite, "borda")
     yield "suite ranking", lambda: es.Suite(many).compare(n_resamples=B).ranking("grade")
     yield "suite power", lambda: es.Suite(many).compare(n_resamples=B).power(0.2)
 
 
 def of_rankings() -> Cases:
-    """Rankings, composites, power, influence, and results that are asked for more."""
+    """Rankings, power, influence, and results that are asked for more."""
     numbers = table(grades(), GRADE)
     both = [numbers, table(answers(), ACCURACY)]
     yield "ranking", lambda: es.compare(numbers, n_resamples=B).ranking()
     yield "ranking BLEU", lambda: es.compare(tables()["bleu"], n_resamples=B).ranking()
     yield "ranking Holm", lambda: es.compare(numbers, n_resamples=B, adjustment="holm").ranking()
     yield "ranking t", lambda: es.compare(numbers, method="t", test="t").ranking()
-    for how in ("autorank", "borda", geometric):
-        name = how if isinstance(how, str) else "function"
-        for test in ("bootstrap", "t"):
-            yield f"composite {name}, {test}", partial(ranked, both, how, test)
     yield "no ranking", lambda: es.compare(numbers, baseline="A", n_resamples=B).ranking()
     yield "power", partial(es.power, two(grades()), metrics=GRADE, difference=0.2)
     yield "power 0/1", partial(es.power, answers(), metrics=ACCURACY, n_segments=500)
@@ -286,11 +278,6 @@ def of_rankings() -> Cases:
         yield f"as {form}", partial(lambda form: getattr(result(), f"to_{form}")(), form)
     yield "csv", lambda: result().to_csv().splitlines()[:1]
     yield "in brief", lambda: result().to_text(digits=2)
-
-
-def ranked(both: list[es.SegmentStatistics], how: Any, test: str) -> Any:
-    """Return the ranking by a composite of two metrics."""
-    return es.compare(both, n_resamples=B, test=test).ranking(composite=how)
 
 
 def of_gates() -> Cases:

@@ -31,7 +31,7 @@ _VERSION = re.compile(r"\b(evalstats(?:-text)?|numpy|sacrebleu)([: ])\d[\w.+,]*"
 #: Lines no longer than this are not worth a number.
 SHORT = 12
 #: Cases whose JSON stays as it was first written: later versions read it.
-KEPT = ("margin 0.5", "suite macro, scores", "gate margin", "power", "composite autorank, t")
+KEPT = ("margin 0.5", "suite macro, scores", "gate margin", "power")
 #: What the text has, and what follows from other fields.
 ELSEWHERE = {"notes", "signature", "signatures", "value", "n_differing", "baseline_score"}
 ELSEWHERE |= {"system_score", "confidence_level", "significance_level"}

@@ -22,7 +22,6 @@ REVEALED = {
     "result.ranking('BLEU')": "Ranking",
     "result.power()": "Power",
     "result.influence()": "Influence",
-    "result.over('task')": "OverStrata",
     "result.ranking('BLEU').plot()": "Axes",
     "es.estimate(texts, texts)": "Estimate",
     "es.estimate([1, 0, 1], None, es.Mean('m'))": "Estimate",
@@ -76,7 +75,7 @@ def test_questions_to_a_comparison_are_answered_by_records():
     # Overloads say of which calls it is one ranking. Records of questions are known to editors, and
     # imported when one is asked.
     answers = {"ranking": "Ranking | Rankings", "power": "Power", "influence": "Influence"}
-    answers |= {"over": "OverStrata", "joint": "JointClaim", "difference": "Difference"}
+    answers |= {"joint": "JointClaim", "difference": "Difference"}
     answers |= {"cases": "Cases", "by": "Comparison", "heterogeneity": "Heterogeneity"}
     for name, kind in answers.items():
         assert getattr(es.Comparison, name).__annotations__["return"] == kind

@@ -86,8 +86,6 @@ def _families() -> Iterator[Job]:
         made = Made(simulated.arena, (6, each, spread, (n_voters, of_voters)))
         row = f"{n} prompts of {each} battles, spread {spread}, {n_voters} voters, {of_voters}"
         yield Job("arenas", row, made, n, questions.strengths, 600)
-    made = Made(simulated.shown_first, (0.4,))
-    yield Job("arenas", "900 battles, one shown first", made, 900, questions.strengths, 600)
     pair = Real(DE, BLEU, ("OpenNMT", "Online-B"))
     for name, n in (("jump", 2037), ("plateau", 1000), ("plateau", 200), ("rise", 500)):
         yield Job("Monitor", f"{name}, N = {n}", pair, n, getattr(growing, name), 400)
@@ -201,9 +199,6 @@ def _numbers() -> Iterator[Job]:
     for shape in ((0.6, 0.8), (0.4, 0.4), (1, 1), (2, 1), (0.9, 0.3), (4, 1), (0.3, 1.2)):
         made = Made(simulated.trials, (4, *shape))
         yield Job("trials", f"50 x 4, rates {shape}", made, 50, trials=1000, subset=shape == (1, 1))
-    for rate, part, other in ((0.999, 0.1, 0.5), (0.9, 0.5, 0.1), (0.01, 0.12, 0.5)):
-        made = Made(simulated.unreliable, (4, rate, part, other))
-        yield Job("trials", f"50 x 4, {part:.0%} at {other}, others {rate}", made, 50, trials=1000)
     for shape in ((0.6, 0.8), (0.3, 1.2), (4, 1), (0.9, 0.3)):
         made = Made(simulated.fixed, (4, *shape))
         yield Job("trials", f"these 50 x 4, rates {shape}", made, 50, trials=1000)
@@ -339,7 +334,7 @@ def _unpaired() -> Iterator[Job]:
 
 
 def _predictions() -> Iterator[Job]:
-    """Yield what is said of another test set, and rates that a judge's errors are taken off."""
+    """Yield what is said of another test set."""
     question = partial(questions.another, n=100)
     for n in (100, 300):
         row = f"100 segments, {n} others"
@@ -348,15 +343,6 @@ def _predictions() -> Iterator[Job]:
             made = Made(simulated.shares, (share, share), f"shares {share}")
             small = (n, share) == (100, 0.8)
             yield Job("prediction", row, made, 100 + n, question, 1000, small)
-    for labelled, *of in (
-        (50, 0.3, 0.9, 0.8),
-        (100, 0.3, 0.9, 0.8),
-        (100, 0.3, 0.7, 0.6),
-        (200, 0.1, 0.9, 0.8),
-    ):
-        row = f"{labelled} labelled, rate {of[0]}, sens {of[1]}, spec {of[2]}"
-        made = Made(simulated.corrected, (labelled, *of))
-        yield Job("corrected", row, made, 1000, trials=1000, subset=labelled == 50)
 
 
 def _metrics() -> Iterator[Job]:

@@ -77,7 +77,6 @@ PROMISES: dict[str, Bounds] = {
     },
     "brackets": {"held": (0.7, 1.0)},
     "prediction": {"prediction": (0.92, 1.0)},
-    "corrected": {"p ≤ .05": (0.01, 0.07), **_covered(0.93, 1.0)},
     "tails": _covered(0.925, 1.0),
     # Of rare passes intervals of scores are too short.
     "trials": {"p ≤ .05": (0.0, 0.07), "difference": (0.93, 1.0), "score": (0.9, 1.0)},

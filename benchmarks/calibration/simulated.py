@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 import evalstats as es
 from benchmarks.calibration.samples import Floats, Rng, Sample
-from evalstats.designs.arenas.battles import BattleTable, BradleyTerry
+from evalstats.designs.arenas.battles import BattleTable
 from evalstats.designs.judges import joined_rows
+from evalstats.metrics.ratios import MeanOfRuns
 
 
 @dataclass(frozen=True)
@@ -98,18 +99,6 @@ def arena(
     odds = np.exp(favour[at, second] - favour[at, first])
     points = np.where(rng.random(len(prompts)) * (1 + odds) < 1, 2, 0)
     return _battles(n_systems, first, second, points, labels if n_voters else labels["prompt"])
-
-
-def shown_first(n: int, rng: Rng, bias: float) -> Sample:
-    """Draw n battles of six equal systems, the first of which is shown first in 80 % of its own."""
-    first = rng.integers(6, size=n)
-    second = (first + 1 + rng.integers(5, size=n)) % 6
-    turned = np.where(rng.random(n) < 0.8, second == 0, first == 0)
-    first, second = np.where(turned, second, first), np.where(turned, first, second)
-    points = np.where(rng.random(n) < 1 / (1 + np.exp(-bias)), 2, 0)
-    sample = _battles(6, first, second, points, None)
-    (table,) = sample.tables
-    return sample._replace(tables=[replace(table, metric=BradleyTerry(position=True))])
 
 
 def _battles(
@@ -262,22 +251,10 @@ def several_runs(n: int, rng: Rng, n_runs: int, spread: float) -> Sample:
 
 
 def _of_runs(runs: Floats, **options: Any) -> Sample:
-    mean = es.MeanOfRuns(es.Mean("score"), runs.shape[1])
+    mean = MeanOfRuns(es.Mean("score"), runs.shape[1])
     values = np.stack([mean.statistics(list(system)) for system in runs])
     table = es.SegmentStatistics(values, ("A", "B"), mean)
     return Sample([table], {"score": np.zeros(2)}, options=options)
-
-
-def corrected(n: int, rng: Rng, labelled: int, rate: float, sens: float, spec: float) -> Sample:
-    """Draw two systems of one rate, whose 0/1 a judge says with errors, with labels of each."""
-    right = rng.random((2, n)) < rate
-    by_judge = np.where(right, rng.random((2, n)) < sens, rng.random((2, n)) >= spec)
-    known = np.stack([rng.permutation(n) < labelled for _ in range(2)])
-    columns = (np.ones((2, n)), by_judge, known & right, known & right & by_judge)
-    columns += (known & ~right, known & ~right & ~by_judge)
-    values = np.stack(columns, axis=-1).astype(int)
-    table = es.SegmentStatistics(values, ("A", "B"), es.RoganGladen(pairs=True))
-    return Sample([table], {table.metric.name: np.array([rate, rate])})
 
 
 def prompts(n: int, rng: Rng, n_runs: int, own: float) -> Sample:
@@ -296,7 +273,7 @@ def trials(n: int, rng: Rng, n_trials: int, *shape: float) -> Sample:
     right = rng.binomial(1, rng.beta(a, b, n)[None, :, None], (2, n, n_trials))
     i = np.arange(4)
     all_of, none_of = (np.cumprod((x + i) / (a + b + i)) for x in (a, b))
-    mean, variance = all_of[0], all_of[1] - all_of[0] ** 2
+    mean = all_of[0]
     flips = 1 - all_of - none_of
     true = {
         es.PassAll(1): mean,
@@ -304,7 +281,6 @@ def trials(n: int, rng: Rng, n_trials: int, *shape: float) -> Sample:
         es.PassAll(4): all_of[3],
         es.PassAny(2): 1 - none_of[1],
         es.FlipRate(2): flips[1],
-        es.ICC(): variance / (mean * (1 - mean)),
     }
     if n_trials == len(i):
         true[es.FlipRate()] = flips[3]
@@ -322,15 +298,6 @@ def fixed(n: int, rng: Rng, n_trials: int, *shape: float) -> Sample:
     rates = rng.beta(*shape, n)
     right = rng.random((2, n, n_trials)) < rates[:, None]
     return _of_trials(right, {es.PassAll(k, items="all"): np.mean(rates**k) for k in (1, 2, 4)})
-
-
-def unreliable(n: int, rng: Rng, n_trials: int, rate: float, part: float, other: float) -> Sample:
-    """Draw trials of n items with one rate, but a part of them with another."""
-    rates = np.where(rng.random(n) < part, other, rate)
-    right = rng.random((2, n, n_trials)) < rates[:, None]
-    mean = part * other + (1 - part) * rate
-    variance = part * (1 - part) * (rate - other) ** 2
-    return _of_trials(right, {es.ICC(): variance / (mean * (1 - mean))})
 
 
 def items(n: int, rng: Rng, kind: str) -> Sample:

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from evalstats.designs.trials.cases import Cases
     from evalstats.pictures.figures import Panels
     from evalstats.pictures.report import Texts
-    from evalstats.questions.domains import Heterogeneity, OverStrata
+    from evalstats.questions.domains import Heterogeneity
     from evalstats.questions.influence import Influence
     from evalstats.questions.joint import JointClaim
     from evalstats.questions.power.planned import Power
-    from evalstats.questions.ranking.rankings import Clusters, Composite, Ranking, Rankings
+    from evalstats.questions.ranking.rankings import Clusters, Ranking, Rankings
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,18 +342,12 @@ class Comparison(Listed[Difference]):
     ) -> Ranking: ...
     @overload
     def ranking(
-        self, *, composite: Composite, higher_is_better: bool = True, task: str | None = None
-    ) -> Ranking: ...
-    @overload
-    def ranking(
         self, *, clusters: Clusters = "simultaneous", task: str | None = None
     ) -> Ranking | Rankings: ...
     def ranking(
         self,
         metric: str | None = None,
         *,
-        composite: Composite | None = None,
-        higher_is_better: bool = True,
         clusters: Clusters = "simultaneous",
         task: str | None = None,
     ) -> Ranking | Rankings:
@@ -367,12 +361,6 @@ class Comparison(Listed[Difference]):
         ----------
         metric, task : str, optional
             As in `difference`; without a metric, of several, they are `Rankings`, one each.
-        composite : {"autorank", "borda"} or callable, optional
-            One score of all metrics: WMT25's AutoRank, the mean rank, or a function of the scores
-            ``(..., S, M) -> (..., S)`` of S systems under M metrics, in the order of the
-            comparison. It may let systems depend on one another, and is resampled with them.
-        higher_is_better : bool
-            Direction of a function; "autorank" and "borda" know theirs.
         clusters : {"simultaneous", "wmt", "wmt25"}
             Every system of a cluster is better than every one of a later one: by this comparison's
             verdicts, or as scripts of WMT have it, which test segments' scores (`Mean`) by
@@ -396,11 +384,7 @@ class Comparison(Listed[Difference]):
         """
         from evalstats.questions.ranking.rankings import ranked
 
-        evaluation = self._asked()
-        if composite is not None and metric is not None:
-            raise InputError("give metric or composite, not both: a composite is of all metrics")
-        of = self._of(task, metric)
-        return ranked(self, evaluation, of, composite, higher_is_better, clusters)
+        return ranked(self, self._asked(), self._of(task, metric), clusters)
 
     def influence(
         self,
@@ -453,49 +437,6 @@ class Comparison(Listed[Difference]):
         from evalstats.designs.trials.cases import cases_of
 
         return cases_of(self, self._asked(), metric, system, baseline, task)
-
-    def over(self, by: str | Iterable[Hashable]) -> OverStrata:
-        """Say whether differences hold in other domains: strata as a sample of strata.
-
-        The intervals of a comparison are about other segments of the same domains. Here a domain is
-        a unit: of each pair and metric the differences d_1, ..., d_k of corpus scores in k strata,
-        their mean m, its t interval m ± t·s/√k, and where the difference in one more stratum lies,
-        m ± t·s·√(1 + 1/k), with k - 1 degrees of freedom (after Higgins, Thompson and
-        Spiegelhalter, 2009, for whom studies of unlike precision are the strata).
-
-        Parameters
-        ----------
-        by : str or sequence
-            The name of a label that the segments have; or labels, one a segment; or "task" for the
-            tasks of a suite.
-
-        Raises
-        ------
-        InputError
-            For fewer than 2 strata, a stratum without a finite score, an unknown label, and a
-            comparison of `Moments` or from JSON.
-
-        Notes
-        -----
-        Measured on WMT25 (five pairs of languages, four metrics, one of four domains left out,
-        1,008 predictions): the difference in the domain left out lay within the interval of the
-        others' segments .33 of the time, of their documents .46, and within this prediction .94.
-
-        Examples
-        --------
-        >>> import evalstats as es
-        >>> from evalstats.data import load_sample
-        >>> sample = load_sample()
-        >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
-        >>> (found,) = es.compare(pair, sample.references, "chrf").over(sample.domains)
-        >>> found.n_strata, found.n_same_sign
-        (4, 4)
-        >>> found.predicted_low < found.low < found.difference < found.high < found.predicted_high
-        True
-        """
-        from evalstats.questions.domains import over
-
-        return over(self, self._asked(), by)
 
     def by(self, labels: str | Iterable[Hashable]) -> Comparison:
         """Compare within each stratum: a `Comparison` with a row a stratum, and the whole below.

@@ -264,13 +264,7 @@ def _interval(drawn: Drawn, i: int, effect: Effect, options: Options) -> tuple[s
     """Return what the interval of a score is called, and the interval."""
     spread, outcomes, alpha = effect.spread, drawn.of.outcomes, options.alpha
     method = "bootstrap" if options.method == "simultaneous" else options.method
-    own = None
-    if method == "bootstrap" and drawn.has_segments and drawn.units.plain:
-        block, *others = drawn.segments.blocks
-        own = None if others else block.metric.interval(block.plain[i], alpha)
-    if own is not None:
-        method, bounds = own
-    elif method == "bootstrap" and outcomes is not None and effect.influence is not None:
+    if method == "bootstrap" and outcomes is not None and effect.influence is not None:
         method, bounds = "wilson", outcomes.score_interval(i, effect.influence, alpha)
     else:
         if method == "bootstrap" and effect.is_by_t:
@@ -416,7 +410,7 @@ def _largest(effect: Effect) -> tuple[int, float]:
 
 
 def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
-    """Say how scores came about, how many are missing, what judges are worth, what is doubtful."""
+    """Say how scores came about, how many are missing, what judges are worth."""
     for one in drawn:
         yield from (*one.of.cautions, *one.origin)
         if one.influence is not None:

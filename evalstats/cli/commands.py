@@ -43,10 +43,6 @@ _PARTS = ("aggregate", "groups", "strata")
 
 def compare(options: argparse.Namespace, progress: Progress) -> Result:
     """Compare systems, and ask what the flags ask of the comparison."""
-    if options.over and options.describe:
-        raise InputError("--describe shows a comparison, and --over means of it; leave one out")
-    if options.over and options.by:
-        raise InputError("--by shows each domain, and --over means of them; leave one out")
     inputs, asked = _asked(options, progress, 2)
     values = {name: asked.pop(name, getattr(options, name)) for name in names_of("question")}
     result: Any = _suite(inputs, asked).compare(executor=Reporting(None, progress), **asked)
@@ -69,17 +65,10 @@ def estimate(options: argparse.Namespace, progress: Progress) -> Result:
 
 
 def rank(options: argparse.Namespace, progress: Progress) -> Result:
-    """Rank systems under each metric, or under all of them together."""
-    if options.composite:
-        if options.adjustment:
-            raise InputError("--adjustment has no effect with --composite, which has its own max-T")
-        # That of each metric need not cost anything.
-        options.adjustment = "holm"
+    """Rank systems under each metric."""
     inputs, asked = _asked(options, progress, 2)
     comparison = _suite(inputs, asked).compare(executor=Reporting(None, progress), **asked)
-    given = {"composite": options.composite, "clusters": options.clusters}
-    found: Result = comparison.ranking(**{name: x for name, x in given.items() if x})
-    return found
+    return comparison.ranking(clusters=options.clusters or "simultaneous")
 
 
 def power(options: argparse.Namespace, progress: Progress) -> Result:

@@ -3,7 +3,7 @@
 A question of a comparison is one entry. A command that asks it names the method, or a public
 function of evalstats that takes a comparison: ``"cases": Command(..., asks="cases")`` prints,
 writes and draws what `Comparison.cases` returns. A flag that asks it is an `Option` whose use is
-"question": ``--over LABEL`` prints what `Comparison.over` returns of the value. A command that asks
+"question": ``--by LABEL`` prints what `Comparison.by` returns of the value. A command that asks
 nothing of a comparison is the function of its name in `commands`.
 """
 
@@ -83,8 +83,8 @@ COMMANDS = {
         ("-r ref.txt -i system.txt -m chrf++", "scores.csv --groups document"),
         "texts logs scored units drawn printed"),
     "rank": Command(
-        "ranks with their intervals, tiers of ties, a composite score", _INPUT,
-        ("-r ref.txt -i systems/*.txt -m bleu chrf", "scores.tsv --composite autorank"),
+        "ranks with their intervals, tiers of ties", _INPUT,
+        ("-r ref.txt -i systems/*.txt -m bleu chrf", "scores.tsv --clusters wmt25"),
         "texts logs scored units drawn printed"),
     "power": Command(
         "from a pilot: which differences are found, how many segments they need", _INPUT,
@@ -164,11 +164,6 @@ OPTIONS = {
                "argument"),
         Option("--scale log-odds|elo", "scored", "of strengths, of battles (default: log-odds)",
                "battles rare"),
-        Option("--ties half|davidson", "scored",
-               "of battles: half a win of each, or with a probability of their own",
-               "battles rare"),
-        Option("--position", "scored", "of battles: being shown first may add to the log odds",
-               "battles rare"),
         Option("--allow-changes KIND...", "gate",
                "what may differ: version shots dataset arguments prompts; missing labels",
                "log rare"),
@@ -198,8 +193,6 @@ OPTIONS = {
                "argument rare"),
         Option("--by NAME|FILE", "compare", "a row a domain, and whether they differ",
                "label question rare"),
-        Option("--over NAME|FILE", "compare", "means over domains, or task, as a sample of them",
-               "label question rare"),
         Option("--aggregate micro|macro", "units",
                "over strata or tasks: all together, or means", "rare"),
     ],
@@ -228,7 +221,6 @@ OPTIONS = {
         Option("--price ITEM,TRIAL", "power", "items or trials? what each costs: the cheapest",
                "argument"),
         Option("--power LEVEL", "power", "target (default: 0.8)", "argument"),
-        Option("--composite autorank|borda", "rank", "one ranking of all metrics"),
         Option("--clusters simultaneous|wmt|wmt25", "rank",
                "by verdicts (default), or WMT's tests of segments' scores", "rare"),
         Option("--test bootstrap|t|ar", "compare", "default: bootstrap", "argument rare"),

@@ -414,7 +414,7 @@ def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
     Of domains, each of which has some of the segments, and where only lines with scores are left,
     by the numbers of the lines, which in the total stand behind the domain.
     """
-    if options.command != "compare" or not options.input or options.unpaired or options.over:
+    if options.command != "compare" or not options.input or options.unpaired:
         return None
     is_part = options.by is not None or options.missing == "intersect"
     if is_part and (options.groups or options.by == STANDARD):

@@ -118,7 +118,7 @@ def compare_logs(logs: Logs, **options: Unpack[ComparedLogs]) -> Comparison:
         and items without an answer, count as failed. By default what ended with an error counts as
         its harness counts it (SWE-bench, τ-bench, promptfoo, DeepEval: as failed), and all else
         that is missing is refused.
-    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, or a list, optional
+    epochs : {"mean", "runs", "pass^K", "pass@K", "flips"}, or a list, optional
         What several answers to an item are, as in `read_log`; by default what the first log says.
         Of several each is a metric: ``["pass^1", "pass^4"]``.
     directions, columns : mapping, optional

@@ -54,10 +54,10 @@ def read_log(
     labels : str or sequence of str
         What to keep of each item beside its scores, as the path of keys in the log:
         ``"doc.passage_id"``; for `groups` and `strata`. Tables keep their group columns anyway.
-    epochs : {"mean", "runs", "pass^K", "pass@K", "flips", "icc"}, optional
+    epochs : {"mean", "runs", "pass^K", "pass@K", "flips"}, optional
         Several answers to one item are averaged, so that the item is the unit; or they are runs of
         a system (`MeanOfRuns`), whose spread counts as well; or trials of `PassAll`, ``"pass^4"``,
-        of `PassAny`, ``"pass@2"``, of `FlipRate`, or of `ICC`, with a score of 1 for a right one.
+        of `PassAny`, ``"pass@2"``, or of `FlipRate`, with a score of 1 for a right one.
         By default answers that a column `seed` or `run` numbers are runs, where every item has
         every one, and others (`epoch`, `trial`, `repeat`) are averaged.
     directions : mapping of str to {"higher", "lower"}, optional

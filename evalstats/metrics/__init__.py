@@ -38,8 +38,7 @@ BUILT_IN: tuple[type[Metric], ...] = (
 )
 #: Those of designs, and where they lie: they are loaded when they are asked for.
 OF_DESIGNS = {
-    **dict.fromkeys(("PassAll", "PassAny", "FlipRate", "ICC"), "evalstats.designs.trials.metrics"),
-    "RoganGladen": "evalstats.designs.judges",
+    **dict.fromkeys(("PassAll", "PassAny", "FlipRate"), "evalstats.designs.trials.metrics"),
     "Agreement": "evalstats.designs.raters",
 }
 #: Metrics that can be given by name, with the options that the name sets; case does not matter.

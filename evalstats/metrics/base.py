@@ -196,13 +196,6 @@ class Metric(Configured, ABC):
         """
         return None
 
-    def interval(self, statistics: Floats, alpha: float) -> tuple[str, tuple[float, float]] | None:
-        """Return the name of the score's own interval of confidence 1 - α, and the interval.
-
-        Of the statistics of freely drawn units, `(N, k)`. `None` where it is that of all scores.
-        """
-        return None
-
     def chance(self, statistics: Floats) -> float | None:
         """Return the variance of the score of items `(N, k)` that are all there are, by trials.
 

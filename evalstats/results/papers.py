@@ -23,7 +23,6 @@ _INTERVALS = {
     "bca": "the BCa bootstrap (Efron, 1987)",
     "t": "Student's t from influence values",
     "wilson": "Wilson's score interval (1927)",
-    "beta-binomial": "the beta-binomial posterior under a uniform prior (Skellam, 1948)",
     "tango": "Tango's score interval (1998)",
     "miettinen-nurminen": "the score interval of Miettinen and Nurminen (1985)",
     "simultaneous": "simultaneous intervals from the largest bootstrap difference (max-T)",

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 
 import evalstats as es
 from evalstats.compat.evaluatio import paired
+from evalstats.metrics.ratios import MeanOfRuns
 from tests.conftest import TEXT_METRICS, nasty_corpora
 
 A, B = ["a b c d e", "f g h i j", "k l m n"], ["a b c d x", "f g h y j", "k l m z"]
@@ -195,7 +196,7 @@ def test_counts_that_cannot_be_are_refused(tmp_path, monkeypatch, metric, column
 def test_impossible_counts_of_one_run_are_refused():
     rows = es.BLEU().statistics(["the cat sat on a mat"], ["the cat sat on the mat"])
     runs = np.concatenate([rows, rows], axis=1)
-    metric = es.MeanOfRuns(es.BLEU(), 2)
+    metric = MeanOfRuns(es.BLEU(), 2)
     assert es.SegmentStatistics([runs], ["A"], metric).n_segments == 1
     runs[0, -1] = 99
     with pytest.raises(es.InputError, match="has more long n-grams than short ones"):

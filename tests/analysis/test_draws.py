@@ -43,13 +43,12 @@ def suite():
         lambda: es.estimate(PAIR, metric=ACCURACY),
         lambda: es.compare(PAIR, metrics=ACCURACY, margin=0.1),
         lambda: es.compare(PAIR, metrics=ACCURACY).power(difference=0.1),
-        lambda: es.compare(PAIR, metrics=ACCURACY).over([i % 4 for i in range(200)]),
         lambda: suite().compare(),
         lambda: es.SequentialTest(400, metric=ACCURACY).look(PAIR["B"], PAIR["A"]),
         lambda: es.gate(PAIR, None, metrics=ACCURACY, baseline="A", margin=0.2),
         lambda: es.compare(GRADES, metrics=es.Mean("grade"), groups=[i % 4 for i in range(200)]),
     ],
-    ids=["scores", "pair", "power", "over", "suite", "look", "gate", "t of few"],
+    ids=["scores", "pair", "power", "suite", "look", "gate", "t of few"],
 )
 def test_what_counts_or_t_decide_draws_nothing(ask, drawn_rows):
     found = ask()
@@ -107,7 +106,7 @@ def test_who_lets_go_of_a_result_lets_go_of_its_statistics(ask):
         gc.enable()
 
 
-def test_planning_draws_nothing_and_a_composite_draws_a_task_once(drawn_rows):
+def test_planning_draws_nothing(drawn_rows):
     rng = np.random.default_rng(9)
     names = ("first", "second", "third")
     tasks = {
@@ -125,5 +124,3 @@ def test_planning_draws_nothing_and_a_composite_draws_a_task_once(drawn_rows):
     assert drawn_rows == []
     alone = es.power(tasks["x"][0], difference=0.5)
     assert [p.needed for p in plan] == [p.needed for p in alone]
-    result.ranking(task="x", composite="borda")
-    assert drawn_rows == [list(names)]

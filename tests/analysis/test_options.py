@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.metrics.ratios import MeanOfRuns
 
 #: Options as NumPy has them, and the same as Python has them.
 NUMPY = [
@@ -47,8 +48,8 @@ ROUNDED = [
     (es.BLEU(smooth_method="floor", smooth_value=0.1),
      es.BLEU(smooth_method="floor", smooth_value=0.104)),
     (es.Ratio("r", scale=1.0000001), es.Ratio("r", scale=1.0000002)),
-    (es.MeanOfRuns(es.Ratio("r", scale=1.0000001), 2),
-     es.MeanOfRuns(es.Ratio("r", scale=1.0000002), 2)),
+    (MeanOfRuns(es.Ratio("r", scale=1.0000001), 2),
+     MeanOfRuns(es.Ratio("r", scale=1.0000002), 2)),
 ]  # fmt: skip
 
 

@@ -170,14 +170,12 @@ def test_small_scores_beside_large_ones_keep_their_errors():
 
 
 @pytest.mark.parametrize("exponent", [-700, 600])
-def test_other_domains_and_other_test_sets_are_of_any_size(exponent):
-    """Defect: over strata small scores had an error of 0; the prediction of large ones crashed."""
+def test_other_test_sets_are_of_any_size(exponent):
+    """Defect: the prediction of large scores crashed."""
     asked = {"metrics": POINTS, "n_resamples": 99}
     found = {}
     for power in (0, exponent):
         result = es.compare(scores(power, 2), **asked)
-        (mean,) = result.over(np.arange(N) % 4)
-        bounds = [*result.estimates[0].prediction(30), mean.difference, mean.standard_error]
-        bounds += [mean.low, mean.high, mean.predicted_low, mean.predicted_high]
+        bounds = result.estimates[0].prediction(30)
         found[power] = np.ldexp(bounds, -power)
     np.testing.assert_allclose(found[exponent], found[0], rtol=1e-12)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import evalstats as es
+from evalstats.designs.runs import extract_runs
 from evalstats.errors import InputError, InputTypeError
 
 ACC, COST = es.Mean("acc"), es.Mean("cost", higher_is_better=False)
@@ -239,7 +240,7 @@ def test_a_total_of_several_runs_is_that_of_the_runs_totals(aggregate):
         n: rng.normal(i, 1, size=(3, 80)) + rng.normal(size=(3, 1)) for i, n in enumerate("AB")
     }
     tasks = {
-        task: es.extract_runs({n: of[:, here] for n, of in seeds.items()}, metric=COST)
+        task: extract_runs({n: of[:, here] for n, of in seeds.items()}, metric=COST)
         for task, here in (("x", slice(40)), ("y", slice(40, None)))
     }
     result = es.Suite(tasks, aggregate).compare()
@@ -268,7 +269,7 @@ def test_a_total_of_several_runs_is_that_of_the_runs_totals(aggregate):
 def test_tasks_with_other_numbers_of_runs_have_no_total():
     rng = np.random.default_rng(6)
     tasks = {
-        task: es.extract_runs({n: rng.normal(size=(r, 40)) for n in "AB"}, metric=COST)
+        task: extract_runs({n: rng.normal(size=(r, 40)) for n in "AB"}, metric=COST)
         for task, r in (("x", 3), ("y", 4))
     }
     assert es.Suite(tasks).compare().totals == ()
@@ -293,7 +294,7 @@ def mixed_tasks(rng, n_systems):
         values = {s: rng.normal(i / 3, 1, n) for i, s in enumerate(systems)}
         if kind == "runs":
             runs = {s: [x + rng.normal(size=n) for _ in range(3)] for s, x in values.items()}
-            tasks[f"task {t}"] = es.extract_runs(runs, metric=COST)
+            tasks[f"task {t}"] = extract_runs(runs, metric=COST)
         else:
             values = {s: x > 0 for s, x in values.items()} if kind == "0/1" else values
             tasks[f"task {t}"] = es.extract(values, metric=COST)
@@ -334,7 +335,7 @@ def test_neither_order_nor_names_of_tasks_change_a_number_a_verdict_or_a_signatu
 def test_the_last_of_unlike_tasks_decides_neither_test_nor_adjustment(order):
     rng = np.random.default_rng(1)
     tasks = {
-        "runs": es.extract_runs({s: list(rng.normal(size=(3, 20))) for s in "ABC"}, metric=COST),
+        "runs": extract_runs({s: list(rng.normal(size=(3, 20))) for s in "ABC"}, metric=COST),
         "plain": es.extract({s: rng.normal(size=20) for s in "ABC"}, metric=COST),
     }
     result = es.Suite({name: tasks[name] for name in order.split()}).compare(n_resamples=99)
@@ -431,17 +432,6 @@ def test_every_question_works_on_tasks_and_totals():
         d.pvalue / 2 for d in result.rows if (d.system, d.baseline) == ("C", "A")
     )
     assert claim.metrics == tuple(f"{task}: acc" for task in tasks)
-
-
-def test_composites_of_tasks_are_of_their_totals():
-    tasks = {name: [a, b] for (name, a), b in zip(accuracies(shares=(0.5, 0.6, 0.75)).items(),
-                                                  costs(n_systems=3).values(), strict=True)}  # fmt: skip
-    result = es.Suite(tasks).compare(**FEW)
-    found = result.ranking(composite="borda")
-    assert found.task == "all 3 tasks"
-    less = es.Suite({**tasks, "law": tasks["law"][:1]}).compare(**FEW)
-    with pytest.raises(InputError, match="totals of acc, cost are not of the same tasks"):
-        less.ranking(composite="borda")
 
 
 def marks(values, metric=ACC, systems=("A", "B")):

@@ -172,14 +172,6 @@ CALLS = [
      texts(es.compare, "bleu", recovery=0.9, contrast="ratio", method="bca", **B99)),
     ("compare", f"{TEXTS} -m chrf ter --adjust-over metrics --resamples 99",
      texts(over_metrics, ["chrf", "ter"], **B99)),
-    ("compare", f"{TEXTS} -m ter --over docs.txt --resamples 99",
-     lambda small: es.compare(small.systems, small.references, "ter", **B99)
-     .over(pd.Series(small.documents, name="doc"))),
-    ("compare", "tasks.csv --over task",
-     logs(lambda *given, **o: es.compare_logs(*given, **o).over("task"), "tasks.csv", **B99)),
-    ("compare", "scores.csv --over document --groups document",
-     logs(lambda *given, **o: es.compare_logs(*given, groups="document", **o).over("document"),
-          "scores.csv", **B99)),
     ("compare", f"{TEXTS} -m cer bleu --margin 2 --test t --method t --baseline copy.txt",
      texts(es.compare, ["cer", "bleu"], margin=2, test="t", method="t", baseline="copy")),
     ("estimate", f"{TEXTS} -m wer --strata domains.txt --resamples 99 --aggregate macro",
@@ -190,9 +182,6 @@ CALLS = [
      texts(es.estimate, CONFIGURED, n_resamples=9)),
     ("rank", f"{TEXTS} -m wer --adjustment holm --resamples 99",
      texts(lambda *g, **o: ranks(es.compare(*g, **o)), "wer", adjustment="holm", **B99)),
-    ("rank", f"{TEXTS} -m wer bleu --composite borda --resamples 99",
-     texts(lambda *g, **o: ranks(es.compare(*g, adjustment="holm", **o), composite="borda"),
-           ["wer", "bleu"], **B99)),
     ("power", f"{TEXTS} -m wer --difference 1 --segments 900 --power 0.9 --significance-level 0.01 "
      "--alternative greater --baseline copy", texts(es.power, "wer", **PLAN)),
     *[("compare", words, logs(es.compare_logs, *given, **options, **B99))
@@ -264,7 +253,6 @@ def test_the_choices_are_those_of_the_library():
     known = {
         "test": options.TESTS, "alternative": options.ALTERNATIVES, "contrast": records.CONTRASTS,
         "aggregate": ("micro", "macro"), "missing": joining.MISSING, "epochs": pivot.EPOCHS,
-        "composite": rankings.COMPOSITES,
     }  # fmt: skip
     of_pairs = {"method": options.METHODS, "adjustment": options.ADJUSTMENTS}
     of_rest = {"method": options.SCORE_METHODS, "adjustment": rankings.FAMILY_WISE}
@@ -456,7 +444,6 @@ compare TEXTS --seed 1 --seed 1 => --seed: is given more than once
 compare TEXTS --test x => --test: there is no 'x'; there are bootstrap, t, ar
 compare TEXTS --groups short.txt => --groups has 1 labels but there are 60
 compare TEXTS --aggregate macro => --aggregate macro needs strata
-compare TEXTS --over docs.txt --describe => --describe shows a comparison, and --over means of it
 compare TEXTS -m rouge => -m must be one of bleu, chrf
 compare TEXTS -m bleu bleu => -m must name different metrics
 compare TEXTS -m chrf++ -cw 0 => --chrf-word-order 0 contradicts -m chrf++
@@ -474,7 +461,6 @@ compare TEXTS --margin 1 --recovery 0.9 => give either --margin or --recovery, n
 power TEXTS --difference -1 => --difference must be above 0, got -1.0
 compare zero.csv --contrast log-ratio => error: --contrast log-ratio needs scores above 0, and acc of 'Z' is 0
 compare TEXTS --chrf-beta 3 => has no effect without -m chrf
-rank TEXTS --composite borda --adjust holm => --adjustment has no effect
 gate TEXTS --baseline copy --margin 1 => clearly-better: choose with --systems
 gate TEXTS --margin 1 => give --baseline, the system that is in use: its log
 gate scores.csv --margin 1 --baseline '' => give --baseline
@@ -521,7 +507,6 @@ compare scores.csv --groups short.txt => --groups has 1 label but there are
 compare a.csv => compare needs at least 2 systems
 compare scores.csv --metric acuracy => there is only acc; did you mean 'acc'?
 compare scores.csv -m '' => error: -m must be non-empty text
-compare scores.csv --over task => error: --over task is no label of the segments
 estimate scores.csv --method bca --strata document => error: --method 'bca' is that of one
 compare scores.csv --systems C => --systems: there is no 'C'
 power tasks.csv => must choose one of x, y

@@ -22,7 +22,6 @@ PRINTED = [
     f"compare {OLD_NEW} --baseline old -m bleu chrf ter --margin 1 --verbose",
     f"compare {OLD_NEW} --scores comet.csv --missing intersect",
     f"compare {OLD_NEW} --by domains.txt",
-    f"compare {OLD_NEW} --over domains.txt",
     f"compare {OLD_NEW} --groups documents.txt --method simultaneous --contrast log-ratio",
     "compare -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt systems/D.txt systems/E.txt "
     "systems/F.txt --resamples 99",
@@ -33,7 +32,7 @@ PRINTED = [
     "compare answers.csv --human labels.csv --baseline base --resamples 99",
     "rank -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt -m bleu chrf --resamples 99",
     "rank -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt -m bleu chrf --resamples 99 "
-    "--composite autorank --verbose",
+    "--clusters simultaneous --verbose",
     "rank arena.csv --resamples 99",
     "gate -i new.txt --baseline old.txt -r ref.txt --margin 1 --resamples 99 --verbose",
     "gate logs/ --systems acme/tuned --baseline acme/base --recovery 0.9 --verbose",

@@ -12,7 +12,7 @@ import pytest
 import evalstats as es
 from evalstats.analysis.options import Options
 from evalstats.cli import main
-from evalstats.designs.arenas import arena, bradley_terry
+from evalstats.designs.arenas import arena
 from evalstats.designs.arenas.arena import from_battles
 from evalstats.designs.arenas.battles import BradleyTerry, as_battles
 
@@ -102,49 +102,11 @@ def test_every_resample_is_fitted_as_if_it_were_the_sample():
             assert one.replicates[b] == pytest.approx(again[one.system], abs=1e-7)
 
 
-def with_ties(table):
-    """Return the strengths of battles whose ties have Davidson's parameter."""
-    wins = np.zeros((1, len(table.systems), len(table.systems)))
-    for (a, b), points in zip(table.pairs, table.points, strict=True):
-        wins[0, a, b] += points / 2
-        wins[0, b, a] += 1 - points / 2
-    return bradley_terry.fit(wins, np.array([float(np.sum(table.points == 1))]))
-
-
-def test_davidson_s_likelihood_is_largest_at_its_strengths():
-    """Log likelihoods of a dozen neighbours, written out from Davidson's formula, are smaller."""
-    table, _ = as_battles(fixed())
-    n, size = len(table.points), len(table.systems)
-    found = with_ties(table)
-
-    def likelihood(theta, log_nu):
-        odds, nu = np.exp(theta), np.exp(log_nu)
-        first, second = odds[table.pairs[:, 0]], odds[table.pairs[:, 1]]
-        tie = nu * np.sqrt(first * second)
-        of = np.choose(table.points, [second, tie, first])
-        return float(np.sum(np.log(of / (first + second + tie))))
-
-    theta, log_nu = found.strengths[0], found.ties[0]
-    largest = likelihood(theta, log_nu)
-    rng = np.random.default_rng(1)
-    for _ in range(12):
-        step = 1e-3 * rng.normal(size=size + 1)
-        assert likelihood(theta + step[:-1], log_nu + step[-1]) < largest
-    # The slope of the likelihood is 0 in every direction.
-    for step in np.eye(size + 1) * 1e-4:
-        up = likelihood(theta + step[:-1], log_nu + step[-1])
-        down = likelihood(theta - step[:-1], log_nu - step[-1])
-        assert abs(up - down) / 2e-4 < 1e-6 * n
-    davidson = es.arena(fixed(), ties="davidson", **fast)
-    assert [e.score for e in davidson.estimates] == pytest.approx(theta.tolist(), abs=1e-9)
-
-
-@pytest.mark.parametrize("ties", ["half", "davidson"])
-def test_standard_errors_are_the_sandwich_of_groups(ties):
+def test_standard_errors_are_the_sandwich_of_groups():
     """With numerical derivatives of the log likelihood of each battle, summed within prompts."""
     rows = fixed()
     prompts = np.arange(len(rows)) // 5
-    result = es.arena(rows, groups=prompts, ties=ties, method="t", test="t")
+    result = es.arena(rows, groups=prompts, method="t", test="t")
     table, _ = as_battles(rows)
     numbers = [table.systems.index(e.system) for e in result.estimates]
     theta = np.zeros(len(numbers))
@@ -152,14 +114,9 @@ def test_standard_errors_are_the_sandwich_of_groups(ties):
 
     def logs(at):
         first, second = at[table.pairs[:, 0]], at[table.pairs[:, 1]]
-        if ties == "half":
-            score = table.points / 2
-            return score * (first - second) - np.log1p(np.exp(first - second))
-        every = np.log(np.exp(first) + np.exp(second) + np.exp((first + second) / 2 + at[-1]))
-        tie = (first + second) / 2 + at[-1]
-        return np.choose(table.points, [second, tie, first]) - every
+        return table.points / 2 * (first - second) - np.log1p(np.exp(first - second))
 
-    at = theta if ties == "half" else np.append(theta, with_ties(table).ties[0])
+    at = theta
     h = 1e-4
     steps = np.eye(len(at)) * h
     slopes = np.stack([(logs(at + s) - logs(at - s)) / (2 * h) for s in steps])
@@ -273,8 +230,6 @@ def test_of_ties_alone_nothing_is_claimed():
         assert [d.margin_test for d in result] == [None] * 3
         assert result.to_text().count("identical  not shown") == 3
         assert any("Nothing varies, so intervals have no length" in x for x in result.notes)
-    with pytest.raises(es.InputError, match=r"^battles have no finite str.*all are ties.*half"):
-        es.arena(rows, ties="davidson")
     # One that is won is enough.
     some = es.arena([*rows, ("x", "y", "a"), ("y", "x", "a")], margin=0.1, **fast)
     assert all(d.margin_test is not None and d.high > d.low for d in some)
@@ -331,7 +286,6 @@ def test_what_are_no_battles_is_refused(battles, message):
         ({"method": "bca"}, "method 'bca' is not for strengths"),
         ({"test": "ar"}, "test 'ar' is not for strengths"),
         ({"scale": "points"}, "scale must be one of log-odds, elo"),
-        ({"ties": "third"}, "ties must be one of half, davidson"),
         ({"groups": "prompt"}, "groups='prompt' is no label of the battles; they have no labels"),
         ({"groups": [1, 2]}, "groups must have one label a battle, got 2 for 300"),
         ({"baseline": "m9"}, "baseline: there is no 'm9'; there are"),
@@ -411,14 +365,13 @@ def test_options_of_items_are_refused_of_battles(path, tmp_path, capsys, argumen
 
 
 @pytest.mark.parametrize("command", ["rank", "compare", "estimate"])
-def test_the_command_line_has_scales_and_ties(path, tmp_path, capsys, command):
+def test_the_command_line_has_scales(path, tmp_path, capsys, command):
     """The scores that it writes are those of `arena`, and of two systems there are strengths."""
     call = [command, path, "--resamples", "199", "-o", str(tmp_path / "found.json")]
-    asked = {"scale": "elo", "ties": "davidson"}
     for rows, systems in ((fixed(), None), (only(fixed(), "m0", "m2"), ["m0", "m2"])):
-        expected = es.arena(rows, **asked, **fast)
+        expected = es.arena(rows, scale="elo", **fast)
         chosen = [] if systems is None else ["--systems", *systems]
-        assert main([*call, *chosen, "--scale", "elo", "--ties", "davidson"]) == 0
+        assert main([*call, *chosen, "--scale", "elo"]) == 0
         written = json.loads((tmp_path / "found.json").read_text())
         found = written["systems" if command == "rank" else "estimates"]
         (tmp_path / "found.json").unlink()
@@ -431,7 +384,7 @@ def only(rows, *systems):
     return [row for row in rows if set(row[:2]) == set(systems)]
 
 
-def test_scales_and_ties_are_refused_where_there_are_no_battles(tmp_path, capsys):
+def test_scales_are_refused_where_there_are_no_battles(tmp_path, capsys):
     (tmp_path / "scores.csv").write_text("system,segment,accuracy\nA,1,1\nA,2,0\nB,1,1\nB,2,1\n")
     (tmp_path / "a.txt").write_text("one\ntwo\n")
     table, text, saved = (str(tmp_path / name) for name in ("scores.csv", "a.txt", "a.npz"))
@@ -563,46 +516,6 @@ def shown_first(seed, n=900, share=0.8, bias=0.4):
     return [(f"m{i}", f"m{j}", w) for i, j, w in zip(a.tolist(), b.tolist(), won, strict=True)]
 
 
-def test_what_being_shown_first_adds_is_fitted_with_the_strengths():
-    """Against a logistic regression by BFGS, and its sandwich variance written out."""
-    from scipy.optimize import minimize
-
-    rows = shown_first(1, n=300)
-    result = es.arena(rows, position=True)
-    names = [f"m{i}" for i in range(6)]
-    x = np.zeros((len(rows), 7))
-    for row, (a, b, _) in zip(x, rows, strict=True):
-        row[[names.index(a), names.index(b), 6]] = 1, -1, 1
-    y = np.array([w == "a" for *_, w in rows], dtype=float)
-
-    def loss(at):
-        return float(np.sum(np.log1p(np.exp(x @ at)) - y * (x @ at)) + np.sum(at[:6]) ** 2)
-
-    at = minimize(loss, np.zeros(7), tol=1e-10).x
-    assert scores(result) == pytest.approx(dict(zip(names, at[:6], strict=True)), abs=1e-5)
-    p = 1 / (1 + np.exp(-x @ at))
-    level = np.append(np.ones(6), 0.0)
-    inverse = np.linalg.inv(x.T @ (x * (p * (1 - p))[:, None]) + np.outer(level, level))
-    moves = (x * (y - p)[:, None]) @ inverse
-    error = np.sqrt(np.sum(moves**2, axis=0) * 300 / 299)
-    errors = {e.system: e.standard_error for e in result.estimates}
-    assert errors == pytest.approx(dict(zip(names, error[:6], strict=True)), rel=1e-4)
-    low, high = at[6] - 1.968 * error[6], at[6] + 1.968 * error[6]
-    note = f"Being shown first adds {at[6]:.2f} [{low:.2f}, {high:.2f}] to the log odds"
-    assert any(one.startswith(note) for one in result.notes)
-    assert (result.test, result.adjustment) == ("t", "holm")
-    assert "position:yes" in result.signatures[0]
-
-
-def test_a_system_that_is_shown_first_gains_nothing_by_it():
-    """100 trials of equal systems: 5 are expected to have a false claim, and without a term 26.
-
-    At most 13 have one, which a true rate of .05 exceeds with probability .0005.
-    """
-    results = [es.arena(shown_first(seed), position=True) for seed in range(100)]
-    assert sum(any(map(result.significant, result)) for result in results) <= 13
-
-
 def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, capsys):
     rows = shown_first(1)
     groups = [i // 3 for i in range(900)]
@@ -618,8 +531,9 @@ def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, cap
     ]
     path.write_text("\n".join(["model_a,model_b,winner,prompt", *lines, ""]))
     assert note in " ".join(es.compare_logs(path, groups="prompt", **fast).notes)
-    assert main(["rank", str(path), "--position", "--verbose"]) == 0
-    assert "Being shown first adds 0." in capsys.readouterr().out
+    assert main(["rank", str(path), "--verbose"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "of the battles; show each pair in both orders equally often." in out
     pair = [row for row in rows if set(row[:2]) <= {"m0", "m1"}]
     assert any(x.startswith("Shown first, systems won") for x in es.wins(pair, **fast).notes)
     # Both games of a judge are one battle, and one order of all pairs says nothing.
@@ -631,10 +545,6 @@ def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, cap
     turned = [(*sorted(row[:2]), max(row[:2]) if row[2] == "a" else min(row[:2])) for row in rows]
     for result in (es.compare_logs(tmp_path / "judge.jsonl", **fast), es.arena(turned, **fast)):
         assert not any("hown first" in note for note in result.notes)
-    with pytest.raises(es.InputError, match="position needs battles of two systems in both orders"):
-        es.arena(turned, position=True)
-    with pytest.raises(es.InputError, match="position is for ties that are half a win of each"):
-        es.arena(rows, position=True, ties="davidson")
 
 
 def test_a_note_says_what_the_other_label_makes_of_the_errors(tmp_path, capsys):

@@ -10,6 +10,7 @@ import pytest
 
 import evalstats as es
 from evalstats.data import load_sample
+from evalstats.metrics.ratios import MeanOfRuns
 
 SAMPLE = load_sample()
 #: A few groups of one segment, and others of more; strata of several sizes, of whole groups.
@@ -235,8 +236,6 @@ def test_what_moments_do_not_know_is_said():
             es.compare(moments, **options)
     with pytest.raises(es.InputError, match=r"influence needs .* a Moments keeps sums and"):
         es.compare(replace_systems(moments, 2)).influence()
-    with pytest.raises(es.InputError, match="a composite needs resampled scores, and of moments"):
-        es.compare(moments).ranking(composite="borda")
     with pytest.raises(es.InputError, match="needs strata"):
         es.compare(moments, aggregate="macro")
     # Without counts of what differs all units are, and the results say so.
@@ -310,7 +309,7 @@ def test_equal_and_constant_systems_have_nothing_to_hide(other):
         ({"strata": ["a", "b"]}, r"n must have shape \(2,\)"),
         ({"unit": "document"}, "unit must be one of"),
         ({"sizes": [2, 2]}, "sizes at least n"),
-        ({"metric": es.MeanOfRuns(es.Ratio("share"), 2)}, "of several runs moments say too little"),
+        ({"metric": MeanOfRuns(es.Ratio("share"), 2)}, "of several runs moments say too little"),
         ({"systems": ["A", "A"]}, "system names must differ"),
     ],
 )

@@ -5,6 +5,8 @@ import pytest
 from scipy import stats
 
 import evalstats as es
+from evalstats.designs.runs import extract_runs
+from evalstats.metrics.ratios import MeanOfRuns
 from tests.conftest import first
 
 MARKS = es.Mean("marks")
@@ -31,8 +33,8 @@ def test_score_is_the_mean_of_the_runs(sample):
     assert found.metric == "BLEU"
     assert "runs:3" in found.signature
     assert found.replicates.size == 0
-    table = es.extract_runs({"A": outputs}, sample.references, "bleu")
-    assert table.metric == es.MeanOfRuns(es.BLEU(), 3)
+    table = extract_runs({"A": outputs}, sample.references, "bleu")
+    assert table.metric == MeanOfRuns(es.BLEU(), 3)
     direct = es.BLEU().statistics(outputs[0], sample.references)
     assert np.array_equal(table.values[0, :, : direct.shape[1]], direct)
     again = es.estimate(table)
@@ -117,10 +119,10 @@ def test_bad_runs(first, second, options, message):
     ("call", "message"),
     [
         (lambda: es.estimate([["a cat"], ["a dog"]], ["a cat", "a dog"]), "list of one output"),
-        (lambda: es.MeanOfRuns(es.MeanOfRuns(MARKS, 2), 2), "metric must be that of one run"),
-        (lambda: es.MeanOfRuns(MARKS, 1), "n_runs must be at least 2"),
-        (lambda: es.MeanOfRuns(MARKS, 2).statistics([[1, 0]]), "must have 2 runs, got 1"),
-        (lambda: es.MeanOfRuns(MARKS, 2).statistics([[1, 0], [1]]), "segments, got 2, 1"),
+        (lambda: MeanOfRuns(MeanOfRuns(MARKS, 2), 2), "metric must be that of one run"),
+        (lambda: MeanOfRuns(MARKS, 1), "n_runs must be at least 2"),
+        (lambda: MeanOfRuns(MARKS, 2).statistics([[1, 0]]), "must have 2 runs, got 1"),
+        (lambda: MeanOfRuns(MARKS, 2).statistics([[1, 0], [1]]), "segments, got 2, 1"),
     ],
 )
 def test_bad_metrics_of_runs(call, message):

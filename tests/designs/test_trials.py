@@ -1,4 +1,4 @@
-"""pass^k, pass@k, flip rate and ICC: against published numbers, enumeration and one-way ANOVA."""
+"""pass^k, pass@k and flip rate: against published numbers and enumeration."""
 
 import re
 from itertools import combinations
@@ -9,6 +9,7 @@ from scipy import stats
 
 import evalstats as es
 from evalstats import cli
+from evalstats.designs.runs import extract_runs
 from evalstats.designs.trials.repeats import Repeats
 from evalstats.inference import student
 from tests.conftest import first
@@ -16,7 +17,7 @@ from tests.helpers import score_of
 
 #: 4 trials of each of 50 tasks: historical_trajectories/gpt-4o-airline.json of
 #: https://github.com/sierra-research/tau-bench. What is published of them: its README (pass^k) and
-#: its issue 57 (tasks that flip, ICC).
+#: its issue 57 (tasks that flip).
 AIRLINE = """
 0000 0100 0010 0000 0000 0100 1000 0010 0000 0000 0000 1000 1111 0110 0000 0011 0001 0001 1111 0000
 1111 0111 0000 0000 1111 0000 1010 0110 0000 1000 0101 1001 0000 0000 1101 1111 1111 0111 1111 1000
@@ -24,7 +25,7 @@ AIRLINE = """
 """
 TRIALS = [list(map(int, task)) for task in AIRLINE.split()]
 POWERS = [es.PassAll(k) for k in range(1, 5)]
-METRICS = [*POWERS, *map(es.PassAny, (1, 3)), es.FlipRate(), es.ICC()]
+METRICS = [*POWERS, *map(es.PassAny, (1, 3)), es.FlipRate()]
 
 
 def uneven(seed, n=30, least=3):
@@ -36,14 +37,14 @@ def uneven(seed, n=30, least=3):
 def test_published_numbers_of_tau_bench():
     published = {
         "pass^1": 0.420, "pass^2": 0.273, "pass^3": 0.220, "pass^4": 0.200,
-        "flips": 0.52, "ICC": 0.405,
+        "flips": 0.52,
     }  # fmt: skip
-    metrics = [*POWERS, es.FlipRate(), es.ICC()]
+    metrics = [*POWERS, es.FlipRate()]
     found = es.estimate({"gpt-4o": TRIALS}, metrics=metrics, n_resamples=999)
     for one in found:
         assert round(one.score, 3) == published[one.metric]
         assert one.low < one.score < one.high
-    assert len(found) == 6
+    assert len(found) == 5
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -66,16 +67,6 @@ def test_flips_of_all_trials_are_the_items_with_both_answers():
     assert score_of(es.FlipRate(4), TRIALS) == pytest.approx(score_of(es.FlipRate(), TRIALS))
 
 
-def test_icc_is_that_of_one_way_analysis_of_variance():
-    for trials in (TRIALS, uneven(2)):
-        f = stats.f_oneway(*trials).statistic
-        sizes = np.array([len(one) for one in trials], float)
-        k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (len(sizes) - 1)
-        assert score_of(es.ICC(), trials) == pytest.approx((f - 1) / (f + k - 1), abs=1e-12)
-    assert score_of(es.ICC(), [[1, 1, 1]] * 7) == score_of(es.ICC(), [[0, 0]] * 7) == 0
-    assert score_of(es.ICC(), [[1, 1, 1], [0, 0, 0]]) == 1
-
-
 @pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
 def test_gradients_are_those_of_differences_and_arrays_are_lists(metric):
     array = np.array(TRIALS)
@@ -88,32 +79,12 @@ def test_gradients_are_those_of_differences_and_arrays_are_lists(metric):
     assert error == pytest.approx(es.estimate(TRIALS, metric=metric, method="t").standard_error)
 
 
-def test_the_beta_binomial_interval_is_that_of_scipys_likelihood():
-    """Of two unlike numbers of trials; a posterior on a plain grid of 400 x 400."""
-    from scipy.stats import betabinom
-
-    rng = np.random.default_rng(2)
-    numbers = np.repeat([3, 6], 15)
-    right = rng.binomial(numbers, rng.beta(1, 0.5, 30))
-    rows = [[1] * c + [0] * (n - c) for n, c in zip(numbers.tolist(), right.tolist(), strict=True)]
-    found = es.estimate(rows, metric=es.ICC(), n_resamples=199, confidence_level=0.9)
-    grid = (np.arange(400) + 0.5) / 400
-    mean, size = grid[:, None], 1 / grid[None, :] - 1
-    logs = sum(
-        betabinom.logpmf(c, n, mean * size, (1 - mean) * size)
-        for n, c in zip(numbers.tolist(), right.tolist(), strict=True)
-    )
-    below = np.cumsum(np.exp(logs - logs.max()).sum(axis=0))
-    expected = np.interp([0.05, 0.95], below / below[-1], grid)
-    assert (found.low, found.high) == pytest.approx(expected, abs=0.004)
-
-
 @pytest.mark.parametrize(
     ("metric", "trials", "message"),
     [
         (es.PassAll(3), [[1, 1, 1], [1, 0]], r"hypotheses\[1\] has 2 trials, and pass\^3 needs at"),
         (es.PassAny(2), [[1, 1], [1]], r"hypotheses\[1\] has 1 trial, and pass@2 needs at least 2"),
-        (es.ICC(), [[1, 1], []], r"hypotheses\[1\] has 0 trials, and ICC needs at least 2"),
+        (es.FlipRate(2), [[1, 1], []], r"hypotheses\[1\] has 0 trials, and flips@2 needs at"),
         (es.FlipRate(), [[1], [0]], r"flips needs at least 2"),
         (es.PassAll(1), [[1], [0, 2]], r"hypotheses\[1\]\[1\] must be 0 or 1, got 2; 1 is a right"),
         (es.PassAll(1), [[1], [None]], r"\[1\]\[0\] must be 0 or 1, got None; leave out what was"),
@@ -174,7 +145,6 @@ def log(path, trials, systems=("A",)):
         ("pass@2", es.PassAny(2)),
         ("flips", es.FlipRate()),
         ("flips@2", es.FlipRate(2)),
-        ("icc", es.ICC()),
     ],
 )
 def test_answers_in_logs_are_trials(tmp_path, epochs, metric):
@@ -243,7 +213,7 @@ def test_a_mean_in_a_log_knows_its_answers(tmp_path):
 
 def test_runs_of_a_mean_are_answers_too():
     runs = np.array(TRIALS).T.tolist()
-    table = es.extract_runs({"A": runs, "B": runs}, metric=es.Mean("reward"))
+    table = extract_runs({"A": runs, "B": runs}, metric=es.Mean("reward"))
     np.testing.assert_array_equal(table.answers[1, :, 1], np.sum(TRIALS, axis=1))
     assert np.all(table.answers[..., 0] == 4)
 

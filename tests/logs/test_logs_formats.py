@@ -9,6 +9,7 @@ import pytest
 import evalstats as es
 from evalstats.logs import formats, reading
 from evalstats.logs.formats.format import Format
+from evalstats.metrics.ratios import MeanOfRuns
 from tests import log_files
 from tests.conftest import WMT
 from tests.log_files import (
@@ -61,7 +62,7 @@ def test_trials_of_helm_are_averaged_or_runs(tmp_path):
     (table, _) = es.read_log(path).tables.values()
     assert table.values[0].tolist() == [[0.5, 1], [0, 1], [0.75, 1]]
     log = es.read_log(path, epochs="runs", filter="test")
-    assert the_table(log).metric == es.MeanOfRuns(es.Mean("f1"), 2)
+    assert the_table(log).metric == MeanOfRuns(es.Mean("f1"), 2)
     assert not log.disagreements
 
 

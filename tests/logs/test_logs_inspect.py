@@ -7,6 +7,7 @@ import pytest
 
 import evalstats as es
 from evalstats import cli
+from evalstats.metrics.ratios import MeanOfRuns
 from tests.conftest import WMT
 from tests.log_files import as_eval, inspect_file, the_table, zipped
 from tests.log_files import inspect_log as log
@@ -89,7 +90,7 @@ def test_epochs_may_be_runs_of_the_system(place):
     values = ["C", "I", "C", "C", "C", "I"]
     run = es.read_log(inspect_file(place, log(values, epochs=2, stated=4 / 6)), epochs="runs")
     table = the_table(run)
-    assert table.metric == es.MeanOfRuns(es.Mean("choice"), 2)
+    assert table.metric == MeanOfRuns(es.Mean("choice"), 2)
     assert table.values[0].tolist() == [[1, 1, 1, 1], [0, 1, 1, 1], [1, 1, 0, 1]]
     assert not run.disagreements
     found = es.estimate(table)
@@ -257,7 +258,7 @@ def test_epochs_are_reduced_as_the_log_says(name, place):
     (mean,) = es.estimate_logs(place, filter="mean", n_resamples=99)
     assert mean.score == pytest.approx((2 / 3 + 0 + 2 / 3 + 1 / 3) / 4)
     (table,) = es.read_log(place, filter="mean", epochs="runs").tables.values()
-    assert table.metric == es.MeanOfRuns(es.Mean("choice"), 3)
+    assert table.metric == MeanOfRuns(es.Mean("choice"), 3)
     inspect_file(place, reduced_by((name, 0.123)))
     assert "the log says 0.123, its items give" in es.read_log(place).disagreements[0]
 

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 import evalstats as es
 from evalstats.cli import main
 from evalstats.logs.rows import Key
+from evalstats.metrics.ratios import MeanOfRuns
 from tests import log_files
 from tests.conftest import WMT
 from tests.log_files import direction, text_of
@@ -205,7 +206,7 @@ def test_several_answers_to_a_segment_are_epochs(read):
     (mean,) = read(text_of(rows, header)).tables.values()
     assert mean.values[:, :, 0].tolist() == pytest.approx(scores.mean(axis=1))
     (runs,) = read(text_of(rows, header), epochs="runs").tables.values()
-    assert runs.metric == es.MeanOfRuns(es.Mean("accuracy"), 3)
+    assert runs.metric == MeanOfRuns(es.Mean("accuracy"), 3)
     assert np.array_equal(runs.values[:, :, ::2], scores.transpose(0, 2, 1))
     rows[5][2] = "first"
     with pytest.raises(es.InputError, match=r"line 7: 'epoch' must be .*'first'"):

@@ -10,6 +10,7 @@ import evalstats as es
 from evalstats.designs.raters import RATERS_MEASURES
 from evalstats.metrics.base import Metric
 from evalstats.metrics.confusion import MEASURES, RATES
+from evalstats.metrics.ratios import MeanOfRuns
 from tests import naive
 from tests.conftest import SACREBLEU_METRICS, TEXT_METRICS, metric_id
 
@@ -49,12 +50,10 @@ NUMBERS = [
         for first, second in [(X, Y) if m == "interval-alpha" else (PREDICTED, GOLD)]
     ),
     (es.Agreement(CLASSES, "ordinal-alpha", True), np.stack([PREDICTED, GOLD], axis=1)),
-    (es.RoganGladen(), HIT, LABELLED),
-    (es.RoganGladen(pairs=True), np.stack([HIT, HIT[::-1]], axis=1)),
 ]
 RUNS = [
-    (es.MeanOfRuns(es.RMSE(), 2), [X, P], Y),
-    (es.MeanOfRuns(F1, 2), [PAIRS[:, [0, 1, 1]]] * 2),
+    (MeanOfRuns(es.RMSE(), 2), [X, P], Y),
+    (MeanOfRuns(F1, 2), [PAIRS[:, [0, 1, 1]]] * 2),
 ]
 TABLES = {metric_id(metric): (metric, items) for metric, *items in [*NUMBERS, *RUNS]}
 METRICS = [*TEXT_METRICS, *(metric for metric, _ in TABLES.values())]

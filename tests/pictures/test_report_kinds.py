@@ -51,27 +51,7 @@ def test_where_no_segment_moves_a_difference_there_is_no_part_on_segments():
     assert "Segments" in Markup(document(compared())).texts["h2"]
 
 
-def test_means_over_domains_have_a_finding():
-    domains = np.repeat(["a", "b", "c", "d"], 15)
-    sure = compared().over(domains)
-    (d,) = sure
-    (found,) = sure._findings()
-    assert f"B is better than A by {d.difference:.3f} marks" in found.said
-    assert (
-        f"{d.low:+.3f} to {d.high:+.3f}; in another stratum it would be {d.predicted_low:+.3f}"
-        in found.lines[0]
-    )
-    errors = {"A": np.arange(60.0) % 7, "B": np.arange(60.0)}
-    worse = es.compare(errors, metrics=es.Mean("errors", higher_is_better=False))
-    (found,) = worse.over(np.tile(["a", "b", "c", "d"], 15))._findings()
-    assert (found.said[:23], found.kind) == ("B is worse than A by 26", "worse")
-    (found,) = worse.over(domains)._findings()
-    assert found.said.startswith("No evidence that B differs from A")
-
-
-def test_domains_and_means_over_them_go_into_a_report(folder):
-    page = reported(folder, f"{TEXTS} --over domains.txt")
-    assert "over 2 domains" in page
+def test_domains_go_into_a_report(folder):
     page = reported(folder, f"{TEXTS} --by domains.txt")
     shown = {
         name: re.sub("<.*?>", "", text)

@@ -185,46 +185,6 @@ def test_ranks_are_scipys():
     np.testing.assert_array_equal(r.ranks(marks), stats.rankdata(-marks, axis=-1))
 
 
-def test_composites_by_hand():
-    scores = np.array([[30.0, 5.0], [40.0, 7.0], [20.0, 5.0]])
-    found = r.borda(scores, np.array([True, False]))
-    assert found.tolist() == [(2 + 1.5) / 2, (1 + 3) / 2, (3 + 1.5) / 2]
-    # Ranks 1 1 3 and 2 2 1 and 3 3 2: means, not medians.
-    three = np.array([[3.0, 3.0, 1.0], [2.0, 2.0, 3.0], [1.0, 1.0, 2.0]])
-    assert r.borda(three, np.array([True] * 3)).tolist() == [5 / 3, 5 / 3, 8 / 3]
-    assert r.autorank(np.ones((4, 2)), np.array([True, True])).tolist() == [1, 1, 1, 1]
-
-
-def test_autorank_is_scaled_by_the_quartile_towards_the_worst():
-    scores = np.array([[10.0, 1.0], [20.0, 7.0], [25.0, 4.0], [40.0, 3.0], [0.0, 2.0]])
-    # Less their medians 20 and 3, over 40 - 10 and 7 - 2.
-    mean = ((scores - [20, 3]) / [30, 5]).mean(axis=1)
-    expected = 1 + 4 * (mean.max() - mean) / (mean.max() - mean.min())
-    assert r.autorank(scores, np.array([True, True])) == pytest.approx(expected)
-
-
-def test_autorank_of_wmt25_is_the_organisers():
-    """All 37 systems of en-ar_EG to the 0.05 that the organisers' rounding allows."""
-    folder = WMT / "wmt25" / "en-ar_EG"
-    if not folder.is_dir():
-        pytest.skip("needs ../shared/data")
-    sums = defaultdict(list)
-    with open(folder / "scores.tsv", encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        metrics = rows.fieldnames[4:]
-        for row in rows:
-            sums[row["system"]].append([float(row[m] or "nan") for m in metrics])
-    names = sorted(sums)
-    means = np.array([np.nanmean(sums[name], axis=0) for name in names])
-    found = dict(zip(names, r.autorank(means, np.ones(len(metrics), bool)), strict=True))
-    with open(folder / "published-autorank.tsv", encoding="utf-8", newline="") as file:
-        published = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    assert len(published) == len(names) == 37
-    for row in published:
-        (name,) = [n for n in names if _plain(row["system"]) == n]
-        assert found[name] == pytest.approx(float(row["AutoRank"]), abs=0.05)
-
-
 def _plain(name):
     names = {"Shy-hunyuan-MT": "Shy", "CommandA-WMT": "CommandA-MT"}
     return names.get(name, name.removesuffix("[M]").removesuffix("-pre."))
@@ -290,55 +250,6 @@ def test_systems_a_point_apart_have_their_own_ranks(options):
         assert (x.cluster, x.tier) == (place, "abcde"[place - 1])
 
 
-def test_a_composite_is_ranked_by_its_own_replicates():
-    values = leaderboard()
-    other = {name: 2 * x + 1 for name, x in values.items()}
-    tables = [es.extract(values, metric=MEAN), es.extract(other, metric=es.Mean("doubled"))]
-    result = es.compare(tables)
-
-    def total(scores):
-        return scores.sum(axis=-1)
-
-    single, both = result.ranking("marks"), result.ranking(composite=total)
-    assert both.metric == "total"
-    # Both metrics say the same: so does their sum, but for the errors within resamples.
-    for a, b in zip(single, both, strict=True):
-        assert (a.system, a.simultaneous_low) == (b.system, b.simultaneous_low)
-    autorank, borda = (result.ranking(composite=name) for name in ("autorank", "borda"))
-    assert not autorank.higher_is_better
-    assert next(iter(autorank)).score == 1
-    assert [r.score for r in borda] == [1, 2, 3, 4, 5]
-
-
-def test_the_sentence_on_the_first_has_the_places_of_the_table():
-    """Defect: "AutoRank: 1.0000" above a table with 1.00, of a first that few resamples move."""
-    noise = np.random.default_rng(2).normal(size=(3, 60))
-    values = {"a": noise[0] + 0.58, "b": noise[1], "c": noise[2]}
-    ranking = compare(values, n_resamples=9_999).ranking(composite="borda")
-    (finding,), (table,) = ranking._findings(), ranking._tables()
-    assert finding.said.endswith(f": {table.rows[0][2]}")
-
-
-@pytest.mark.parametrize("test", ["bootstrap", "t", "ar"])
-def test_a_composite_says_which_test_and_adjustment_it_has(test):
-    """It has no swaps and always max-T, whatever the metrics have; its two intervals agree.
-
-    Defect: by Holm's method the rank of one system was less sure than those of all.
-    """
-    rng = np.random.default_rng(8)
-    base, noise = rng.normal(size=(2, 60))
-    systems = {f"s{i}": base + 0.03 * rng.normal(size=60) + 0.004 * i for i in range(4)}
-    systems["out"] = base + noise + 0.29
-    result = compare(systems, adjustment="holm", test=test)
-    ranking = result.ranking(composite=lambda scores: scores[..., 0])
-    assert ranking.metric == "composite"
-    test = "t" if test == "t" else "bootstrap"
-    assert ranking.signature.startswith(f"composite of marks|mean|test:{test}|")
-    assert "|adj:max-t|" in ranking.signature
-    for x in ranking:
-        assert x.simultaneous_low <= x.low <= x.high <= x.simultaneous_high
-
-
 @pytest.mark.parametrize(
     ("options", "note"),
     [
@@ -369,13 +280,7 @@ def test_without_resampled_scores_no_probability_is_made_up():
         ({"alternative": "greater"}, {}, "two-sided"),
         ({"adjustment": "none"}, {}, "one of max-t, holm; this comparison has 'none'"),
         ({}, {"metric": "bleu"}, "metric must be one of marks; got 'bleu'"),
-        ({}, {"composite": "sum"}, "composite must be one of autorank, borda; got 'sum'"),
-        ({}, {"composite": np.positive}, r"of \(5, 1\) it made \(5, 1\), 5 systems; take means"),
-        ({}, {"composite": lambda x: x[..., 0] * np.nan}, "5 of 5 that it made are nan"),
-        ({}, {"composite": "borda", "metric": "marks"}, "give metric or composite, not both"),
-        ({"method": "t", "test": "t"}, {"composite": "borda"}, "leave method out"),
         ({}, {"clusters": "wmt22"}, "clusters must be one of simultaneous, wmt, wmt25; got"),
-        ({}, {"composite": "borda", "clusters": "wmt"}, "segments, and a composite has none"),
         ({"paired": False}, {"clusters": "wmt25"}, "each system has its own; give 'wmt'"),
     ],
 )

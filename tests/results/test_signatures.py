@@ -10,7 +10,7 @@ import evalstats as es
 from evalstats.metrics.base import MetricSignature, merged
 from evalstats.results.signatures import Signature, together
 from tests import log_files
-from tests.golden_cases import ACCURACY, GRADE, answers, grades, table, tables, tasks, two
+from tests.golden_cases import GRADE, answers, grades, table, tables, tasks, two
 
 LINES = st.lists(st.sampled_from(["BLEU", "n:4", "ci:t", "seed:1", "x:", "", "sacrebleu:2.4,2.3"]))
 
@@ -50,11 +50,6 @@ def test_records_are_what_their_lines_say(result):
 
 def test_the_settings_of_a_metric_are_no_options_of_a_test():
     own = Named("x").signature
-    both = [table(grades(), Named("x")), table(answers(), ACCURACY)]
-    ranking = es.compare(both, n_resamples=99, test="t", adjustment="holm").ranking(
-        composite="borda"
-    )
-    assert ranking.signature.startswith(f"Borda of x|{own}|test:t|alt:two-sided|adj:max-t|")
     scores = {name: {f"s{i}": x for i, x in enumerate(xs)} for name, xs in two(answers()).items()}
     logs = [log_files.one(rows, name=name, metric=Named("x")) for name, rows in scores.items()]
     (check,) = es.gate(*logs, margin=0.5, n_resamples=99).checks

@@ -6,7 +6,7 @@ A system's strength depends on all wins of all systems, so that scores are drawn
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -42,7 +42,6 @@ from evalstats.analysis.tasks import Task, as_pairs
 from evalstats.checks import also_called, listed, meant
 from evalstats.designs.arenas import bradley_terry
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, Groups, as_battles
-from evalstats.designs.arenas.bradley_terry import Fit
 from evalstats.designs.moments import coordinates
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
@@ -85,8 +84,6 @@ def arena(
     strata: Labels = None,
     baseline: str | None = None,
     scale: Literal["log-odds", "elo"] = "log-odds",
-    ties: Literal["half", "davidson"] = "half",
-    position: bool = False,
     test: Test = "bootstrap",
     method: Method = "bootstrap",
     alternative: Alternative = "two-sided",
@@ -125,13 +122,6 @@ def arena(
         (`Comparison.ranking`) needs all pairs.
     scale : {"log-odds", "elo"}
         Natural logarithms of odds with a mean of 0, or 1000 + 400/log(10) times these.
-    ties : {"half", "davidson"}
-        A tie is half a win of each; or it has a probability of its own, which is larger the more
-        alike two systems are (Davidson, 1970).
-    position : bool
-        Whether being shown first may add to the log odds (Davidson and Beaver, 1977): strengths are
-        then those less what it adds, which a note says, and t decides. Without it a note says how
-        often the first of two systems won.
     test, method, alternative, adjustment, confidence_level, contrast
         The test, as in `evalstats.compare`; ``method="bca"`` and ``test="ar"`` are not for
         strengths.
@@ -181,7 +171,7 @@ def arena(
         recovery=recovery,
         contrast=contrast,
     )
-    metric = BradleyTerry(scale, ties, position)
+    metric = BradleyTerry(scale)
     table = linked(replace(_designed(battles, groups, strata), metric=metric))
     if baseline is not None and baseline not in table.systems:
         gone = next((note for note in table.notes if f"{baseline} (" in note), None)
@@ -316,15 +306,18 @@ def from_battles(
         battles=tuple(np.bincount(table.pairs.ravel(), minlength=len(table.systems)).tolist()),
         has_few_values=True,
     )
-    if table.metric.position:
-        strengths = _with_position(table, wins)
-    else:
-        strengths = _Strengths.of(wins, len(table.systems), table.metric.ties == "davidson")
+    sample = _wins_of(np.asarray(wins.sum(axis=1))[None], len(table.systems))
+    (strengths,), _ = bradley_terry.fit(sample)
+    _, (information,) = bradley_terry.slope(sample, strengths[None])
+    inverse = bradley_terry.solved(information, np.eye(len(information)))
     notes = (*table.notes, *position_notes(table, units, options), *table.tie_notes)
     replicates = np.empty((0, len(table.systems)))
-    if options.n_drawn and len(units.sides) == 1 and not table.metric.position:
+    if options.n_drawn and len(units.sides) == 1:
         drawn = over_batches(
-            strengths, rows_of(units, options.seed), options.n_resamples, options.executor
+            partial(_strengths_in, wins=wins, strengths=strengths, inverse=inverse),
+            rows_of(units, options.seed),
+            options.n_resamples,
+            options.executor,
         )
         replicates, n_unbounded = drawn[:, :-1], int(np.sum(drawn[:, -1]))
         if n_unbounded:
@@ -347,23 +340,12 @@ def from_battles(
         counts = np.bincount(once // units.n, minlength=len(table.systems))
         differing = np.minimum(counts[:, None], counts)
     slopes = _slopes(table, units.of_segments, units.n, strengths)
-    influence, known = _influence(slopes, strengths.inverse[:, : len(table.systems)], units)
-    if table.metric.position:
-        low, high = student.interval(
-            strengths.fit.position,
-            *units.spread(slopes @ strengths.inverse[:, -1])[::2],
-            options.alpha,
-        )
-        notes += (
-            f"Being shown first adds {strengths.fit.position:.2f} [{low:.2f}, {high:.2f}] to the "
-            f"log odds (Davidson and Beaver, 1977); the strengths are without it. t tests are "
-            f"used.",
-        )
-    notes = (*_label_notes(table, units, strengths), *notes)
+    influence, known = _influence(slopes, inverse, units)
+    notes = (*_label_notes(table, units, strengths, inverse), *notes)
     return [
         Drawn(
             replace(scored, units=known),
-            mean + scale * strengths.fit.strengths,
+            mean + scale * strengths,
             frozen(mean + scale * replicates),
             influence=scale * influence,
             differing=differing,
@@ -372,50 +354,30 @@ def from_battles(
     ]
 
 
-def _with_position(table: BattleTable, wins: csr_array) -> _Strengths:
-    """Return the strengths of the sample where being shown first adds to the log odds."""
-    if not table.has_both_orders:
-        raise InputError(
-            "needs battles of two systems in both orders: who was shown first says nothing here; "
-            "leave it out",
-            argument="position",
-        )
-    points, battles = np.zeros((2, len(table.systems), len(table.systems)))
-    np.add.at(points, tuple(table.pairs.T), table.points / 2)
-    np.add.at(battles, tuple(table.pairs.T), 1.0)
-    fit, inverse = bradley_terry.fit_position(points, battles)
-    if not fit.is_finite:
-        raise InputError(
-            "has no finite term: whoever was shown first won, or lost, all; leave it out",
-            argument="position",
-        )
-    return _Strengths(wins, len(table.systems), fit, inverse, has_ties=False)
-
-
 def position_notes(table: BattleTable, units: Units, options: Options) -> tuple[str, ...]:
     """Say how often the system that was shown first won, where some pair was shown in both orders.
 
     The interval is that of t, of the units that are drawn.
     """
-    if not table.has_both_orders or table.metric.position:
+    if not table.has_both_orders:
         return ()
     n, share = len(table.points), float(np.mean(table.points)) / 2
     moves = (table.points / 2 - share) / n
     error, _, degrees = grouped(units, moves)
     low, high = student.interval(share, error, degrees, options.alpha)
-    more = ""
-    if not low <= 0.5 <= high:
-        more = "; with `position` the strengths are without what that adds"
+    more = "" if low <= 0.5 <= high else "; show each pair in both orders equally often"
     return (f"Shown first, systems won {share:.3f} [{low:.3f}, {high:.3f}] of the battles{more}.",)
 
 
-def _label_notes(table: BattleTable, units: Units, strengths: _Strengths) -> tuple[str, ...]:
+def _label_notes(
+    table: BattleTable, units: Units, strengths: Floats, inverse: Floats
+) -> tuple[str, ...]:
     """Say how much larger errors are where both prompts and voters are drawn, and one is not."""
     names, n, size = table.both_labels, len(table.points), len(table.systems)
     if not names or isinstance(table.groups, Mapping) or n * size > _MOST_INFLUENCE:
         return ()
     both = as_units(n, {name: table.labels[name] for name in names}, None)
-    influence = (_slopes(table, np.arange(n), n, strengths) @ strengths.inverse[:, :size]).T
+    influence = (_slopes(table, np.arange(n), n, strengths) @ inverse).T
     times = span((errors_of(both, influence) / errors_of(units, influence)).tolist(), ".2f")
     first, second = map(str, names)
     return (
@@ -470,89 +432,49 @@ def _labels(table: BattleTable, given: Iterable[Hashable], argument: str) -> lis
 MAKER = Maker(BattleTable, "who won", from_battles, decide, design=design)
 
 
-@dataclass(frozen=True, eq=False)
-class _Strengths:
-    """What is made of rows of weights `(R, N)`: strengths, and whether they are finite.
+def _strengths_in(
+    rows: NDArray[Any], wins: csr_array, strengths: Floats, inverse: Floats
+) -> Floats:
+    """Return the strengths in resamples, `(R, N) -> (R, S + 1)`.
 
-    The result is `(R, S + 1)`; its last column is 1 where a resample has no finite strengths, and
-    one step from those of the sample stands in their place.
+    The last column is 1 where a resample has no finite strengths, and one step from those of the
+    sample `(S,)`, by its inverse information `(S, S)`, stands in their place.
     """
-
-    wins: csr_array
-    size: int
-    fit: Fit  # of the sample
-    inverse: Floats  # of its information
-    has_ties: bool  # whether ties have a parameter
-
-    @classmethod
-    def of(cls, wins: csr_array, size: int, has_ties: bool) -> _Strengths:
-        """Return the strengths of the sample, which must be finite."""
-        totals, ties = _wins_and_ties(wins.sum(axis=1)[None], size, has_ties)
-        if has_ties and not np.any(ties):
-            totals, ties, has_ties = totals, None, False
-        fitted = bradley_terry.fit(totals, ties)
-        if not np.all(fitted.is_finite):
-            raise InputError(
-                "have no finite strengths: all are ties, and nothing bounds how likely a tie is; ",
-                "give ",
-                Argument("ties", "half"),
-                argument="battles",
-            )
-        (information,) = bradley_terry.slope(totals, ties, fitted).information
-        inverse = bradley_terry.solved(information, np.eye(len(information)))
-        one = Fit(fitted.strengths[0], fitted.ties[0], fitted.is_finite[0])
-        return cls(wins, size, one, inverse, has_ties)
-
-    def __call__(self, rows: NDArray[Any]) -> Floats:
-        # Counts are whole, and far below 2^31.
-        step = max(1, _MOST_WEIGHTS // rows.shape[1])
-        parts = [rows[i : i + step].T for i in range(0, len(rows), step)]
-        drawn = (np.ascontiguousarray(part, dtype=np.int32) for part in parts)
-        totals = np.concatenate([(self.wins @ part).T for part in drawn])
-        step = max(1, _TOGETHER // self.size**2)
-        found = []
-        for i in range(0, len(totals), step):
-            wins, ties = _wins_and_ties(totals[i : i + step], self.size, self.has_ties)
-            fitted = bradley_terry.fit(wins, ties, self.fit)
-            strengths, gone = fitted.strengths, ~fitted.is_finite
-            if np.any(gone):
-                others = None if ties is None else ties[gone]
-                strengths[gone] = bradley_terry.one_step(wins[gone], others, self.fit, self.inverse)
-            found.append(np.column_stack([strengths, gone]))
-        return np.concatenate(found)
+    # Counts are whole, and far below 2^31.
+    step = max(1, _MOST_WEIGHTS // rows.shape[1])
+    parts = [rows[i : i + step].T for i in range(0, len(rows), step)]
+    weights = (np.ascontiguousarray(part, dtype=np.int32) for part in parts)
+    totals = np.concatenate([(wins @ part).T for part in weights])
+    step = max(1, _TOGETHER // len(strengths) ** 2)
+    blocks = []
+    for i in range(0, len(totals), step):
+        in_block = _wins_of(totals[i : i + step], len(strengths))
+        fitted, is_finite = bradley_terry.fit(in_block, strengths)
+        if np.any(gone := ~is_finite):
+            fitted[gone] = bradley_terry.one_step(in_block[gone], strengths, inverse)
+        blocks.append(np.column_stack([fitted, gone]))
+    return np.concatenate(blocks)
 
 
-def _wins_and_ties(
-    totals: NDArray[np.integer[Any]], size: int, has_ties: bool
-) -> tuple[Floats, Floats | None]:
-    """Return wins `(R, S, S)` and ties `(R,)` of totals `(R, S² + 1)`, which are doubled."""
-    wins = totals[:, :-1].reshape(-1, size, size) / 2
-    return wins, totals[:, -1].astype(np.float64) if has_ties else None
+def _wins_of(totals: NDArray[np.integer[Any]], size: int) -> Floats:
+    """Return wins of totals, which are doubled, `(R, S²) -> (R, S, S)`."""
+    return np.asarray(totals.reshape(-1, size, size) / 2)
 
 
 def _slopes(
-    table: BattleTable, unit_of: NDArray[np.intp], n_units: int, strengths: _Strengths
+    table: BattleTable, unit_of: NDArray[np.intp], n_units: int, strengths: Floats
 ) -> csr_array:
-    """Return what each unit adds to the derivatives, Σx(y - p), `(N, p)`, most of it empty.
+    """Return what each unit adds to the gradient, Σx(y - p), `(N, S)`, most of it empty.
 
     `unit_of` has the unit of each battle, `(n,)`.
     """
     from scipy.sparse import csr_array
 
-    fit = strengths.fit
-    ties = fit.ties if strengths.has_ties else None
-    score, tie = bradley_terry.expected(fit.strengths, ties, fit.position)
     first, second = table.pairs.T
-    missed = table.points / 2 - score[first, second]
-    columns, values = [first, second], [missed, -missed]
-    if table.metric.position:
-        columns.append(np.full(len(first), len(table.systems)))
-        values.append(missed)
-    if tie is not None:
-        columns.append(np.full(len(first), len(table.systems)))
-        values.append((table.points == 1) - tie[first, second])
-    places = np.concatenate([unit_of] * len(columns)), np.concatenate(columns)
-    return csr_array((np.concatenate(values), places), shape=(n_units, len(strengths.inverse)))
+    missed = table.points / 2 - bradley_terry.expected(strengths)[first, second]
+    places = np.concatenate([unit_of, unit_of]), np.concatenate([first, second])
+    shape = n_units, len(strengths)
+    return csr_array((np.concatenate([missed, -missed]), places), shape=shape)
 
 
 def _influence(slopes: csr_array, inverse: Floats, units: Units) -> tuple[Floats, Units]:

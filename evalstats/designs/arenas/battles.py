@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, flag, label, listed, plain, shown
-from evalstats.errors import Argument, InputError, InputTypeError
+from evalstats.checks import choice, label, listed, plain, shown
+from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import signature_of
 from evalstats.text.references import columns_of, listed_texts
 
@@ -44,31 +44,21 @@ VOTERS = ("judge", "voter", "voterid", "user", "userid", "evaluator", "rater", "
 _LEAST_VOTERS = 10
 #: No side, and no system.
 _UNKNOWN = -1
-SCALES, TIES = ("log-odds", "elo"), ("half", "davidson")
+SCALES = ("log-odds", "elo")
 
 
 @dataclass(frozen=True)
 class BradleyTerry:
-    """What strengths are: on which scale, and what a tie is.
+    """On which scale strengths are; a tie is half a win of each.
 
-    On the scale "log-odds" their mean is 0; "elo" is 1000 + 400/log(10) times that. With `position`
-    being shown first adds to the log odds (Davidson and Beaver, 1977).
+    On the scale "log-odds" their mean is 0; "elo" is 1000 + 400/log(10) times that.
     """
 
     scale: str = "log-odds"
-    ties: str = "half"
-    position: bool = False
     higher_is_better = True
 
     def __post_init__(self) -> None:
         choice(self.scale, SCALES, "scale")
-        choice(self.ties, TIES, "ties")
-        if flag(self.position, "position") and self.ties != "half":
-            raise InputError(
-                "is for ties that are half a win of each; leave out ",
-                Argument("ties", self.ties),
-                argument="position",
-            )
 
     @property
     def name(self) -> str:
@@ -83,8 +73,7 @@ class BradleyTerry:
     @property
     def signature(self) -> str:
         """What identifies the numbers."""
-        position = {"position": True} if self.position else {}
-        return signature_of(scale=self.scale, ties=self.ties, **position)
+        return signature_of(scale=self.scale, ties="half")
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +135,6 @@ class BattleTable:
         if not n:
             return ()
         how = "a tie is half a win for each"
-        if self.metric.ties == "davidson":
-            how = "a tie is an outcome with a probability of its own (Davidson, 1970)"
         if self.has_ties_alone:
             return (
                 f"All {n:,} battles are ties; {how}. Nothing varies, so intervals have no length, "
@@ -161,23 +148,23 @@ class BattleTable:
         return bool(np.all(self.points == 1))
 
     def wins(self, members: NDArray[np.intp] | None) -> csr_array:
-        """Return the wins of each ordered pair in each unit, doubled, and ties, `(S² + 1, N)`.
+        """Return the wins of each ordered pair in each unit, doubled, `(S², N)`.
 
-        Row i·S + j counts twice the wins of i against j and once their ties; the last row counts
-        ties. Most of it is empty. `members` are the numbers of the units, by default one a battle.
+        Row i·S + j counts twice the wins of i against j and once their ties. Most of it is empty.
+        `members` are the numbers of the units, by default one a battle.
         """
         from scipy.sparse import csr_array
 
         n, size = len(self.points), len(self.systems)
         units = np.arange(n) if members is None else members
         first, second = self.pairs.T
-        rows = [first * size + second, second * size + first, np.full(n, size**2)]
-        counts = [self.points, 2 - self.points, self.points == 1]
+        rows = [first * size + second, second * size + first]
+        counts = [self.points, 2 - self.points]
         kept = [c > 0 for c in counts]
         values = np.concatenate([c[k] for c, k in zip(counts, kept, strict=True)])
         at = np.concatenate([r[k] for r, k in zip(rows, kept, strict=True)])
         of = np.concatenate([units[k] for k in kept])
-        shape = size**2 + 1, int(units.max()) + 1
+        shape = size**2, int(units.max()) + 1
         return csr_array((values.astype(np.int32), (at, of)), shape=shape)
 
     def part(self, systems: Sequence[int]) -> BattleTable:

@@ -1,6 +1,6 @@
 """Trials: K answers to each item, right or wrong, and what they say of reliability.
 
-pass^k, pass@k, the flip rate and the intraclass correlation are functions of sums over items.
+pass^k, pass@k and the flip rate are functions of sums over items.
 """
 
 from __future__ import annotations
@@ -315,69 +315,6 @@ class FlipRate(MeanOverItems):
             )
 
 
-@dataclass(frozen=True)
-class ICC(Trials):
-    r"""ICC(1): how alike the trials of an item are (Shrout and Fleiss, 1979).
-
-    .. math:: \frac{\mathrm{MSB} - \mathrm{MSW}}{\mathrm{MSB} + (K_0 - 1)\,\mathrm{MSW}}
-
-    with the mean squares between and within items of a one-way analysis of variance, and
-    :math:`K_0 = (\sum K_i - \sum K_i^2 / \sum K_i) / (N - 1)`, which is K where all items have K
-    trials (Donner, 1986). It is the share of the variance of single answers that is the items':
-    1 where every item is always right or always wrong, 0 where items do not differ (somewhat below
-    by chance), and 0 by convention where all answers are the same. Every item needs 2 trials.
-
-    The interval of a score is that of beta-binomial answers (Skellam, 1948; Crowder, 1978): few
-    wrong answers, or few right ones, say little of how alike trials are. A difference of two has
-    that of all scores.
-
-    Examples
-    --------
-    >>> icc = ICC()
-    >>> rows = icc.statistics([[1, 1, 1], [0, 0, 1], [0, 0, 0]])
-    >>> print(round(float(icc.score(rows.sum(axis=0))), 4))
-    0.6667
-    """
-
-    name: str = ""
-
-    own = ("right_squares", "trial_squares")
-    fewest = 2
-
-    def __post_init__(self) -> None:
-        keep(self, name=label(self.name or "ICC", "name"))
-
-    @property
-    def signature(self) -> str:
-        """Identity: one-way, of single answers."""
-        return signature_of(trials="icc", kind="1")
-
-    def of_items(self, trials: Floats, right: Floats) -> Floats:
-        """Return the squares c²/K and K², `(N, 2)`."""
-        return np.stack([right**2 / trials, trials**2], axis=1)
-
-    def interval(self, statistics: Floats, alpha: float) -> tuple[str, tuple[float, float]]:
-        """Return that of beta-binomial answers, extended to the score where this lies outside."""
-        _, trials, right, *_ = statistics.T
-        low, high = correlation_interval(trials, right, alpha)
-        score = float(self.score(np.sum(statistics, axis=0)))
-        return "beta-binomial", (min(low, score), max(high, score))
-
-    def score(self, totals: ArrayLike) -> Floats:
-        """Return the correlation, `(..., 5) -> (...)`."""
-        sums = np.asarray(totals, dtype=np.float64)
-        items, trials, right, right_squares, trial_squares = np.moveaxis(sums, -1, 0)
-        # Both sides of the fraction times N - 1, which is 0 of one item.
-        within = ratio(right - right_squares, trials - items, 0.0)
-        between = right_squares - ratio(right**2, trials, 0.0)
-        spread = trials - ratio(trial_squares, trials, 0.0)
-        top = between - (items - 1) * within
-        bottom = between + (spread - (items - 1)) * within
-        # What is left where nothing varies is rounding.
-        bottom = np.where(np.abs(bottom) > 1e-12 * np.maximum(trials, 1.0), bottom, 0.0)
-        return ratio(top, bottom, 0.0)
-
-
 def _counts(hypotheses: Any) -> tuple[Floats, Floats]:
     """Return trials and right answers of each item, `(N,)` each, or say what is none."""
     refuse_masked(hypotheses, "hypotheses")
@@ -479,7 +416,6 @@ OF_TRIALS: dict[str, Callable[..., Trials]] = {
     "pass@K": PassAny,
     "flips": FlipRate,
     "flips@K": FlipRate,
-    "icc": ICC,
 }
 #: What `epochs` of a log can be.
 EPOCHS = ("mean", "runs", *(word for word in OF_TRIALS if word != "flips@K"))
@@ -496,30 +432,8 @@ def trials_named(word: object, score: str = "") -> Trials | None:
     for pattern, kind in OF_TRIALS.items():
         match = re.fullmatch(re.escape(pattern).replace("K", r"(\d{1,9})"), word, re.ASCII)
         if match is not None:
-            name = f"{score} {'ICC' if kind is ICC else word}".strip()
-            return kind(*map(int, match.groups()), name=name)
+            return kind(*map(int, match.groups()), name=f"{score} {word}".strip())
     return None
-
-
-def correlation_interval(trials: Floats, right: Floats, alpha: float) -> tuple[float, float]:
-    """Return the interval of confidence 1 - α of the correlation of two trials of an item.
-
-    Of N items with so many trials, and right ones, `(N,)` each. The rates of items have a beta
-    distribution, so that right answers are beta-binomial (Skellam, 1948) with a mean and a
-    correlation (Crowder, 1978); of a uniform prior of both, from 0 to 1, α/2 of the posterior of
-    the correlation lies on either side.
-
-    >>> three = np.full(20, 3.0)
-    >>> low, high = correlation_interval(three, np.repeat([0.0, 3.0], 10), 0.05)
-    >>> print(f"{low:.2f} {high:.2f}")
-    0.79 1.00
-    """
-    _, correlations, density = _posterior(trials, right)
-    below = np.append(0.0, np.cumsum(density.sum(axis=0)))
-    half = (correlations[1] - correlations[0]) / 2
-    edges = np.append(correlations - half, correlations[-1] + half)
-    found = np.interp([alpha / 2, 1 - alpha / 2], below / below[-1], edges)
-    return float(found[0]), float(found[1])
 
 
 def chance_in_trials(trials: Floats, right: Floats, k: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Rankings from the comparison of all pairs, under one metric or a composite of several.
+"""Rankings from the comparison of all pairs under one metric.
 
 Which ranks a system may have, who is tied with whom, how likely each is the first.
 """
@@ -6,22 +6,18 @@ Which ranks a system may have, who is tied with whom, how likely each is the fir
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison, Evaluation
-from evalstats.analysis.drawn import Drawn, Pair, frozen
+from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.estimate import gap_notes, size_notes
-from evalstats.analysis.max_t import adjusted
 from evalstats.analysis.options import Options, option
-from evalstats.analysis.pairs import PairTest
-from evalstats.analysis.scores import Scored
 from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.metrics import Mean
@@ -32,7 +28,7 @@ from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import score_name
 from evalstats.results.marks import Forest, Mark
 from evalstats.results.notes import close_calls, floor_notes, unpaired_notes
-from evalstats.results.records import Difference, Record, by_metric, counted, distinct, listed
+from evalstats.results.records import Difference, Record, by_metric, counted, listed
 from evalstats.results.signatures import system_name
 from evalstats.results.tabular import Column, Table, table_of
 
@@ -41,21 +37,14 @@ if TYPE_CHECKING:
 
 
 Floats = NDArray[np.float64]
-#: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`; or its name.
-Joint = Callable[[Floats], Floats]
-Composite = Literal["autorank", "borda"] | Joint
 Clusters = Literal["simultaneous", "wmt", "wmt25"]
 
-#: Composites of which less is better, by name.
-COMPOSITES = {"autorank": ("AutoRank", ranks.autorank), "borda": ("Borda", ranks.borda)}
 #: Which tests decide of clusters, and what WMT's are: the test, and the level of one pair.
 CLUSTERS = get_args(Clusters)
 _OF_WMT = {
     "wmt": ("rank-sum", "0.05", "as for direct assessments in WMT22"),
     "wmt25": ("signed-rank", "0.025", "as for MQM in WMT25"),
 }
-#: What Python calls a function without a name.
-_UNNAMED = "<lambda>"
 #: These adjust p-values so that the probability of any false claim is held.
 FAMILY_WISE = ("max-t", "holm")
 #: Systems that the note on ties names.
@@ -133,7 +122,7 @@ class Ranking(Several[Ranked]):
     Attributes
     ----------
     metric : str
-        The metric, or the composite.
+        The metric.
     systems : tuple of Ranked
         Best first.
     tied : tuple of str
@@ -315,11 +304,9 @@ def ranked(
     comparison: Comparison,
     evaluation: Evaluation,
     of: Sequence[Difference],
-    composite: Composite | None,
-    higher_is_better: bool,
     clusters: str,
 ) -> Ranking | Rankings:
-    """Rank the systems by differences of all pairs on a task, under each metric or a composite."""
+    """Rank the systems by differences of all pairs on a task, under each metric."""
     option(clusters, CLUSTERS, "clusters")
     if comparison.baseline is not None:
         raise InputError("a ranking needs all pairs: compare without baseline")
@@ -330,13 +317,6 @@ def ranked(
             f"a ranking needs an adjustment that allows for all pairs, one of "
             f"{', '.join(FAMILY_WISE)}; this comparison has {comparison.adjustment!r}"
         )
-    if composite is not None:
-        if clusters != "simultaneous":
-            raise InputError(
-                f"={clusters!r} tests scores of segments, and a composite has none; leave it out",
-                argument="clusters",
-            )
-        return _by_composite(evaluation, of, composite, higher_is_better)
     found = [_by_metric(comparison, evaluation, some, clusters) for some in by_metric(of).values()]
     return found[0] if len(found) == 1 else Rankings(tuple(found))
 
@@ -416,97 +396,6 @@ def _as_wmt(ranking: Ranking, drawn: Drawn, clusters: str) -> Ranking:
     of_system = dict(zip(systems, found.tolist(), strict=True))
     rows_of = (replace(r, cluster=of_system[r.system]) for r in ranking.systems)
     return replace(ranking, systems=tuple(rows_of), clusters=clusters, notes=(*ranking.notes, note))
-
-
-def _by_composite(
-    evaluation: Evaluation, of: Sequence[Difference], composite: Composite, higher: bool
-) -> Ranking:
-    """Rank the systems by a composite of the metrics of differences, resampled with them."""
-    options = evaluation.options
-    drawn = evaluation.together(of)
-    test = "t" if options.test == "t" else "bootstrap"
-    signed = {"test": test, "adj": "max-t", **_drawing(drawn[0], options)}
-    signatures = distinct(str(evaluation.signatures[d.task, d.metric].but(**signed)) for d in of)
-    up = np.array([one.of.higher_is_better for one in drawn])
-    if callable(composite) and not isinstance(composite, str):
-        name, function = getattr(composite, "__name__", _UNNAMED), composite
-        name = "composite" if name == _UNNAMED else name
-    else:
-        name, named = COMPOSITES[option(composite, tuple(COMPOSITES), "composite")]
-        higher = False
-
-        def function(scores: Floats) -> Floats:
-            return named(scores, up)
-
-    joint = _composed(drawn, name, function, higher)
-    places = list(combinations(range(len(joint.scores)), 2))
-    alone = np.empty(len(places))
-    family = []
-    for i, place in enumerate(places):
-        # The replicates of a pair are not kept.
-        pair = PairTest(joint, *place, options)
-        alone[i] = pair.pvalue()
-        family.append(pair.studentised)
-    method = options.method if options.method == "percentile" else "bootstrap"
-    together, within = adjusted(family, alone, "max-t", options)
-    return _ranking(
-        joint,
-        dict(zip(places, together.tolist(), strict=True)),
-        within[joint],
-        options,
-        scores=[(*effect.interval(method, options.alpha), None) for effect in joint.effects],
-        task=of[0].task,
-        signature=f"{name} of {' + '.join(signatures)}",
-        notes=(*evaluation.notes, *size_notes(joint), *gap_notes(drawn)),
-    )
-
-
-def _composed(drawn: Sequence[Drawn], name: str, function: Joint, higher_is_better: bool) -> Drawn:
-    """Return the joint score that a function makes of the scores under several metrics.
-
-    `(..., S, M) -> (..., S)`; it may let systems depend on one another. How it varies with each
-    unit is not known, and replicates of the metrics are needed.
-    """
-    first, n = drawn[0], len(drawn[0].scores)
-    if not first.draws.n and not first.units.has_values:
-        raise InputError(
-            "a composite needs resampled scores, and of moments nothing is drawn; give "
-            "SegmentStatistics"
-        )
-    if not first.draws.n:
-        raise InputError("a composite needs resampled scores: leave method out")
-    scores = np.stack([one.scores for one in drawn], axis=-1)
-    replicates = np.stack([one.replicates.T for one in drawn], axis=-1)
-    differing = np.zeros((n, n), dtype=np.int64)
-    for i, j in combinations(range(n), 2):
-        differing[i, j] = differing[j, i] = max(one.differ(i, j)[0] for one in drawn)
-    scored = Scored(
-        name=name,
-        metric_name=first.of.metric_name,
-        systems=first.of.systems,
-        higher_is_better=higher_is_better,
-        signature=first.of.signature,
-        reference_label=first.of.reference_label,
-        units=first.units,
-    )
-    return Drawn(
-        scored, _joint(function, scores), frozen(_joint(function, replicates)), differing=differing
-    )
-
-
-def _joint(function: Joint, scores: Floats) -> Floats:
-    """Return the joint scores, `(..., S, M) -> (..., S)`, which must be finite numbers."""
-    joint = np.asarray(function(scores), dtype=np.float64)
-    wanted = "composite must make finite numbers of scores (..., S, M), one a system"
-    if joint.shape != scores.shape[:-1]:
-        raise InputError(
-            f"{wanted}: of {scores.shape} it made {joint.shape}, {scores.shape[-2]} systems; take "
-            f"means over axis=-1"
-        )
-    bad = joint[~np.isfinite(joint)]
-    if bad.size:
-        raise InputError(f"{wanted}: {bad.size:,} of {joint.size:,} that it made are {bad[0]}")
-    return joint
 
 
 def _ranking(

@@ -1,4 +1,4 @@
-"""What verdicts on all pairs say of ranks: intervals, letters, clusters, composite scores.
+"""What verdicts on all pairs say of ranks: intervals, letters, clusters.
 
 ``better[i, j]`` says that system i is significantly better than system j.
 """
@@ -139,27 +139,3 @@ def probability_first(replicates: Floats, higher_is_better: bool = True) -> Floa
     values = replicates if higher_is_better else -replicates
     best = values == np.max(values, axis=1, keepdims=True)
     return np.asarray(np.mean(best / best.sum(axis=1, keepdims=True), axis=0))
-
-
-def autorank(scores: Floats, higher_is_better: NDArray[np.bool_]) -> Floats:
-    """Return AutoRank, `(..., S, M) -> (..., S)`; 1 is the best and S the worst.
-
-    WMT25's composite (Kocmi et al., 2025): each metric's scores less their median, over the
-    distance of their best from their quartile towards the worst (nothing, where that is 0); the
-    mean over metrics; mapped linearly to 1 to S.
-    """
-    values = np.where(higher_is_better, scores, -scores)
-    median = np.median(values, axis=-2, keepdims=True)
-    low = np.quantile(values, 0.25, axis=-2, keepdims=True)
-    spread = np.max(values, axis=-2, keepdims=True) - low
-    scaled = np.divide(values - median, spread, where=spread > 0, out=np.zeros(values.shape))
-    mean = np.mean(scaled, axis=-1)
-    best, worst = (f(mean, axis=-1, keepdims=True) for f in (np.max, np.min))
-    share = np.divide(best - mean, best - worst, where=best > worst, out=np.zeros(mean.shape))
-    return np.asarray(1 + (mean.shape[-1] - 1) * share)
-
-
-def borda(scores: Floats, higher_is_better: NDArray[np.bool_]) -> Floats:
-    """Return the mean rank over the metrics, Borda's count, `(..., S, M) -> (..., S)`."""
-    values = np.where(higher_is_better, scores, -scores)
-    return np.asarray(np.mean(ranks(np.moveaxis(values, -1, -2)), axis=-2))
