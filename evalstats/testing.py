@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, cast
 
 from evalstats.analysis.design import Aggregated, Labels, NamedTotal
-from evalstats.analysis.drawn import maker_of
+from evalstats.analysis.drawn import summaries_of
 from evalstats.analysis.options import as_limits
 from evalstats.analysis.suite import Groups, Tables
 from evalstats.analysis.tasks import Task, as_task, is_extracted, is_statistics, tables_of
@@ -397,14 +397,14 @@ def _check_sides(hypotheses: Any, baseline: object, argument: str, is_alone: boo
             f"give at_least={baseline}",
             argument=argument,
         )
-    maker = maker_of(hypotheses) or maker_of(baseline)
-    if maker is not None and maker.total is None:
-        kind = maker.kind.__name__
-        more = "" if is_alone else f"; give compare the {kind}, with margin or recovery"
-        raise InputTypeError(f"a gate needs the statistics of every segment, and {maker.why}{more}")
-    if maker is not None and not is_alone and not isinstance(baseline, str):
+    summaries = summaries_of(hypotheses) or summaries_of(baseline)
+    if summaries and not summaries[0].has_totals:
+        why = summaries[0].why
+        raise InputTypeError(f"a gate needs the statistics of every segment, and {why}")
+    if summaries and not is_alone and not isinstance(baseline, str):
+        name = summaries[0].name
         raise InputTypeError(
-            f"baseline must be the name of a system where {maker.name} is given, which has both: "
+            f"baseline must be the name of a system where {name} is given, which has both: "
             f"apart they say nothing of how systems vary together"
         )
 

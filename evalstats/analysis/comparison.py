@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, overload
 
-from evalstats.analysis.drawn import Drawn, Floats, Pair, maker_of
+from evalstats.analysis.drawn import Drawn, Floats, Pair, summaries_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.tasks import Part, Task, Total
 from evalstats.errors import InputError
@@ -102,10 +102,9 @@ class Evaluation:
                 f"{asking} needs systems with the same segments, and each of these has its own"
             )
         if not drawn.has_segments:
-            maker = maker_of(part.statistics)
-            assert maker is not None
+            why = summaries_of(part.statistics)[0].why
             raise InputError(
-                f"{asking} needs the statistics of every segment, and {maker.why}; "
+                f"{asking} needs the statistics of every segment, and {why}; "
                 "compare SegmentStatistics"
             )
         return part, drawn

@@ -3,18 +3,18 @@
 An `Effect` is a score, or a difference or ratio of scores: what is done to the number is done to
 its replicates, and by the chain rule to its influence values.
 
-`from_segments` makes `Drawn`, and so does each `Maker`, where only sums are known (a `Summary`,
-whose class names the module of its maker). Each says by `None`, or by no replicates, what it does
-not know. All systems and metrics of a call have the same resamples.
+`from_segments` makes `Drawn`, and so does a `Summary`, which has no segments. Each says by `None`,
+or by no replicates, what it does not know. All systems and metrics of a call have the same
+resamples.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from importlib import import_module
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,6 @@ Pair = tuple[int, int]
 _SMALLEST, _LARGEST = 1e-130, 1e130
 #: So many totals of resamples are scored together.
 _KEPT = 2**24
-#: Options of what knows every segment, of all systems the same.
-NO_SEGMENTS = {"method": ("bca",), "test": ("ar",)}
 #: What is made of totals, `(R, K)` a block, `(R, W)`; it may have to travel to other processes.
 Then = Callable[[Sequence[Floats]], Floats]
 
@@ -496,86 +494,61 @@ def refuse_options(
             raise InputError(f"{value!r} ", *why, argument=name)
 
 
-class Named(Protocol):
-    """What is known of a metric whose scores are made elsewhere."""
+class Summary(ABC):
+    """What stands in the place of statistics, as sums of a corpus, or who won battles.
+
+    A subclass says what is drawn of it; the core asks nothing else.
+    """
+
+    #: What it keeps in the place of segments, for messages: "sums and products".
+    keeps: ClassVar[str]
+    #: Whether nothing is drawn of it, so that t decides.
+    is_by_t: ClassVar[bool] = False
+    #: Whether tasks of such summaries have totals, and so suites and gates.
+    has_totals: ClassVar[bool] = False
+
+    systems: tuple[str, ...]
+    metric: Any  # of which name and signature are asked
+    unit: str  # "segment", or what groups are called
 
     @property
-    def name(self) -> str:
-        """What tables call it."""
-
-    @property
-    def signature(self) -> str:
-        """What identifies its numbers."""
-
-
-class Summary(Protocol):
-    """What every summary says of itself, whatever sums it keeps."""
-
-    #: The module that has its `Maker`, as `MAKER`.
-    made_in: ClassVar[str]
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """Names of the S systems."""
-
-    @property
-    def metrics(self) -> Sequence[Named]:
-        """The metrics whose sums it keeps, at least one."""
-
-    @property
+    @abstractmethod
     def n_segments(self) -> int:
         """How many units there are."""
 
     @property
-    def unit(self) -> str:
-        """What one unit is: "segment", or what groups are called."""
-
-
-@dataclass(frozen=True)
-class Maker:
-    """How summaries of one type become *drawn*; `Any` is that type."""
-
-    kind: type[Any]
-    #: What it keeps in the place of segments, for messages: "sums and products".
-    keeps: str
-    #: Summaries of a call, one or several, its aggregate and options -> what is drawn for each
-    #: metric.
-    drawn: Callable[[Sequence[Any], Aggregated, Options], list[Drawn]]
-    #: Summary, checked options of the call, and those of `n_resamples` and `rng` that the caller
-    #: asked for -> options with what the summary has decided; what it cannot do is refused.
-    decide: Callable[[Any, Options, Mapping[str, int]], Options]
-    #: Summaries of tasks by name, and what is made of their scores -> a total, named after the
-    #: first metric; without it there are no suites and gates of such summaries.
-    total: Callable[[Mapping[str, Any], Aggregate], Drawn] | None = None
-    #: Summary, and labels for its groups and strata -> the same with these; without it, labels are
-    #: refused.
-    design: Callable[[Any, Labels, Labels], Any] | None = None
-
-    @property
     def name(self) -> str:
-        """What messages call a summary: "a Moments"."""
-        return f"a {self.kind.__name__}"
+        """What messages call it: "a Moments"."""
+        return f"a {type(self).__name__}"
 
     @property
     def why(self) -> str:
         """Why something is not known: "a Moments keeps sums and products only"."""
         return f"{self.name} keeps {self.keeps} only"
 
+    @abstractmethod
+    def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Drawn:
+        """Return the scores of the systems; tables call the metric by this name."""
 
-def maker_of(value: object) -> Maker | None:
-    """Return the maker of a summary, or of several of one type; `None` where something else came.
+    @classmethod
+    def total(cls, tasks: Mapping[str, Any], aggregate: Aggregate) -> Drawn:
+        """Return a total over summaries of tasks by name, named after the first metric."""
+        raise NotImplementedError
 
-    >>> maker_of([1, 0]) is None
-    True
+    def labelled(self, groups: Labels, strata: Labels) -> Summary:
+        """Return the same with labels for groups and strata, which most summaries have decided."""
+        for name, labels in (("groups", groups), ("strata", strata)):
+            if labels is not None:
+                raise InputError(f"must be left out when {self.name} is given", argument=name)
+        return self
+
+
+def summaries_of(value: object) -> list[Any]:
+    """Return a summary, or several of one type, as a list, which is empty for anything else.
+
+    >>> summaries_of([1, 0])
+    []
     """
-    several = value if isinstance(value, (list, tuple)) and value else [value]
-    module = getattr(type(several[0]), "made_in", None)
-    if module is None:
-        return None
-    maker: Maker = import_module(module).MAKER
-    return maker if all(isinstance(one, maker.kind) for one in several) else None
-
-
-def summaries_of(value: Summary | Sequence[Summary]) -> list[Summary]:
-    """Return a summary, or several, as a list."""
-    return list(value) if isinstance(value, (list, tuple)) else [value]  # type: ignore[list-item]
+    several = list(value) if isinstance(value, (list, tuple)) else [value]
+    is_one_type = len({type(summary) for summary in several}) == 1
+    return several if is_one_type and isinstance(several[0], Summary) else []

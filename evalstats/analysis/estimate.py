@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels
-from evalstats.analysis.drawn import Drawn, Effect, Pair, maker_of
+from evalstats.analysis.drawn import Drawn, Effect, Pair, summaries_of
 from evalstats.analysis.options import (
     SCORE_METHODS,
     SEED,
@@ -188,9 +188,8 @@ def estimate(
         executor=executor if progress is None else Reporting(executor, progress),
     )
     single = metric is None or isinstance(metric, (str, Metric))
-    if maker_of(hypotheses) is not None:
-        is_list = isinstance(hypotheses, (list, tuple))
-        single = not is_list and len(hypotheses.metrics) == len(hypotheses.systems) == 1
+    if summaries := summaries_of(hypotheses):
+        single = summaries == [hypotheses] and len(hypotheses.systems) == 1
     elif is_statistics(hypotheses):
         single = isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1
     elif isinstance(hypotheses, Mapping) or columns_of(hypotheses) is not None:

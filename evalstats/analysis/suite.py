@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Aggregated, Labels, names_of_labels
-from evalstats.analysis.drawn import maker_of, summaries_of
+from evalstats.analysis.drawn import summaries_of
 from evalstats.analysis.estimate import estimates_of, limits_of
 from evalstats.analysis.options import (
     SCORE_METHODS,
@@ -296,12 +296,11 @@ class Suite:
 
 def _tables(name: str, statistics: object) -> list[SegmentStatistics]:
     """Return the tables of a task, or say what came in their place."""
-    maker = maker_of(statistics)
-    if maker is not None and maker.total is not None:
-        return cast(list[SegmentStatistics], summaries_of(cast(Any, statistics)))
-    if maker is not None:
+    if summaries := summaries_of(statistics):
+        if summaries[0].has_totals:
+            return summaries
         raise InputTypeError(
-            f"tasks[{name!r}] must be a SegmentStatistics or a list: totals of {maker.name} "
+            f"tasks[{name!r}] must be a SegmentStatistics or a list: totals of {summaries[0].name} "
             f"are not known"
         )
     if not is_statistics(statistics):
@@ -318,7 +317,7 @@ def _tables(name: str, statistics: object) -> list[SegmentStatistics]:
 def _same_systems(tasks: dict[str, list[SegmentStatistics]]) -> tuple[str, ...]:
     """Put the systems of all tasks into the order of the first, and return them."""
     first = next(iter(tasks.values()))[0].systems
-    kinds = {maker_of(tables) for tables in tasks.values()}
+    kinds = {type(tables[0]) for tables in tasks.values()}
     if len(kinds) > 1:
         raise InputError("all tasks must have statistics of segments, or all of them moments")
     for name, tables in tasks.items():
@@ -329,7 +328,7 @@ def _same_systems(tasks: dict[str, list[SegmentStatistics]]) -> tuple[str, ...]:
             raise InputError(
                 f"all tasks must have the same systems, but task {name!r} {lacks} {odd!r}"
             )
-        if systems != first and kinds != {None}:
+        if systems != first and kinds != {SegmentStatistics}:
             raise InputError(
                 f"all tasks must have the systems in one order, got {list(first)} and, in task "
                 f"{name!r}, {list(systems)}"

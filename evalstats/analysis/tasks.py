@@ -28,7 +28,7 @@ from evalstats.analysis.design import (
     names_of_labels,
     unit_name,
 )
-from evalstats.analysis.drawn import Drawn, Maker, Summary, from_segments, maker_of, summaries_of
+from evalstats.analysis.drawn import Drawn, Summary, from_segments, refuse_options, summaries_of
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.scores import Block, Segments, distinct_names, joined, segments_of
 from evalstats.checks import is_missing, listed, shown
@@ -99,17 +99,15 @@ class Task:
 
     def drawn(self, options: Options) -> list[Drawn]:
         """Return what is drawn, one a metric; errors name the task."""
-        maker = maker_of(self.statistics)
+        summaries = summaries_of(self.statistics)
         try:
-            if maker is None:
+            if not summaries:
                 return from_segments(self.segments(), options)
-            summaries: Sequence[Any] = self.statistics
-            # Most summaries have decided what their groups and strata are.
-            if maker.design is None:
-                _refuse_all(maker, {"groups": self.groups, "strata": self.strata})
-            elif self.groups is not None or self.strata is not None:
-                summaries = [maker.design(one, self.groups, self.strata) for one in summaries]
-            return maker.drawn(summaries, self.aggregate, options)
+            names = distinct_names([summary.metric for summary in summaries])
+            return [
+                summary.labelled(self.groups, self.strata).drawn(name, self.aggregate, options)
+                for summary, name in zip(summaries, names, strict=True)
+            ]
         except InputError as error:
             if not self.name:
                 raise
@@ -167,11 +165,9 @@ def as_task(
     groups, strata = (list(x) if isinstance(x, Iterator) else x for x in (groups, strata))
     labels = {"groups": groups, "strata": strata}
     _check_columns(hypotheses, {"references": references, **labels})
-    if (maker := maker_of(hypotheses)) is not None:
-        others = {"references": references, "human": human}
-        others |= labels if maker.design is None else {}
-        given = _summaries(maker, hypotheses, metrics, others)
-        return Task(given, groups=groups, strata=strata, aggregate=aggregate)
+    if summaries := summaries_of(hypotheses):
+        _check_summaries(summaries, metrics, {"references": references, "human": human})
+        return Task(summaries, groups=groups, strata=strata, aggregate=aggregate)
     if is_statistics(hypotheses):
         if human is not None:
             raise InputError(
@@ -212,8 +208,8 @@ def as_task(
 
 def systems_of(hypotheses: Any) -> tuple[str, ...]:
     """Return the names of the systems, before anything is read that takes time."""
-    if maker_of(hypotheses) is not None:
-        return summaries_of(hypotheses)[0].systems
+    if summaries := summaries_of(hypotheses):
+        return tuple(summaries[0].systems)
     if is_statistics(hypotheses):
         return tables_of(hypotheses)[0].systems
     return tuple(as_systems(hypotheses))
@@ -272,7 +268,7 @@ def labels_of(tables: Sequence[SegmentStatistics], labels: Labels | str, argumen
 
 def is_extracted(value: object) -> bool:
     """Return whether statistics came in place of texts, or summaries of them."""
-    return is_statistics(value) or maker_of(value) is not None
+    return is_statistics(value) or bool(summaries_of(value))
 
 
 def as_decided(hypotheses: object, options: Options, n_resamples: int | None, rng: Rng) -> Options:
@@ -280,48 +276,54 @@ def as_decided(hypotheses: object, options: Options, n_resamples: int | None, rn
 
     `n_resamples` and `rng` are what the caller passed: `None`, or the default, asks for nothing.
     """
-    maker = maker_of(hypotheses)
-    if maker is None:
+    summaries = summaries_of(hypotheses)
+    if not summaries:
         return options
+    first = summaries[0]
     if options.paired_runs:
         raise InputError(
-            f"is for several runs of each system, and {maker.why}; leave it out",
+            f"is for several runs of each system, and {first.why}; leave it out",
             argument="paired_runs",
         )
-    asked: dict[str, int] = {}
-    if n_resamples is not None:
-        asked["n_resamples"] = options.n_resamples
-    if rng != SEED:
-        asked["rng"] = options.seed
-    for summary in summaries_of(cast(Any, hypotheses)):
-        options = maker.decide(summary, options, asked)
-    return options
+    why = f"needs the statistics of every segment, and {first.why}; leave it out"
+    refuse_options(options, {"method": ("bca",), "test": ("ar",)}, why)
+    if not first.is_by_t:
+        return options
+    refuse_options(options, {"method": ("percentile",)}, why)
+    for name, is_asked in (("n_resamples", n_resamples is not None), ("rng", rng != SEED)):
+        if is_asked:
+            raise InputError(
+                f"must be left out when {first.name} is given: nothing is drawn of it, and t "
+                f"decides",
+                argument=name,
+            )
+    method = "t" if options.method == "bootstrap" else options.method
+    return replace(options, method=method, test="t")
 
 
-def _summaries(
-    maker: Maker, hypotheses: Any, metrics: Metrics | None, others: Mapping[str, object]
-) -> list[Summary]:
-    """Return summaries; arguments that they have decided, or know nothing of, are refused."""
-    summaries = summaries_of(hypotheses)
-    _refuse_all(maker, others)
-    known = [metric for summary in summaries for metric in summary.metrics]
+def _check_summaries(
+    summaries: Sequence[Summary], metrics: Metrics | None, others: Mapping[str, object]
+) -> None:
+    """Refuse arguments that summaries have decided, or know nothing of."""
+    first = summaries[0]
+    for name, value in others.items():
+        if value is not None:
+            raise InputError(f"must be left out when {first.name} is given", argument=name)
+    known = [summary.metric for summary in summaries]
     asked = known if metrics is None else as_metrics(metrics)
     if [(m.name, m.signature) for m in asked] != [(m.name, m.signature) for m in known]:
         raise InputError(
-            f"must be left out when {maker.name} is given: its are "
+            f"must be left out when {first.name} is given: its are "
             + ", ".join(metric.name for metric in known),
             argument="metrics",
         )
+    if len({summary.systems for summary in summaries}) > 1:
+        raise InputError(
+            f"{first.name} of each metric must have the same systems, in one order",
+            argument="hypotheses",
+        )
     for summary in summaries:
         check_enough(summary.n_segments, summary.unit)
-    return summaries
-
-
-def _refuse_all(maker: Maker, others: Mapping[str, object]) -> None:
-    """Refuse arguments that summaries know nothing of."""
-    for name, value in others.items():
-        if value is not None:
-            raise InputError(f"must be left out when {maker.name} is given", argument=name)
 
 
 def _check_columns(hypotheses: object, others: Mapping[str, object]) -> None:
@@ -472,11 +474,11 @@ class Total:
 
     def drawn(self, options: Options) -> list[Drawn]:
         """Return what is drawn of it."""
-        maker = maker_of(self.statistics)
-        if maker is None or maker.total is None:
+        summaries = summaries_of(self.statistics)
+        if not summaries:
             return from_segments([self.segments()], options)
         aggregate = self._aggregate(list(self.tables))
-        drawn = maker.total(self.tables, aggregate)
+        drawn = summaries[0].total(self.tables, aggregate)
         signature = _signature(self.statistics, aggregate.tag)
         name = f"{self.name} {self.metric}"
         of = replace(drawn.of, name=self.metric, metric_name=name, signature=signature)

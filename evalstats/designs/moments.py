@@ -29,9 +29,9 @@ from evalstats.analysis.design import (
     names_of_labels,
     without_singles,
 )
-from evalstats.analysis.drawn import Drawn, Maker, frozen, refuse_options
+from evalstats.analysis.drawn import Drawn, Summary, frozen
 from evalstats.analysis.options import Options
-from evalstats.analysis.scores import Scored, distinct_names
+from evalstats.analysis.scores import Scored
 from evalstats.analysis.tasks import labels_of
 from evalstats.checks import also_called, as_floats, choice, label, listed
 from evalstats.errors import InputError, InputTypeError
@@ -66,7 +66,7 @@ _EXACT = 2.0**43
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Moments:
+class Moments(Summary):
     """Sums of statistics and of their products, in the place of the statistics of segments.
 
     For a score of sums, with its gradient g, the variance of the influence values is gᵀCg, where C
@@ -126,8 +126,9 @@ class Moments:
     (0.25, 0.3134, 't')
     """
 
-    #: The module of its `evalstats.analysis.drawn.Maker`.
-    made_in: ClassVar[str] = "evalstats.designs.moments"
+    keeps: ClassVar[str] = "sums and products"
+    is_by_t: ClassVar[bool] = True
+    has_totals: ClassVar[bool] = True
 
     systems: tuple[str, ...]
     metric: Metric
@@ -319,11 +320,6 @@ class Moments:
         )
 
     @property
-    def metrics(self) -> tuple[Metric, ...]:
-        """The metric, as all summaries have them."""
-        return (self.metric,)
-
-    @property
     def n_segments(self) -> int:
         """N, the number of units: segments, or groups."""
         return int(np.sum(self.n))
@@ -346,6 +342,28 @@ class Moments:
             {name: getattr(self, name)[t : t + 1] for name in names} for t in range(len(self.n))
         ]
         return [replace(self, **one, differing=None, strata=(), group_ids=None) for one in each]
+
+    def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Drawn:
+        """Return the scores of the systems, of which nothing is drawn."""
+        applied = as_aggregate(aggregate, self.strata)
+        drawn = _of_strata(self.apart(), self.strata, applied, self.differing, self.unit)
+        name = name if applied.tag is None else f"{applied.label} {name}"
+        return replace(drawn, of=replace(drawn.of, name=name))
+
+    @classmethod
+    def total(cls, tasks: Mapping[str, Moments], aggregate: Aggregate) -> Drawn:
+        """Return a total over tasks, each the moments of one stratum, perhaps of its own metric."""
+        for name, task in tasks.items():
+            if task.strata:
+                raise InputError(
+                    f"task {name!r} has strata, and in a total tasks are the strata; give its "
+                    f"moments without"
+                )
+        counts = [task.differing for task in tasks.values() if task.differing is not None]
+        known = np.sum(counts, axis=0) if len(counts) == len(tasks) else None
+        units = {task.unit for task in tasks.values()}
+        unit = units.pop() if len(units) == 1 else "group"
+        return _of_strata(list(tasks.values()), tuple(tasks), aggregate, known, unit)
 
     def __add__(self, other: Moments) -> Moments:
         """Add up moments of different segments; strata of one name become one."""
@@ -643,54 +661,6 @@ def _as_row(
     except (TypeError, ValueError) as error:
         raise InputTypeError(f"must hold numbers: {error}", argument="row") from None
     return known["unit"], known["stratum"], numbers
-
-
-def from_moments(
-    several: Sequence[Moments], aggregate: Aggregated, options: Options
-) -> list[Drawn]:
-    """Return the scores of systems under the metric of each of several moments."""
-    if len({one.systems for one in several}) > 1:
-        raise InputError("moments of several metrics must have the same systems, in one order")
-    found = []
-    for one, name in zip(several, distinct_names([one.metric for one in several]), strict=True):
-        applied = as_aggregate(aggregate, one.strata)
-        drawn = _of_strata(one.apart(), one.strata, applied, one.differing, one.unit)
-        name = name if applied.tag is None else f"{applied.label} {name}"
-        found.append(replace(drawn, of=replace(drawn.of, name=name)))
-    return found
-
-
-def of_tasks(tasks: Mapping[str, Moments], aggregate: Aggregate) -> Drawn:
-    """Return a total over tasks, each the moments of one stratum, perhaps under its own metric."""
-    for name, one in tasks.items():
-        if one.strata:
-            raise InputError(
-                f"task {name!r} has strata, and in a total tasks are the strata; give its moments "
-                f"without"
-            )
-    counts = [one.differing for one in tasks.values()]
-    here = [x for x in counts if x is not None]
-    known = np.sum(here, axis=0) if len(here) == len(counts) else None
-    units = {one.unit for one in tasks.values()}
-    unit = units.pop() if len(units) == 1 else "group"
-    return _of_strata(list(tasks.values()), tuple(tasks), aggregate, known, unit)
-
-
-def decide(moments: Moments, options: Options, asked: Mapping[str, int]) -> Options:
-    """Return the options with t for all that would be drawn."""
-    refused = {"method": ("percentile", "bca"), "test": ("ar",)}
-    why = f"needs resamples, and {MAKER.why}; leave it out, and t decides"
-    refuse_options(options, refused, why)
-    for name in asked:
-        raise InputError(
-            "must be left out when a Moments is given: nothing is drawn of it, and t decides",
-            argument=name,
-        )
-    method = "t" if options.method == "bootstrap" else options.method
-    return replace(options, method=method, test="t")
-
-
-MAKER = Maker(Moments, "sums and products", from_moments, decide, of_tasks)
 
 
 def _of_strata(

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels, Units, refuse_crossed
-from evalstats.analysis.drawn import NO_SEGMENTS, Drawn, from_segments, maker_of, refuse_options
+from evalstats.analysis.drawn import Drawn, from_segments, refuse_options, summaries_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Counts, Resampled, Segments, Share
 from evalstats.analysis.suite import Suite
@@ -194,7 +194,7 @@ class Independent(Resampled):
     def check_fits(self, options: Options) -> None:
         """Refuse options that need systems with the same segments."""
         why = "needs systems with the same segments, and these are unpaired; leave it out"
-        refuse_options(options, NO_SEGMENTS, why)
+        refuse_options(options, {"method": ("bca",), "test": ("ar",)}, why)
         if options.paired_runs:
             raise InputError(
                 "is for several runs of systems with the same segments, and these are unpaired",
@@ -364,9 +364,9 @@ def inputs_by_system(hypotheses: Any) -> Mapping[str, Any]:
 
 
 def _refuse_summaries(value: object) -> None:
-    if maker := maker_of(value):
+    if summaries := summaries_of(value):
         raise InputError(
-            f"needs the statistics of every segment, and {maker.why}; leave it out",
+            f"needs the statistics of every segment, and {summaries[0].why}; leave it out",
             argument="paired",
         )
 

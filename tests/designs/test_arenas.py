@@ -10,10 +10,8 @@ import pandas as pd
 import pytest
 
 import evalstats as es
-from evalstats.analysis.options import Options
 from evalstats.cli import main
 from evalstats.designs.arenas import arena
-from evalstats.designs.arenas.arena import from_battles
 from evalstats.designs.arenas.battles import BradleyTerry, as_battles
 
 
@@ -440,10 +438,10 @@ def test_judges_of_mt_bench_and_arena_hard(tmp_path):
     }
 
 
-def test_the_table_says_which_maker_it_is_of():
+def test_a_table_of_battles_is_compared():
     table, _ = as_battles(fixed())
-    with pytest.raises(es.InputError, match="give one"):
-        from_battles([table, table], "micro", Options())
+    with pytest.raises(es.InputError, match="aggregate must be 'micro' for battles"):
+        es.compare(table, aggregate="macro")
     result = es.compare(replace(table, metric=BradleyTerry("elo")), **fast)
     assert scores(result) == pytest.approx(ARENA_RANK, abs=1e-6)
 

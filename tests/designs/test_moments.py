@@ -229,7 +229,7 @@ def test_what_moments_do_not_know_is_said():
     table = extracted("bleu")
     moments = moments_of(table)
     for options in ({"method": "bca"}, {"method": "percentile"}, {"test": "ar"}):
-        with pytest.raises(es.InputError, match="needs resamples, and a Moments keeps sums"):
+        with pytest.raises(es.InputError, match=r"needs the .* a Moments keeps sums"):
             es.compare(moments, **options)
     for options in ({"n_resamples": 99}, {"rng": 3}):
         with pytest.raises(es.InputError, match=r"must be left out when .*nothing is drawn of it"):

@@ -5,7 +5,7 @@ A system's strength depends on all wins of all systems, so that scores are drawn
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import (
-    Aggregated,
     Labels,
     SummedUnits,
     Units,
@@ -24,10 +23,8 @@ from evalstats.analysis.design import (
     check_enough,
     errors_of,
     grouped,
-    names_of_labels,
-    unit_name,
 )
-from evalstats.analysis.drawn import NO_SEGMENTS, Drawn, Maker, frozen, refuse_options, rows_of
+from evalstats.analysis.drawn import Drawn, frozen, refuse_options, rows_of
 from evalstats.analysis.options import (
     SEED,
     AdjustmentName,
@@ -39,11 +36,11 @@ from evalstats.analysis.options import (
 )
 from evalstats.analysis.scores import Scored
 from evalstats.analysis.tasks import Task, as_pairs
-from evalstats.checks import also_called, listed, meant
+from evalstats.checks import also_called, meant
 from evalstats.designs.arenas import bradley_terry
-from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, Groups, as_battles
+from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, as_battles
 from evalstats.designs.moments import coordinates
-from evalstats.errors import Argument, InputError
+from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.metrics import Mean
 from evalstats.metrics.base import MetricSignature
@@ -53,7 +50,7 @@ from evalstats.resampling.weights import Rng
 from evalstats.results.notes import span
 from evalstats.results.records import first_few
 from evalstats.statistics.extraction import Progress
-from evalstats.statistics.segments import SegmentStatistics, group_codes
+from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -279,19 +276,13 @@ def win_rates(table: BattleTable) -> SegmentStatistics:
 def _designed(battles: Any, groups: Labels, strata: Labels) -> BattleTable:
     """Return battles with a label of each for groups and strata, and what groups are called."""
     table, columns = as_battles(battles)
-    return design(replace(table, labels=columns), groups, strata)
+    return replace(table, labels=columns).labelled(groups, strata)
 
 
-def from_battles(
-    tables: Sequence[BattleTable], aggregate: Aggregated, options: Options
-) -> list[Drawn]:
-    """Return the strengths of the only table of battles, and what they are in resamples."""
-    if len(tables) > 1:
-        raise InputError(f"got {len(tables)} tables of battles; give one")
-    if aggregate != "micro":
-        raise InputError("must be 'micro' for battles", argument="aggregate")
-    (table,) = tables
-    options = decide(table, options, {})
+def strengths_of(table: BattleTable, options: Options) -> Drawn:
+    """Return the strengths of the systems of battles, and what they are in resamples."""
+    why = "is not for strengths, which depend on all systems; leave it out"
+    refuse_options(options, {"method": ("bca",), "test": ("ar",)}, why)
     units = as_units(len(table.points), table.groups, table.strata, table.unit, _CALLED)
     check_enough(units.n, units.unit)
     wins = table.wins(units.members)
@@ -342,16 +333,14 @@ def from_battles(
     slopes = _slopes(table, units.of_segments, units.n, strengths)
     influence, known = _influence(slopes, inverse, units)
     notes = (*_label_notes(table, units, strengths, inverse), *notes)
-    return [
-        Drawn(
-            replace(scored, units=known),
-            mean + scale * strengths,
-            frozen(mean + scale * replicates),
-            influence=scale * influence,
-            differing=differing,
-            origin=notes,
-        )
-    ]
+    return Drawn(
+        replace(scored, units=known),
+        mean + scale * strengths,
+        frozen(mean + scale * replicates),
+        influence=scale * influence,
+        differing=differing,
+        origin=notes,
+    )
 
 
 def position_notes(table: BattleTable, units: Units, options: Options) -> tuple[str, ...]:
@@ -384,52 +373,6 @@ def _label_notes(
         f"Battles have prompts and voters. Standard errors are {times} times as large where both "
         f"are drawn: give the groups {first} and {second}.",
     )
-
-
-def decide(table: BattleTable, options: Options, asked: Mapping[str, int]) -> Options:
-    """Return the options, of which strengths know all but two."""
-    why = "is not for strengths, which depend on all systems; leave it out"
-    refuse_options(options, NO_SEGMENTS, why)
-    return options
-
-
-def design(table: BattleTable, groups: Labels, strata: Labels) -> BattleTable:
-    """Return battles with groups and strata, which may be named by labels of theirs."""
-    names = names_of_labels(groups, len(table.points))
-    by_name = groups if isinstance(groups, Mapping) else dict(zip(names, names, strict=True))
-    of_groups: Groups = None
-    if by_name:
-        of_groups = {name: _labels(table, of, "groups") for name, of in by_name.items()}
-    elif groups is not None:
-        of_groups = _labels(table, groups, "groups")
-    unit = unit_name(groups) if isinstance(of_groups, list) else table.unit
-    of_strata = None if strata is None else _labels(table, strata, "strata")
-    return replace(table, groups=of_groups, strata=of_strata, unit=unit)
-
-
-def _labels(table: BattleTable, given: Iterable[Hashable], argument: str) -> list[Hashable]:
-    """Return one label a battle, which may be named by a label that battles have."""
-    n, values = len(table.points), given
-    if isinstance(given, str):
-        if given not in table.labels:
-            said = meant(given, table.labels) if table.labels else "they have no labels"
-            raise InputError(Argument(argument, given), f" is no label of the battles; {said}")
-        values = table.labels[given]
-        if n_without := sum(label == "" for label in values):
-            raise InputError(
-                Argument(argument, given),
-                f": {n_without:,} of {n:,} battles have none; give each one, or leave them out",
-            )
-    labels = listed(values, argument, "labels, one a battle")
-    if len(labels) != n:
-        raise InputError(
-            f"must have one label a battle, got {len(labels):,} for {n:,}", argument=argument
-        )
-    group_codes(labels, n, argument)
-    return labels
-
-
-MAKER = Maker(BattleTable, "who won", from_battles, decide, design=design)
 
 
 def _strengths_in(

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, label, listed, plain, shown
-from evalstats.errors import InputError, InputTypeError
+from evalstats.analysis.design import Aggregated, Labels, names_of_labels, unit_name
+from evalstats.analysis.drawn import Drawn, Summary
+from evalstats.analysis.options import Options
+from evalstats.checks import choice, label, listed, meant, plain, shown
+from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics.base import signature_of
+from evalstats.statistics.segments import group_codes
 from evalstats.text.references import columns_of, listed_texts
 
 if TYPE_CHECKING:
@@ -77,7 +81,7 @@ class BradleyTerry:
 
 
 @dataclass(frozen=True, eq=False)
-class BattleTable:
+class BattleTable(Summary):
     """n battles of two systems each, and their design.
 
     `pairs` `(n, 2)` has the numbers of both systems, `points` `(n,)` twice the score of the first:
@@ -85,8 +89,7 @@ class BattleTable:
     and `unit` is what groups are called; `labels` are those that can be groups or strata, by name.
     """
 
-    #: The module of its `evalstats.analysis.drawn.Maker`.
-    made_in: ClassVar[str] = "evalstats.designs.arenas.arena"
+    keeps: ClassVar[str] = "who won"
 
     systems: tuple[str, ...]
     pairs: NDArray[np.intp]
@@ -98,11 +101,6 @@ class BattleTable:
     labels: Mapping[Any, Sequence[Hashable]] = field(default_factory=dict)
     has_order: bool = True  # whether the first of two systems is known to be the one shown first
     notes: tuple[str, ...] = ()
-
-    @property
-    def metrics(self) -> tuple[BradleyTerry]:
-        """The only metric."""
-        return (self.metric,)
 
     @property
     def n_segments(self) -> int:
@@ -146,6 +144,50 @@ class BattleTable:
     def has_ties_alone(self) -> bool:
         """Whether nobody has won a battle."""
         return bool(np.all(self.points == 1))
+
+    def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Drawn:
+        """Return the strengths, and what they are in resamples."""
+        from evalstats.designs.arenas.arena import strengths_of
+
+        if aggregate != "micro":
+            raise InputError("must be 'micro' for battles", argument="aggregate")
+        return strengths_of(self, options)
+
+    def labelled(self, groups: Labels, strata: Labels) -> BattleTable:
+        """Return battles with groups and strata, which may be named by labels of theirs."""
+        if groups is None and strata is None:
+            return self
+        names = names_of_labels(groups, len(self.points))
+        by_name = groups if isinstance(groups, Mapping) else dict(zip(names, names, strict=True))
+        of_groups: Groups = None
+        if by_name:
+            of_groups = {name: self._labels(given, "groups") for name, given in by_name.items()}
+        elif groups is not None:
+            of_groups = self._labels(groups, "groups")
+        unit = unit_name(groups) if isinstance(of_groups, list) else self.unit
+        of_strata = None if strata is None else self._labels(strata, "strata")
+        return replace(self, groups=of_groups, strata=of_strata, unit=unit)
+
+    def _labels(self, given: Iterable[Hashable], argument: str) -> list[Hashable]:
+        """Return one label a battle, which may be named by a label that battles have."""
+        n, values = len(self.points), given
+        if isinstance(given, str):
+            if given not in self.labels:
+                said = meant(given, self.labels) if self.labels else "they have no labels"
+                raise InputError(Argument(argument, given), f" is no label of the battles; {said}")
+            values = self.labels[given]
+            if n_without := sum(label == "" for label in values):
+                raise InputError(
+                    Argument(argument, given),
+                    f": {n_without:,} of {n:,} battles have none; give each one, or leave them out",
+                )
+        labels = listed(values, argument, "labels, one a battle")
+        if len(labels) != n:
+            raise InputError(
+                f"must have one label a battle, got {len(labels):,} for {n:,}", argument=argument
+            )
+        group_codes(labels, n, argument)
+        return labels
 
     def wins(self, members: NDArray[np.intp] | None) -> csr_array:
         """Return the wins of each ordered pair in each unit, doubled, `(S², N)`.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
-from evalstats.analysis.drawn import Drawn, maker_of, refuse_fixed
+from evalstats.analysis.drawn import Drawn, refuse_fixed, summaries_of
 from evalstats.analysis.estimate import result_signature
 from evalstats.analysis.max_t import CLAIMS
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
@@ -362,8 +362,10 @@ class SequentialTest:
 
     def _task(self, new: Any, base: Any, references: Any, human: Any) -> tuple[Task, str]:
         """Return both systems as a task, and the name of the baseline; of a number the only one."""
-        for maker in filter(None, map(maker_of, (new, base))):
-            raise InputTypeError(f"a look needs the statistics of every segment, not {maker.name}")
+        for summary in (*summaries_of(new), *summaries_of(base)):
+            raise InputTypeError(
+                f"a look needs the statistics of every segment, not {summary.name}"
+            )
         if self.bound is not None:
             is_named = is_statistics(new) or isinstance(new, Mapping)
             both, baseline = new if is_named else {"system": new}, ""
