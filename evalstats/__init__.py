@@ -40,7 +40,7 @@ _MODULES = {
     "logs.reading": "read_log",
     "logs.log": "Log",
     "logs.joining": "compare_logs estimate_logs",
-    "questions.gates": "Gate ScoreGate",
+    "questions.gates": "Gate",
     "questions.looks.looks": "Looks",
     "testing": "gate assert_not_worse",
     "analysis.comparison": "Comparison",

@@ -47,7 +47,6 @@ from evalstats.metrics import Ratio as Ratio
 from evalstats.metrics.error_rates import token_edits as token_edits
 from evalstats.questions.domains import Heterogeneity as Heterogeneity
 from evalstats.questions.gates import Gate as Gate
-from evalstats.questions.gates import ScoreGate as ScoreGate
 from evalstats.questions.influence import Influence as Influence
 from evalstats.questions.joint import JointClaim as JointClaim
 from evalstats.questions.looks.looks import Looks as Looks

@@ -23,7 +23,7 @@ from evalstats.logs.joining import joined
 from evalstats.logs.log import Log, Patterns
 from evalstats.logs.missing import allowed_changes
 from evalstats.logs.reading import read_log
-from evalstats.questions.gates import Gate, gated, score_gated
+from evalstats.questions.gates import Gate, gated
 from evalstats.resampling.executors import Reporting, Workers, as_workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import BARRING
@@ -111,7 +111,7 @@ def gate(
         where lower is better, at most 1/recovery times the baseline's errors may be made.
     at_least, at_most : float, optional
         In place of a baseline and a limit: the number that the system's score has to reach, from
-        above where lower scores are better. The result is then a `ScoreGate`.
+        above where lower scores are better.
     significance_level : float
         In (0, 0.5), by default 0.05: about how often a system passes that has lost as much as the
         limit, and how often one fails that has lost just as much.
@@ -293,10 +293,7 @@ def _judged(
     totals = arguments.pop("totals")
     if asked.get("aggregate") is None and totals:
         asked["aggregate"] = totals
-    if bound is not None:
-        del arguments["baseline"]
-        return score_gated(bound=bound, **arguments, **asked, accepted=accepted)
-    return gated(**arguments, **asked, accepted=accepted)
+    return gated(**arguments, **asked, bound=bound, accepted=accepted)
 
 
 def _claimable(found: Gate) -> Iterator[str]:

@@ -32,12 +32,12 @@ TOP = {"__init__", "__main__"}
 BETWEEN = {
     "designs.arenas": {"designs.moments"},
     "designs.plans": {"designs.judges"},
-    "questions.gates": {"designs.one_sample", "questions.power"},
+    "questions.gates": {"designs.one_sample", "questions.checks", "questions.power"},
     "questions.looks": {
         "designs.judges",
         "designs.one_sample",
         "designs.spending",
-        "questions.gates",
+        "questions.checks",
     },
     "questions.power": {"designs.one_sample", "designs.spending", "designs.trials"},
 }

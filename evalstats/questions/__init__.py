@@ -2,6 +2,7 @@
 
 - `ranking`: the place of each system, with its interval
 - `power`: what a test set can find
+- `checks`: what is asked of a system, and the one place that decides
 - `gates`: is it good enough, with a limit
 - `looks`: the same of an evaluation that grows, at one error level for all looks
 - `influence`: which segments make a difference

@@ -98,7 +98,7 @@ def test_all_tasks_have_to_pass_or_the_total_alone():
 def test_every_form_says_the_number(tmp_path):
     found = of(93, 100, at_least=0.9)
     assert found.exit_code == 3
-    assert es.ScoreGate.from_json(found.to_json()) == found
+    assert es.Gate.from_json(found.to_json()) == found
     text = str(found)
     assert text.startswith("UNDECIDED: system, asked: at least 0.9, level 0.05")
     assert "not shown to be at least 0.9 (p = 0.1587)" in text

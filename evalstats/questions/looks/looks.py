@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from evalstats.errors import InputError
-from evalstats.questions.gates import JUNIT, JunitCase, decided, junit, junit_text, limit_of
+from evalstats.questions.checks import (
+    JUNIT,
+    Evidence,
+    JunitCase,
+    decide,
+    junit,
+    junit_text,
+    limit_of,
+)
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, one_of
 from evalstats.results.forms import Finding, Several
@@ -162,7 +170,7 @@ def verdict_of(
 
     One that `waits`, for the reason that this says, decides nothing.
     """
-    verdict = "undecided" if waits else decided(passed, failed, level)
+    verdict, _ = decide(Evidence(passed, failed, level, waits=waits))
     return verdict if verdict != "undecided" else "failed" if is_last else "go on"
 
 

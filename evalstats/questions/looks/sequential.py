@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
 from evalstats.analysis.drawn import Drawn, refuse_fixed, summaries_of
 from evalstats.analysis.estimate import result_signature
-from evalstats.analysis.max_t import CLAIMS
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
-from evalstats.analysis.pairs import PairTest, claims_of
+from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share, shown
 from evalstats.designs.judges import by_role, with_pairs
@@ -39,13 +38,13 @@ from evalstats.designs.spending import (
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics import Metric, as_metric
-from evalstats.questions.gates import one_sided
+from evalstats.questions.checks import claim_of, one_sided, test_name
 from evalstats.questions.looks.looks import Look, Looks, rare_notes, verdict_of
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.convert import record_of
 from evalstats.results.notes import FEW_CARRY
-from evalstats.results.records import Difference, MarginTest, counted, plural
+from evalstats.results.records import counted, plural
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -410,7 +409,7 @@ class SequentialTest:
 
     def _look_of(self, pair: PairTest, level: float, so_far: NormalLooks, n_items: int) -> Look:
         """Return the record of a look."""
-        passed, failed, difference = _claimed(pair)
+        difference, passed, failed = claim_of(pair)
         units, n = pair.drawn.units, pair.drawn.units.n
         is_last = self.of is not None and n >= self.of
         # The effective number of units that hold the difference; 0/1 scores are counted.
@@ -429,12 +428,11 @@ class SequentialTest:
             chance = conditional_power(passed, n / self.of, last)
         spending = self.spending if isinstance(self.spending, str) else "function"
         limits = {"margin": self.margin, "recovery": self.recovery}
-        is_tango = pair.test == "mcnemar" and self.margin is not None
         signature = result_signature(
             pair.drawn,
             pair.options,
             pair.method,
-            test="tango" if is_tango else pair.test,
+            test=test_name(pair),
             **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
             alpha=f"{alpha:.10g}",
             looks="sequence" if self.of is None else spending,
@@ -507,21 +505,6 @@ class SequentialTest:
             "n_resamples": self.n_resamples,
             "rng": self.seed,
         }
-
-
-def _claimed(pair: PairTest) -> tuple[float | None, float | None, Difference]:
-    """Return the one-sided p-values that the claim holds, and its opposite; and the difference."""
-    options, p = pair.options, pair.pvalue()
-    fields = pair.fields(p, pair.interval(options.alpha), False)
-    claims = claims_of(pair)
-    # A pair alone needs no adjustment.
-    alone = {f"{x}_adjusted": claims[x] for x in CLAIMS if x in claims}
-    test = MarginTest(**claims, **alone) if claims else None
-    difference = Difference(task="", aggregate=None, pvalue_adjusted=p, margin_test=test, **fields)
-    if options.is_limited:
-        return claims.get("pvalue_not_worse"), claims.get("pvalue_worse"), difference
-    sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")
-    return pair.pvalue(0.0, sides[0]), pair.pvalue(0.0, sides[1]), difference
 
 
 def _tables(statistics: Any) -> list[SegmentStatistics]:

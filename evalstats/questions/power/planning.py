@@ -575,45 +575,41 @@ def _check_difference(drawn: Drawn, size: float | None) -> None:
         )
 
 
-def needed_of(evaluation: Evaluation, d: Difference, level: float, target: float) -> int | None:
-    """Return how many units show a system that has lost nothing to be within the limit."""
-    part = evaluation.part_of(d)
-    drawn = evaluation.scores_of(part)[d.metric]
-    names = drawn.of.systems
-    pair = names.index(d.baseline), names.index(d.system)
-    n = needed_within(drawn, pair, evaluation.options, level, target)
-    if drawn.of.is_paired or n is None:
-        return n
-    # As many of the system as its share of both.
-    return ceil(n * drawn.samples[pair[1]].units.n / drawn.units.n)
+def needed_of(pair: PairTest, level: float, target: float) -> int | None:
+    """Return how many units of the system show that it passes; `None` where no number is known.
 
-
-def needed_within(
-    drawn: Drawn, pair: Pair, options: Options, level: float, target: float
-) -> int | None:
-    """Return how many units of both show it, where units of both are drawn."""
-    (a, b), distance = pair, options.margin
-    effect, outcomes = drawn.difference(a, b), drawn.of.outcomes
+    Within a limit a system that has lost nothing; against a number, which is then the baseline, a
+    score as good as this one.
+    """
+    drawn, options, outcomes = pair.drawn, pair.options, pair.drawn.of.outcomes
+    effect, distance = pair.difference, options.margin
+    if not options.is_limited:
+        return _needed_above(pair, level, target)
     if options.recovery is not None:
-        ends = (a, b) if drawn.of.higher_is_better else (b, a)
+        ends = (pair.a, pair.b) if drawn.of.higher_is_better else (pair.b, pair.a)
         effect = drawn.difference(*ends, options.recovery)
-        distance = (1 - options.recovery) * float(drawn.scores[a])
+        distance = (1 - options.recovery) * float(drawn.scores[pair.a])
     if not distance or distance < 0:
         return None
     if outcomes is not None:
         # Of counted answers a recovery is a margin of the plain difference.
-        influence = drawn.difference(a, b).influence
+        influence = pair.difference.influence
         assert influence is not None
-        found = outcomes.counted(a, b, influence)
-        known = distance / outcomes.scale, (found.gained + found.lost) / found.n
-        items = noncentral.items_within(*known, level, target) * drawn.units.n / found.n
-        return ceil(items) if items < ENDLESS else None
-    return _needed_by_t(effect, distance, level, target)
+        counts = outcomes.counted(pair.a, pair.b, influence)
+        known = distance / outcomes.scale, (counts.gained + counts.lost) / counts.n
+        items = noncentral.items_within(*known, level, target) * drawn.units.n / counts.n
+        needed = ceil(items) if items < ENDLESS else None
+    else:
+        needed = _needed_by_t(effect, distance, level, target)
+    if drawn.of.is_paired or needed is None:
+        return needed
+    # As many of the system as its share of both.
+    return ceil(needed * drawn.samples[pair.b].units.n / drawn.units.n)
 
 
 def _needed_by_t(effect: Effect, distance: float, level: float, target: float) -> int | None:
     """Return how many units, of as many runs as there were, show a distance on one side."""
-    if effect.spread.error == 0 or level < _LEAST_LEVEL:
+    if effect.spread.error == 0:
         return None
     # Variances of large or small scores are no numbers; those of several runs are refused.
     unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
@@ -622,14 +618,11 @@ def _needed_by_t(effect: Effect, distance: float, level: float, target: float) -
     return design.needed(distance / unit, design.n_runs)
 
 
-def needed_above(pair: PairTest, level: float, target: float) -> int | None:
-    """Return how many units show a score as good as this one to be better than a number.
-
-    `None` where it is no better. The number is the baseline of the pair (`designs.one_sample`).
-    """
+def _needed_above(pair: PairTest, level: float, target: float) -> int | None:
+    """Return how many units show a score as good as this one to be better than the baseline."""
     drawn, effect = pair.drawn, pair.difference
     ahead = effect.value if drawn.of.higher_is_better else -effect.value
-    if ahead <= 0 or level < _LEAST_LEVEL:
+    if ahead <= 0:
         return None
     if isinstance(pair.counts, ShareAgainst):
         of, number, n = pair.counts.of, pair.counts.number, drawn.units.n
