@@ -320,6 +320,7 @@ def test_without_a_limit_each_metric_is_asked_on_its_own_side_and_any_may_fail()
     assert [c.metric for c in passed] == ["score", "errors"]
     # Drawn 9,999 times: within three standard errors of what t says, and a little for the bootstrap.
     assert [c.pvalue_failed for c in passed] == pytest.approx(expected, abs=0.02)
+    assert [c.difference.pvalue for c in passed] == [c.pvalue_failed for c in passed]
     least = min(c.pvalue_failed for c in passed)
     assert [c.pvalue_failed_adjusted for c in passed][1] == pytest.approx(2 * least)
     assert "only means that no loss was found" in str(passed)
