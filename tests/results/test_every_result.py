@@ -40,7 +40,6 @@ RESULTS = {
     "Power": lambda: compared().power(0.1),
     "Ranking": lambda: compared().ranking("acc"),
     "Rankings": lambda: es.compare(SCORES, metrics=[ACC, es.Mean("cost", False)]).ranking(),
-    "ScoreGate": lambda: es.gate(SCORES["a"], metrics=ACC, at_least=0.3),
 }
 
 
