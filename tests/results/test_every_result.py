@@ -35,7 +35,6 @@ RESULTS = {
     "Influence": lambda: compared().influence("acc", "c", "a"),
     "JointClaim": lambda: compared().joint("c", "a"),
     "Looks": looked_at,
-    "OverStrata": lambda: compared().over([*"xyz"] * 10),
     "Plan": lambda: es.plan(SCORES, metrics=ACC, n=10),
     "Power": lambda: compared().power(0.1),
     "Ranking": lambda: compared().ranking("acc"),
