@@ -32,7 +32,8 @@ TOP = {"__init__", "__main__"}
 BETWEEN = {
     "designs.arenas": {"designs.moments"},
     "designs.plans": {"designs.judges"},
-    "questions.gates": {"designs.one_sample", "questions.checks", "questions.power"},
+    "questions.gates": {"designs.one_sample", "questions.checks", "questions.needed"},
+    "questions.needed": {"designs.one_sample", "questions.power"},
     "questions.looks": {
         "designs.judges",
         "designs.one_sample",

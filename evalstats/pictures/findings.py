@@ -271,7 +271,7 @@ def _all_least(c: Comparison, main: Sequence[Difference], least: dict[Place, flo
 
 def _least(c: Comparison) -> dict[Place, float | None]:
     """Return the differences that would have been found, where no evidence was."""
-    from evalstats.questions.power.planning import least_of
+    from evalstats.questions.needed import least_of
 
     some = [d for d in c.differences if kind_of(c, d) == "open" and d.contrast == "difference"]
     least: dict[Place, float | None] = {}

@@ -39,7 +39,7 @@ from evalstats.questions.checks import (
     sides_of,
     test_name,
 )
-from evalstats.questions.power.planning import needed_of
+from evalstats.questions.needed import needed_of
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import tabular

@@ -279,24 +279,22 @@ def cost(n_items: int | None, trials: int, price: tuple[float, float]) -> float 
 
 
 def cheapest_of(
-    needed: Callable[[int], int | None], price: tuple[float, float], least: int, most: int
-) -> tuple[tuple[int, int, float] | None, dict[int, int | None]]:
+    needed: Callable[[int], int | None], price: tuple[float, float], spread: TrialSpread
+) -> tuple[tuple[int, int | None, float] | None, dict[int, int | None]]:
     """Return the trials, items and price of the cheapest design, of equal ones with fewer trials.
 
     `needed` is how many items with so many trials find the difference; it is returned too, by the
     number of trials. No design needs fewer items than that with the most trials.
     """
-    fewest = needed(most)
-    known = {most: fewest}
-    best: tuple[int, int, float] | None = None
-    for trials in range(least, most + 1):
-        lowest = cost(fewest, trials, price)
+    known = {spread.most: needed(spread.most)}
+    best: tuple[int, int | None, float] | None = None
+    for trials in range(spread.least, spread.most + 1):
+        lowest = cost(known[spread.most], trials, price)
         if lowest is None or (best is not None and lowest >= best[2]):
             break
         if trials not in known:
             known[trials] = needed(trials)
-        n_items = known[trials]
-        total = cost(n_items, trials, price)
-        if n_items is not None and total is not None and (best is None or total < best[2]):
-            best = trials, n_items, total
+        total = cost(known[trials], trials, price)
+        if total is not None and (best is None or total < best[2]):
+            best = trials, known[trials], total
     return best, known

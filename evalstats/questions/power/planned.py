@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -263,9 +262,8 @@ class PairPower(Record):
     @property
     def test(self) -> str:
         """What is planned: "t"; or of 0/1 scores "mcnemar", and against a number "score"."""
-        if self.of_design.number is not None:
-            return "score"
-        return "t" if self.discordant is None else "mcnemar"
+        counted = "t" if self.discordant is None else "mcnemar"
+        return counted if self.of_design.number is None else "score"
 
     @property
     def discordant(self) -> float | None:
@@ -350,10 +348,7 @@ class Power(Several[PairPower]):
             raise InputError("over='runs' needs a pilot with several runs of each system")
         from evalstats.pictures import plots
 
-        found = self.pairs if metric is None else of_metric(self.pairs, metric)
-        return plots.curves(
-            [self._curve(pairs, over == "runs") for pairs in by_metric(found).values()], ax
-        )
+        return plots.curves(self._curves(metric, over == "runs"), ax)
 
     def _finding(self, row: PairPower) -> Finding:
         """Say which difference is found, and what one that was asked about needs."""
@@ -362,36 +357,36 @@ class Power(Several[PairPower]):
         if row.minimum is None:
             return Finding(f"{about}: {n} are too few to find any difference")
         least = tabular.number(row.minimum, tabular.decimals([row.minimum]))
-        said = f"{about}: {n} find a true difference of {least} {_often(self.target)}"
-        lines = []
+        said = f"{about}: {n} find a true difference of {least}"
+        said, lines, design = f"{said} {_often(self.target)}", [], row.of_design
         if self.difference is not None and row.power is not None:
             lines = [
                 f"A difference of {self.difference:g} would be found {100 * row.power:.0f} % of "
                 f"the time. {self._number(row.needed)} would find it {_often(self.target)}."
             ]
-            if row.of_design.largest:
-                lines[0] += (
-                    f" With {self.n_looks} looks that is at most {row.of_design.largest:,}, and "
-                    f"{row.of_design.expected:,} on average if there is that difference (levels "
-                    f"after O'Brien and Fleming, 1979)."
+            if design.largest:
+                lines.append(
+                    f"With {self.n_looks} looks that is at most {design.largest:,}, and "
+                    f"{design.expected:,} on average if there is that difference (levels after "
+                    f"O'Brien and Fleming, 1979)."
                 )
-            if of := row.of_design.of_labels:
+            if labels := design.of_labels:
                 often = f"would find it {_often(self.target)}."
-                often = often if of.labels_needed else "would not do: let the judge score more."
-                some = f"{of.labels_needed or self.n_segments:,} of {n} (now {of.labelled:,})"
-                lines[0] += f" People's labels of {some} {often}"
+                often = often if labels.labels_needed else "would not do: let the judge score more."
+                number = f"{labels.labels_needed or self.n_segments:,} of {n}"
+                lines.append(f"People's labels of {number} (now {labels.labelled:,}) {often}")
         if self.width is not None:
             level = f"{tabular.level(self.confidence_level)} that is {self.width:g} wide"
-            enough = self._number(row.of_design.for_width)
-            # Terminals show one line of a finding.
-            lines = [" ".join([*lines, f"{enough} would give the difference a {level}."])]
-        return Finding(said, lines=lines)
+            lines.append(f"{self._number(design.for_width)} would give the difference a {level}.")
+        # Terminals show one line of a finding.
+        return Finding(said, lines=[" ".join(lines)] if lines else [])
 
     def _number(self, units: int | None) -> str:
         return counted(units, self.unit) if units else f"No number of {self._units}"
 
-    def _curves(self) -> list[Curve]:
-        return [self._curve(pairs, of_runs=False) for pairs in by_metric(self.pairs).values()]
+    def _curves(self, metric: str | None = None, of_runs: bool = False) -> list[Curve]:
+        pairs = self.pairs if metric is None else of_metric(self.pairs, metric)
+        return [self._curve(rows, of_runs) for rows in by_metric(pairs).values()]
 
     def _curve(self, pairs: Sequence[PairPower], of_runs: bool) -> Curve:
         """Return the power, or the least difference, by the number of units or of runs."""
@@ -498,7 +493,7 @@ class Power(Several[PairPower]):
         more = len(rows) - _MOST_PAIRS
         if "system" in names and more > 0:
             rows = sorted(rows, key=lambda r: r["minimum"] or np.inf, reverse=True)
-            low, high = (_written(decimals, rows[i]["minimum"]) for i in (-1, _MOST_PAIRS))
+            low, high = (_cell(decimals, ("minimum",), rows[i]) for i in (-1, _MOST_PAIRS))
             notes = [f"{more:,} more pairs have least differences from {low} to {high}."]
             rows = rows[:_MOST_PAIRS]
         columns: list[Column] = []
@@ -528,30 +523,27 @@ def _smooth(
 
     On these scales both curves are nearly straight: Φ⁻¹ of a power over √n, and logarithms.
     """
+    from scipy.special import ndtr, ndtri
+
     known = [(n, x) for n, x in zip(sizes, values, strict=True) if x]
     if len(known) < 2:
         return [(float(n), x) for n, x in known]
     xs, ys = np.array(known, dtype=float).T
     fine = np.geomspace(xs[0], xs[-1], _POINTS)
-    if not is_share:
-        shown = np.exp(np.interp(np.log(fine), np.log(xs), np.log(ys)))
+    if is_share:
+        bent = ndtri(np.clip(ys, _LEAST, 1 - _LEAST))
+        curve = ndtr(np.interp(np.sqrt(fine), np.sqrt(xs), bent))
     else:
-        of_normal = NormalDist()
-        bent = [of_normal.inv_cdf(min(max(y, _LEAST), 1 - _LEAST)) for y in ys]
-        between = np.interp(np.sqrt(fine), np.sqrt(xs), bent)
-        shown = np.array([of_normal.cdf(z) for z in between])
-    return list(zip(fine.tolist(), shown.tolist(), strict=True))
-
-
-def _written(decimals: int, value: Any) -> str:
-    if isinstance(value, float):
-        return tabular.number(value, decimals)
-    return "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+        curve = np.exp(np.interp(np.log(fine), np.log(xs), np.log(ys)))
+    return list(zip(fine.tolist(), curve.tolist(), strict=True))
 
 
 def _cell(decimals: int, keys: Sequence[str], row: dict[str, Any]) -> str:
     """Return what a row has under a key, or an interval under two of them."""
-    written = [_written(decimals, row[key]) for key in keys]
+    written = []
+    for value in (row[key] for key in keys):
+        other = "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+        written.append(tabular.number(value, decimals) if isinstance(value, float) else other)
     return written[0] if len(written) == 1 else f"[{', '.join(written)}]"
 
 
@@ -586,7 +578,7 @@ def assumptions(
         )
     if strata:
         yield f"{listed(strata, 4)} keep their shares of the {units}."
-    if reached := dict.fromkeys(p.metric for p in result if p.of_design.number is not None):
+    if reached := distinct(p.metric for p in result if p.test == "score"):
         yield (
             f"{', '.join(reached)}: the score test of 0/1 scores is planned. The true share is "
             f"taken to be as far from the number as the difference says, whatever the pilot's is."
@@ -596,9 +588,9 @@ def assumptions(
             "There is no second system yet. It is taken to vary as much as this one, and its "
             "scores to have this correlation. A pilot of two systems would tell."
         )
-    if counted := dict.fromkeys(p.metric for p in result if p.discordant is not None):
+    if paired := distinct(p.metric for p in result if p.test == "mcnemar"):
         yield (
-            f"{', '.join(counted)}: McNemar's test of 0/1 scores is planned. It assumes that as "
+            f"{', '.join(paired)}: McNemar's test of 0/1 scores is planned. It assumes that as "
             f"large a share of {units} differs as in the pilot; the intervals are about that share."
         )
     if any(p.minimum is None for p in result):

@@ -16,7 +16,6 @@ from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
 from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair, refuse_fixed
 from evalstats.analysis.estimate import size_notes
 from evalstats.analysis.options import SEED, Alternative, Options
-from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, is_extracted, systems_of
 from evalstats.checks import also_called, integer, real, share
 from evalstats.designs.one_sample import PAIR, Bound, OneSample, ShareAgainst, as_bound
@@ -52,7 +51,7 @@ from evalstats.text.references import columns_of
 #: So many units, or runs, that more of them find nothing more.
 ENDLESS = 10**12
 #: Below such a level t has no quantiles.
-_LEAST_LEVEL = 1e-100
+LEAST_LEVEL = 1e-100
 #: The squares of numbers between these, and sums of them, are numbers.
 _LEAST_SIZE, _LARGEST_SIZE = 1e-140, 1e140
 #: The curve goes so far below and above the sizes in question, or over these numbers of runs.
@@ -176,6 +175,11 @@ def power(
             f"holds one system against a number, got {', '.join(systems)}; choose one",
             argument=bound.argument,
         )
+    if bound is not None and (trials, price) != (None, None):
+        raise InputError(
+            "is about the trials of two systems, and a number has none; leave it out",
+            argument="trials" if price is None else "price",
+        )
     # What cannot be answered is refused before the texts are read.
     asked = Question(
         difference=difference,
@@ -205,28 +209,7 @@ def power(
         progress=progress,
     )
     part = task if bound is None else OneSample(task, bound)
-    drawn = part.drawn(options)
-    if bound is not None:
-        _check_reach(drawn, bound, asked)
-    return planned(drawn, pairs, asked)
-
-
-def _check_reach(drawn: Sequence[Drawn], bound: Bound, asked: Question) -> None:
-    """Refuse true scores beyond the bounds of a metric, and plans of trials, against a number."""
-    if asked.trials is not None or asked.price is not None:
-        raise InputError(
-            "is about the trials of two systems, and a number has none; leave it out",
-            argument="trials" if asked.price is None else "price",
-        )
-    for one in drawn if asked.difference is not None else ():
-        reached = bound.number + (asked.difference or 0.0) * (1 if bound.is_least else -1)
-        low, high = one.of.bounds
-        if not low <= reached <= high:
-            raise InputError(
-                f"leads from {bound.number:g} to {reached:g}, and {one.of.metric_name} lies "
-                f"between {low:g} and {high:g}; give a smaller one",
-                argument="difference",
-            )
+    return planned(part.drawn(options), pairs, asked, bound)
 
 
 @dataclass(frozen=True)
@@ -247,9 +230,9 @@ class Question:
 
     def __post_init__(self) -> None:
         level, size = share(self.level, "significance_level"), self.difference
-        if level < _LEAST_LEVEL:
+        if level < LEAST_LEVEL:
             raise InputError(
-                f"must be at least {_LEAST_LEVEL:g}, below which t has no "
+                f"must be at least {LEAST_LEVEL:g}, below which t has no "
                 f"quantiles that can be computed; got {level:g}",
                 argument="significance_level",
             )
@@ -274,19 +257,33 @@ class Question:
             check_trials(trials, self.price, size)
         if self.looks is not None:
             integer(self.looks, "looks", 2, _MOST_LOOKS)
-            if size is None:
-                raise InputError(
-                    "needs the ", Argument("difference"), " to be found", argument="looks"
-                )
+        if self.looks is not None and size is None:
+            raise InputError("needs the ", Argument("difference"), " to be found", argument="looks")
         if self.width is not None and real(self.width, "width", 0.0) <= 0:
             raise InputError(f"must be above 0, got {self.width}", argument="width")
+
+    def check_fits(self, drawn: Drawn, bound: Bound | None) -> None:
+        """Refuse a difference that no two scores of a metric have, or that leads beyond them."""
+        size, name, (low, high) = self.difference, drawn.of.metric_name, drawn.of.bounds
+        if size is None:
+            return
+        if bound is None and drawn.of.outcomes is not None:
+            low, high = 0.0, drawn.of.outcomes.scale
+        said = f"{name} lies between {low:g} and {high:g}"
+        if bound is None and size > high - low:
+            said = f"must be at most {high - low:g}, since {said}; got {size:g}"
+            raise InputError(said, argument="difference")
+        number = 0.0 if bound is None else bound.number
+        reached = number + size * (1 if bound is None or bound.is_least else -1)
+        if bound is not None and not low <= reached <= high:
+            said = f"leads from {number:g} to {reached:g}, and {said}; give a smaller one"
+            raise InputError(said, argument="difference")
 
     @property
     def several_trials(self) -> tuple[int, ...]:
         """The numbers of trials that are planned; none where nothing is."""
-        if self.trials is None:
-            return ()
-        return tuple(self.trials) if isinstance(self.trials, Sequence) else (self.trials,)
+        trials = () if self.trials is None else self.trials
+        return tuple(trials) if isinstance(trials, Sequence) else (trials,)
 
     @property
     def sides(self) -> int:
@@ -322,15 +319,14 @@ class Design:
 
     def power(self, difference: float, n: int, runs: int = 1) -> float:
         """Return how often a difference of this size is found on n units of so many runs."""
-        degrees, level = max((self.degrees + 1) * n / self.n - 1, 1.0), self.asked.level
-        sides = self.asked.sides
+        degrees = max((self.degrees + 1) * n / self.n - 1, 1.0)
+        level, sides, items = self.asked.level, self.asked.sides, n * self.worth
         if self.number is not None:
             share = min(max(self.number + self.ahead * difference / self.scale, 0.0), 1.0)
-            of = self.number, share, n * self.worth
-            return noncentral.share_power(*of, level, sides, degrees)
+            return noncentral.share_power(self.number, share, items, level, sides, degrees)
         if self.scale:
-            size = min(difference / self.scale, 1.0), self.discordant, n * self.worth
-            return noncentral.mcnemar_power(*size, level, sides, degrees)
+            size = min(difference / self.scale, 1.0)
+            return noncentral.mcnemar_power(size, self.discordant, items, level, sides, degrees)
         segments = Spread(self.deviation(runs) / n**0.5, 1.0, degrees)
         squares = [((r + e / n) / runs, e / n / runs) for r, e in self.of_runs]
         error, degrees, stretch = noncentral.of_runs(segments, [(*s, runs) for s in squares])
@@ -354,10 +350,10 @@ class Design:
 
     def deviation(self, runs: int) -> float:
         """Return the standard deviation of a unit: units' part of the error is this over √n."""
-        if self.number is not None:
-            return float(self.scale * (self.number * (1 - self.number) / self.worth) ** 0.5)
         if self.scale:
-            return float(self.scale * (self.discordant / self.worth) ** 0.5)
+            share = self.number
+            variance = self.discordant if share is None else share * (1 - share)
+            return float(self.scale * (variance / self.worth) ** 0.5)
         return float(np.sqrt(self.segment + sum(e for _, e in self.of_runs) / runs))
 
     def bounds(self) -> tuple[Design, Design]:
@@ -407,10 +403,10 @@ def by_t(effect: Effect, asked: Question) -> Design:
     error, _, degrees = replace(effect, runs=()).spread
     of_runs = tuple((max(r - e, 0.0) * n_runs, e * n_runs * n) for r, e, _ in squares)
     segment = max(error**2 * n - sum(e for _, e in of_runs) / n_runs, 0.0)
-    known = degrees
+    known, influence = degrees, effect.influence
     # Where people's labels are all alike an error is added, but no value differs.
-    if effect.influence is not None and effect.units.has_values and np.ptp(effect.influence) > 0:
-        known = min(degrees, student.variance_degrees(effect.influence, effect.units.codes))
+    if influence is not None and effect.units.has_values and np.ptp(influence) > 0:
+        known = min(degrees, student.variance_degrees(influence, effect.units.codes))
     return Design(asked, n, degrees, known=known, segment=segment, of_runs=of_runs, n_runs=n_runs)
 
 
@@ -421,23 +417,16 @@ def designed(drawn: Drawn, pair: Pair, asked: Question) -> Design:
     base, new = (drawn.of.systems[i] for i in pair)
     _check_size(effect.influence, drawn, f"{new!r} less {base!r}")
     counted = None if effect.influence is None else drawn.of.counted(*pair, effect.influence)
+    total = drawn.units.n
     if isinstance(counted, ShareAgainst):
-        of = counted.of
-        return Design(
-            asked,
-            drawn.units.n,
-            of.degrees,
-            scale=counted.scale,
-            worth=of.n / drawn.units.n,
-            number=counted.number,
-            ahead=1 if drawn.of.higher_is_better else -1,
-        )
+        share, number, ahead = counted.of, counted.number, 1 if drawn.of.higher_is_better else -1
+        design = Design(asked, total, share.degrees, scale=counted.scale, number=number)
+        return replace(design, worth=share.n / total, ahead=ahead)
     if outcomes is not None and differ:
         assert effect.influence is not None
-        found, total = outcomes.counted(*pair, effect.influence), drawn.units.n
-        design = Design(asked, total, found.degrees, scale=outcomes.scale)
-        share = (found.gained + found.lost) / found.n
-        return replace(design, discordant=share, worth=found.n / total)
+        shares = outcomes.counted(*pair, effect.influence)
+        design = Design(asked, total, shares.degrees, scale=outcomes.scale, worth=shares.n / total)
+        return replace(design, discordant=(shares.gained + shares.lost) / shares.n)
     rounding = 1e-12 * float(np.max(np.abs(drawn.scores[list(pair)])))
     if effect.spread.error > rounding:
         return by_t(effect, asked)
@@ -448,21 +437,13 @@ def designed(drawn: Drawn, pair: Pair, asked: Question) -> Design:
     )
 
 
-def _beside(drawn: Drawn, asked: Question, correlation: float) -> Design:
-    """Return a pair of the only system and another that varies as much, so correlated with it."""
-    outcomes, effect = drawn.of.outcomes, drawn.effects[0]
-    if outcomes is not None and effect.influence is not None:
-        of, total = outcomes.share_of(effect.influence), drawn.units.n
-        design = Design(asked, total, of.degrees, scale=outcomes.scale, worth=of.n / total)
-        return replace(design, discordant=2 * of.share * (1 - of.share) * (1 - correlation))
-    return by_t((2 * (1 - correlation)) ** 0.5 * effect, asked)
-
-
-def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> Power:
-    """Plan for all pairs under all metrics, as `power` does."""
+def planned(
+    drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question, bound: Bound | None = None
+) -> Power:
+    """Plan for all pairs under all metrics, or for a system against a number, as `power` does."""
     for one in drawn:
-        _check(one)
-        _check_difference(one, asked.difference)
+        check_smooth(one)
+        asked.check_fits(one, bound)
     first, units = drawn[0], drawn[0].units
     n, least = asked.n_segments or units.n, 2 * units.n_strata
     pilot_runs = len(first.runs[0][0].scores) if first.runs else None
@@ -476,16 +457,16 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     if asked.runs and not pilot_runs:
         raise InputError(
             "needs a pilot with several runs of each system: with one of each, what runs add is "
-            "not known; give lists of runs, or the statistics of extract_runs",
+            "not known; give lists of runs",
             argument="runs",
         )
     runs = asked.runs or pilot_runs
     rows: list[PairPower] = []
     signatures: list[str] = []
-    same: list[tuple[Drawn, Pair]] = []
+    identical: list[tuple[Drawn, Pair]] = []
     for one in drawn:
         varying = [pair for pair in pairs if one.differ(*pair)[0]] or pairs[:1]
-        same += [(one, pair) for pair in pairs if not one.differ(*pair)[0]]
+        identical += [(one, pair) for pair in pairs if not one.differ(*pair)[0]]
         rows += [_pair(one, pair, asked, n, (runs, trials)) for pair in varying]
         if not pairs:
             rows += [_alone(one, correlation, asked, n, runs) for correlation in _CORRELATIONS]
@@ -512,15 +493,16 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
         width=asked.width,
     )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
-    is_elsewhere = first.influence is None or not units.has_values
-    assumed = assumptions(result, list(map(str, units.labels)), uneven, is_elsewhere)
+    assumed = assumptions(result, list(map(str, units.labels)), uneven, not units.has_values)
     cautions = distinct(caution for one in drawn for caution in one.of.cautions)
     left_out = []
-    for one, (a, b) in same[:1]:
+    for one, (a, b) in identical[:1]:
         who = f"{one.of.systems[b]} and {one.of.systems[a]} ({one.of.name})"
-        who = who if len(same) == 1 else f"{len(same)} pairs, {who} for one,"
-        said = f"have identical statistics on every {one.units.unit}, which say nothing of power"
-        left_out = [f"{who} {said}, and are left out."]
+        who = who if len(identical) == 1 else f"{len(identical)} pairs, {who} for one,"
+        left_out = [
+            f"{who} have identical statistics on every {one.units.unit}, which say nothing of "
+            f"power, and are left out."
+        ]
     return replace(result, notes=(*cautions, *assumed, *left_out, *size_notes(first)))
 
 
@@ -535,24 +517,10 @@ def pilot_of(evaluation: Evaluation, of: Sequence[Difference]) -> list[Drawn]:
     return drawn
 
 
-def least_of(evaluation: Evaluation, d: Difference, level: float, target: float) -> float | None:
-    """Return the least difference that the test set of a pair finds, as `planned` does.
-
-    It plans nothing else: what stands in every result has to come at once.
-    """
-    (drawn,), options = pilot_of(evaluation, [d]), evaluation.options
-    _check(drawn)
-    names, runs = drawn.of.systems, drawn.runs
-    asked = Question(level, target, options.confidence_level, options.alternative)
-    plan = designed(drawn, (names.index(d.baseline), names.index(d.system)), asked)
-    return plan.least(drawn.units.n, len(runs[0][0].scores) if runs else 1)
-
-
-def _check(drawn: Drawn) -> None:
+def check_smooth(drawn: Drawn) -> None:
     """Refuse what cannot be planned for."""
     # Where the gradient is not finite, the replicates vary.
-    values = drawn.replicates if drawn.influence is None else drawn.influence
-    _check_size(values, drawn, "a score")
+    _check_size(drawn.replicates if drawn.influence is None else drawn.influence, drawn, "a score")
     refuse_crossed(drawn.units, "power")
     refuse_fixed(drawn, "power")
     blocks = drawn.segments.blocks if drawn.has_segments else ()
@@ -561,75 +529,6 @@ def _check(drawn: Drawn) -> None:
             f"power plans tests by t, which {drawn.of.name} has not, since it is not smooth; take "
             f"a measure that is a mean over segments, as 'acc_eq'"
         )
-
-
-def _check_difference(drawn: Drawn, size: float | None) -> None:
-    """Refuse a difference that no two scores of the metric have."""
-    outcomes = drawn.of.outcomes
-    low, high = drawn.of.bounds if outcomes is None else (0.0, outcomes.scale)
-    if size is not None and size > high - low:
-        raise InputError(
-            f"must be at most {high - low:g}, since {drawn.of.metric_name} lies between {low:g} "
-            f"and {high:g}; got {size:g}",
-            argument="difference",
-        )
-
-
-def needed_of(pair: PairTest, level: float, target: float) -> int | None:
-    """Return how many units of the system show that it passes; `None` where no number is known.
-
-    Within a limit a system that has lost nothing; against a number, which is then the baseline, a
-    score as good as this one.
-    """
-    drawn, options, outcomes = pair.drawn, pair.options, pair.drawn.of.outcomes
-    effect, distance = pair.difference, options.margin
-    if not options.is_limited:
-        return _needed_above(pair, level, target)
-    if options.recovery is not None:
-        ends = (pair.a, pair.b) if drawn.of.higher_is_better else (pair.b, pair.a)
-        effect = drawn.difference(*ends, options.recovery)
-        distance = (1 - options.recovery) * float(drawn.scores[pair.a])
-    if not distance or distance < 0:
-        return None
-    if outcomes is not None:
-        # Of counted answers a recovery is a margin of the plain difference.
-        influence = pair.difference.influence
-        assert influence is not None
-        counts = outcomes.counted(pair.a, pair.b, influence)
-        known = distance / outcomes.scale, (counts.gained + counts.lost) / counts.n
-        items = noncentral.items_within(*known, level, target) * drawn.units.n / counts.n
-        needed = ceil(items) if items < ENDLESS else None
-    else:
-        needed = _needed_by_t(effect, distance, level, target)
-    if drawn.of.is_paired or needed is None:
-        return needed
-    # As many of the system as its share of both.
-    return ceil(needed * drawn.samples[pair.b].units.n / drawn.units.n)
-
-
-def _needed_by_t(effect: Effect, distance: float, level: float, target: float) -> int | None:
-    """Return how many units, of as many runs as there were, show a distance on one side."""
-    if effect.spread.error == 0:
-        return None
-    # Variances of large or small scores are no numbers; those of several runs are refused.
-    unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
-    # The level of intervals is not asked.
-    design = by_t(1 / unit * effect, Question(level, target, 0.95, alternative="greater"))
-    return design.needed(distance / unit, design.n_runs)
-
-
-def _needed_above(pair: PairTest, level: float, target: float) -> int | None:
-    """Return how many units show a score as good as this one to be better than the baseline."""
-    drawn, effect = pair.drawn, pair.difference
-    ahead = effect.value if drawn.of.higher_is_better else -effect.value
-    if ahead <= 0:
-        return None
-    if isinstance(pair.counts, ShareAgainst):
-        of, number, n = pair.counts.of, pair.counts.number, drawn.units.n
-        return noncentral.least_size(
-            lambda m: noncentral.share_power(number, of.share, m * of.n / n, level), target
-        )
-    return _needed_by_t(effect, ahead, level, target)
 
 
 def _check_size(values: Floats | None, drawn: Drawn, what: str) -> None:
@@ -647,42 +546,42 @@ def _pair(
     drawn: Drawn, pair: Pair, asked: Question, n: int, repeats: tuple[int | None, int | None]
 ) -> PairPower:
     """Return what is found of a pair on n units, of so many planned runs, or trials of an item."""
-    plan, (runs, trials) = designed(drawn, pair, asked), repeats
-    of_trials = None
+    plan, (runs, trials), of_trials = designed(drawn, pair, asked), repeats, None
     if trials:
         plan = by_t(drawn.difference(*pair), asked)
         spread = spread_of(drawn, pair, plan.segment)
         plan, of_trials = plan_of_trials(plan, spread, trials, n)
-    of_labels = _of_labels(plan, drawn, pair, n) if drawn.of.corrections else None
     base, new = (drawn.of.systems[i] for i in pair)
     observed = float(drawn.scores[pair[1]] - drawn.scores[pair[0]])
-    return _record(drawn, plan, n, runs, base, new, observed, of_trials, of_labels)
+    record = replace(_record(drawn, plan, n, runs, base, new, observed), of_trials=of_trials)
+    if not drawn.of.corrections:
+        return record
+    of_design = replace(record.of_design, of_labels=_of_labels(plan, drawn, pair, n))
+    return replace(record, of_design=of_design)
 
 
 def _alone(
     drawn: Drawn, correlation: float, asked: Question, n: int, runs: int | None
 ) -> PairPower:
-    """Return what is found of the only system and another that is so correlated with it."""
-    plan = _beside(drawn, asked, correlation)
+    """Return what is found of the only system and another, so correlated, that varies as much."""
+    outcomes, effect, system = drawn.of.outcomes, drawn.effects[0], drawn.of.systems[0]
+    if outcomes is None or effect.influence is None:
+        plan = by_t((2 * (1 - correlation)) ** 0.5 * effect, asked)
+    else:
+        share, total = outcomes.share_of(effect.influence), drawn.units.n
+        plan = Design(asked, total, share.degrees, scale=outcomes.scale, worth=share.n / total)
+        discordant = 2 * share.share * (1 - share.share) * (1 - correlation)
+        plan = replace(plan, discordant=discordant)
     if not plan.deviation(runs or 1) > 0:
         raise InputError(
-            f"{drawn.of.systems[0]!r} has the same score on every {drawn.units.unit} under "
-            f"{drawn.of.name}: a pilot without variance says nothing of power"
+            f"{system!r} has the same score on every {drawn.units.unit} under {drawn.of.name}: a "
+            f"pilot without variance says nothing of power"
         )
-    another = f"another, correlation {correlation:g}"
-    return _record(drawn, plan, n, runs, another, drawn.of.systems[0])
+    return _record(drawn, plan, n, runs, f"another, correlation {correlation:g}", system, 0.0)
 
 
 def _record(
-    drawn: Drawn,
-    plan: Design,
-    n: int,
-    planned: int | None,
-    baseline: str,
-    system: str,
-    observed: float = 0.0,
-    of_trials: TrialPower | None = None,
-    of_labels: LabelPower | None = None,
+    drawn: Drawn, plan: Design, n: int, planned: int | None, base: str, new: str, observed: float
 ) -> PairPower:
     """Return what a design finds on n units of so many runs."""
     asked, runs = plan.asked, planned or 1
@@ -707,8 +606,8 @@ def _record(
     sizes = tuple(sorted({n, *_round(least, most)}))
     return PairPower(
         metric=drawn.of.name,
-        baseline=baseline,
-        system=system,
+        baseline=base,
+        system=new,
         observed=observed,
         standard_deviation=plan.deviation(runs),
         **bounds,
@@ -719,11 +618,9 @@ def _record(
         of_design=DesignPower(
             discordant=plan.discordant if plan.scale and plan.number is None else None,
             number=plan.number,
-            of_labels=of_labels,
             **more,
         ),
         of_runs=None if planned is None else _of_runs(plan, n, planned),
-        of_trials=of_trials,
     )
 
 
@@ -732,24 +629,22 @@ def plan_of_trials(
 ) -> tuple[Design, TrialPower]:
     """Return the design of items with so many trials, and what others need and cost."""
 
-    def of(k: int) -> Design:
+    def design_of(k: int) -> Design:
         return replace(plan, segment=spread.variance(k))
 
     size, price, cheapest = plan.asked.difference, plan.asked.price, None
     needed: dict[int, int | None] = {}
     if size is not None and price is not None:
-        cheapest, needed = cheapest_of(
-            lambda k: of(k).needed(size), price, spread.least, spread.most
-        )
+        cheapest, needed = cheapest_of(lambda k: design_of(k).needed(size), price, spread)
     several = plan.asked.several_trials
     numbers = several if len(several) > 1 else [k for k in (*_TRIALS, trials) if k >= spread.least]
     shown = sorted({*numbers, *([cheapest[0]] if cheapest else [])})
-    needs = [needed.get(k) or of(k).needed(size) for k in shown] if size is not None else []
+    needs = [needed.get(k) or design_of(k).needed(size) for k in shown] if size is not None else []
     power = TrialPower(
         item_deviation=spread.item**0.5,
         trial_deviation=spread.trial**0.5,
         trials=tuple(shown),
-        trial_minimums=tuple(of(k).least(n, 1) for k in shown),
+        trial_minimums=tuple(design_of(k).least(n, 1) for k in shown),
         trial_needed=tuple(needs),
         prices=() if price is None else tuple(map(cost, needs, shown, repeat(price))),
         most_trials=spread.most,
@@ -757,7 +652,7 @@ def plan_of_trials(
         cheapest_items=cheapest[1] if cheapest else None,
         cheapest_price=cheapest[2] if cheapest else None,
     )
-    return of(trials), power
+    return design_of(trials), power
 
 
 def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
@@ -787,7 +682,7 @@ def _of_labels(plan: Design, drawn: Drawn, pair: Pair, n: int) -> LabelPower | N
     if not pilot > 0:  # labels that are all alike
         return None
 
-    def of(labels: int) -> Design:
+    def with_labels(labels: int) -> Design:
         share = min(labels, n) / spread.labelled * plan.n / n
         variance = spread.variance(min(labels, n), n) * n / pilot
         degrees = (plan.degrees + 1) * share - 1
@@ -795,15 +690,15 @@ def _of_labels(plan: Design, drawn: Drawn, pair: Pair, n: int) -> LabelPower | N
 
     needed = None
     if size is not None:
-        needed = noncentral.least_size(lambda k: of(k).power(size, n), plan.asked.target)
+        needed = noncentral.least_size(lambda k: with_labels(k).power(size, n), plan.asked.target)
     planned = max(2, round(spread.labelled * n / plan.n))
     numbers = {planned, n, *(m for m in (needed, *_round(planned / 4, n)) if m and 2 <= m <= n)}
     labels = tuple(sorted(numbers))
     return LabelPower(
         labelled=spread.labelled,
         labels=labels,
-        label_minimums=tuple(of(k).least(n, 1) for k in labels),
-        label_powers=() if size is None else tuple(of(k).power(size, n) for k in labels),
+        label_minimums=tuple(with_labels(k).least(n, 1) for k in labels),
+        label_powers=() if size is None else tuple(with_labels(k).power(size, n) for k in labels),
         labels_needed=needed,
     )
 
