@@ -147,7 +147,7 @@ def battles(who: str, n: int) -> Run:
     a, b, won = np.random.default_rng(0).integers(50, size=(3, n)).tolist()
     rows = [(f"m{i}", f"m{i + j % 49 + 1}", "ab"[k % 2]) for i, j, k in zip(a, b, won, strict=True)]
     if who == OURS:
-        return lambda: es.arena(rows, method="t", test="t")
+        return lambda: es.arena(rows, method="t")
     pandas, models = import_module("pandas"), import_module("arena_rank.models.bradley_terry")
     data = import_module("arena_rank.utils.data_utils").PairDataset
     frame = pandas.DataFrame(rows, columns=["model_a", "model_b", "winner"])
@@ -208,13 +208,12 @@ def moments() -> Run:
 def texts_to_answer(name: str) -> Iterator[Job]:
     """From texts to the answer."""
 
-    def compared(who: str, test: str) -> Run:
+    def compared(who: str) -> Run:
         _, systems, references = corpus(name)
         two = list(systems.items())[:2]
         if who != OURS:
-            return paired_test("sacrebleu", two, references, "BLEU", test, B)
-        ours = {"bs": "bootstrap", "ar": "ar"}[test]
-        return lambda: es.compare(dict(two), references, test=ours, n_resamples=B)
+            return paired_test("sacrebleu", two, references, "BLEU", "bs", B)
+        return lambda: es.compare(dict(two), references, n_resamples=B)
 
     def estimated(who: str) -> Run:
         texts, references = _one_of(name)
@@ -223,9 +222,8 @@ def texts_to_answer(name: str) -> Iterator[Job]:
         return partial(import_module("evaluatio.metrics.bleu").bleu_ci, references, texts, B, 0.05)
 
     part, label = "texts to answer", f"{_label(name)}, BLEU"
-    for test in ("bs", "ar"):
-        what = f"{label}, two systems, {B:,} resamples: {test}"
-        yield Job(part, what, each(compared, "sacreBLEU", test=test))
+    what = f"{label}, two systems, {B:,} resamples: bs"
+    yield Job(part, what, each(compared, "sacreBLEU"))
     what = f"{label}, interval of one system, {B:,} resamples"
     yield Job(part, what, each(estimated, "evaluatio"))
 

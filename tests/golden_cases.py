@@ -21,7 +21,6 @@ B = 199
 N_TEXTS, N_NUMBERS = 24, 40
 GRADE, ACCURACY = es.Mean("grade"), es.Mean("accuracy")
 UP = {"choice": "higher"}
-METHODS = ("t", "percentile", "bca", "simultaneous")
 LOSS = es.Mean("loss", higher_is_better=False)
 
 
@@ -107,49 +106,37 @@ def of_texts() -> Cases:
         yield f"all pairs {metric}", partial(compare, tables()[metric])
         yield f"baseline {metric}", partial(compare, tables()[metric], baseline="baseline")
         yield f"scores {metric}", partial(estimate, tables()[metric])
-    for metric, option in zip(("bleu", "chrf", "ter", "bleu"), METHODS, strict=True):
-        against = partial(compare, tables()[metric], baseline="baseline")
-        yield f"{option} {metric}", partial(against, method=option)
-        if option != "simultaneous":
-            yield f"scores {option} {metric}", partial(estimate, tables()[metric], method=option)
+    yield "by t bleu", partial(compare, tables()["bleu"], baseline="baseline", method="t")
+    yield "scores t bleu", partial(estimate, tables()["bleu"], method="t")
     both = [tables()["bleu"], tables()["chrf"]]
     yield "two metrics", partial(compare, both, baseline="copy")
-    over = partial(compare, both, adjust_over="metrics")
-    yield "over metrics", partial(over, baseline="baseline")
-    yield "over metrics, Holm", partial(over, baseline="baseline", adjustment="holm")
     yield "joint", lambda: compare(both, baseline="baseline").joint("clearly-better")
     copy, by_characters = systems["copy"], es.BLEU(tokenize="char")
     yield "one text", partial(estimate, copy, references, by_characters)
 
 
 def of_options() -> Cases:
-    """Tests, intervals, alternatives, adjustments, contrasts, levels and limits."""
+    """Methods, alternatives, adjustments, levels and limits."""
     compare = partial(es.compare, table(grades(), GRADE), n_resamples=B)
     pair = partial(es.compare, table(two(grades()), GRADE), n_resamples=B)
-    for test in ("bootstrap", "t", "ar"):
-        for side in ("two-sided", "greater", "less"):
-            yield f"{test} {side}", partial(pair, test=test, alternative=side)
-    for method in METHODS:
-        yield f"method {method}", partial(compare, method=method)
-    yield "nothing drawn", partial(compare, method="t", test="t")
+    for side in ("two-sided", "greater", "less"):
+        yield f"bootstrap {side}", partial(pair, alternative=side)
+        yield f"by t {side}", partial(pair, method="t", alternative=side)
+    yield "nothing drawn", partial(compare, method="t")
     for adjustment in ("max-t", "holm", "benjamini-hochberg", "none"):
         yield f"adjustment {adjustment}", partial(compare, adjustment=adjustment)
-    for contrast in ("ratio", "log-ratio"):
-        yield contrast, partial(pair, contrast=contrast)
-        yield f"{contrast}, t", partial(pair, contrast=contrast, method="t", test="t")
     yield "level", partial(pair, confidence_level=0.9, rng=7)
     for limit in (0.1, 0.5):
         yield f"margin {limit}", partial(compare, margin=limit, baseline="C")
         yield f"recovery {1 - limit}", partial(pair, recovery=1 - limit, baseline="C")
-    yield "margin t", partial(compare, margin=0.5, test="t", adjustment="none")
-    yield "recovery ar", partial(compare, recovery=0.9, test="ar", adjustment="holm")
+    yield "margin by t", partial(compare, margin=0.5, method="t", adjustment="none")
+    yield "recovery by t", partial(pair, recovery=0.9, method="t", baseline="C")
     yield "lower", partial(es.compare, grades(), metrics=LOSS, margin=0.3, n_resamples=B)
     estimate = partial(es.estimate, grades(), metric=GRADE, n_resamples=B)
-    each = partial(compare, margin=0.5), partial(compare, test="t", method="t"), estimate
+    each = partial(compare, margin=0.5), partial(compare, method="t"), estimate
     yield "described", lambda: [one().describe() for one in each]
     few = {name: scores[:5] for name, scores in grades().items()}
     yield "few", partial(es.compare, few, metrics=GRADE, n_resamples=B)
-    yield "few swaps", partial(es.compare, two(few), metrics=GRADE, test="ar", n_resamples=B)
     yield "missing", partial(es.compare, [gaps()], n_resamples=B)
 
 
@@ -167,11 +154,9 @@ def of_answers() -> Cases:
     yield "0/1 scores", partial(es.estimate, answers(), metric=ACCURACY, n_resamples=B)
     yield "0/1 margin", partial(compare, margin=0.1, baseline="A")
     yield "0/1 recovery", partial(compare, recovery=0.9, baseline="A")
-    yield "0/1 ratio", partial(compare, contrast="ratio")
-    yield "0/1 swaps", partial(compare, test="ar", alternative="greater")
+    yield "0/1 by t", partial(compare, method="t")
     yield "0/1 groups", partial(compare, groups=DOCUMENTS)
     yield "0/1 strata", partial(compare, strata=DOMAINS, aggregate="macro")
-    yield "0/1 percentile", partial(compare, method="percentile", test="t")
 
 
 def of_designs() -> Cases:
@@ -188,7 +173,6 @@ def of_designs() -> Cases:
         "groups in strata": {"groups": DOCUMENTS, "strata": labels(40, "x", "y", each=20)},
         "macro": {"strata": DOMAINS, "aggregate": "macro"},
         "weighted": {"strata": DOMAINS, "aggregate": weights},
-        "function": {"strata": DOMAINS, "aggregate": geometric},
         "single units": {"strata": ["one", "two", *DOMAINS[2:]]},
         "single units, macro": {"strata": ["one", "two", *DOMAINS[2:]], "aggregate": "macro"},
     }
@@ -197,8 +181,7 @@ def of_designs() -> Cases:
         yield f"estimate {name}", partial(estimate, **design)
     halves = {"strata": labels(N_TEXTS, "x", "y"), "aggregate": "macro"}
     yield "BLEU macro", lambda: es.compare(tables()["bleu"], n_resamples=B, **halves)
-    yield "strata t", partial(compare, strata=DOMAINS, method="t", test="t")
-    yield "strata swaps", partial(compare, strata=DOMAINS, test="ar")
+    yield "strata t", partial(compare, strata=DOMAINS, method="t")
     several = extract_runs(runs(), metric=GRADE)
     yield "runs", partial(es.compare, several, n_resamples=B)
     yield "runs, groups", partial(es.compare, several, groups=DOCUMENTS)
@@ -225,7 +208,7 @@ def of_suites() -> Cases:
     """Several tasks, and their totals."""
     same = {name: some for name, some in tasks().items() if name != "quiz"}
     weights = {"essays": 2, "letters": 1, "quiz": 1}
-    totals: dict[str, Any] = {"default": None, "macro": "macro", "weights": weights, "f": geometric}
+    totals: dict[str, Any] = {"default": None, "macro": "macro", "weights": weights}
     for name, aggregate in totals.items():
         suite = es.Suite(tasks(), aggregate)
         yield f"suite {name}", partial(suite.compare, n_resamples=B, baseline="A")
@@ -238,8 +221,7 @@ def of_suites() -> Cases:
     yield "suite of three", partial(suite.compare, n_resamples=B)
     yield "suite Holm", partial(suite.compare, n_resamples=B, adjustment="holm")
     suite = es.Suite(tasks())
-    yield "suite over metrics", partial(suite.compare, n_resamples=B, adjust_over="metrics")
-    yield "suite t", partial(suite.compare, method="t", test="t")
+    yield "suite t", partial(suite.compare, method="t")
     yield "suite margin", partial(suite.compare, n_resamples=B, margin=0.3, baseline="C")
     yield "suite described", lambda: [es.Suite(tasks(), "macro").compare(n_resamples=B).describe()]
     some = {"runs": extract_runs(runs(), metric=GRADE), "plain": table(two(grades()), GRADE)}
@@ -260,7 +242,7 @@ def of_rankings() -> Cases:
     yield "ranking", lambda: es.compare(numbers, n_resamples=B).ranking()
     yield "ranking BLEU", lambda: es.compare(tables()["bleu"], n_resamples=B).ranking()
     yield "ranking Holm", lambda: es.compare(numbers, n_resamples=B, adjustment="holm").ranking()
-    yield "ranking t", lambda: es.compare(numbers, method="t", test="t").ranking()
+    yield "ranking t", lambda: es.compare(numbers, method="t").ranking()
     yield "no ranking", lambda: es.compare(numbers, baseline="A", n_resamples=B).ranking()
     yield "power", partial(es.power, two(grades()), metrics=GRADE, difference=0.2)
     yield "power 0/1", partial(es.power, answers(), metrics=ACCURACY, n_segments=500)
@@ -355,9 +337,9 @@ def of_messages() -> Cases:
     numbers = table(grades(), GRADE)
     compare = partial(es.compare, numbers, n_resamples=B)
     wrong: dict[str, Any] = {
-        "method": "wald", "test": "z", "alternative": "up", "adjustment": "sidak",
+        "method": "wald", "alternative": "up", "adjustment": "sidak",
         "confidence_level": 1.5, "n_resamples": 1, "baseline": "Z", "margin": -1, "recovery": 2,
-        "contrast": "odds", "adjust_over": "tasks", "groups": ["a"],
+        "groups": ["a"],
         "strata": [None] * N_NUMBERS, "aggregate": "macro", "rng": "x", "executor": "fast",
     }  # fmt: skip
     for name, value in wrong.items():
@@ -367,9 +349,6 @@ def of_messages() -> Cases:
     yield "unequal lengths", partial(es.compare, {"A": [1, 2], "B": [1, 2, 3]}, metrics=GRADE)
     yield "no number", partial(es.compare, {"A": [1, None], "B": [1, 2]}, metrics=GRADE)
     yield "both limits", partial(compare, margin=1, recovery=0.5)
-    yield "margin of a ratio", partial(compare, margin=1, contrast="ratio")
-    yield "bca strata", partial(compare, method="bca", strata=DOMAINS)
-    yield "runs by ar", partial(es.compare, runs(), metrics=GRADE, test="ar")
     yield "suite option", partial(es.Suite(tasks()).compare, strata=DOMAINS)
     yield "no systems in common", lambda: es.Suite({**tasks(), "b": table({"A": [1.0, 2]}, GRADE)})
     yield "no references", partial(es.compare, two(texts()[0]))

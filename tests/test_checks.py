@@ -86,7 +86,7 @@ def test_an_error_knows_its_argument_and_spells_those_that_it_mentions():
         (lambda: es.compare(SCORES, metrics=es.Mean("m"), rng=-1), "rng"),
         (lambda: es.compare(SCORES, metrics=es.Mean("m"), groups=["x"]), "groups"),
         (lambda: es.compare(SCORES, metrics=es.Mean("m"), margin=0), "margin"),
-        (lambda: es.compare(SCORES, metrics=es.Mean("m"), test="z"), "test"),
+        (lambda: es.compare(SCORES, metrics=es.Mean("m"), method="z"), "method"),
         (lambda: es.compare(SCORES, metrics="rouge"), "metric"),
         (lambda: es.compare(SCORES, metrics=[]), "metrics"),
         (lambda: es.BLEU(max_ngram_order=0), "max_ngram_order"),

@@ -104,7 +104,7 @@ def test_whoever_compares_has_the_options_of_compare_in_the_signature():
     for function in (es.Suite.compare, es.arena, es.wins):
         own = inspect.signature(function).parameters
         assert not any(p.kind is p.VAR_KEYWORD for p in own.values())
-        for name in {"test", "method", "alternative", "adjustment", "margin", "recovery"}:
+        for name in {"method", "alternative", "adjustment", "margin", "recovery"}:
             assert (own[name].annotation, own[name].default) == (
                 known[name].annotation,
                 known[name].default,
@@ -153,7 +153,7 @@ def test_systems_are_hypotheses_wherever_they_are_given():
 
 def test_notebooks_know_the_options_that_others_pass_on():
     known = inspect.signature(es.Suite.compare).parameters
-    for function, more in ((es.compare_logs, "adjust_over"), (es.gate, "margin")):
+    for function, more in ((es.compare_logs, "adjustment"), (es.gate, "margin")):
         own = inspect.signature(function).parameters
         assert {more, "progress", "executor", "n_resamples", "baseline"} <= set(own)
         assert own["executor"].annotation == known["executor"].annotation

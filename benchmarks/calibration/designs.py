@@ -19,7 +19,7 @@ from benchmarks.calibration.simulated import Made, sample
 from benchmarks.corpora import published
 
 PUBLISHED = ("GEMBA-ESA-GPT4.1", "MetricX-24-Hybrid-XL", "CometKiwi-XL")
-T: dict[str, Any] = {"method": "t", "test": "t", "executor": 1}
+T: dict[str, Any] = {"method": "t", "executor": 1}
 
 
 @dataclass(frozen=True)

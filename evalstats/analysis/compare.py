@@ -16,20 +16,16 @@ from evalstats.analysis.max_t import (
     Tested,
     adjusted,
     adjusted_over_tasks,
-    critical_values,
     margin_tests,
 )
 from evalstats.analysis.options import (
     SEED,
     AdjustmentName,
     Alternative,
-    Contrasted,
-    Family,
     Method,
     Options,
-    Test,
 )
-from evalstats.analysis.pairs import PairTest, Studentised, check_ratios, claims_of, swapped_pvalues
+from evalstats.analysis.pairs import PairTest, Studentised, claims_of
 from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, flag
 from evalstats.resampling.executors import Workers
@@ -54,12 +50,9 @@ def compare(
     paired: bool = True,
     paired_runs: bool = False,
     baseline: str | None = None,
-    test: Test = "bootstrap",
     method: Method = "bootstrap",
     alternative: Alternative = "two-sided",
     adjustment: AdjustmentName = "max-t",
-    adjust_over: Family = "pairs",
-    contrast: Contrasted = "difference",
     confidence_level: float = 0.95,
     margin: float | None = None,
     recovery: float | None = None,
@@ -100,9 +93,9 @@ def compare(
     strata : sequence, optional
         One label (a domain, a language) per segment: resamples within strata, each of which keeps
         its size. Each group must lie in one stratum.
-    aggregate : {"micro", "macro"}, mapping or callable
-        The score of all segments together, or the mean of the scores of all strata, or another
-        function of these, as in `estimate`.
+    aggregate : {"micro", "macro"} or mapping
+        The score of all segments together, or the mean of the scores of all strata, or their mean
+        with weights, as in `estimate`.
     paired : bool
         `False` where each system has segments of its own, as many as it likes: answers to other
         items, by other users. References, groups and strata are then mappings from each system to
@@ -118,15 +111,11 @@ def compare(
         too often, where each prompt sways each system by itself.
     baseline : str, optional
         The system to compare all others with; by default all pairs are compared.
-    test : {"bootstrap", "t", "ar"}
-        The p-value is the smallest level at which the bootstrap interval leaves the null value out
-        (of 0/1 scores Tango's score test, 1998, which of no difference is McNemar's); or that of a
-        t test on influence values, which several runs have whatever is asked for; or of approximate
-        randomisation (Noreen, 1989), for exchangeable systems, which enumerates all swaps where
-        2^m <= n_resamples for the m segments, or groups, that differ.
-    method : {"bootstrap", "percentile", "bca", "t", "simultaneous"}
-        Interval of scores, as in `estimate`, and of differences (of 0/1 scores Tango's). Those of
-        differences are ``"simultaneous"`` where they have to hold for all pairs at once.
+    method : {"bootstrap", "t"}
+        Intervals of scores and of differences are those of `estimate`, and the p-value is the
+        smallest level at which that of a difference leaves the null value out; 0/1 scores have
+        Tango's (1998) score interval and score test, which of no difference is McNemar's. Or all
+        is by t, on influence values, as it is of several runs whatever is asked for.
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the system's score is greater than the baseline's; without `baseline`, the
         later system's than the earlier one's. It speaks of the number, not of quality: a better
@@ -134,16 +123,7 @@ def compare(
     adjustment : {"max-t", "holm", "benjamini-hochberg", "none"}
         How p-values are adjusted for all comparisons under one metric. Step-down max-T (Romano and
         Wolf, 2005, 2016) and Holm's method (1979) bound the probability of any false claim; the
-        first knows how pairs depend on one another. Where nothing is drawn, and of p-values of
-        ``"ar"``, it is Holm's.
-    adjust_over : {"pairs", "metrics"}
-        What one family is: all pairs under one metric, or under all of them, for who claims
-        "better under BLEU or chrF".
-    contrast : {"difference", "ratio", "log-ratio"}
-        What is shown of two scores: system - baseline, system / baseline, or the natural logarithm
-        of that, for scores above 0 whose ratio is what matters, as of perplexities. All three have
-        one p-value: a ratio r is rejected where ``system - r·baseline`` = 0 is. (Of 0/1 scores
-        differences are counted and ratios are not.)
+        first knows how pairs depend on one another. Where nothing is drawn it is Holm's.
     confidence_level : float
         In (0, 1), of the intervals. Adjusted p-values up to 1 - `confidence_level` make a verdict.
     margin : float, optional
@@ -200,7 +180,6 @@ def compare(
     options = Options(
         confidence_level=confidence_level,
         method=method,
-        test=test,
         alternative=alternative,
         adjustment=adjustment,
         n_resamples=n_resamples,
@@ -208,8 +187,6 @@ def compare(
         executor=executor,
         margin=margin,
         recovery=recovery,
-        contrast=contrast,
-        adjust_over=adjust_over,
         paired_runs=paired_runs,
     )
     options = as_decided(hypotheses, options, n_resamples, rng)
@@ -248,22 +225,17 @@ def compared(
     for part, drawn in evaluation.drawn(progress):
         # Of one pair there are no others, and tasks have Holm's method; without resamples, or where
         # outputs are swapped, nothing says how p-values of pairs depend on one another.
-        n_together = len(evaluation.pairs) * (len(drawn) if options.is_over_metrics else 1)
-        is_alone = n_together == 1 < len(evaluation.parts)
+        is_alone = len(evaluation.pairs) == 1 < len(evaluation.parts)
         adjustment = options.adjustment
-        is_undrawn = options.test == "ar" or not drawn[0].draws.n
+        is_undrawn = options.swapped is not None or not drawn[0].draws.n
         if adjustment == "max-t" and (is_alone or is_undrawn):
             adjustment = "holm"
         applied.add(adjustment)
         undrawn.append(not drawn[0].draws.n)
         is_paired = drawn[0].of.is_paired
-        families = [drawn] if options.is_over_metrics else [[one] for one in drawn]
-        of_part = [
-            test for some in families for test in _family(part, some, evaluation, adjustment)
-        ]
-        tests += of_part
-        for i, one in enumerate(drawn):
-            of_metric = of_part[i * len(evaluation.pairs) : (i + 1) * len(evaluation.pairs)]
+        for one in drawn:
+            of_metric = _family(part, one, evaluation, adjustment)
+            tests += of_metric
             scores = [e for x in one.samples for e in estimates_of(x, options, part, single=single)]
             signature = _signature(one, options, of_metric, scores[0].method, adjustment)
             evaluation.signatures[part.name, one.of.name] = signature
@@ -271,11 +243,11 @@ def compared(
         evaluation.limits.append(limits_of(drawn, evaluation.pairs, part))
     # Tasks of different kinds have the adjustment that was asked for.
     adjustment = applied.pop() if len(applied) == 1 else options.adjustment
-    test = "t" if all(undrawn) else options.test
+    test = "ar" if options.swapped else "t" if all(undrawn) else options.method
     pvalues = [one.adjusted for one in tests]
     if not single:
-        pvalues = adjusted_over_tasks(tests, adjustment, options.is_over_metrics)
-    claims = margin_tests(tests, options.adjustment, options.is_over_metrics)
+        pvalues = adjusted_over_tasks(tests, adjustment)
+    claims = margin_tests(tests, options.adjustment)
     differences = tuple(
         Difference(
             task=one.task,
@@ -293,14 +265,12 @@ def compared(
             level=options.significance_level,
             alternative=options.alternative,
             n_resamples=options.n_resamples,
-            over=options.adjust_over,
         ),
         estimates,
         evaluation.limits,
         methods=(options.method, test),
         margin=options.margin,
         recovery=options.recovery,
-        contrast=options.contrast,
         is_paired=is_paired,
     )
     return Comparison(
@@ -319,37 +289,24 @@ def compared(
         significance_level=options.significance_level,
         margin=options.margin,
         recovery=options.recovery,
-        contrast=options.contrast,
-        adjust_over=options.adjust_over,
         source=evaluation,
     )
 
 
-def _family(
-    part: Part, drawn: Sequence[Drawn], evaluation: Evaluation, adjustment: str
-) -> list[Tested]:
-    """Return the tests of all pairs under these metrics, adjusted together."""
+def _family(part: Part, drawn: Drawn, evaluation: Evaluation, adjustment: str) -> list[Tested]:
+    """Return the tests of all pairs under a metric, adjusted together."""
     options, pairs = evaluation.options, evaluation.pairs
-    for one in drawn:
-        check_ratios(one, options)
-    places = [(one, a, b) for one in drawn for a, b in pairs]
-    swapped: list[tuple[float, bool]] = []
-    if options.test == "ar":
-        swapped = [p for one in drawn for p in swapped_pvalues(one, pairs, options)]
-    critical: list[float] = []
-    if options.method == "simultaneous":
-        every = [PairTest(*place, options).studentised for place in places]
-        critical = critical_values(every, options)
+    swapped = options.swapped(drawn, pairs, options) if options.swapped else []
     family: list[Studentised] = []
     tests: list[Tested] = []
-    for i, place in enumerate(places):
+    for i, (a, b) in enumerate(pairs):
         # All of a pair at a time: its replicates are not kept.
-        pair = PairTest(*place, options)
-        p, exact = swapped[i] if swapped else (pair.pvalue(), False)
-        bounds = pair.interval_at(critical[i]) if critical else pair.interval(options.alpha)
-        fields = pair.fields(p, bounds, exact)
-        claims = claims_of(pair)
-        tests.append(Tested(part.name, part.total, fields, claims, adjusted=p))
+        pair = PairTest(drawn, a, b, options)
+        p = swapped[i][0] if swapped else pair.pvalue()
+        fields = pair.fields(p, pair.interval(options.alpha))
+        if swapped:
+            fields |= {"test": "ar", "pvalue_error": swapped[i][1]}
+        tests.append(Tested(part.name, part.total, fields, claims_of(pair), adjusted=p))
         family.append(pair.studentised)
     alone = np.array([one.adjusted for one in tests])
     stepped, within = adjusted(family, alone, adjustment, options)
@@ -375,7 +332,5 @@ def _signature(
         alt=options.alternative,
         adj=adjustment,
         **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
-        contrast=None if options.contrast == "difference" else options.contrast,
-        over="metrics" if options.is_over_metrics else None,
         paired="runs" if options.paired_runs else None if drawn.of.is_paired else "no",
     )

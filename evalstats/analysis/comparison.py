@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from evalstats.analysis.drawn import Drawn, Floats, Pair, summaries_of
 from evalstats.analysis.options import Options
@@ -20,7 +20,6 @@ from evalstats.results.notes import Limits
 from evalstats.results.papers import methods_section
 from evalstats.results.records import (
     Adjustment,
-    ContrastName,
     Difference,
     by_metric,
     counted,
@@ -148,10 +147,6 @@ class Comparison(Listed[Difference]):
         Of the intervals; 1 less that but for gates: adjusted p-values up to it are significant.
     margin, recovery : float or None
         What `claim` is about: a difference in points, or a share of the baseline's score.
-    contrast : {"difference", "ratio", "log-ratio"}
-        What the intervals of pairs are of.
-    adjust_over : {"pairs", "metrics"}
-        What one family of p-values is: all pairs under one metric, or under all metrics.
     source : Evaluation or None
         The statistics, which `power`, `ranking` and `influence` ask; `None` after `from_json`.
 
@@ -179,8 +174,6 @@ class Comparison(Listed[Difference]):
     significance_level: convert.Level = 0.05
     margin: convert.Size | None = None
     recovery: convert.Size | None = None
-    contrast: ContrastName = "difference"
-    adjust_over: Annotated[str, convert.one_of(("pairs", "metrics"))] = "pairs"
     source: Evaluation | None = field(default=None, compare=False)
 
     def _rows(self) -> Sequence[Difference]:
@@ -214,7 +207,6 @@ class Comparison(Listed[Difference]):
             level=self.significance_level,
             alternative=self.alternative,
             n_resamples=self.n_resamples,
-            over=self.adjust_over,
         )
 
     def signature_of(self, difference: Difference) -> str:
@@ -240,14 +232,9 @@ class Comparison(Listed[Difference]):
         >>> print(f"{result.correlation(result[0]):.2f}")
         0.99
         """
-        d, ratio, error = difference, 1.0, difference.standard_error
+        d, error = difference, difference.standard_error
         names = d.baseline, d.system
-        base_error, system_error = (self._errors.get((d.task, d.metric, x), 0.0) for x in names)
-        if d.contrast != "difference":
-            # Of a ratio b/a the error is that of b - r·a over a, with r the ratio itself.
-            ratio = d.system_score / d.baseline_score
-            error *= d.baseline_score if d.contrast == "ratio" else d.system_score
-        base = ratio * base_error
+        base, system_error = (self._errors.get((d.task, d.metric, x), 0.0) for x in names)
         if not (base > 0 and system_error > 0):
             return None
         # Of shares, since squares of large or small scores are no numbers.

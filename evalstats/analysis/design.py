@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
@@ -333,12 +333,7 @@ def check_enough(n_units: int, unit: str) -> None:
 
 
 Floats = NDArray[np.float64]
-Aggregated: TypeAlias = (
-    "str | Mapping[Any, float] | Callable[[Floats], Any] | tuple[NamedTotal, ...]"
-)
-
-#: Of central differences, as a share of the largest score.
-_STEP = 2.0**-20
+Aggregated: TypeAlias = "str | Mapping[Any, float] | tuple[NamedTotal, ...]"
 
 
 @dataclass(frozen=True)
@@ -353,56 +348,33 @@ class NamedTotal:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A function of the scores of T strata, `(..., T) -> (...)`."""
+    """A weighted mean of the scores of T strata, `(..., T) -> (...)`."""
 
-    label: str = "micro"  # or "macro", "weighted", the name of a function
-    weights: tuple[float, ...] = ()  # summing to 1; none of a function, or of one stratum
-    function: Callable[[Floats], Any] | None = None
+    label: str = "micro"  # or "macro", "weighted"
+    weights: tuple[float, ...] = ()  # summing to 1; none of one stratum
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The weights, which of one stratum are 1."""
+        return self.weights or (1.0,)
 
     @property
     def tag(self) -> str | None:
         """What is added to a metric's signature."""
         if self.label == "micro":
             return None
-        if self.function is not None:
-            return f"aggregate:function {self.label}"
         weights = ",".join(f"{weight:.4g}" for weight in self.weights)
         return f"aggregate:{weights if self.label == 'weighted' else self.label}"
 
     def of(self, scores: Floats) -> Floats:
-        """Return the function of the scores of all strata."""
-        if self.function is not None:
-            found = np.asarray(self.function(scores), dtype=np.float64)
-            if found.shape != scores.shape[:-1]:
-                raise InputError(
-                    f"must map scores (..., T) of T strata to (...): of {scores.shape} "
-                    f"it made {found.shape}; take means over axis=-1",
-                    argument="aggregate",
-                )
-            return found
+        """Return the mean of the scores of all strata."""
         return self.of_each(np.moveaxis(scores, -1, 0))
 
     def of_each(self, scores: Iterable[Floats]) -> Floats:
-        """Return the function of T scores, `(...)` each: of many, all at once take much memory."""
-        if self.function is not None:
-            return self.of(np.stack(list(scores), axis=-1))
+        """Return the mean of T scores, `(...)` each: of many, all at once take much memory."""
         # One after the other: in a product of matrices, sums depend on how many rows there are.
-        weights = self.weights or (1.0,)
-        return np.asarray(sum(w * own for w, own in zip(weights, scores, strict=True)))
-
-    def slopes(self, scores: Floats) -> Floats:
-        """Return derivatives by the scores, `(..., T) -> (..., T)`, by central differences."""
-        if self.function is None:
-            return np.broadcast_to(np.array(self.weights or (1.0,)), scores.shape)
-        slopes = np.empty(scores.shape)
-        # A share of the largest score, whatever its unit; a power of two adds no rounding.
-        step = _STEP * unit_of(scores, axis=-1)[..., 0]
-        for t in range(scores.shape[-1]):
-            above, below = scores.copy(), scores.copy()
-            above[..., t] += step
-            below[..., t] -= step
-            slopes[..., t] = (self.of(above) - self.of(below)) / (2 * step)
-        return slopes
+        pairs = zip(self.shares, scores, strict=True)
+        return np.asarray(sum(weight * score for weight, score in pairs))
 
 
 #: One score of all segments together.
@@ -429,11 +401,7 @@ def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata")
         # Weights may be so large that they have no sum.
         shares = weights / unit_of(weights)
         return Aggregate("weighted", tuple((shares / shares.sum()).tolist()))
-    if callable(given):
-        name = getattr(given, "__name__", "function")
-        return Aggregate(name if name.isidentifier() else "function", (), given)
     raise InputError(
-        f"must be 'micro', 'macro' or a mapping from {what} to weights, or a function "
-        f"of their scores, got {given!r}",
+        f"must be 'micro', 'macro' or a mapping from {what} to weights, got {shown(given)}",
         argument="aggregate",
     )

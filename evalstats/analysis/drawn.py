@@ -1,7 +1,7 @@
 """What is drawn: scores of systems under one metric, with influence values and replicates.
 
-An `Effect` is a score, or a difference or ratio of scores: what is done to the number is done to
-its replicates, and by the chain rule to its influence values.
+An `Effect` is a score, or a difference of scores or of shares of them: what is done to the number
+is done to its replicates and to its influence values.
 
 `from_segments` makes `Drawn`, and so does a `Summary`, which has no segments. Each says by `None`,
 or by no replicates, what it does not know. All systems and metrics of a call have the same
@@ -22,11 +22,10 @@ from numpy.typing import NDArray
 from evalstats.analysis.design import Aggregate, Aggregated, Labels, SummedUnits, Units
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Resampled, Scored, Segments
-from evalstats.errors import Argument, InputError
-from evalstats.inference import bootstrap, fieller, student
+from evalstats.errors import InputError
+from evalstats.inference import bootstrap, student
 from evalstats.inference.bootstrap import Bounds
-from evalstats.inference.draws import Draws
-from evalstats.inference.randomisation import tie_tolerance
+from evalstats.inference.draws import Draws, tie_tolerance
 from evalstats.inference.student import Runs, Spread
 from evalstats.resampling.weighted import recipe, stratum_totals, weighted_totals
 from evalstats.resampling.weights import Stratified, Weights
@@ -68,7 +67,7 @@ class RunScores:
 class Effect:
     """A number, what each unit adds to it, and what resamples make of it.
 
-    `a - b`, `r * a` and `a / b` are effects too. What is not known is `None`, or has no replicates.
+    `a - b` and `r * a` are effects too. What is not known is `None`, or has no replicates.
     """
 
     value: float
@@ -117,22 +116,6 @@ class Effect:
             unseen=None if self.unseen is None else factor**2 * self.unseen,
         )
 
-    def __truediv__(self, other: Effect) -> Quotient:
-        difference = self - other
-
-        def replicates() -> Floats:
-            # Equal but for rounding.
-            top = np.where(difference.replicates == 0, other.replicates, self.replicates)
-            bottom = other.replicates
-            # a - r·b > 0 holds of every r where b is 0 and a above, and of none where both are 0.
-            none = np.where(top > 0, np.inf, -np.inf)
-            return np.divide(top, bottom, where=bottom > 0, out=none)
-
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = float(np.float64(self.value) / other.value)
-        draws = Draws(self.draws.n, replicates)
-        return Quotient(value, None, draws, self.units, terms=(self, other), difference=difference)
-
     @cached_property
     def spread(self) -> Spread:
         """Standard error, factor and degrees of freedom, of several runs with their own part.
@@ -168,46 +151,13 @@ class Effect:
         error, _, degrees = self.spread
         return student.interval(self.value, error, degrees, alpha)
 
-    def interval(
-        self, method: str, alpha: float, without: Callable[[], Floats] | None = None
-    ) -> Bounds:
-        """Return an interval of confidence 1 - α; BCa needs the values without each segment."""
+    def interval(self, method: str, alpha: float) -> Bounds:
+        """Return an interval of confidence 1 - α: "bootstrap", "t" or, for `meta`, "percentile"."""
         if method == "percentile":
             return bootstrap.percentile(self.replicates, 1 - alpha)
-        if method == "bca" and without is not None:
-            return bootstrap.bca(self.replicates, self.value, without(), 1 - alpha)
         if method == "t" or self.is_by_t:
             return self.by_t(alpha)
         return bootstrap.interval(self.replicates, self.spread, alpha, lambda: self.by_t(alpha))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Quotient(Effect):
-    """A score over another: with the spread of their difference, and with Fieller's t interval."""
-
-    terms: tuple[Effect, Effect]  # what is divided, and by what
-    difference: Effect
-
-    @property
-    def spread(self) -> Spread:
-        """That of the difference."""
-        return self.difference.spread
-
-    def by_t(self, alpha: float) -> Bounds:
-        """Return Fieller's interval of confidence 1 - α."""
-        return self.at(student.quantile(self.spread.degrees, alpha))
-
-    def at(self, quantile: float) -> Bounds:
-        """Return Fieller's interval at a quantile of t."""
-        return fieller.interval(self.scores, quantile)
-
-    @property
-    def scores(self) -> fieller.Pair:
-        """Both scores with their standard errors."""
-        (new, base), both = self.terms, self.difference
-        return fieller.Pair(
-            base.value, new.value, base.spread.error, new.spread.error, both.spread.error
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,7 +307,7 @@ def _chances(s: Resampled) -> Floats | None:
     if not any(known):
         return None
     of = s.aggregate if isinstance(s, Segments) and s.units.sizes is None else None
-    if of is None or of.function is not None or any(len(x) < len(s.systems) for x in known):
+    if of is None or any(len(x) < len(s.systems) for x in known):
         raise InputError(
             "'all' takes items that both systems have, without groups, and a mean over them; leave "
             "it out",
@@ -455,17 +405,7 @@ def frozen(replicates: Floats) -> Draws:
 def check_fits(segments: Sequence[Resampled], options: Options) -> None:
     """Refuse options that say nothing of strata, of runs, or of systems that are not paired."""
     segments[0].check_fits(options)
-    units, with_runs = segments[0].units, [s.runs is not None for s in segments]
-    if units.codes is not None and options.method == "bca":
-        why = "; where strata are given"
-        if not units.labels and any(s.corrections for s in segments):
-            why = ", and segments with people's labels are drawn apart from others;"
-        raise InputError(
-            f"'bca' is that of one sample{why} use 'bootstrap', 'percentile' or 't'",
-            argument="method",
-        )
-    if len(units.sides) > 1:
-        refuse_resampling(options, "other groups of two labels; where there are two")
+    with_runs = [s.runs is not None for s in segments]
     if not any(with_runs):
         if options.paired_runs:
             raise InputError(
@@ -475,23 +415,6 @@ def check_fits(segments: Sequence[Resampled], options: Options) -> None:
         return
     if not all(with_runs):
         raise InputError("all metrics must have the same runs, got some without")
-    refuse_resampling(options, "other runs; where there are several runs of each system")
-
-
-def refuse_resampling(options: Options, what: str) -> None:
-    """Refuse methods and tests that say nothing of this, of which t is to decide."""
-    for name in ("method", "test"):
-        said = f"says nothing of {what} leave ", Argument(name), " out, and t decides"
-        refuse_options(options, {name: ("percentile", "bca", "ar")}, *said)
-
-
-def refuse_options(
-    options: Options, refused: Mapping[str, Sequence[str]], *why: str | Argument
-) -> None:
-    """Refuse the values of options that are named here, and say why."""
-    for name, values in refused.items():
-        if (value := getattr(options, name)) in values:
-            raise InputError(f"{value!r} ", *why, argument=name)
 
 
 class Summary(ABC):

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn, Effect, Pair, summaries_of
 from evalstats.analysis.options import (
-    SCORE_METHODS,
+    METHODS,
     SEED,
     EstimateOptions,
+    Method,
     Options,
-    ScoreMethod,
     option,
 )
 from evalstats.analysis.tasks import Part, as_decided, as_task, is_statistics
@@ -108,7 +108,7 @@ def estimate(
     groups: Labels = None,
     strata: Labels = None,
     aggregate: Aggregated = "micro",
-    method: ScoreMethod = "bootstrap",
+    method: Method = "bootstrap",
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     rng: Rng = SEED,
@@ -139,15 +139,14 @@ def estimate(
         One label (a domain, a language, a task) per segment: resamples within strata, each of which
         keeps its size, and leaves the spread between them out of the error. Each group must lie in
         one stratum; strata of one unit are drawn together.
-    aggregate : {"micro", "macro"}, mapping or callable
+    aggregate : {"micro", "macro"} or mapping
         The score of all segments together; or the mean of the scores of all strata; or their mean
-        with a weight for each stratum, ``{label: weight}``; or any smooth function of the scores of
-        the T strata, in order of first appearance, that maps `(..., T)` to `(...)`.
-    method : {"bootstrap", "percentile", "bca", "t"}
+        with a weight for each stratum, ``{label: weight}``.
+    method : {"bootstrap", "t"}
         Interval: the middle of the replicates, widened for few units (expanded percentile;
-        Hesterberg, 2015), and of 0/1 scores Wilson's (1927), which counts; their plain quantiles
-        (Efron, 1979); BCa (Efron, 1987); or t from the influence values, which resamples nothing,
-        and which several runs of a system have whatever is asked for.
+        Hesterberg, 2015), and of 0/1 scores Wilson's (1927), which counts; or t from the influence
+        values, which resamples nothing, and which several runs of a system have whatever is asked
+        for.
     confidence_level : float
         In (0, 1).
     executor : concurrent.futures.Executor, or int, optional
@@ -181,8 +180,7 @@ def estimate(
     """
     options = Options(
         confidence_level=confidence_level,
-        method=option(method, SCORE_METHODS, "method"),
-        test="t",
+        method=option(method, METHODS, "method"),
         n_resamples=n_resamples,
         seed=rng,
         executor=executor if progress is None else Reporting(executor, progress),
@@ -261,14 +259,14 @@ def estimates_of(drawn: Drawn, options: Options, part: Part, single: bool = True
 
 def _interval(drawn: Drawn, i: int, effect: Effect, options: Options) -> tuple[str, Bounds]:
     """Return what the interval of a score is called, and the interval."""
-    spread, outcomes, alpha = effect.spread, drawn.of.outcomes, options.alpha
-    method = "bootstrap" if options.method == "simultaneous" else options.method
+    method, alpha = options.method, options.alpha
+    spread, outcomes = effect.spread, drawn.of.outcomes
     if method == "bootstrap" and outcomes is not None and effect.influence is not None:
         method, bounds = "wilson", outcomes.score_interval(i, effect.influence, alpha)
     else:
         if method == "bootstrap" and effect.is_by_t:
             method = "t"
-        bounds = effect.interval(method, alpha, lambda: drawn.segments.without_each(i)[0])
+        bounds = effect.interval(method, alpha)
     if not np.all(np.isfinite((*bounds, spread.error))):
         raise InputError(
             f"there is no finite interval for {drawn.of.metric_name} of "
@@ -300,9 +298,9 @@ def _design(drawn: Drawn, i: int, effect: Effect) -> dict[str, float]:
 
 def result_signature(drawn: Drawn, options: Options, method: str, **test: str | None) -> Signature:
     """Return everything needed to make the numbers under one metric again."""
-    # What was drawn so far; intervals and p-values of counts, and t, need nothing.
+    # What was drawn up to now; intervals and p-values of counts, and t, need nothing.
     n = drawn.draws.n if drawn.draws.are_made else 0
-    n = options.n_resamples if test.get("test") == "ar" else n
+    n = options.n_resamples if options.swapped and test else n
     return drawn.signature(
         {
             **test,

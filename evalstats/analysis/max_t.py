@@ -1,4 +1,4 @@
-"""Families of comparisons: p-values adjusted, and intervals that hold, for all pairs at once.
+"""Families of comparisons: p-values adjusted for all pairs at once.
 
 The largest of all differences, each over its own standard error, is resampled with all systems
 together (step-down max-T; Romano and Wolf, 2005, 2016). Where fewer than half a per cent of the
@@ -196,30 +196,6 @@ def adjusted_within(
     return found
 
 
-def critical_values(pairs: Sequence[Studentised], options: Options) -> list[float]:
-    """Return c of each pair of a family: intervals D ± c·se hold for all of them at once.
-
-    c is the k-th largest of the largest differences, the last whose adjusted p-value is at most α.
-    Where α is below the smallest share of resamples, it is Bonferroni's where that is larger.
-    """
-    alpha, n_pairs = options.alpha, len(pairs)
-    critical = [student.quantile(pair.spread.degrees, alpha / n_pairs) for pair in pairs]
-    drawn = [i for i, pair in enumerate(pairs) if pair.is_drawn]
-    if drawn and n_pairs > 1:
-        varying = [pairs[i] for i in drawn]
-        within = _errors_by_metric(varying, options)
-        largest = np.sort(_largest(varying, 0, within, [range(len(drawn))])[1][0])
-        fewest = _fewest(largest)
-        for i in drawn:
-            share = alpha
-            if within[pairs[i].drawn] is None:
-                share = 2 * bootstrap.tail(alpha, pairs[i].spread)
-            k = int((len(largest) + 1) * share)
-            beyond = max(float(largest[-fewest]), critical[i])
-            critical[i] = float(largest[-k]) if k >= fewest else beyond
-    return critical
-
-
 def _sizes(pairs: Sequence[Studentised], sign: int) -> Floats:
     """Return the differences over their standard errors, `(P,)`; a sign of 0 is of both sides."""
     t = np.array([pair.value / pair.spread.error for pair in pairs])
@@ -298,26 +274,24 @@ class Tested(NamedTuple):
         return str(self.fields["metric"])
 
 
-def families_of(tests: Sequence[Tested], over_metrics: bool) -> list[list[int]]:
+def families_of(tests: Sequence[Tested]) -> list[list[int]]:
     """Return the places of the tests that are adjusted together.
 
-    These are the rows of all tasks under one metric, or under all where that was asked for, or a
-    total is of several; and, apart, the totals.
+    These are the rows of all tasks under one metric, or under all where a total is of several; and,
+    apart, the totals.
     """
     found: dict[Any, list[int]] = {}
-    mixed = over_metrics or is_mixed(tests)
+    mixed = is_mixed(tests)
     for i, one in enumerate(tests):
         key = one.aggregate is not None, "" if mixed else one.metric
         found.setdefault(key, []).append(i)
     return list(found.values())
 
 
-def adjusted_over_tasks(
-    tests: Sequence[Tested], adjustment: str, over_metrics: bool
-) -> list[float]:
+def adjusted_over_tasks(tests: Sequence[Tested], adjustment: str) -> list[float]:
     """Adjust p-values over tasks, within each metric, or all together; totals apart."""
     pvalues = [one.adjusted for one in tests]
-    for places in families_of(tests, over_metrics):
+    for places in families_of(tests):
         some = [tests[i] for i in places]
         if adjustment == "max-t":
             # Within each task, or total, that is done.
@@ -330,9 +304,7 @@ def adjusted_over_tasks(
     return pvalues
 
 
-def margin_tests(
-    tests: Sequence[Tested], adjustment: str, over_metrics: bool
-) -> list[MarginTest | None]:
+def margin_tests(tests: Sequence[Tested], adjustment: str) -> list[MarginTest | None]:
     """Return the tests of margins with adjusted p-values, where there are claims.
 
     Claims of equivalence are adjusted among themselves, and so are those of no loss; max-T, which
@@ -341,7 +313,7 @@ def margin_tests(
     """
     adjust = families.ADJUSTMENTS["holm" if adjustment == "max-t" else adjustment]
     found: list[dict[str, float]] = [{} for _ in tests]
-    for places in families_of(tests, over_metrics):
+    for places in families_of(tests):
         for name in CLAIMS:
             known = [tests[i].claims.get(name) for i in places]
             stepped = adjust([1.0 if p is None else p for p in known]).tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, get_args
 
@@ -11,23 +12,16 @@ from evalstats.errors import Argument, InputError
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results.records import CONTRASTS
 from evalstats.statistics.extraction import Progress
 
 #: What nobody asked for.
 N_RESAMPLES, SEED = 9999, 12345
-#: Intervals of scores; differences have one more, which holds for all of a family at once.
-ScoreMethod = Literal["bootstrap", "percentile", "bca", "t"]
-Method = Literal["bootstrap", "percentile", "bca", "t", "simultaneous"]
-Test = Literal["bootstrap", "t", "ar"]
+#: What decides: of intervals, and of p-values.
+Method = Literal["bootstrap", "t"]
 Alternative = Literal["two-sided", "greater", "less"]
 AdjustmentName = Literal["max-t", "holm", "benjamini-hochberg", "none"]
-Contrasted = Literal["difference", "ratio", "log-ratio"]
-#: What one family is: all pairs under one metric, or under all metrics.
-Family = Literal["pairs", "metrics"]
-SCORE_METHODS, METHODS, TESTS = get_args(ScoreMethod), get_args(Method), get_args(Test)
-ALTERNATIVES, ADJUSTMENTS = get_args(Alternative), get_args(AdjustmentName)
-FAMILIES = get_args(Family)
+METHODS, ALTERNATIVES = get_args(Method), get_args(Alternative)
+ADJUSTMENTS = get_args(AdjustmentName)
 
 
 class _WorkOptions(TypedDict, total=False):
@@ -41,7 +35,7 @@ class _WorkOptions(TypedDict, total=False):
 class ScoreOptions(_WorkOptions, total=False):
     """Options of `Suite.estimate`, for functions that pass them on."""
 
-    method: ScoreMethod
+    method: Method
 
 
 class EstimateOptions(ScoreOptions, total=False):
@@ -57,14 +51,11 @@ class PairOptions(_WorkOptions, total=False):
     """Options of `Suite.compare`, for functions that pass them on."""
 
     baseline: str | None
-    test: Test
     method: Method
     alternative: Alternative
     adjustment: AdjustmentName
     margin: float | None
     recovery: float | None
-    contrast: Contrasted
-    adjust_over: Family
     paired_runs: bool
 
 
@@ -77,7 +68,6 @@ class Options:
 
     confidence_level: float = 0.95
     method: str = "bootstrap"
-    test: str = "bootstrap"
     alternative: str = "two-sided"
     adjustment: str = "max-t"
     n_resamples: Any = None  # int, N_RESAMPLES where nothing was asked for
@@ -85,10 +75,11 @@ class Options:
     executor: Any = None
     margin: float | None = None
     recovery: float | None = None
-    contrast: str = "difference"
     significance_level: float = 0.0
-    adjust_over: str = "pairs"
     paired_runs: bool = False
+    #: p-values of pairs under a metric, with their Monte-Carlo errors, that `meta` has of its own;
+    #: intervals may then be percentiles.
+    swapped: Callable[[Any, Any, Options], list[tuple[float, float]]] | None = None
 
     def __post_init__(self) -> None:
         confidence = share(self.confidence_level, "confidence_level")
@@ -97,18 +88,6 @@ class Options:
         # 1 - 0.95 is not quite 0.05.
         level = self.significance_level or float(f"{1 - confidence:.12g}")
         margin, recovery = as_limits(self.margin, self.recovery)
-        contrast = option(self.contrast, CONTRASTS, "contrast")
-        if margin is not None and contrast != "difference":
-            raise InputError(
-                "is a difference in points, and ",
-                Argument("contrast", contrast),
-                " shows none; give ",
-                Argument("recovery"),
-                ", which is a ratio, or leave ",
-                Argument("contrast"),
-                " out",
-                argument="margin",
-            )
         if (margin, recovery) != (None, None) and level >= 0.5:
             # An interval of confidence 1 - 2·level has to be one.
             asked, value, side = "confidence_level", confidence, "above"
@@ -118,11 +97,11 @@ class Options:
                 f"must be {side} 0.5 where there is a margin or a recovery, got {value:g}",
                 argument=asked,
             )
+        methods = (*METHODS, "percentile") if self.swapped else METHODS
         n_resamples = N_RESAMPLES if self.n_resamples is None else self.n_resamples
         vars(self).update(
             confidence_level=confidence,
-            method=option(self.method, METHODS, "method"),
-            test=option(self.test, TESTS, "test"),
+            method=option(self.method, methods, "method"),
             alternative=option(self.alternative, ALTERNATIVES, "alternative"),
             adjustment=option(self.adjustment, ADJUSTMENTS, "adjustment"),
             n_resamples=integer(n_resamples, "n_resamples", 2, MOST_RESAMPLES),
@@ -130,9 +109,7 @@ class Options:
             executor=as_workers(self.executor),
             margin=margin,
             recovery=recovery,
-            contrast=contrast,
             significance_level=level,
-            adjust_over=option(self.adjust_over, FAMILIES, "adjust_over"),
             paired_runs=flag(self.paired_runs, "paired_runs"),
         )
 
@@ -147,11 +124,6 @@ class Options:
         return self.margin is not None or self.recovery is not None
 
     @property
-    def is_over_metrics(self) -> bool:
-        """Whether comparisons under all metrics are one family."""
-        return self.adjust_over == "metrics"
-
-    @property
     def sides(self) -> int:
         """Sides of the test."""
         return 2 if self.alternative == "two-sided" else 1
@@ -159,7 +131,7 @@ class Options:
     @property
     def n_drawn(self) -> int:
         """Resamples that are drawn: none where t decides everything."""
-        return 0 if self.method == self.test == "t" else self.n_resamples
+        return 0 if self.method == "t" else self.n_resamples
 
 
 def as_limits(margin: object, recovery: object) -> tuple[float | None, float | None]:

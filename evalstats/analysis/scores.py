@@ -207,28 +207,25 @@ class Segments(Resampled):
 
     def influence(self, of_segments: bool = False) -> Floats:
         """Return influence values of units on every score, `(S, N)`, or of their segments."""
-        scores = [block.score(block.totals) for block in self.blocks]
-        slopes = self.aggregate.slopes(np.stack(scores, axis=-1))
         n = self.units.n_segments if of_segments else self.units.n
         values = np.empty((len(self.systems), n))
         with np.errstate(invalid="ignore", over="ignore"):
-            for t, block in enumerate(self.blocks):
+            for share, block in zip(self.aggregate.shares, self.blocks, strict=True):
                 at = block.segment_places if of_segments else block.places
                 rows = block.segments if of_segments else block.rows
                 # One system at a time: as floats, statistics are wide.
                 for i, statistics in enumerate(rows):
                     own = student.influence_values(block.metric, statistics[None])[0]
-                    values[i, at] = slopes[i, t] * own
+                    values[i, at] = share * own
         return values
 
     def run_scores(self, i: int) -> tuple[Floats, Floats]:
         """Return what units add to the score of a system in each run: block by block."""
-        slopes = self.aggregate.slopes(np.stack([b.score(b.totals)[i] for b in self.blocks]))
         parts = []
-        for block, slope in zip(self.blocks, slopes.tolist(), strict=True):
+        for share, block in zip(self.aggregate.shares, self.blocks, strict=True):
             metric, (rows,) = run_by_run(block.metric, block.rows[[i]].astype(np.float64))
             values = student.influence_values(metric, rows)
-            parts.append((slope * metric.score(np.sum(rows, axis=1)), slope * values, block.places))
+            parts.append((share * metric.score(np.sum(rows, axis=1)), share * values, block.places))
         influence = np.empty((len(parts[0][0]), self.units.n))
         for _, values, places in parts:
             influence[:, places] = values
@@ -238,11 +235,6 @@ class Segments(Resampled):
     def segment_influence(self) -> Floats:
         """Influence of single segments on every score, whatever is drawn, `(S, n_segments)`."""
         return self.influence(of_segments=True)
-
-    def without_each(self, *systems: int) -> Floats:
-        """Return the scores of these systems without each unit in turn, `(p, N)`."""
-        (block,) = self.blocks
-        return student.jackknife_scores(block.metric, block.rows[list(systems)])
 
 
 def segments_of(
@@ -283,8 +275,7 @@ def segments_of(
         reference_label=table.reference_label,
         units=units,
         outcomes=as_outcomes(table, units, aggregate) if are_shares else None,
-        # A mean of scores lies where they do.
-        bounds=metric.bounds if aggregate.function is None else Metric.bounds,
+        bounds=metric.bounds,
         undefined=metric.undefined,
         blocks=blocks,
         aggregate=applied,
@@ -303,7 +294,7 @@ def _with_singles_joined(
     alone = [t for t, block in enumerate(blocks) if block.rows.shape[1] == 1]
     if not alone or len(blocks) == 1:
         return tuple(blocks), aggregate
-    if len(alone) == 1 or aggregate.function is not None:
+    if len(alone) == 1:
         label = units.labels[alone[0]] if units.labels else alone[0]
         raise InputError(
             f": aggregate {aggregate.label!r} needs at least 2 {plural(units.unit)} in each "
@@ -542,7 +533,7 @@ class Outcomes:
 def as_outcomes(table: SegmentStatistics, units: Units, aggregate: Aggregate) -> Outcomes | None:
     """Return the outcomes where every segment counts once and scores 0 or 1; else `None`."""
     columns = table.metric.outcome_columns()
-    if columns is None or aggregate.function is not None:
+    if columns is None:
         return None
     succeeded, counted, scale = columns
     marks, ones = table.values[..., succeeded], table.values[..., counted]

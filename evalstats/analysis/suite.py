@@ -13,16 +13,12 @@ from evalstats.analysis.design import Aggregated, Labels, names_of_labels
 from evalstats.analysis.drawn import summaries_of
 from evalstats.analysis.estimate import estimates_of, limits_of
 from evalstats.analysis.options import (
-    SCORE_METHODS,
+    METHODS,
     SEED,
     AdjustmentName,
     Alternative,
-    Contrasted,
-    Family,
     Method,
     Options,
-    ScoreMethod,
-    Test,
     option,
 )
 from evalstats.analysis.tasks import (
@@ -48,7 +44,7 @@ _UNKNOWN = (
     "is unknown, or for one task alone; options of a suite are method, confidence_level, "
     "n_resamples, rng, executor"
 )
-_OF_PAIRS = ", test, alternative, adjustment, margin, recovery, contrast, adjust_over, paired_runs"
+_OF_PAIRS = ", alternative, adjustment, margin, recovery, paired_runs"
 Tables = Mapping[str, Sequence[SegmentStatistics]]
 #: Labels by task, labels of the only task, or the name of a label.
 Groups = Any
@@ -63,10 +59,9 @@ class Suite:
         Name of each task and its statistics, one table a metric, of the same systems in all tasks;
         or `Moments` in the place of each, of which a total has the tasks as strata. Metrics and
         numbers of segments may differ.
-    aggregate : {"macro", "micro"}, mapping or callable, optional
+    aggregate : {"macro", "micro"} or mapping, optional
         What the total is: the mean of the tasks' scores; the score of all segments together, for
-        one metric; the mean with weights, ``{task: weight}``; or any smooth function of the T
-        scores, in the order of the tasks, that maps `(..., T)` to `(...)`. By default there is a
+        one metric; or the mean with weights, ``{task: weight}``. By default there is a
         macro total for each metric that two tasks have. Where every task has one metric and an
         aggregate is given, there is one total over all tasks, whatever their metrics.
     groups : mapping of str to sequence, or str, optional
@@ -170,7 +165,7 @@ class Suite:
     def estimate(
         self,
         *,
-        method: ScoreMethod = "bootstrap",
+        method: Method = "bootstrap",
         confidence_level: float = 0.95,
         n_resamples: int | None = None,
         rng: Rng = SEED,
@@ -198,11 +193,9 @@ class Suite:
         >>> print(f"{scores['macro', 'acc', 'A'].score:.3f}")
         0.675
         """
-        # Without a test nothing is drawn for intervals of t.
         options = Options(
             confidence_level=confidence_level,
-            method=option(method, SCORE_METHODS, "method"),
-            test="t",
+            method=option(method, METHODS, "method"),
             n_resamples=n_resamples,
             seed=rng,
             executor=executor,
@@ -224,7 +217,6 @@ class Suite:
         self,
         *,
         baseline: str | None = None,
-        test: Test = "bootstrap",
         method: Method = "bootstrap",
         alternative: Alternative = "two-sided",
         adjustment: AdjustmentName = "max-t",
@@ -235,8 +227,6 @@ class Suite:
         progress: Progress | None = None,
         margin: float | None = None,
         recovery: float | None = None,
-        contrast: Contrasted = "difference",
-        adjust_over: Family = "pairs",
         paired_runs: bool = False,
     ) -> Comparison:
         """Say on which tasks systems differ, and whether they do in total.
@@ -255,11 +245,8 @@ class Suite:
         ----------
         baseline, paired_runs
             As in `evalstats.compare`.
-        test, method, alternative, adjustment, confidence_level, contrast
+        method, alternative, adjustment, confidence_level
             The test, as in `evalstats.compare`.
-        adjust_over : {"pairs", "metrics"}
-            With ``"metrics"`` all metrics are one family, for a claim such as "better under BLEU or
-            chrF": max-T is then over all pairs and metrics of a task, which share their resamples.
         margin, recovery
             The claim, as in `evalstats.compare`.
         n_resamples, rng, executor, progress
@@ -268,7 +255,6 @@ class Suite:
         options = Options(
             confidence_level=confidence_level,
             method=method,
-            test=test,
             alternative=alternative,
             adjustment=adjustment,
             n_resamples=n_resamples,
@@ -276,8 +262,6 @@ class Suite:
             executor=executor,
             margin=margin,
             recovery=recovery,
-            contrast=contrast,
-            adjust_over=adjust_over,
             paired_runs=paired_runs,
         )
         options = self._decided(options, n_resamples, rng)

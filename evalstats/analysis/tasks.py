@@ -28,7 +28,7 @@ from evalstats.analysis.design import (
     names_of_labels,
     unit_name,
 )
-from evalstats.analysis.drawn import Drawn, Summary, from_segments, refuse_options, summaries_of
+from evalstats.analysis.drawn import Drawn, Summary, from_segments, summaries_of
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.scores import Block, Segments, distinct_names, joined, segments_of
 from evalstats.checks import is_missing, listed, shown
@@ -285,11 +285,8 @@ def as_decided(hypotheses: object, options: Options, n_resamples: int | None, rn
             f"is for several runs of each system, and {first.why}; leave it out",
             argument="paired_runs",
         )
-    why = f"needs the statistics of every segment, and {first.why}; leave it out"
-    refuse_options(options, {"method": ("bca",), "test": ("ar",)}, why)
     if not first.is_by_t:
         return options
-    refuse_options(options, {"method": ("percentile",)}, why)
     for name, is_asked in (("n_resamples", n_resamples is not None), ("rng", rng != SEED)):
         if is_asked:
             raise InputError(
@@ -297,8 +294,7 @@ def as_decided(hypotheses: object, options: Options, n_resamples: int | None, rn
                 f"decides",
                 argument=name,
             )
-    method = "t" if options.method == "bootstrap" else options.method
-    return replace(options, method=method, test="t")
+    return replace(options, method="t")
 
 
 def _check_summaries(
@@ -397,7 +393,7 @@ class Total:
 
     @property
     def total(self) -> str:
-        """What it is, whatever it is called: "macro", "weighted" or the name of a function."""
+        """What it is, whatever it is called: "macro" or "weighted"."""
         return as_aggregate(self.aggregate, list(self.tables), "tasks").label
 
     def __post_init__(self) -> None:
@@ -522,10 +518,10 @@ class Total:
                 *((block.rows, block.plain, block.segments) for block in blocks), strict=True
             )
             blocks = [Block(metric, *(np.concatenate(arrays, axis=1) for arrays in each))]
-        outcomes = [None if aggregate.function else part.outcomes for part in parts]
+        outcomes = [part.outcomes for part in parts]
         known = [part.unseen for part in parts if part.unseen is not None]
         unseen = None
-        if len(known) == len(parts) and aggregate.function is None:
+        if len(known) == len(parts):
             squares = [w**2 * part for w, part in zip(shares, known, strict=True)]
             unseen = np.concatenate(squares, axis=1)
         references = {part.reference_label for part in parts}
@@ -549,13 +545,7 @@ class Total:
         asked = self.aggregate
         if isinstance(asked, Mapping):
             asked = {name: asked[name] for name in names}
-        aggregate = as_aggregate(asked, names, "tasks")
-        function = aggregate.function
-        if function is None:
-            return aggregate
-        # A function takes the scores in the order in which the caller has the tasks.
-        order = [names.index(name) for name in self.tables]
-        return replace(aggregate, function=lambda scores: function(scores[..., order]))
+        return as_aggregate(asked, names, "tasks")
 
 
 def name_of_all(tables: Collection[SegmentStatistics]) -> str:

@@ -8,6 +8,7 @@
 - `unpaired`: systems that each have segments of their own
 - `crossed`: two labels a segment, such as the prompt and the rater
 - `meta`: metrics in the place of systems, held against people's scores
+- `swaps`: approximate randomisation: outputs of two systems change places
 - `moments`: a corpus in many places, or in a database, summed
 - `plans`: systems that were run on a drawn part of the items
 - `one_sample`: one system against a fixed number

@@ -84,7 +84,7 @@ class Judged(Metric):
     reads_text: ClassVar[bool] = False
     undefined: ClassVar[str] = (
         "is not known: it has none of people's labels, or nothing else, since few of {n:,} {units} "
-        "have labels; label {more}, or take method='t' and test='t'"
+        "have labels; label {more}, or take method='t'"
     )
 
     def __post_init__(self) -> None:

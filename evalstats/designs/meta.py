@@ -15,11 +15,13 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.analysis.compare import compare
-from evalstats.analysis.comparison import Comparison
+from evalstats.analysis.compare import compared
+from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import unit_name
-from evalstats.analysis.options import SEED, AdjustmentName, Alternative, Method, Test
+from evalstats.analysis.options import SEED, AdjustmentName, Alternative, Options
+from evalstats.analysis.tasks import as_pairs, as_task
 from evalstats.checks import also_called, as_numbers, choice, is_missing, listed, meant
+from evalstats.designs.swaps import swapped_pvalues
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric, scores_of
 from evalstats.resampling.executors import Workers
@@ -203,7 +205,7 @@ def best_tie(people: Floats, metric: Floats, both: Flags) -> float:
 
 Measure = Literal["spa", "pa", "acc_eq", "pearson", "kendall"]
 #: Measures of all segments together, and the method of their intervals.
-_PAIRWISE: dict[str, tuple[type[PairwiseAccuracy], Method]] = {
+_PAIRWISE: dict[str, tuple[type[PairwiseAccuracy], str]] = {
     "spa": (SoftPairwiseAccuracy, "t"),
     "pa": (PairwiseAccuracy, "percentile"),
 }
@@ -242,8 +244,7 @@ def meta(
     lower_is_better: Iterable[str] = (),
     groups: str | Sequence[Hashable] | None = None,
     baseline: str | None = None,
-    test: Test = "ar",
-    method: Method | None = None,
+    test: Literal["ar", "bootstrap", "t"] = "ar",
     alternative: Alternative = "two-sided",
     adjustment: AdjustmentName = "max-t",
     confidence_level: float = 0.95,
@@ -279,9 +280,9 @@ def meta(
         By default the scores of whole segments change places between two metrics, as they may where
         neither is nearer to people. The pairwise measures have no other test: they are not smooth,
         and where systems are nearly equal resamples vary more than test sets do.
-    method, alternative, adjustment, confidence_level, n_resamples, rng, executor
+    alternative, adjustment, confidence_level, n_resamples, rng, executor
         As in `evalstats.compare`. Intervals of ``"spa"`` are t's, and those of ``"pa"``
-        percentiles; the others have all methods.
+        percentiles; those of the others are the bootstrap's, or t's with ``test="t"``.
 
     Returns
     -------
@@ -311,15 +312,14 @@ def meta(
     0.998, p = 0.12
     """
     kind = choice(measure, (*_PAIRWISE, *_WITHIN), "measure")
-    usual: Method = "bootstrap"
+    is_swapped = choice(test, ("ar", "bootstrap", "t"), "test") == "ar"
+    method: str = "bootstrap" if is_swapped else test
     if kind in _PAIRWISE:
-        usual = _PAIRWISE[kind][1]
-        for name, value, only in (("test", test, "ar"), ("method", method or usual, usual)):
-            if value != only:
-                raise InputError(
-                    f"must be {only!r} for {kind}, which is not smooth, got {value!r}",
-                    argument=name,
-                )
+        method = _PAIRWISE[kind][1]
+        if not is_swapped:
+            raise InputError(
+                f"must be 'ar' for {kind}, which is not smooth, got {test!r}", argument="test"
+            )
     every = [_scores(human, "human"), *_each(metrics, list(lower_is_better))]
     people, names = every[0], tuple(one.name for one in every[1:])
     labels = dict(people.labels)
@@ -367,19 +367,18 @@ def meta(
         segment_ids=None if people.ids is None else tuple(people.ids[i] for i in of_table),
         labels={name: tuple(of[i] for i in of_table) for name, of in labels.items()},
     )
-    return compare(
-        table,
-        groups=groups,
-        baseline=baseline,
-        test=test,
-        method=method or usual,
+    options = Options(
+        method=method,
         alternative=alternative,
         adjustment=adjustment,
         confidence_level=confidence_level,
         n_resamples=n_resamples,
-        rng=rng,
+        seed=rng,
         executor=executor,
-    ).noting(*notes)
+        swapped=swapped_pvalues if is_swapped else None,
+    )
+    task, compared_pairs = as_task(table, groups=groups), as_pairs(names, baseline)
+    return compared(Evaluation([task], compared_pairs, options), baseline).noting(*notes)
 
 
 def _scores(given: Any, name: str, higher: bool = True) -> _Scores:

@@ -72,7 +72,7 @@ class Moments(Summary):
     For a score of sums, with its gradient g, the variance of the influence values is gᵀCg, where C
     is the covariance of the statistics: t intervals and t tests need n, Σx and Σxxᵀ, and no row.
     `estimate`, `compare`, `power`, `gate` and `Suite` take moments in the place of statistics, and
-    everything is by t (``method="t", test="t"``), whatever the defaults. Nothing can be drawn, and
+    everything is by t (``method="t"``), whatever the defaults. Nothing can be drawn, and
     nothing is said of single segments. ``a + b`` adds up moments of different segments; that these
     are different nobody can check.
 
@@ -207,7 +207,7 @@ class Moments(Summary):
         >>> import evalstats as es
         >>> table = es.extract({"A": [3, 4, 5, 4], "B": [3, 5, 5, 5]}, metric=es.Mean("marks"))
         >>> parts = es.Moments.of(table.select([0, 1])) + es.Moments.of(table.select([2, 3]))
-        >>> es.compare(parts)[0].pvalue == es.compare(table, method="t", test="t")[0].pvalue
+        >>> es.compare(parts)[0].pvalue == es.compare(table, method="t")[0].pvalue
         True
         """
         if not isinstance(statistics, SegmentStatistics):
@@ -738,10 +738,12 @@ def _scored(
             f"stratum; {labels[int(np.argmin(counts))]!r} has 1: join it with another",
             argument="strata",
         )
-    each = np.stack([scores_of(one.metric, one.sums[0]) for one in parts], axis=-1)
-    weights = aggregate.slopes(each)
-    gradients = [one.metric.gradient(one.sums[0]) for one in parts]
-    return aggregate.of(each), parts, [weights[:, t, None] * g for t, g in enumerate(gradients)]
+    scores = np.stack([scores_of(one.metric, one.sums[0]) for one in parts], axis=-1)
+    gradients = [
+        share * one.metric.gradient(one.sums[0])
+        for share, one in zip(aggregate.shares, parts, strict=True)
+    ]
+    return aggregate.of(scores), parts, gradients
 
 
 def _differing(

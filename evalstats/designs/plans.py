@@ -649,8 +649,7 @@ class Planned(Metric):
     columns: tuple[str, ...] = field(init=False)
     reads_text: ClassVar[bool] = False
     undefined: ClassVar[str] = (
-        "is not known, since few of {n:,} {units} were run; run {more}, or take method='t' and "
-        "test='t'"
+        "is not known, since few of {n:,} {units} were run; run {more}, or take method='t'"
     )
 
     def __post_init__(self) -> None:

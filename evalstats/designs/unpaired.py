@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels, Units, refuse_crossed
-from evalstats.analysis.drawn import Drawn, from_segments, refuse_options, summaries_of
+from evalstats.analysis.drawn import Drawn, from_segments, summaries_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Counts, Resampled, Segments, Share
 from evalstats.analysis.suite import Suite
@@ -193,8 +193,6 @@ class Independent(Resampled):
 
     def check_fits(self, options: Options) -> None:
         """Refuse options that need systems with the same segments."""
-        why = "needs systems with the same segments, and these are unpaired; leave it out"
-        refuse_options(options, {"method": ("bca",), "test": ("ar",)}, why)
         if options.paired_runs:
             raise InputError(
                 "is for several runs of systems with the same segments, and these are unpaired",

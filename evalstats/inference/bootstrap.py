@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.inference.distributions import normal_cdf, normal_quantile, t_cdf, t_quantile
-from evalstats.inference.student import Spread, unit_of
+from evalstats.inference.student import Spread
 
 Floats = NDArray[np.float64]
 Bounds = tuple[float, float]
@@ -106,28 +106,3 @@ def percentile(replicates: Floats, confidence_level: float) -> Bounds:
     tail = (1 - confidence_level) / 2
     # By the same steps, so that the order of two systems changes no bit of a difference.
     return float(np.quantile(replicates, tail)), -float(np.quantile(-replicates, tail))
-
-
-def bca(replicates: Floats, observed: float, jackknife: Floats, confidence_level: float) -> Bounds:
-    """Return the bias-corrected and accelerated interval (Efron, 1987).
-
-    Of replicates `(B,)`, and values without each segment in turn, `(N,)`.
-    """
-    deviation = np.mean(jackknife) - jackknife
-    # Sixth powers of large or small scores are no numbers.
-    deviation = deviation / unit_of(deviation)
-    alpha = 1 - confidence_level
-    low = _bca_lower(replicates, observed, deviation, alpha)
-    return low, -_bca_lower(-replicates, -observed, -deviation, alpha)
-
-
-def _bca_lower(replicates: Floats, observed: float, deviation: Floats, alpha: float) -> float:
-    n = len(replicates)
-    below = float(np.mean(replicates < observed) + np.mean(replicates == observed) / 2)
-    # Half a replicate at least, where SciPy's interval is not a number.
-    bias = normal_quantile(min(max(below, 0.5 / n), 1 - 0.5 / n))
-    power = float(np.sum(deviation**2)) ** 1.5
-    # No spread: every segment counts the same, nothing to accelerate.
-    acceleration = float(np.sum(deviation**3)) / (6 * power) if power > 0 else 0.0
-    z = bias + normal_quantile(alpha / 2)
-    return float(np.quantile(replicates, normal_cdf(bias + z / (1 - acceleration * z))))

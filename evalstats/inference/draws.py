@@ -1,4 +1,4 @@
-"""Replicates of a quantity that are drawn when somebody looks at them."""
+"""Replicates of a quantity, drawn when somebody looks; what is a tie, and what chance leaves."""
 
 from __future__ import annotations
 
@@ -54,3 +54,16 @@ class Draws:
 
 #: Of what is not resampled.
 NONE = Draws.of(np.empty(0))
+
+
+def tie_tolerance(score: float, n_segments: int) -> float:
+    """Return how far differences of scores of this size may lie apart and still be ties.
+
+    A relative distance of 1e-12, and what rounding N statistics to the exact grid may move.
+    """
+    return (1e-12 + 2.0**-51 * n_segments) * abs(score)
+
+
+def monte_carlo_error(pvalue: float, n_resamples: int) -> float:
+    """Return the standard error of a p-value that B resamples leave, √(p(1-p)/B)."""
+    return float(np.sqrt(pvalue * (1 - pvalue) / n_resamples))

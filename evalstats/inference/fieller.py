@@ -1,4 +1,4 @@
-"""Ratios of two scores, b / a: Fieller's (1954) interval, and which shares of a are kept.
+"""Which shares of a score a the score b keeps (after Fieller, 1954).
 
 A ratio r is held against the scores as b - r·a, whose standard error √(v_b - 2cr + v_a r²) depends
 on r. Where a is not told apart from 0, the ratios that are not rejected are no interval. So a share
@@ -43,24 +43,6 @@ class Pair(NamedTuple):
         v_a, _, covariance = self.squares
         square = self.error_difference**2 + rest * 2 * (covariance - v_a) + rest**2 * v_a
         return standardised(distance, float(np.sqrt(max(square, 0.0))))
-
-
-def interval(pair: Pair, quantile: float) -> tuple[float, float]:
-    """Return all ratios r with |t(r)| <= quantile (Fieller, 1954).
-
-    Everything where a is not told apart from 0.
-
-    Examples
-    --------
-    >>> low, high = interval(Pair(10.0, 12.0, 1.0, 1.0, 2**0.5), 1.96)
-    >>> round(low, 3), round(high, 3)
-    (0.932, 1.564)
-    """
-    lead, middle, rest = _parabola(pair.scaled(), quantile)
-    if not lead > 0:
-        return -np.inf, np.inf
-    root = float(np.sqrt(max(rest, 0.0)))
-    return (middle - root) / lead, (middle + root) / lead
 
 
 def t_between(pair: Pair, low: float, high: float) -> tuple[float, float]:

@@ -40,11 +40,6 @@ def influence_values(metric: Metric, statistics: NDArray[Any]) -> Floats:
     return np.asarray(found - np.mean(found, axis=1, keepdims=True))
 
 
-def jackknife_scores(metric: Metric, statistics: NDArray[Any]) -> Floats:
-    """Return the scores of the corpus without each segment in turn, `(S, N, k) -> (S, N)`."""
-    return metric.score(np.sum(statistics, axis=1, keepdims=True, dtype=np.float64) - statistics)
-
-
 def kish(sizes: ArrayLike) -> float:
     """Return how many units of one size are worth as much as these, (Σs)²/Σs² (Kish, 1965).
 

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from evalstats.analysis.estimate import estimate
-from evalstats.analysis.options import SCORE_METHODS, ScoreMethod, option
+from evalstats.analysis.options import METHODS, Method, option
 from evalstats.checks import is_missing, share, shown
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.metrics import Mean
@@ -47,7 +47,7 @@ def interval(
     cluster : str, optional
         A key of the samples' metadata: samples with the same value there, such as the questions on
         one passage, are one unit.
-    method : {"bootstrap", "percentile", "bca", "t"}
+    method : {"bootstrap", "t"}
         As in `estimate`.
     to_float : callable, optional
         Turns a score's value into a number; by default Inspect's `value_to_float`.
@@ -63,7 +63,7 @@ def interval(
         For bad options; and, when scores come, where a sample has no value for `cluster`.
     """
     share(level, "level")
-    chosen = cast(ScoreMethod, option(method, SCORE_METHODS, "method"))
+    chosen = cast(Method, option(method, METHODS, "method"))
 
     def interval_of(scores: list[SampleScore]) -> Value:
         values = [to_float(score.score.value) for score in scores]

@@ -14,7 +14,6 @@ from evalstats.results.notes import WHOLE
 from evalstats.results.records import (
     Difference,
     by_pair,
-    contrast_of,
     counted,
     decimals_of,
     distinct,
@@ -134,7 +133,7 @@ def _of_pair(
     elif len(main) > 1 and kinds == {"open"}:
         brief = _all_least(c, main, least)
     elif "open" in kinds and len({d.metric for d in main}) > 1 and not c.adjusted.is_over_metrics:
-        brief = 'Each metric is judged by itself; adjust_over="metrics" judges them together.'
+        brief = "Each metric is judged by itself."
         lines.append(brief)
     if main != list(found):
         brief = _over_tasks(c, found)
@@ -161,7 +160,7 @@ def _better(c: Comparison, main: Sequence[Difference], shown: Sequence[Differenc
     for d in shown:
         name = d.metric if last or not d.task else f"{d.metric} {_where(c, d)}"
         kind = kind_of(c, d)
-        amount = f" ({tabular.number(d.value, _places(c, d), d.contrast != 'ratio')}"
+        amount = f" ({tabular.number(d.difference, _places(c, d), sign=True)}"
         amount += ")" if d.higher_is_better else ", lower is better)"
         by[kind].append(name + (amount if kind != "open" and len(main) > 1 else ""))
     first, second = shown[0].system, shown[0].baseline
@@ -217,17 +216,15 @@ def _claimed(c: Comparison, main: Sequence[Difference], kind: str) -> Finding:
 
 
 def _places(c: Comparison, d: Difference) -> int:
-    rows = c.estimates if d.contrast == "difference" else c.differences
-    return decimals_of(rows)[d.metric]
+    return decimals_of(c.estimates)[d.metric]
 
 
 def _amount(c: Comparison, d: Difference) -> str:
     """Return ``+0.47, 95 % interval -0.97 to +1.90``."""
-    places, signed = _places(c, d), d.contrast != "ratio"
-    value, low, high = (tabular.number(x, places, signed) for x in (d.value, d.low, d.high))
-    what = "" if d.contrast == "difference" else f"{contrast_of(d.contrast).column} "
+    amounts, places = (d.difference, d.low, d.high), _places(c, d)
+    value, low, high = (tabular.number(x, places, sign=True) for x in amounts)
     less = "" if d.higher_is_better else " (lower is better)"
-    return f"{what}{value}{less}, {tabular.level(c.confidence_level)} {low} to {high}"
+    return f"{value}{less}, {tabular.level(c.confidence_level)} {low} to {high}"
 
 
 def _p(c: Comparison, d: Difference) -> str:
@@ -273,7 +270,7 @@ def _least(c: Comparison) -> dict[Place, float | None]:
     """Return the differences that would have been found, where no evidence was."""
     from evalstats.questions.needed import least_of
 
-    some = [d for d in c.differences if kind_of(c, d) == "open" and d.contrast == "difference"]
+    some = [d for d in c.differences if kind_of(c, d) == "open"]
     least: dict[Place, float | None] = {}
     # What was read from a file cannot be planned.
     if c.source is None or len({(d.task, d.metric) for d in some}) > _LINES:

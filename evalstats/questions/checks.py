@@ -106,7 +106,7 @@ def claim_of(pair: PairTest, task: str = "", total: str | None = None) -> Claim:
         aggregate=total,
         pvalue_adjusted=p,
         margin_test=MarginTest(**claims, **alone) if claims else None,
-        **pair.fields(p, pair.interval(options.alpha), False),
+        **pair.fields(p, pair.interval(options.alpha)),
     )
     if options.is_limited:
         return Claim(difference, claims.get("pvalue_not_worse"), claims.get("pvalue_worse"))

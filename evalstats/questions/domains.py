@@ -17,7 +17,7 @@ from evalstats.analysis.tasks import Task, Total, as_totals, labels_of, name_of_
 from evalstats.checks import label
 from evalstats.errors import InputError
 from evalstats.inference import student
-from evalstats.inference.randomisation import tie_tolerance
+from evalstats.inference.draws import tie_tolerance
 from evalstats.results import tabular
 from evalstats.results.convert import Count, NotNegative, Share
 from evalstats.results.forms import Finding, Several
@@ -144,7 +144,7 @@ def heterogeneity(comparison: Comparison) -> Heterogeneity:
     tests = []
     for rows in (group for of_metric in every for group in by_pair(of_metric).values()):
         each = [(d, *_error(d, comparison.confidence_level)) for d in rows]
-        known = [(d.value, error, degrees) for d, error, degrees in each if error > 0]
+        known = [(d.difference, error, degrees) for d, error, degrees in each if error > 0]
         if len(known) < 2 or not any(d.n_differing for d in rows):
             continue
         found = welch(*np.array(known).T)
@@ -174,7 +174,7 @@ def _error(d: Difference, confidence_level: float) -> tuple[float, float]:
         return 0.0, 0.0
     degrees, alpha = float(d.units.n_units - 1), float(f"{1 - confidence_level:.12g}")
     of_interval = (d.high - d.low) / 2 / student.quantile(degrees, alpha)
-    sizes = (d.baseline_score, d.system_score) if d.contrast == "difference" else (1.0, d.value)
+    sizes = d.baseline_score, d.system_score
     rounding = tie_tolerance(max(map(abs, sizes)), 0)
     errors = (error for error in (d.standard_error, of_interval) if error > rounding)
     return next(errors, 0.0), degrees

@@ -557,7 +557,7 @@ def gated(
         else:
             assert isinstance(part, (Task, Total))
             sample, ends = OneSample(part, bound), [PAIR]
-            alone = from_segments(sample.segments, Options(method="t", test="t"))
+            alone = from_segments(sample.segments, Options(method="t"))
             for one in alone:
                 refuse_fixed(one, "a gate")
             limits.append(limits_of(alone, part=part))

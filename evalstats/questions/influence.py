@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.drawn import refuse_fixed
 from evalstats.analysis.scores import Block
-from evalstats.inference.randomisation import tie_tolerance
+from evalstats.inference.draws import tie_tolerance
 from evalstats.resampling.weights import places_of
 from evalstats.results import tabular
 from evalstats.results.convert import Count, FreeText, Level, Share

@@ -196,15 +196,6 @@ def bootstrap_totals(
     return weighted_totals(weights, table, n_resamples, executor)
 
 
-def all_swap_totals(statistics: NDArray[Any]) -> Floats:
-    """Sum statistics over all 2^n subsets of n segments, `(n, k) -> (2^n, k)`."""
-    totals = np.zeros((1, statistics.shape[1]))
-    for row in statistics:
-        # Every subset so far, without this segment and with it.
-        totals = np.concatenate([totals, totals + row])
-    return totals
-
-
 def weighted_totals(
     weights: Weights, statistics: NDArray[Any], n_resamples: int, executor: Workers = None
 ) -> Floats:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import shown
 from evalstats.errors import InputError, InputTypeError
-from evalstats.resampling.streams import generator, multinomial_rows, random_bytes
+from evalstats.resampling.streams import generator, multinomial_rows
 
 # A string: NumPy loads its random numbers at the first mention, and importing us should not.
 Rng: TypeAlias = "int | np.random.Generator | None"
@@ -185,20 +185,6 @@ class Stratified(Weights):
             drawn = multinomial_rows(rng, n_rows * n_strata, n, n)
             rows[:, places] = drawn.reshape(n_rows, -1)
         return rows
-
-
-@dataclass(frozen=True)
-class Halves(Weights):
-    """Approximate randomisation (Noreen, 1989): 0/1 rows, which segments swap sides."""
-
-    stream = 1
-    largest = 1
-
-    def draw(self, rng: np.random.Generator) -> NDArray[np.uint8]:
-        """Draw the rows of a batch."""
-        width = -(-self.n_segments // 8)
-        bits = random_bytes(rng, self.batch_rows * width).reshape(-1, width)
-        return np.unpackbits(bits, axis=1, count=self.n_segments)
 
 
 @dataclass(frozen=True)

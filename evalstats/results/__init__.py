@@ -7,7 +7,7 @@
 - `files`: the same for other programs, in Markdown, LaTeX, HTML, JSON and CSV, where all text stays
   text, and files that are written whole
 - `convert`: records to plain values and back, by the types of their fields
-- `records`: numbers with their names, by which they are found; contrasts, and what p-values are
+- `records`: numbers with their names, by which they are found, and what p-values are
   adjusted for
 - `lookup`: records found by their names
 - `forms`: the ways in which every result is written

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evalstats.pictures.figures import Panels
 
 #: Intervals that are made of resamples.
-_DRAWN = ("bootstrap", "percentile", "bca")
+_DRAWN = ("bootstrap", "percentile")
 
 
 class _Scores(Result):

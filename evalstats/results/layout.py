@@ -9,15 +9,12 @@ from itertools import chain
 from math import comb
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from evalstats.results import marks, tabular
 from evalstats.results.records import (
     Difference,
     Discordant,
     by_metric,
     by_pair,
-    contrast_of,
     counted,
     decimals_of,
     distinct,
@@ -242,13 +239,11 @@ class _Differences:
         verbose: bool = False,
     ) -> None:
         self.comparison, self.found, self.digits, self.verbose = comparison, found, digits, verbose
-        self.contrast = contrast_of(comparison.contrast)
         tasks = {d.task for d in found}
         self.estimates = [e for e in comparison.estimates if e.task in tasks]
         self.marks = {e.task: mark_of(comparison, e) for e in self.estimates}
-        # Decimals of scores and of differences are the same; ratios' are not.
-        is_difference = comparison.contrast == "difference"
-        self.places = decimals_of(self.estimates if is_difference else found, digits)
+        # Decimals of scores and of differences are the same.
+        self.places = decimals_of(self.estimates, digits)
 
     def columns(self, one_pair: bool = False) -> list[Column]:
         """Return what is said of a difference: value, interval, p-values, verdict, claim.
@@ -256,11 +251,9 @@ class _Differences:
         Of one pair there is one p-value, which its verdicts are of.
         """
         c, level = self.comparison, tabular.level(self.comparison.confidence_level)
-        if c.method == "simultaneous":
-            level = level.replace("interval", "simultaneous")
         several = c.adjustment != "none" and any(c.adjusted.n_compared(d) > 1 for d in self.found)
         columns: list[Column] = [
-            (self.contrast.column, ">", lambda d: self.number(d, d.value)),
+            ("difference", ">", lambda d: self.number(d, d.difference)),
             (f"[{level}]", ">", self.interval),
         ]
         if self.verbose:
@@ -292,9 +285,7 @@ class _Differences:
 
         def replicates(d: Difference) -> Any:
             a, b = (scores[d.task, d.metric, x].replicates for x in (d.system, d.baseline))
-            if self.contrast.name == "difference":
-                return a - b
-            return a / b if self.contrast.name == "ratio" else np.log(a / b)
+            return a - b
 
         kinds = ["" if d is None else kind_of(c, d) for d in rows]
         level, limit = tabular.level(c.confidence_level), marks.Limit(c.margin, c.recovery)
@@ -302,14 +293,14 @@ class _Differences:
 
     def number(self, d: Difference, value: float) -> str:
         """Return a value as it stands in a cell."""
-        return tabular.number(value, self.places[d.metric], sign=self.contrast.null == 0)
+        return tabular.number(value, self.places[d.metric], sign=True)
 
     def interval(self, d: Difference) -> str:
         """Return the interval, or none where nothing differs and so nothing was measured."""
         # One that counts segments says something of them all the same.
         if d.n_differing == 0 and d.low == d.high:
             return "-"
-        return tabular.interval(d.low, d.high, self.places[d.metric], sign=self.contrast.null == 0)
+        return tabular.interval(d.low, d.high, self.places[d.metric], sign=True)
 
     def adjusted(self, d: Difference) -> str:
         """Return the p-value that verdicts are of."""
@@ -340,11 +331,10 @@ def _pair_table(differences: _Differences) -> Table:
         (first.system, ">", lambda d: tabular.number(d.system_score, places[d.metric])),
         *differences.columns(one_pair=True),
     ]
-    sign = differences.contrast.sign.replace("−", "-")
     n_totals = sum(d.aggregate is not None for d in found)
     pair, rows = (first.baseline, first.system), {(d.task, d.metric) for d in found}
     both = [e for e in estimates if e.system in pair and (e.task, e.metric) in rows]
-    title = f"{_title(both)}, {first.system} {sign} {first.baseline}"
+    title = f"{_title(both)}, {first.system} - {first.baseline}"
     spare = ["gained, lost", *(name for name, side, _ in names if side == ">")]
     draw = partial(differences.forest, found, len(names) + 2, one_pair=True)
     return table_of(title, found, columns, n_totals=n_totals, spare=spare, draw=draw)
@@ -367,9 +357,9 @@ def _all_pairs(differences: _Differences) -> Table:
     if has_tasks(found):
         names.append((part_name(differences.comparison.estimates), "<", lambda d: d.task))
     else:
-        found = sorted(found, key=lambda d: -d.value if d.higher_is_better else d.value)
+        found = sorted(found, key=lambda d: d.difference * (-1 if d.higher_is_better else 1))
     draw, columns = partial(differences.forest, found, len(names)), differences.columns()
-    title = differences.contrast.of_pair.replace("system", names[0][0])
+    title = f"differences, {names[0][0]} - baseline"
     return table_of(title, found, [*names, *columns], draw=draw)
 
 
@@ -414,14 +404,14 @@ def _rank_tables(differences: _Differences, best_first: Sequence[Estimate]) -> l
 
 def _pair_matrix(differences: _Differences, best_first: Sequence[Estimate]) -> Table:
     """Lay out all pairs, best system first: differences above the diagonal, p-values below."""
-    comparison, contrast = differences.comparison, differences.contrast
+    comparison = differences.comparison
     n = len(best_first)
     place = {e.system: i for i, e in enumerate(best_first)}
     cells = [["· " if i == j else "" for j in range(n)] for i in range(n)]
     star = differences.marks[differences.found[0].task].strip() or "*"
     for d in differences.found:
         i, j = place[d.system], place[d.baseline]
-        value = d.value if i < j else contrast.turned(d.value)
+        value = d.difference if i < j else -d.difference
         mark = star if comparison.significant(d) else " "
         cells[min(i, j)][max(i, j)] = differences.number(d, value) + mark
         cells[max(i, j)][min(i, j)] = differences.adjusted(d) + " "
@@ -429,8 +419,8 @@ def _pair_matrix(differences: _Differences, best_first: Sequence[Estimate]) -> T
     columns: list[Column] = [("#", ">", lambda i: str(i + 1))]
     columns += [(f"{j + 1} ", ">", lambda i, j=j: cells[i][j]) for j in range(n)]  # type: ignore[misc]
     note = f"{star} {shown} <= {comparison.significance_level:g}"
-    hint = f"Intervals of the {contrast.column}s: plot(), or to_csv()."
-    title = f"{best_first[0].metric}: {contrast.of_cells} above the diagonal, {shown} below"
+    hint = "Intervals of the differences: plot(), or to_csv()."
+    title = f"{best_first[0].metric}: difference row - column above the diagonal, {shown} below"
     return table_of(title, range(n), columns, (note,), hints=(hint,))
 
 

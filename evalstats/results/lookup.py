@@ -122,7 +122,7 @@ def check_pairs(c: Comparison) -> None:
     for i, d in enumerate(c.differences):
         both = [known.get((d.task, d.metric, name)) for name in (d.baseline, d.system)]
         scores = [None if e is None else e.score for e in both]
-        is_alike = c.baseline in (None, d.baseline) and d.contrast == c.contrast
+        is_alike = c.baseline in (None, d.baseline)
         sizes = [e.n_segments for e in both if e is not None] or [0]
         # Unpaired systems share none of their units.
         is_apart = d.n_differing == d.units.n_units == sum(sizes)

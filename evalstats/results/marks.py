@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.results.records import Difference, contrast_of, distinct
+from evalstats.results.records import Difference, distinct
 
 if TYPE_CHECKING:
     from evalstats.results.estimates import Estimate
@@ -70,7 +70,7 @@ class Limit:
         return f"{at} allowed" if self.of_loss else at
 
     def bounds(self, d: Difference) -> tuple[float, float] | None:
-        """Return where the limits are on the axis of the contrast, infinite on a side without one.
+        """Return where the limits are on the axis, infinite on a side without one.
 
         Of a loss it is on the side where the system is worse: below 0 where higher is better.
         `None` where there is no limit, or none that says something of this pair.
@@ -81,8 +81,7 @@ class Limit:
         elif self.recovery is None or min(base, d.system_score) < 0:
             return None
         else:
-            contrast = contrast_of(d.contrast)
-            low, high = (contrast.of(x, base) for x in (self.recovery * base, base / self.recovery))
+            low, high = self.recovery * base - base, base / self.recovery - base
         if self.recovery is not None or self.of_loss:
             return (low, inf) if d.higher_is_better else (-inf, high)
         return low, high
@@ -322,7 +321,7 @@ def of_differences(
     """
     found = [d for d in rows if d is not None]
     first, is_free = found[0], len({d.metric for d in found}) > 1
-    contrast, is_dense = contrast_of(first.contrast), len(rows) <= _DENSE
+    is_dense = len(rows) <= _DENSE
     marks: list[tuple[Mark, ...]] = []
     for d, kind in zip(rows, kinds, strict=True):
         if d is None:
@@ -330,7 +329,7 @@ def of_differences(
             continue
         is_drawn = is_dense and d.n_differing and d.method != "t"
         mark = Mark(
-            d.value,
+            d.difference,
             d.low,
             d.high,
             kind,
@@ -338,7 +337,7 @@ def of_differences(
             limits=limit.bounds(d),
             replicates=partial(replicates, d) if replicates and is_drawn else None,
         )
-        own = mark.on_own_scale(contrast.null, d.higher_is_better) if is_free else mark
+        own = mark.on_own_scale(0.0, d.higher_is_better) if is_free else mark
         marks.append((own,))
     # What lies left and right of the null value; on scales of their own better is right.
     words = "worse", "better"
@@ -349,8 +348,8 @@ def of_differences(
     return Forest(
         tuple(marks),
         at,
-        f"{level}, each on its own scale" if is_free else f"{contrast.column}, {level}",
-        null=0.0 if is_free else contrast.null,
+        f"{level}, each on its own scale" if is_free else f"difference, {level}",
+        null=0.0,
         sides=words if first.higher_is_better or is_free else words[::-1],
         limit=None if limit.is_none else limit,
         is_free=is_free,

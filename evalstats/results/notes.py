@@ -16,7 +16,6 @@ from evalstats.results.records import (
     Caution,
     Difference,
     by_metric,
-    contrast_of,
     counted,
     distinct,
     listed,
@@ -51,10 +50,6 @@ _OF_SCORES = (
     "time"
 )
 
-_RATIOS = {
-    "ratio": "Ratios are system / baseline; p tests whether the ratio is 1.",
-    "log-ratio": "Log ratios are ln(system / baseline); p tests whether the log ratio is 0.",
-}
 #: The total of strata that share groups: these are drawn as they are in all segments together.
 WHOLE = "whole groups"
 #: What totals are, by name, of tasks or domains.
@@ -127,7 +122,6 @@ def comparison_notes(
     methods: tuple[str, str],
     margin: float | None = None,
     recovery: float | None = None,
-    contrast: str = "difference",
     is_paired: bool = True,
 ) -> Iterator[str]:
     """Say what limits the verdicts, and then what they are; methods as of `apart_notes`."""
@@ -135,7 +129,7 @@ def comparison_notes(
     part = part_name(estimates)
     yield from floor_notes(adjustment, every, estimates[0])
     yield from family_notes(adjustment, limits)
-    yield from apart_notes(adjustment, methods, contrast)
+    yield from apart_notes(adjustment, methods)
     yield from limit_notes(limits)
     rows = [d for d in every if d.aggregate is None]
     unit = only((limit.unit for limit in limits), "unit")
@@ -156,8 +150,6 @@ def comparison_notes(
     if recovery is not None:
         below = [d for d in every if d.n_differing and d.margin_test is None]
         yield from _about(rows, below, "have a score below 0, so no share of it can be kept", part)
-    if contrast in _RATIOS:
-        yield _RATIOS[contrast]
     if not is_paired:
         yield from unpaired_notes(estimates)
     if metrics := sorted({d.metric for d in every if d.test in COUNTED}):
@@ -182,12 +174,12 @@ def unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
     yield f"Systems are not paired: each has {units} of its own{own} and is resampled by itself."
 
 
-def apart_notes(adjustment: Adjustment, methods: tuple[str, str], contrast: str) -> Iterator[str]:
+def apart_notes(adjustment: Adjustment, methods: tuple[str, str]) -> Iterator[str]:
     """Say where an interval leaves the null value out and the verdict is "no evidence", and why.
 
     `methods` are those of intervals and of p-values.
     """
-    every, null = adjustment.differences, contrast_of(contrast).null
+    every = adjustment.differences
     apart = [d for d in every if adjustment.is_apart(d)]
     adjusted = [d for d in apart if d.pvalue <= adjustment.level]
     alone = [d for d in apart if d.pvalue > adjustment.level]
@@ -207,7 +199,7 @@ def apart_notes(adjustment: Adjustment, methods: tuple[str, str], contrast: str)
             on = f" on {d.task}" if d.task else ""
             what = f"The interval of {d.system} - {d.baseline} ({d.metric}){on} leaves"
         if few:
-            yield f'{what} out {null:g}, yet the verdict is "no evidence": {why}.'
+            yield f'{what} out 0, yet the verdict is "no evidence": {why}.'
 
 
 def _family_notes(adjustment: Adjustment, part: str) -> Iterator[str]:
@@ -229,8 +221,6 @@ def _family_notes(adjustment: Adjustment, part: str) -> Iterator[str]:
             f"p ({adjustment.name}) is adjusted for the {counted(n_tasks, part)}{pairs}{within}"
             f"{how}. The total is adjusted apart from them."
         )
-    elif adjustment.over == "metrics" and adjustment.name != "none":
-        yield f"p ({adjustment.name}) is adjusted for all pairs under all metrics."
     n, least = adjustment.n_resamples + 1, 1 / ONE_IN
     alike = [d for d in adjustment.differences if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
     if adjustment.name == "max-t" and len(alike) > 1:

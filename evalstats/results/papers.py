@@ -20,12 +20,10 @@ _BOOTSTRAP = "the bootstrap with expanded percentiles (Hesterberg, 2015)"
 _INTERVALS = {
     "bootstrap": _BOOTSTRAP,
     "percentile": "the percentile bootstrap (Efron, 1979)",
-    "bca": "the BCa bootstrap (Efron, 1987)",
     "t": "Student's t from influence values",
     "wilson": "Wilson's score interval (1927)",
     "tango": "Tango's score interval (1998)",
     "miettinen-nurminen": "the score interval of Miettinen and Nurminen (1985)",
-    "simultaneous": "simultaneous intervals from the largest bootstrap difference (max-T)",
 }
 _TESTS = {
     "bootstrap": "the paired bootstrap (Koehn, 2004), p being the smallest α for which the 1 - α "
@@ -35,7 +33,7 @@ _TESTS = {
     "mcnemar": "McNemar's test (1947; Tango, 1998)",
     "miettinen-nurminen": "the score test of Miettinen and Nurminen (1985)",
 }
-_DRAWN = {"bootstrap", "percentile", "bca", "simultaneous", "ar"}
+_DRAWN = {"bootstrap", "percentile", "ar"}
 _ADJUSTMENTS = {
     "max-t": "step-down max-T (Romano and Wolf, 2005)",
     "holm": "Holm's method (1979)",

@@ -5,20 +5,19 @@ Tables (`layout`) and figures (`marks`) are made of them; `estimates` has what u
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalstats.checks import integer
 from evalstats.errors import InputError
 from evalstats.inference.counts import exact_mcnemar
 from evalstats.results import convert, files, tabular
-from evalstats.results.convert import Count, NotNegative, Share, Whole, check_bounds, one_of
+from evalstats.results.convert import Count, NotNegative, Share, Whole, check_bounds
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
@@ -127,73 +126,6 @@ def lacking_unlike(
     counts = [f"{lacking[i]:,} of {sizes[i]:,}" for i in (most, least)]
     said = f"{systems[most]} lacks {counts[0]} {plural(unit)} and {systems[least]} {counts[1]}"
     return f"{said}, which is no accident (p = {pvalue:.2g})"
-
-
-CONTRASTS = ("difference", "ratio", "log-ratio")
-ContrastName = Annotated[str, one_of(CONTRASTS)]
-
-
-class Contrast(NamedTuple):
-    """What a contrast is called, as an option and in tables and titles, and its null value."""
-
-    name: str
-    column: str
-    of_pair: str
-    of_cells: str
-    sign: str
-    to: str
-    within: str
-    null: float  # that of equal scores
-
-    def of(self, system: float, baseline: float) -> float:
-        """Return the contrast of two scores; of ratios both must be above 0."""
-        if self.name == "difference":
-            return system - baseline
-        ratio = system / baseline
-        return ratio if self.name == "ratio" else math.log(ratio)
-
-    def turned(self, value: float) -> float:
-        """Return the contrast of the same scores the other way round."""
-        return 1 / value if self.name == "ratio" else -value
-
-
-_ALL = (
-    Contrast(
-        "difference",
-        "difference",
-        of_pair="differences, system - baseline",
-        of_cells="difference row - column",
-        sign="−",
-        to="from",
-        within="in",
-        null=0.0,
-    ),
-    Contrast(
-        "ratio",
-        "ratio",
-        of_pair="ratios, system / baseline",
-        of_cells="ratio row / column",
-        sign="/",
-        to="to",
-        within="of",
-        null=1.0,
-    ),
-    Contrast(
-        "log-ratio",
-        "log ratio",
-        of_pair="log ratios, ln(system / baseline)",
-        of_cells="ln(row / column)",
-        sign="/",
-        to="to",
-        within="of",
-        null=0.0,
-    ),
-)
-
-
-def contrast_of(name: str) -> Contrast:
-    """Return the contrast of one of these names."""
-    return _ALL[CONTRASTS.index(name)]
 
 
 class Record:
@@ -313,11 +245,11 @@ class Difference(Record):
     ----------
     task, aggregate : str, str or None
         The task, empty where there is one without a name; of a total its name, and then `aggregate`
-        says what it is ("macro", "micro", "weighted" or the name of a function).
+        says what it is ("macro", "micro" or "weighted").
     metric, baseline, system, baseline_score, system_score : str, float
         What was compared, and the corpus scores; `difference` is the second less the first.
     low, high, standard_error : float
-        Confidence interval, and standard error, of the difference, or of what `contrast` says.
+        Confidence interval, and standard error, of the difference.
     pvalue, pvalue_error : float
         Of this comparison alone, in (0, 1], and its Monte-Carlo standard error; 0 where nothing was
         drawn for it.
@@ -332,8 +264,6 @@ class Difference(Record):
     test, method : str
         Which test and which interval these are; of 0/1 scores "mcnemar" and "tango" by default, or
         of unpaired systems "miettinen-nurminen"; of several runs and of very few units "t".
-    contrast : {"difference", "ratio", "log-ratio"}
-        What `value`, interval and standard error are of.
     discordant : Discordant or None
         Of 0/1 scores.
     margin_test : MarginTest or None
@@ -365,11 +295,10 @@ class Difference(Record):
     higher_is_better: bool
     test: str = ""
     method: str = ""
-    contrast: ContrastName = "difference"
     discordant: Discordant | None = None
     margin_test: MarginTest | None = None
 
-    derived = ("difference", "value", "n_differing")
+    derived = ("difference", "n_differing")
 
     @property
     def difference(self) -> float:
@@ -382,19 +311,9 @@ class Difference(Record):
         return self.units.n_differing
 
     @property
-    def value(self) -> float:
-        """The difference, system / baseline, or its natural logarithm, as `contrast` says."""
-        return contrast_of(self.contrast).of(self.system_score, self.baseline_score)
-
-    @property
     def part(self) -> str:
         """Within what max-T is, as `part_of` says."""
         return part_of(self.task, self.aggregate, self.metric)
-
-    @property
-    def null(self) -> float:
-        """The value where both scores are equal: 1 of a ratio, else 0."""
-        return contrast_of(self.contrast).null
 
     @property
     def exact(self) -> bool:
@@ -411,9 +330,9 @@ class Difference(Record):
     def probability(self, n: int | None = None) -> float:
         """Return how likely another test set of n units shows a difference of the same sign.
 
-        ``Φ(|D| / (se·√(1 + N/n)))`` of the difference D, or of the contrast, on N units: from 0.5,
-        where D is 0 or no unit differs, to 1. The sign is that of the number, so that of TER it is
-        the lower score that stays lower.
+        ``Φ(|D| / (se·√(1 + N/n)))`` of the difference D on N units: from 0.5, where D is 0 or no
+        unit differs, to 1. The sign is that of the number, so that of TER it is the lower score
+        that stays lower.
 
         It is a plug-in: the true difference is taken to be near the observed one. That is the
         posterior predictive probability where any true difference is as likely as any other. Of
@@ -446,7 +365,7 @@ class Difference(Record):
                 "n must be left out: of how many units the difference is is not known, as there "
                 "are several runs of each system, or an earlier version wrote the record"
             )
-        distance = abs(self.value - self.null)
+        distance = abs(self.difference)
         error = self.standard_error * sqrt(1 + stretch(self.units.n_units or 1, n))
         if not error > 0:
             return 1.0 if distance else 0.5
@@ -468,18 +387,15 @@ class Difference(Record):
         A one-sided p-value, and what is shown of a margin, belong to one direction: the result has
         no `margin_test`.
         """
-        turned, counts = contrast_of(self.contrast).turned, self.discordant
-        # That of 1/r is that of r over r² (the delta method).
-        scale = self.value**2 if self.contrast == "ratio" else 1.0
+        counts = self.discordant
         return replace(
             self,
             baseline=self.system,
             system=self.baseline,
             baseline_score=self.system_score,
             system_score=self.baseline_score,
-            low=turned(self.high),
-            high=turned(self.low),
-            standard_error=self.standard_error / scale,
+            low=-self.high,
+            high=-self.low,
             discordant=None if counts is None else Discordant(counts.lost, counts.gained),
             margin_test=None,
         )
@@ -499,21 +415,18 @@ class Difference(Record):
 
     def __str__(self) -> str:
         """Return ``B - A: -0.42 BLEU [-0.90, -0.01], p = 0.0312 (0.9166 adjusted ...)``."""
-        places, contrast = tabular.decimals([self.standard_error]), contrast_of(self.contrast)
-        value = tabular.number(self.value, places, contrast.null == 0)
-        bounds = tabular.interval(self.low, self.high, places, contrast.null == 0)
+        places = tabular.decimals([self.standard_error])
+        value = tabular.number(self.difference, places, sign=True)
+        bounds = tabular.interval(self.low, self.high, places, sign=True)
         on = f"{self.task}: " if self.task else ""
-        what = self.metric if self.contrast == "difference" else f"{contrast.column}, {self.metric}"
-        sign = contrast.sign.replace("−", "-")
-        pair = f"{on}{self.system} {sign} {self.baseline}"
+        pair = f"{on}{self.system} - {self.baseline}"
         p, adjusted = map(tabular.pvalue, (self.pvalue, self.pvalue_adjusted))
         also = f" ({adjusted} adjusted for all comparisons)" if adjusted != p else ""
-        return f"{pair}: {value} {what} {bounds}, {tabular.p_is(self.pvalue)}{also}"
+        return f"{pair}: {value} {self.metric} {bounds}, {tabular.p_is(self.pvalue)}{also}"
 
     def _title(self) -> str:
-        shown = "" if self.contrast == "difference" else f", {self.contrast}"
         on = f"{self.task}: " if self.task else ""
-        return f"{on}{self.system} - {self.baseline}, {self.metric}{shown}"
+        return f"{on}{self.system} - {self.baseline}, {self.metric}"
 
 
 def part_of(task: str, aggregate: str | None, metric: str) -> str:
@@ -645,12 +558,11 @@ class Adjustment:
     level: float
     alternative: str
     n_resamples: int
-    over: str  # "pairs" or "metrics"
 
     @cached_property
     def is_over_metrics(self) -> bool:
-        """Whether comparisons under all metrics are one family."""
-        return self.over == "metrics" or is_mixed(self.differences)
+        """Whether comparisons under all metrics are one family: a total is of several."""
+        return is_mixed(self.differences)
 
     @cached_property
     def _families(self) -> dict[tuple[bool, str], list[str]]:
@@ -693,7 +605,7 @@ class Adjustment:
 
     def is_apart(self, d: Difference) -> bool:
         """Return whether its interval leaves the null value out and its verdict is no evidence."""
-        inside = d.low <= d.null <= d.high
+        inside = d.low <= 0 <= d.high
         is_open = d.pvalue_adjusted > self.level and not self.cannot_reject(d)
         return self.alternative == "two-sided" and is_open and not inside
 

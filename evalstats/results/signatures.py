@@ -13,7 +13,7 @@ from evalstats.results.version import version
 
 #: What was done to make a number, in the order in which signatures say it.
 _KEYS = (
-    *("nrefs", "labels", "power", "test", "alt", "adj", "margin", "recovery", "contrast", "over"),
+    *("nrefs", "labels", "power", "test", "alt", "adj", "margin", "recovery"),
     *("paired", "ci", "alpha", "checks", "level", "n", "seed"),
     *("by", "strata", "unit", "from", "evalstats", "numpy"),
 )

@@ -12,7 +12,7 @@ from tests.analysis.test_suites import holm_by_hand
 from tests.helpers import graded
 
 MARKS = es.Mean("marks")
-BY_T = {"test": "t", "method": "t"}
+BY_T = {"method": "t"}
 KINDS = ("pvalue_not_worse", "pvalue_equivalence")
 HOW = {
     "max-t": holm_by_hand,

@@ -101,10 +101,6 @@ def test_the_probability_of_the_same_sign():
     # Of errors the sign of the number counts, too; a constant gain never turns.
     (e,) = es.compare({"A": SCORES, "B": SCORES - 1}, metrics=es.Mean("e", higher_is_better=False))
     assert e.probability(1) == 1.0
-    log = {"metrics": MARKS, "contrast": "log-ratio", "n_resamples": 99}
-    (c,) = es.compare({name: np.exp(x) for name, x in list(scores.items())[:2]}, **log)
-    expected = stats.norm.cdf(abs(c.value) / c.standard_error / sqrt(2))
-    assert c.probability() == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_probability_is_right_on_average_where_any_difference_is_as_likely():
@@ -117,7 +113,7 @@ def test_the_probability_is_right_on_average_where_any_difference_is_as_likely()
     true = rng.uniform(-3, 3, size=400) / sqrt(40)
     scores = {f"s{i}": mean + rng.normal(size=40) for i, mean in enumerate(true)}
     made = {"none": np.zeros(40), **scores}
-    by_t = {"test": "t", "method": "t", "adjustment": "none"}
+    by_t = {"method": "t", "adjustment": "none"}
     result = es.compare(made, metrics=MARKS, baseline="none", **by_t)
     others = true + rng.normal(size=400) / sqrt(10)
     same = [np.sign(d.difference) == np.sign(x) for d, x in zip(result, others, strict=True)]

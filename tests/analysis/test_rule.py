@@ -12,7 +12,6 @@ from evalstats.inference import bootstrap, student
 from evalstats.inference.student import Spread
 
 LEVELS = (0.5, 0.95, 0.999)
-CONTRASTS = ("difference", "ratio", "log-ratio")
 
 
 def table(rng, n, kind):
@@ -49,7 +48,7 @@ def design(rng, n):
 
 def agree(d, level):
     """Assert that the interval leaves the null value out exactly where p is at most 1 - level."""
-    assert (d.pvalue <= 1 - level + 1e-12) == (not d.low <= d.null <= d.high), (d, level)
+    assert (d.pvalue <= 1 - level + 1e-12) == (not d.low <= 0 <= d.high), (d, level)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -60,32 +59,21 @@ def test_an_interval_is_what_is_not_rejected(seed):
     given = table(rng, n, kind)
     asked = {**design(rng, n), "n_resamples": int(rng.choice([99, 999])), "rng": seed}
     for level in LEVELS:
-        found = {}
-        for contrast in ["difference"] if kind == "marks" else CONTRASTS:
-            try:
-                result = es.compare(given, contrast=contrast, confidence_level=level, **asked)
-            except es.InputError:
-                # Of few units nothing bounds a ratio, or a resample scores 0.
-                assert contrast != "difference"
-                continue
-            for d in result:
-                agree(d, level)
-                # A ratio, its logarithm and the difference have one p-value.
-                assert d.pvalue == found.setdefault(d.system + d.baseline, d.pvalue)
+        for d in es.compare(given, confidence_level=level, **asked):
+            agree(d, level)
 
 
-@pytest.mark.parametrize("test", ["bootstrap", "t"])
-def test_of_few_units_that_all_gain_the_interval_holds_what_the_floor_does_not_reject(test):
+@pytest.mark.parametrize("method", ["bootstrap", "t"])
+def test_of_few_units_that_all_gain_the_interval_holds_what_the_floor_does_not_reject(method):
     """They can be swapped in 2^n ways, whatever t or replicates say."""
-    asked = {"test": test, "method": test, "n_resamples": 499}
+    asked = {"method": method, "n_resamples": 499}
     for n in (3, 5, 9):
         x = np.random.default_rng(n).uniform(1, 1.1, size=(2, n))
         given = es.extract({"A": x[0], "B": x[1] + 1}, metric=es.Mean("m"))
         for level in (*LEVELS, 1 - 2.0 ** (1 - n), 1 - 2.0**-n):
-            for contrast in CONTRASTS:
-                (d,) = es.compare(given, contrast=contrast, confidence_level=level, **asked)
-                assert d.pvalue >= 2 * 0.5**n
-                agree(d, level)
+            (d,) = es.compare(given, confidence_level=level, **asked)
+            assert d.pvalue >= 2 * 0.5**n
+            agree(d, level)
 
 
 def test_margins_recoveries_and_one_sided_tests_are_bounds_of_intervals():
@@ -103,12 +91,10 @@ def test_margins_recoveries_and_one_sided_tests_are_bounds_of_intervals():
                 assert (of.pvalue_worse <= 0.05) == (bound.high < -margin)
                 inside = -margin < bound.low and bound.high < margin
                 assert (of.pvalue_equivalence <= 0.05) == inside
-        ratio = es.compare(given, contrast="ratio", confidence_level=0.9, n_resamples=499)
         for recovery in (0.8, 0.9, 0.95):
-            kept = es.compare(given, recovery=recovery, n_resamples=499)
-            for d, bound in zip(kept, ratio, strict=True):
-                assert d.margin_test.recovery_bound == pytest.approx(min(bound.low, 1.0))
-                assert (d.margin_test.pvalue_not_worse <= 0.05) == (bound.low > recovery)
+            for d in es.compare(given, recovery=recovery, n_resamples=499):
+                of = d.margin_test
+                assert (of.pvalue_not_worse <= 0.05) == (of.recovery_bound > recovery)
         for side in ("greater", "less"):
             sided = es.compare(given, alternative=side, n_resamples=499)
             for d, bound in zip(sided, narrow, strict=True):
@@ -132,7 +118,7 @@ def test_the_formula_itself():
     score = es.estimate(y, None, es.Mean("m"), n_resamples=999, rng=7)
     drawn = np.sort(weights @ y / 50)
     assert (score.low, score.high) == pytest.approx((drawn[k - 1], drawn[-k]), abs=1e-12)
-    (t,) = es.compare({"x": x, "y": y}, metrics=es.Mean("m"), test="t", method="t")
+    (t,) = es.compare({"x": x, "y": y}, metrics=es.Mean("m"), method="t")
     truth = ttest_rel(y, x)
     assert t.pvalue == pytest.approx(truth.pvalue, rel=1e-9)
     assert (t.low, t.high) == pytest.approx(tuple(truth.confidence_interval()), rel=1e-9)
@@ -163,8 +149,8 @@ def test_rows_in_another_order_change_only_what_is_drawn():
     turned = {name: x[order] for name, x in labels.items()}
     moved = es.SegmentStatistics(given.values[:, order], given.systems, given.metric)
     for method, close in (("t", 1e-9), ("bootstrap", 0.2)):
-        one = es.compare(given, method=method, test=method, **labels)
-        two = es.compare(moved, method=method, test=method, **turned)
+        one = es.compare(given, method=method, **labels)
+        two = es.compare(moved, method=method, **turned)
         for d, e in zip(one, two, strict=True):
             near = close * d.standard_error
             assert d.standard_error == pytest.approx(e.standard_error, rel=1e-12)
@@ -230,8 +216,3 @@ def test_an_interval_of_a_score_lies_where_scores_do():
     assert found["TER", "A"].low == 0
     assert found["TER", "A"].high > found["TER", "A"].score
     assert found["ROUGE-1", "A"].high == 1
-    # Of a function of scores nothing is known.
-    double = es.estimate(
-        {"A": outputs * 2}, references * 2, strata=list("aabb"), aggregate=lambda x: 2 * x[..., 0]
-    )
-    assert double["A"].high > 100

@@ -32,7 +32,7 @@ def log(systems):
 
 def said(result, exponent):
     """Return all that a comparison says of its pairs, in units of the scores."""
-    unit = 1.0 if result.contrast != "difference" else 2.0**exponent
+    unit = 2.0**exponent
     return [
         (d.pvalue, d.pvalue_adjusted, d.low / unit, d.high / unit, d.standard_error / unit)
         + (() if d.margin_test is None else (d.margin_test.pvalue_not_worse,))
@@ -41,14 +41,10 @@ def said(result, exponent):
 
 
 OPTIONS = [
-    *({"test": test} for test in ("bootstrap", "t", "ar")),
-    *({"method": method} for method in ("percentile", "bca", "t", "simultaneous")),
+    *({"method": method} for method in ("bootstrap", "t")),
     *({"adjustment": a} for a in ("holm", "benjamini-hochberg", "none")),
     {"groups": np.arange(N) // 3},
     {"strata": np.arange(N) // 15, "aggregate": "macro"},
-    {"strata": np.arange(N) // 15, "aggregate": lambda x: np.max(np.abs(x), axis=-1)},
-    {"contrast": "ratio"},
-    {"contrast": "log-ratio"},
     {"recovery": 0.9},
     {"alternative": "greater", "baseline": "s0"},
 ]
@@ -71,7 +67,7 @@ def test_a_power_of_two_changes_no_bit(options):
 @pytest.mark.parametrize("exponent", [-600, 600])
 def test_it_changes_no_score_no_margin_no_gate_and_no_check(exponent):
     unit, systems = 2.0**exponent, scores(exponent, 2)
-    for method in ("bootstrap", "percentile", "bca", "t"):
+    for method in ("bootstrap", "t"):
         wide, plain = (
             es.estimate(own, metric=POINTS, method=method, n_resamples=99)
             for own in (systems, scores(0, 2))
@@ -99,8 +95,8 @@ def test_it_changes_no_score_no_margin_no_gate_and_no_check(exponent):
 def test_noise_of_tiny_scores_is_noise():
     """Squares of 1e-165 are 0: an error of 0 made a p-value of 1e-15 of them."""
     systems = {name: 1e-165 * own for name, own in scores(0, 2).items()}
-    (tiny,) = es.compare(systems, metrics=POINTS, test="t", method="t")
-    (plain,) = es.compare(scores(0, 2), metrics=POINTS, test="t", method="t")
+    (tiny,) = es.compare(systems, metrics=POINTS, method="t")
+    (plain,) = es.compare(scores(0, 2), metrics=POINTS, method="t")
     assert tiny.pvalue == pytest.approx(plain.pvalue, rel=1e-9)
     assert tiny.pvalue > 0.1
 

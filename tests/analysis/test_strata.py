@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 
 import evalstats as es
+from evalstats.designs.swaps import Halves
 from evalstats.resampling import weighted
 from evalstats.resampling.weighted import stratum_totals
-from evalstats.resampling.weights import Halves, Multinomial, Stratified, batches
+from evalstats.resampling.weights import Multinomial, Stratified, batches
 
 SCORE = es.Mean("marks")
 SIZES = {"news": 60, "social": 25, "speech": 15}
@@ -100,28 +101,6 @@ def test_one_stratum_is_none(sample, metric):
         for a, b in zip((*one, *one.estimates), (*plain, *plain.estimates), strict=True):
             for name in ("low", "high", "standard_error", "pvalue", "score", "design_effect"):
                 assert getattr(a, name, None) == getattr(b, name, None), name
-
-
-def geometric(scores):
-    return np.exp(np.mean(np.log(scores), axis=-1))
-
-
-def test_functions_of_the_scores_of_strata(marks):
-    means, errors, _ = within(marks["A"])
-    found = by_t(marks["A"], strata=STRATA, aggregate=geometric)
-    assert found.metric == "geometric marks"
-    assert found.score == pytest.approx(stats.gmean(means))
-    # The delta method: d log g = mean of d log m.
-    delta = found.score * np.sqrt(np.sum((errors / means) ** 2)) / 3
-    assert found.standard_error == pytest.approx(delta, rel=1e-6)
-    assert "aggregate:function geometric" in found.signature
-    for test in ("bootstrap", "ar"):
-        (d,), (m,) = (
-            es.compare(marks, None, SCORE, strata=STRATA, aggregate=a, test=test, n_resamples=99)
-            for a in (lambda s: s.mean(axis=-1), "macro")
-        )
-        assert (d.difference, d.low, d.high) == pytest.approx((m.difference, m.low, m.high))
-        assert (d.metric, d.pvalue) == ("function marks", pytest.approx(m.pvalue))
 
 
 def test_rows_are_multinomial_within_strata():

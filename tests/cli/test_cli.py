@@ -26,7 +26,7 @@ from evalstats.cli.output import destination
 from evalstats.cli.parser import TOKENIZERS, parsed
 from evalstats.logs import joining, pivot
 from evalstats.questions.ranking import rankings
-from evalstats.results import records, version
+from evalstats.results import version
 from evalstats.text import tokenization
 from tests.conftest import SYSTEMS
 
@@ -127,11 +127,6 @@ def runs(ask, order=None, **options):
     return call
 
 
-def over_metrics(systems, references, metrics, **options):
-    tables = [es.extract(systems, references, metric) for metric in metrics]
-    return es.Suite.of({"": tables}).compare(adjust_over="metrics", **options)
-
-
 def texts(ask, metrics, *labels, **options):
     """Return a call with the texts of `files`, labels by name, and few resamples."""
 
@@ -149,8 +144,8 @@ def logs(ask, *given, **options):
 
 
 GROUPS, STRATA = ("groups", "documents"), ("strata", "domains")
-AR = {"test": "ar", "n_resamples": 99, "rng": 0, "method": "percentile", "alternative": "less",
-      "adjustment": "holm", "confidence_level": 0.9}  # fmt: skip
+LESS = {"n_resamples": 99, "rng": 0, "alternative": "less", "adjustment": "holm",
+        "confidence_level": 0.9}  # fmt: skip
 PLAN = {"difference": 1, "n_segments": 900, "power": 0.9, "significance_level": 0.01,
         "alternative": "greater", "baseline": "copy"}  # fmt: skip
 B99 = {"n_resamples": 99}
@@ -163,17 +158,15 @@ CONFIGURED = [
 
 #: What is typed after the command, and the call that has to give the same.
 CALLS = [
-    ("compare", f"{TEXTS} -m chrf --test ar --resamples 99 --seed 0 --method percentile "
+    ("compare", f"{TEXTS} -m chrf --resamples 99 --seed 0 "
      "--alternative less --adjustment holm --confidence-level 0.9 --groups docs.txt",
-     texts(es.compare, "chrf", GROUPS, **AR)),
-    ("compare", f"{TEXTS} -m wer --adjust max-t --method simultaneous --resamples 199 --baseline copy",
-     texts(es.compare, "wer", n_resamples=199, method="simultaneous", baseline="copy")),
-    ("compare", f"{TEXTS} -m bleu --recovery 0.9 --contrast ratio --method bca --resamples 99",
-     texts(es.compare, "bleu", recovery=0.9, contrast="ratio", method="bca", **B99)),
-    ("compare", f"{TEXTS} -m chrf ter --adjust-over metrics --resamples 99",
-     texts(over_metrics, ["chrf", "ter"], **B99)),
-    ("compare", f"{TEXTS} -m cer bleu --margin 2 --test t --method t --baseline copy.txt",
-     texts(es.compare, ["cer", "bleu"], margin=2, test="t", method="t", baseline="copy")),
+     texts(es.compare, "chrf", GROUPS, **LESS)),
+    ("compare", f"{TEXTS} -m wer --adjust max-t --resamples 199 --baseline copy",
+     texts(es.compare, "wer", n_resamples=199, baseline="copy")),
+    ("compare", f"{TEXTS} -m bleu --recovery 0.9 --method t --resamples 99",
+     texts(es.compare, "bleu", recovery=0.9, method="t", **B99)),
+    ("compare", f"{TEXTS} -m cer bleu --margin 2 --method t --baseline copy.txt",
+     texts(es.compare, ["cer", "bleu"], margin=2, method="t", baseline="copy")),
     ("estimate", f"{TEXTS} -m wer --strata domains.txt --resamples 99 --aggregate macro",
      texts(es.estimate, "wer", STRATA, aggregate="macro", **B99)),
     ("estimate", f"{TEXTS} -m bleu chrf++ chrf ter -tok intl -lc -s floor -sv 0.2 --max-ngram-order 3 "
@@ -220,8 +213,8 @@ CALLS = [
      logs(of_tasks, task="x", strata="document", margin=0.9, **B99)),
     ("gate", f"{' '.join(REFS)} -i copy.txt --names new --baseline baseline.txt --margin 9 -m wer "
      "--strata domains.txt --aggregate macro --resamples 99", by_domain),
-    ("compare", f"{TEXTS} {INPUT[3]} --names A A B B -m wer --test t --method t",
-     runs(es.compare, test="t", method="t")),
+    ("compare", f"{TEXTS} {INPUT[3]} --names A A B B -m wer --method t",
+     runs(es.compare, method="t")),
     ("gate", f"{TEXTS} {INPUT[3]} --names A A B B -m wer --baseline A --margin 2",
      runs(lambda systems, *given, **o: es.gate(systems, "A", *given, **o), margin=2)),
     ("estimate", f"{TEXTS} {INPUT[3]} --names A B A B -m wer --systems B --method t",
@@ -251,11 +244,11 @@ def test_a_command_is_a_call(run_here, small, command, words, call):
 
 def test_the_choices_are_those_of_the_library():
     known = {
-        "test": options.TESTS, "alternative": options.ALTERNATIVES, "contrast": records.CONTRASTS,
+        "method": options.METHODS, "alternative": options.ALTERNATIVES,
         "aggregate": ("micro", "macro"), "missing": joining.MISSING, "epochs": pivot.EPOCHS,
     }  # fmt: skip
-    of_pairs = {"method": options.METHODS, "adjustment": options.ADJUSTMENTS}
-    of_rest = {"method": options.SCORE_METHODS, "adjustment": rankings.FAMILY_WISE}
+    of_pairs = {"adjustment": options.ADJUSTMENTS}
+    of_rest = {"adjustment": rankings.FAMILY_WISE}
     found = set()
     for command in COMMANDS:
         choices = {**known, **(of_pairs if command == "compare" else of_rest)}
@@ -441,7 +434,7 @@ power TEXTS --by docs.txt => unrecognized arguments: --by; --by is an option of 
 report TEXTS => there is no 'report'; a report is -o report.html of compare, rank, gate and others
 compare TEXTS --seed -3 => --seed must be a non-negative int, got -3
 compare TEXTS --seed 1 --seed 1 => --seed: is given more than once
-compare TEXTS --test x => --test: there is no 'x'; there are bootstrap, t, ar
+compare TEXTS --method x => --method: there is no 'x'; there are bootstrap, t
 compare TEXTS --groups short.txt => --groups has 1 labels but there are 60
 compare TEXTS --aggregate macro => --aggregate macro needs strata
 compare TEXTS -m rouge => -m must be one of bleu, chrf
@@ -456,10 +449,8 @@ compare -r ref.A.txt --num-refs 2 INPUT => ref.A.txt: line 1 has 1 references, e
 estimate -r ref.A.txt -i wmt.sgm => wmt.sgm is SGML or XML (it begins with <tstset), and a text has a segment a line
 compare TEXTS -m chrf --chrf-beta 1e300 => error: --chrf-beta must be at most
 compare TEXTS --max-ngram-order 0 => error: --max-ngram-order must be at least 1
-compare TEXTS --margin 1 --contrast ratio => error: --margin is a difference in points, and --contrast ratio shows none; give --recovery
 compare TEXTS --margin 1 --recovery 0.9 => give either --margin or --recovery, not both
 power TEXTS --difference -1 => --difference must be above 0, got -1.0
-compare zero.csv --contrast log-ratio => error: --contrast log-ratio needs scores above 0, and acc of 'Z' is 0
 compare TEXTS --chrf-beta 3 => has no effect without -m chrf
 gate TEXTS --baseline copy --margin 1 => clearly-better: choose with --systems
 gate TEXTS --margin 1 => give --baseline, the system that is in use: its log
@@ -507,7 +498,6 @@ compare scores.csv --groups short.txt => --groups has 1 label but there are
 compare a.csv => compare needs at least 2 systems
 compare scores.csv --metric acuracy => there is only acc; did you mean 'acc'?
 compare scores.csv -m '' => error: -m must be non-empty text
-estimate scores.csv --method bca --strata document => error: --method 'bca' is that of one
 compare scores.csv --systems C => --systems: there is no 'C'
 power tasks.csv => must choose one of x, y
 compare gap.csv => what there is with --missing intersect
@@ -935,6 +925,6 @@ def test_pages_say_flags_in_their_text_and_keep_their_tags(here, typed):
     typed(*shlex.split(f"compare {TEXTS} -m bleu chrf --baseline baseline -o x.html"))
     page = (here / "x.html").read_text(encoding="utf-8")
     assert page.startswith('<!DOCTYPE html>\n<html lang="en">')
-    assert "--adjust-over metrics" in page
+    assert "to_text(verbose=True)" not in page
     tags = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page)
     assert not re.search(r"<[^>]* --[a-z]", tags)

@@ -22,7 +22,7 @@ PRINTED = [
     f"compare {OLD_NEW} --baseline old -m bleu chrf ter --margin 1 --verbose",
     f"compare {OLD_NEW} --scores comet.csv --missing intersect",
     f"compare {OLD_NEW} --by domains.txt",
-    f"compare {OLD_NEW} --groups documents.txt --method simultaneous --contrast log-ratio",
+    f"compare {OLD_NEW} --groups documents.txt --method t",
     "compare -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt systems/D.txt systems/E.txt "
     "systems/F.txt --resamples 99",
     f"compare {OLD_NEW} --names {'long-' * 12}1-of-them {'long-' * 12}2-of-them -m bleu ter",

@@ -104,7 +104,7 @@ def test_standard_errors_are_the_sandwich_of_groups():
     """With numerical derivatives of the log likelihood of each battle, summed within prompts."""
     rows = fixed()
     prompts = np.arange(len(rows)) // 5
-    result = es.arena(rows, groups=prompts, method="t", test="t")
+    result = es.arena(rows, groups=prompts, method="t")
     table, _ = as_battles(rows)
     numbers = [table.systems.index(e.system) for e in result.estimates]
     theta = np.zeros(len(numbers))
@@ -141,7 +141,7 @@ def test_standard_errors_are_the_sandwich_of_groups():
 
 def test_many_units_have_the_same_errors_and_t(monkeypatch):
     strata = [i % 2 for i in range(300)]
-    options = {"strata": strata, "method": "t", "test": "t"}
+    options = {"strata": strata, "method": "t"}
     rows = es.arena(fixed(), **options)
     monkeypatch.setattr(arena, "_MOST_INFLUENCE", 0)
     sums = es.arena(fixed(), **options)
@@ -281,8 +281,6 @@ def test_what_are_no_battles_is_refused(battles, message):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"method": "bca"}, "method 'bca' is not for strengths"),
-        ({"test": "ar"}, "test 'ar' is not for strengths"),
         ({"scale": "points"}, "scale must be one of log-odds, elo"),
         ({"groups": "prompt"}, "groups='prompt' is no label of the battles; they have no labels"),
         ({"groups": [1, 2]}, "groups must have one label a battle, got 2 for 300"),
@@ -477,7 +475,7 @@ def test_two_labels_have_the_variance_of_both():
     rows = crossed(60, 6, 25, (0.7, 0.7), 1)
     names = ["prompt", "voter"]
     result = es.arena(rows, groups=names)
-    t = {"method": "t", "test": "t"}
+    t = {"method": "t"}
     pairs = list(zip(rows["prompt"], rows["voter"], strict=True))
     alone = [es.arena(rows, groups=of, **t) for of in (*names, pairs)]
     for d, *of in zip(result, *alone, strict=True):
@@ -548,7 +546,7 @@ def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, cap
 def test_a_note_says_what_the_other_label_makes_of_the_errors(tmp_path, capsys):
     battles = crossed(60, 6, 25, (0.0, 0.7), 1)
     frame = pd.DataFrame(battles)
-    t = {"method": "t", "test": "t"}
+    t = {"method": "t"}
     both = es.arena(battles, groups=["prompt", "voter"]).estimates
     for groups in ("prompt", None):
         result = es.arena(battles, groups=groups, **t)

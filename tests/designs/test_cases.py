@@ -68,7 +68,7 @@ def records(old, new, n_trials):
     """Return the cases of two systems by name, from numbers of right answers."""
     rows = [[[1] * c + [0] * (n_trials - c) for c in counts.tolist()] for counts in (old, new)]
     systems = {"old": rows[0], "new": rows[1]}
-    return es.compare(systems, metrics=es.PassAll(1), method="t", test="t").cases()
+    return es.compare(systems, metrics=es.PassAll(1), method="t").cases()
 
 
 def test_a_case_from_all_to_none_is_found_among_twenty():
@@ -193,7 +193,7 @@ def test_answers_where_less_is_better_are_turned(tmp_path, agents):
     ],
 )
 def test_what_has_no_cases_says_so(systems, metric, message):
-    result = es.compare(systems, metrics=metric, method="t", test="t")
+    result = es.compare(systems, metrics=metric, method="t")
     with pytest.raises(es.InputError, match=message):
         result.cases()
 

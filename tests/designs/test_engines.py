@@ -66,7 +66,7 @@ def test_the_recipe_of_moments(tmp_path, duckdb):
     opened = "corpus = duckdb.connect('corpus.duckdb', read_only=True)"
     got = engines.printed_here(tmp_path, imports, opened, RECIPES["moments"])
     rows = es.extract(scores, None, es.Mean("judge"))
-    options = {"method": "t", "test": "t", "strata": domains, "aggregate": "macro"}
+    options = {"method": "t", "strata": domains, "aggregate": "macro"}
     assert got == f"{es.compare(rows, **options)}\n"
 
 
@@ -92,6 +92,6 @@ def test_moments_of_duckdb_are_those_of_the_rows(duckdb, labels):
     moments = es.Moments.from_rows(answer, table.systems, "bleu")
     (one,) = es.compare(moments)
     given = {kind: of_segments[name].tolist() for kind, name in labels.items()}
-    (other,) = es.compare(table, method="t", test="t", **given)
+    (other,) = es.compare(table, method="t", **given)
     for field in ("difference", "standard_error", "low", "high", "pvalue", "n_differing"):
         assert getattr(one, field) == pytest.approx(getattr(other, field), rel=1e-10, abs=1e-12)

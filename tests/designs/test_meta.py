@@ -212,7 +212,7 @@ def test_tiers_notes_and_forms():
     "given, said",
     [
         ({"test": "bootstrap"}, "test must be 'ar' for spa, which is not smooth"),
-        ({"method": "bca"}, "method must be 't' for spa"),
+        ({"test": "bca"}, "test must be one of ar, bootstrap, t"),
         ({"measure": "kappa"}, "measure must be one of spa, pa, acc_eq"),
         ({"metrics": {"one": made()[0]}}, "metrics must be at least two, got 1"),
         ({"metrics": [1, 2]}, "metrics must map metrics to scores"),

@@ -266,7 +266,7 @@ def test_the_error_of_trials_is_that_of_the_pooled_variance_in_them(few_items):
     errors = [e.standard_error for e in found.estimates]
     assert errors == pytest.approx(np.sqrt(within), rel=0.1)
     assert found["B"].standard_error == pytest.approx(np.hypot(*errors), rel=1e-12)
-    drawn_items = es.compare(few_items, metrics=es.PassAll(1), method="t", test="t")
+    drawn_items = es.compare(few_items, metrics=es.PassAll(1), method="t")
     assert errors[0] < 0.7 * drawn_items.estimates[0].standard_error
     said = " ".join(found.notes)
     assert "these 50 items are all there are" in said

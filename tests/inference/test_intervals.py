@@ -2,14 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import stats
-from scipy.stats._resampling import BootstrapResult
 
 import evalstats as es
-from evalstats.inference import bootstrap
 
 LEVELS = [0.5, 0.95, 0.999]
-METHODS = ["bootstrap", "percentile", "bca", "t"]
+METHODS = ["bootstrap", "t"]
 X = es.Mean("x")
 
 
@@ -18,22 +15,6 @@ def table(sample):
     metric = es.CHRF()
     rows = metric.statistics(sample.systems["baseline"][:90], sample.references[:90])
     return es.SegmentStatistics(rows[None], ["A"], metric)
-
-
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("method", ["percentile", "BCa"])
-def test_estimate_gives_scipys_intervals(table, method, level):
-    """SciPy makes its interval of our replicates, with its own jackknife."""
-    metric, (rows,) = table.metric, table.values
-    result = es.estimate(table, method=method, n_resamples=500, confidence_level=level)
-    expected = stats.bootstrap(
-        (np.arange(len(rows)),),
-        lambda index, axis: metric.score(rows[index].sum(axis=-2)),
-        n_resamples=0, bootstrap_result=BootstrapResult(None, result.replicates, None),
-        method=method, confidence_level=level, vectorized=True,
-    )  # fmt: skip
-    found = (result.low, result.high)
-    assert found == pytest.approx(tuple(expected.confidence_interval), rel=1e-12)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -74,7 +55,7 @@ def test_units_worth_fewer_than_six_have_t(sizes, few):
     groups = np.repeat(np.arange(len(sizes)), sizes)
     scores = dict(zip("AB", np.random.default_rng(2).gamma(2, size=(2, len(groups))), strict=True))
     result, by_t = (
-        es.compare(scores, metrics=X, method=m, test=m, groups=groups, n_resamples=1999)
+        es.compare(scores, metrics=X, method=m, groups=groups, n_resamples=1999)
         for m in ("bootstrap", "t")
     )
     (d,), (t,) = result, by_t
@@ -82,16 +63,6 @@ def test_units_worth_fewer_than_six_have_t(sizes, few):
     assert (((d.low, d.high) == (t.low, t.high)), d.pvalue == t.pvalue) == (few, few)
     assert (d.exact, d.pvalue_error == 0) == (False, few)
     assert {e.method for e in result.estimates} == {d.method}
-
-
-def test_bca_corrects_what_lies_on_one_side_and_nothing_that_is_even():
-    low, high = bootstrap.bca(np.linspace(1, 2, 99), 0.0, np.arange(10.0), 0.95)
-    assert 1 <= low <= high <= 2
-    even, apart = np.repeat([-1.0, 0.0, 1.0], [20, 59, 20]), np.array([-1.0, 1.0])
-    assert bootstrap.bca(even, 0.0, apart, 0.7) == bootstrap.percentile(even, 0.7) == (-1, 1)
-    # Replicates that equal the score are on neither side.
-    tied = np.array([-1.0, 0, 0, 0, 1])
-    assert bootstrap.bca(tied, 0.0, apart, 0.2) == bootstrap.percentile(tied, 0.2) == (0, 0)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -104,10 +75,9 @@ def test_no_spread_gives_a_point(method):
     assert d.pvalue == 2 * 0.5**20
 
 
-@pytest.mark.parametrize("contrast", ["difference", "ratio"])
-def test_units_of_scores_change_nothing(contrast):
+def test_units_of_scores_change_nothing():
     """Defect: marks of 1 to 5 divided by 10 had another p-value, .73 in place of .92."""
-    asked = {"metrics": X, "contrast": contrast, "n_resamples": 999}
+    asked = {"metrics": X, "n_resamples": 999}
     scores = np.random.default_rng(2).gamma(2, size=(2, 3, 20))
     found = [(scores[:, 0], {"strata": np.arange(20) // 10}), (scores, {})]
     for seed in (3, 85, 185):
@@ -119,8 +89,7 @@ def test_units_of_scores_change_nothing(contrast):
         (d,) = es.compare(dict(zip("AB", some, strict=True)), **asked, **design)
         for unit in (2.0**-300, 0.1, 1 / 3):
             (e,) = es.compare(dict(zip("AB", unit * some, strict=True)), **asked, **design)
-            scale = unit if contrast == "difference" else 1.0
-            moved = (e.low / scale, e.high / scale, e.standard_error / scale, e.pvalue)
+            moved = (e.low / unit, e.high / unit, e.standard_error / unit, e.pvalue)
             assert moved == pytest.approx((d.low, d.high, d.standard_error, d.pvalue))
 
 
@@ -148,4 +117,4 @@ def test_an_interval_that_is_not_finite_is_refused():
         es.estimate(np.arange(9.0), None, Root("root"), method="t")
     pair = {"A": np.arange(9.0), "B": np.arange(9.0) + 1}
     with pytest.raises(es.InputError, match="no finite interval for root of 'A' and 'B': the scor"):
-        es.compare(pair, None, Root("root"), method="t", test="t")
+        es.compare(pair, None, Root("root"), method="t")

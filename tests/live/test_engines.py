@@ -59,6 +59,6 @@ spark.createDataFrame(rows, columns).repartition(5).createOrReplaceTempView("cor
     whole = es.Moments.of(table, groups="document", strata="domain")
     assert got == f"{es.compare(whole)}\n"
     (one,) = es.compare(whole)
-    (other,) = es.compare(table, groups="document", strata="domain", method="t", test="t")
+    (other,) = es.compare(table, groups="document", strata="domain", method="t")
     for field in ("difference", "standard_error", "low", "high", "pvalue", "n_differing"):
         assert getattr(one, field) == pytest.approx(getattr(other, field), rel=1e-10)

@@ -199,11 +199,6 @@ def test_a_forest_is_its_table(lower):
     many = compared(11, metric)
     assert len(points(many.plot())) == 11
     assert len(points(many.plot(system=NAMES[3]))) == 3
-    # Equal scores have a ratio of 1, where the line stands.
-    axes = compared(4, metric, contrast="ratio").plot()
-    assert [1.0, 1.0] in [list(line.get_xdata()) for line in axes.lines]
-    assert all(x < 1 if lower else x > 1 for x in points(axes))
-    assert "ratio, 95 % interval" in {text.get_text() for text in axes.texts}
 
 
 def test_a_density_is_that_of_the_resampled_differences():
@@ -222,7 +217,7 @@ def test_a_density_is_that_of_the_resampled_differences():
     assert hill.get_alpha() < 0.5
     # Of identical systems, and of t, nothing was drawn.
     same = es.compare({"a": [1.0, 2, 4], "b": [1.0, 2, 4]}, metrics=METRIC)
-    for other in (same, compared(2, method="t", test="t")):
+    for other in (same, compared(2, method="t")):
         assert all(m.density is None for row in other._tables()[0].forest.marks for m in row)
 
 
@@ -369,8 +364,6 @@ def test_a_margin_and_a_recovery_are_dashed_lines_with_a_band_and_a_name():
         axes = kept.plot()
         assert dashed(axes) == [pytest.approx(limit)]
         assert "0.9 kept" in {text.get_text() for text in axes.texts}
-        of_ratios = compared(5, metric, baseline=NAMES[0], recovery=0.9, contrast="ratio").plot()
-        assert dashed(of_ratios) == [pytest.approx(1 / 0.9 if lower else 0.9)]
         # A gate asks about a loss alone.
         two = {name: outputs(5)[name] for name in NAMES[:2]}
         gate = gated({"": [es.extract(two, metric=metric)]}, NAMES[0], margin=1.5, n_resamples=99)

@@ -12,7 +12,7 @@ from evalstats.cli import main
 from evalstats.questions.domains import welch
 
 MEAN = es.Mean("m")
-BY_T = {"method": "t", "test": "t"}
+BY_T = {"method": "t"}
 
 
 def scores(n=80, gap=0.0, seed=1):

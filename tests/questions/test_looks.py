@@ -169,7 +169,6 @@ def test_looks_take_peoples_labels(marks):
             metrics=ACC,
             human={role: labels[:n] for role, labels in people.items()},
             baseline="base",
-            test="t",
             method="t",
         )["acc", "new"]
         assert (d.difference, d.standard_error) == (expected.difference, expected.standard_error)

@@ -236,9 +236,8 @@ def test_lower_is_better_turns_the_order_round():
 @pytest.mark.parametrize(
     "options",
     [
-        {"adjustment": "holm", "method": "t", "test": "t"},
-        {"test": "ar"},
-        {"method": "simultaneous", "groups": np.arange(60) // 2},
+        {"adjustment": "holm", "method": "t"},
+        {"groups": np.arange(60) // 2},
     ],
 )
 def test_systems_a_point_apart_have_their_own_ranks(options):
@@ -253,7 +252,6 @@ def test_systems_a_point_apart_have_their_own_ranks(options):
 @pytest.mark.parametrize(
     ("options", "note"),
     [
-        ({"test": "ar", "n_resamples": 10}, "With 10 resamples no p-value of 10 comparisons can"),
         ({"n": 50, "n_resamples": 99}, "There are only 50 segments: intervals"),
         ({"seed": 7, "n": 110, "n_resamples": 199}, "s3 vs s2 (marks): p = 0.0"),
         ({"groups": np.arange(200) // 50}, "There are only 4 groups: a t test replaces the b"),
@@ -268,7 +266,7 @@ def test_a_ranking_says_what_keeps_its_systems_together(options, note):
 
 
 def test_without_resampled_scores_no_probability_is_made_up():
-    ranking = compare(leaderboard(), method="t", test="t").ranking()
+    ranking = compare(leaderboard(), method="t").ranking()
     assert {r.probability_first for r in ranking} == {None}
     assert " -\n" in str(ranking)
 

@@ -135,9 +135,10 @@ def test_a_dask_cluster_that_loses_a_worker(expected):
 def test_whoever_waits_is_told_and_changes_no_bit():
     calls = []
     told = Reporting(2, lambda *call: calls.append(call))
-    asked = {"metric": "ter", "n_resamples": 5000, "method": "percentile"}
-    found = es.compare(OUTPUTS, REFERENCES, **asked, executor=told)
-    assert found == es.compare(OUTPUTS, REFERENCES, **asked)
+    many = {name: 3 * texts for name, texts in OUTPUTS.items()}
+    asked = {"metric": "ter", "n_resamples": 5000}
+    found = es.compare(many, 3 * REFERENCES, **asked, executor=told)
+    assert found == es.compare(many, 3 * REFERENCES, **asked)
     assert {label for _, _, label in calls} == {"resampling"}
     assert calls[-1][0] == calls[-1][1]
     assert [done for done, _, _ in calls] == [1 + i % calls[0][1] for i in range(len(calls))]

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import evalstats as es
+from evalstats.designs.swaps import Halves, all_swap_totals
 from evalstats.resampling.weighted import (
     ExactProduct,
-    all_swap_totals,
     bootstrap_totals,
     bootstrap_weights,
     exact_grid,
@@ -21,7 +21,6 @@ from evalstats.resampling.weighted import (
 )
 from evalstats.resampling.weights import (
     Bayesian,
-    Halves,
     Multinomial,
     Stratified,
     as_seed,

@@ -13,6 +13,7 @@ from evalstats.pictures.report import document
 from evalstats.questions.gates import gated
 from evalstats.results.files import html
 from evalstats.results.records import Caution
+from tests.designs.test_swaps import compare as swapped
 
 JUDGE = es.Mean("judge")
 
@@ -62,7 +63,6 @@ FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups in place of se
     (differ_on(10), {}, []),
     (differ_on(0), {}, ["new and old (judge) are the same on every segment"]),
     ({s: x > 0 for s, x in marks().items()}, {}, ["judge is a 0/1 score: McNemar's test"]),
-    (marks(), {"test": "ar", "n_resamples": 9}, ["With 9 resamples no p-value can reach 0.05"]),
     (far(9), {}, ["10 of 200 segments hold 98 % of the variance of new - old"]),
     (far(9), {"strata": np.arange(200) % 2}, ["10 of 200 segments hold 97 % of the variance"]),
     (far(9, 30), {}, ["There are only 30 segments"]),
@@ -95,18 +95,18 @@ def test_an_interval_that_leaves_0_out_without_evidence_is_explained_everywhere(
     page = document(result)
     assert "each interval is about one difference alone" in page
     assert html(result.notes[0]) in page
-    # Neither where nothing is adjusted, nor where intervals hold together, nor of one side.
-    for options in ({"adjustment": "none"}, {"method": "simultaneous"}, {"alternative": "less"}):
+    # Neither where nothing is adjusted nor of one side.
+    for options in ({"adjustment": "none"}, {"alternative": "less"}):
         other = es.compare(marks(4, gap=0.15), metrics=JUDGE, **options)
         assert not any("leave" in note for note in other.notes), options
     # One pair, whose interval is of another method than its p-value.
     rng = np.random.default_rng(4)
     for _ in range(40):
         scores = {"A": rng.normal(size=99), "B": rng.normal(0.29, 1, size=99)}
-        (d,) = result = es.compare(scores, metrics=JUDGE, test="t", n_resamples=99)
+        (d,) = result = swapped(scores, metrics=JUDGE, n_resamples=99)
         if result.adjusted.is_apart(d):
             (note,) = [note for note in result.notes if "leaves" in note]
-            assert "intervals (bootstrap) and p-values (t)" in note
+            assert "intervals (bootstrap) and p-values (ar)" in note
             break
     else:
         pytest.fail("no such pair")
@@ -138,9 +138,9 @@ def test_what_makes_numbers_invalid_stands_first_in_every_form(tmp_path):
 
 def test_what_too_few_swaps_leave_is_not_shown_as_evidence():
     values = marks(8, 60, gap=0.5)
-    options = {"metrics": JUDGE, "baseline": "s0", "adjustment": "holm", "test": "ar"}
+    options = {"metrics": JUDGE, "baseline": "s0", "adjustment": "holm"}
     for n_resamples, found in ((139, True), (138, False), (99, False)):
-        result = es.compare(values, n_resamples=n_resamples, **options)
+        result = swapped(values, n_resamples=n_resamples, **options)
         assert any(result.significant(d) for d in result) == found
         assert any("can reach" in note for note in result.notes) != found
     (note,) = [note for note in result.notes if "can reach" in note]
@@ -149,7 +149,7 @@ def test_what_too_few_swaps_leave_is_not_shown_as_evidence():
     assert all(line.split()[-3:] == ["-", "cannot", "tell"] for line in rows)
 
 
-@pytest.mark.parametrize("options", [{}, {"test": "t"}, {"groups": np.arange(90) // 16}])
+@pytest.mark.parametrize("options", [{}, {"method": "t"}, {"groups": np.arange(90) // 16}])
 def test_where_t_decides_no_number_of_resamples_is_asked_for(options):
     values = marks(8, 90, 1.5)
     if not options:  # several runs of each system

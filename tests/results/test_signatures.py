@@ -35,7 +35,7 @@ class Named(es.Mean):
     "result",
     [
         es.compare(tables()["bleu"], n_resamples=99, margin=1),
-        es.compare(table(grades(), Named("x")), n_resamples=99, contrast="ratio"),
+        es.compare(table(grades(), Named("x")), n_resamples=99),
         es.Suite(tasks(), "macro").compare(n_resamples=99),
     ],
     ids=["margin", "named", "suite"],

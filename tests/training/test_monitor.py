@@ -47,9 +47,7 @@ def test_numbers_are_those_of_estimate_and_compare(sample, metric):
     assert [check.compared_with for check in checks] == [None, 0, 0, 20]
     assert [check.best.step for check in checks] == [0, 0, 20, 20]
     assert [check.highest.step for check in checks] == [0, 10, 20, 20]
-    result = es.compare(
-        sample.systems, sample.references, metric, method="t", test="t", baseline="baseline"
-    )
+    result = es.compare(sample.systems, sample.references, metric, method="t", baseline="baseline")
     differences = {d.system: d for d in result}
     for check, name in zip(checks[1:3], names[1:3], strict=True):
         d = differences[name]

@@ -17,12 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.analysis.options import ALTERNATIVES, option
 from evalstats.checks import also_called, as_scores, check_same_index, flag, integer, share
+from evalstats.designs.swaps import Halves, all_swap_totals, randomization_pvalue
 from evalstats.errors import InputError
-from evalstats.inference import bootstrap, randomisation, student
+from evalstats.inference import bootstrap, student
+from evalstats.inference.draws import monte_carlo_error, tie_tolerance
 from evalstats.inference.student import Spread
 from evalstats.resampling import weighted
 from evalstats.resampling.weighted import on_grid
-from evalstats.resampling.weights import Halves, Rng, as_seed
+from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.records import Record
 
 #: All 2^20 sign patterns take 100 MB and a tenth of a second.
@@ -101,7 +103,7 @@ class Pairs:
         self.columns = on_grid(pairs.T[:, :, None], ["x1 or x2"])[..., 0].T
         sums = np.sum(self.columns, axis=0)
         self.difference = float(self.mean_difference(sums))
-        self.tie = randomisation.tie_tolerance(float(np.max(np.abs(sums))) / self.n, self.n)
+        self.tie = tie_tolerance(float(np.max(np.abs(sums))) / self.n, self.n)
 
     def mean_difference(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return mean differences from totals of both systems, `(..., 2) -> (...)`."""
@@ -116,7 +118,7 @@ class Pairs:
         self, pvalue: float, exact: bool, n_resamples: int, seed: int, alternative: str
     ) -> PairedTestResult:
         """Return the verdict."""
-        error = 0.0 if exact else randomisation.monte_carlo_error(pvalue, n_resamples)
+        error = 0.0 if exact else monte_carlo_error(pvalue, n_resamples)
         spread = self.spread().error if self.n > 1 else 0.0
         how = exact, n_resamples, seed, alternative
         return PairedTestResult(self.difference, pvalue, error, *how, self.n, spread)
@@ -148,7 +150,7 @@ def paired_permutation_test(
         ``"greater"``: x1 is greater than x2.
     exact : bool, optional
         True enumerates (m at most 20), False draws; by default it enumerates where 2^m is at
-        most `n_resamples`, as `compare` does with ``test="ar"``.
+        most `n_resamples`.
     n_resamples : int
         B, at least 1.
     rng : int or numpy.random.Generator, optional
@@ -176,15 +178,13 @@ def paired_permutation_test(
             f"leave it out to draw n_resamples of them"
         )
     if enumerate_all:
-        halves = weighted.all_swap_totals(pairs.columns[pairs.differs])
+        halves = all_swap_totals(pairs.columns[pairs.differs])
     else:
         halves = weighted.weighted_totals(
             Halves(len(pairs.columns), seed), pairs.columns, n_resamples
         )
     flipped = pairs.difference - 2 * pairs.mean_difference(halves)
-    pvalue = randomisation.randomization_pvalue(
-        pairs.difference, flipped, alternative, pairs.tie, enumerate_all
-    )
+    pvalue = randomization_pvalue(pairs.difference, flipped, alternative, pairs.tie, enumerate_all)
     return pairs.result(pvalue, enumerate_all, len(halves), seed, alternative)
 
 

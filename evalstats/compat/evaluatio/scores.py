@@ -36,10 +36,10 @@ from evalstats.checks import (
 )
 from evalstats.compat.evaluatio import paired
 from evalstats.compat.evaluatio.edit_paths import as_points, at_points
+from evalstats.designs.swaps import randomization_pvalue
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference.bootstrap import percentile
 from evalstats.inference.families import holm
-from evalstats.inference.randomisation import randomization_pvalue
 from evalstats.metrics import BLEU, CER, CHRF, Mean
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.weighted import MOST_RESAMPLES, bootstrap_totals

@@ -24,15 +24,13 @@ from evalstats.analysis.design import (
     errors_of,
     grouped,
 )
-from evalstats.analysis.drawn import Drawn, frozen, refuse_options, rows_of
+from evalstats.analysis.drawn import Drawn, frozen, rows_of
 from evalstats.analysis.options import (
     SEED,
     AdjustmentName,
     Alternative,
-    Contrasted,
     Method,
     Options,
-    Test,
 )
 from evalstats.analysis.scores import Scored
 from evalstats.analysis.tasks import Task, as_pairs
@@ -81,7 +79,6 @@ def arena(
     strata: Labels = None,
     baseline: str | None = None,
     scale: Literal["log-odds", "elo"] = "log-odds",
-    test: Test = "bootstrap",
     method: Method = "bootstrap",
     alternative: Alternative = "two-sided",
     adjustment: AdjustmentName = "max-t",
@@ -92,7 +89,6 @@ def arena(
     progress: Progress | None = None,
     margin: float | None = None,
     recovery: float | None = None,
-    contrast: Contrasted = "difference",
 ) -> Comparison:
     r"""Compare systems of which only is known who was preferred to whom.
 
@@ -119,9 +115,8 @@ def arena(
         (`Comparison.ranking`) needs all pairs.
     scale : {"log-odds", "elo"}
         Natural logarithms of odds with a mean of 0, or 1000 + 400/log(10) times these.
-    test, method, alternative, adjustment, confidence_level, contrast
-        The test, as in `evalstats.compare`; ``method="bca"`` and ``test="ar"`` are not for
-        strengths.
+    method, alternative, adjustment, confidence_level
+        The test, as in `evalstats.compare`.
     margin, recovery
         The claim, as in `evalstats.compare`; a recovery is not for strengths.
     n_resamples, rng, executor, progress
@@ -158,7 +153,6 @@ def arena(
     asked = Options(
         confidence_level=confidence_level,
         method=method,
-        test=test,
         alternative=alternative,
         adjustment=adjustment,
         n_resamples=n_resamples,
@@ -166,7 +160,6 @@ def arena(
         executor=executor if progress is None else Reporting(executor, progress),
         margin=margin,
         recovery=recovery,
-        contrast=contrast,
     )
     metric = BradleyTerry(scale)
     table = linked(replace(_designed(battles, groups, strata), metric=metric))
@@ -187,7 +180,6 @@ def wins(
     groups: Labels = None,
     strata: Labels = None,
     baseline: str | None = None,
-    test: Test = "bootstrap",
     method: Method = "bootstrap",
     alternative: Alternative = "two-sided",
     adjustment: AdjustmentName = "max-t",
@@ -197,7 +189,6 @@ def wins(
     executor: Workers = None,
     margin: float | None = None,
     recovery: float | None = None,
-    contrast: Contrasted = "difference",
 ) -> Comparison:
     """Compare how often each of two systems is preferred, where a tie is half a win of each.
 
@@ -207,7 +198,7 @@ def wins(
     ----------
     preferences, groups, strata
         As in `arena`, of two systems.
-    baseline, test, method, alternative, adjustment, confidence_level, contrast, margin, recovery
+    baseline, method, alternative, adjustment, confidence_level, margin, recovery
         As in `evalstats.compare`.
     n_resamples, rng, executor
         As in `evalstats.compare`.
@@ -241,7 +232,6 @@ def wins(
     asked = Options(
         confidence_level=confidence_level,
         method=method,
-        test=test,
         alternative=alternative,
         adjustment=adjustment,
         n_resamples=n_resamples,
@@ -249,7 +239,6 @@ def wins(
         executor=executor,
         margin=margin,
         recovery=recovery,
-        contrast=contrast,
     )
     rates = win_rates(replace(table, labels={}))
     is_one = table.groups is not None and not isinstance(table.groups, Mapping)
@@ -281,8 +270,6 @@ def _designed(battles: Any, groups: Labels, strata: Labels) -> BattleTable:
 
 def strengths_of(table: BattleTable, options: Options) -> Drawn:
     """Return the strengths of the systems of battles, and what they are in resamples."""
-    why = "is not for strengths, which depend on all systems; leave it out"
-    refuse_options(options, {"method": ("bca",), "test": ("ar",)}, why)
     units = as_units(len(table.points), table.groups, table.strata, table.unit, _CALLED)
     check_enough(units.n, units.unit)
     wins = table.wins(units.members)

@@ -250,7 +250,6 @@ class SequentialTest:
         asked = Options(
             margin=self.margin,
             recovery=self.recovery,
-            test=self.test,
             method=self.test,
             n_resamples=self.n_resamples,
             seed=self.seed,

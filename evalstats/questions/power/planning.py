@@ -162,9 +162,7 @@ def power(
     (True, True)
     """
     # Nothing is drawn: t is all that is asked for.
-    options = Options(
-        confidence_level, method="t", test="t", alternative=alternative, executor=executor
-    )
+    options = Options(confidence_level, method="t", alternative=alternative, executor=executor)
     bound = as_bound(at_least, at_most)
     is_named = isinstance(hypotheses, Mapping) or is_extracted(hypotheses)
     if not is_named and columns_of(hypotheses) is None:
