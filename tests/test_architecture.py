@@ -39,6 +39,7 @@ BETWEEN = {
         "designs.judges",
         "designs.one_sample",
         "designs.spending",
+        "designs.states",
         "questions.checks",
     },
     "questions.power": {"designs.one_sample", "designs.spending", "designs.trials"},

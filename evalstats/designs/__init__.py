@@ -13,6 +13,7 @@
 - `plans`: systems that were run on a drawn part of the items
 - `one_sample`: one system against a fixed number
 - `spending`: the level of each look at an evaluation that grows
+- `states`: what a test that goes on keeps between two looks
 
 May import the core.
 """

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from hashlib import sha256
-from json import dumps, loads
+from json import dumps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import also_called, check_same_index, integer, listed, shown
+from evalstats.checks import also_called, check_same_index, integer, listed
+from evalstats.designs import states
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.metrics.base import MetricSignature
@@ -26,7 +27,7 @@ from evalstats.results import files, tabular, widths
 from evalstats.results.notes import carried_notes
 from evalstats.results.records import counted
 from evalstats.results.signatures import Signature
-from evalstats.statistics.interchange import identity, is_same_metric, parameters
+from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.segments import SegmentStatistics, group_codes
 from evalstats.text.references import References
 from evalstats.training.accumulator import Accumulator, checksums
@@ -293,8 +294,7 @@ class Monitor:
         The checks, the statistics of the best step and a few numbers for each resample: about
         100 kB for BLEU on 2,000 segments and 0.5 kB for every check.
         """
-        state = {"version": _VERSION, "options": self._options(), **self._history.state()}
-        return {**state, "digest": _digest(state)}
+        return states.written(_VERSION, self._options(), self._history.state())
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned, here or in another process.
@@ -308,34 +308,15 @@ class Monitor:
         A state of another monitor, or one that is damaged, raises an `InputError`, and this monitor
         stays as it was.
         """
-        try:
-            if state["version"] != _VERSION:
-                raise InputError(
-                    f"state has version {shown(state['version'])}, expected {_VERSION}: another "
-                    f"version of evalstats wrote it; begin with a new monitor"
-                )
-            for name, here in self._options().items():
-                there = state["options"][name]
-                if there != here:
-                    raise InputError(
-                        f"state is from a monitor with different {name}: {shown(there)} there, "
-                        f"{shown(here)} here"
-                    )
-            told = {name: state[name] for name in self.state_dict() if name != "digest"}
-            if _digest(told) != state["digest"]:
-                raise InputError("state is not as state_dict returned it: a part of it has changed")
-            self._history = History.of_state(told, self.rules)
-        except InputError:
-            raise
-        except Exception as error:  # whatever Python raises on something that is no state at all
-            raise InputError(f"state must be what state_dict returned: {shown(error)}") from None
+        with states.reading(state, self.state_dict(), "monitor") as known:
+            self._history = History.of_state(known, self.rules)
 
     def _options(self) -> dict[str, Any]:
         """Return the options on which verdicts depend, by the names of the arguments."""
         references = "" if self.references is None else self.references.fingerprint
         groups = b"" if self._codes is None else self._codes.astype("<i8").tobytes()
         return {
-            "metric": loads(dumps(identity(self.metric) | parameters(self.metric))),
+            "metric": states.named(self.metric),
             "references or groups": sha256(references.encode() + groups).hexdigest()[:16],
             "significance_level": self.rules.significance_level,
             "expected_checks": self.rules.expected_checks,
@@ -401,11 +382,6 @@ class Monitor:
                 "against other references; use the same ones, in the same order, for both"
             )
         return hypotheses
-
-
-def _digest(state: Mapping[str, Any]) -> str:
-    """Return a hash of a state, by which damage is noticed when it is loaded."""
-    return sha256(dumps(state, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _table(checks: Sequence[Checkpoint]) -> tabular.Table:

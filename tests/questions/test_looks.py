@@ -252,9 +252,6 @@ def test_a_test_without_a_plan_starts_where_it_is_said(marks):
     assert walked(shares, *np.tile([[1], [0]], 400)).looks[-1].n_units == 300
     with pytest.raises(es.InputError, match="test with another start: 300 there, None here"):
         es.SequentialTest(metric=ACC).load_state_dict(shares.state_dict())
-    old = shares.state_dict()
-    del old["test"]["start"]
-    es.SequentialTest(metric=ACC).load_state_dict(old)
     # Of two items the level would be so small that 1 - 2α is 1.
     assert es.SequentialTest(metric=ACC).look([1, 0], [0, 1]).verdict == "go on"
     with pytest.raises(es.InputError, match="start must be"):
@@ -285,10 +282,9 @@ def test_the_state_of_another_test_is_refused(marks, options):
 
 @pytest.mark.parametrize(
     ("changed", "message"),
-    [({"version": 2}, "state has version 2"), ({"looks": [{}]}, "state"),
-     ({"values": [[1]]}, "not \\(2, N, 2\\)"), ({"values": None}, "state"),
-     ({"counts": [60, 60]}, "numbers of items"), ({"counts": []}, "numbers of items"),
-     ({"items": ["a", "a"]}, "different names"), ({"test": 3}, "what state_dict returned")],
+    [({"version": 1}, "state has version 1"), ({"values": [[1]]}, "a part of it has changed"),
+     ({"counts": [61]}, "a part of it has changed"), ({"looks": []}, "a part of it has changed"),
+     ({"options": 3}, "what state_dict returned")],
     ids=str,
 )  # fmt: skip
 def test_what_is_no_state_is_refused(marks, changed, message):
@@ -302,16 +298,7 @@ def test_what_is_no_state_is_refused(marks, changed, message):
         other.load_state_dict({})
 
 
-@pytest.mark.parametrize("place, field, value, message", [
-    (1, "verdict", "go on", r"state.looks\[1\]: verdict does not fit .*, which say 'failed'"),
-    (0, "verdict", "passed", r"state.looks\[0\]: verdict does not fit .*, which say 'go on'"),
-    (0, "pvalue", 1e-9, r"state.looks\[0\]: verdict does not fit"),
-    (0, "level", 1e-5, r"state.looks\[0\] does not fit the test and other looks"),
-    (1, "number", 1, r"state.looks\[1\] does not fit the test and other looks"),
-    (0, "planned", None, r"state.looks\[0\] does not fit the test and other looks"),
-    (0, "significance_level", 0.1, r"state.looks\[0\] does not fit the test and other looks"),
-])  # fmt: skip
-def test_a_state_that_contradicts_itself_is_refused(marks, place, field, value, message):
+def test_a_state_that_was_changed_is_refused(marks):
     base = marks[1]
     test = es.SequentialTest(200, metric=ACC)
     for n in (100, 200):
@@ -320,8 +307,9 @@ def test_a_state_that_contradicts_itself_is_refused(marks, place, field, value, 
     again = es.SequentialTest(200, metric=ACC)
     again.load_state_dict(state)
     assert again.result.verdict == "failed"
-    state["looks"][place][field] = value
-    with pytest.raises(es.InputError, match=message):
+    assert again.state_dict() == test.state_dict()
+    state["looks"][0]["level"] = 1e-5
+    with pytest.raises(es.InputError, match="a part of it has changed"):
         es.SequentialTest(200, metric=ACC).load_state_dict(state)
 
 

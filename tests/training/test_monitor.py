@@ -475,11 +475,11 @@ def test_bad_checks_change_nothing():
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ({"metric": "chrf"}, "different metric"),
-        ({"references": [["a", "b"], ["c"]]}, "different references"),
-        ({"groups": [1, 1]}, "different references or groups"),
+        ({"metric": "chrf"}, "another metric"),
+        ({"references": [["a", "b"], ["c"]]}, "another references"),
+        ({"groups": [1, 1]}, "another references or groups"),
         ({"significance_level": 0.1}, "significance_level: 0.05 there"),
-        ({"rng": 1}, "different rng"),
+        ({"rng": 1}, "another rng"),
     ],
 )
 def test_a_state_of_another_monitor_is_refused(other, message):
@@ -622,7 +622,7 @@ def test_labels_are_monitored_as_statistics_of_them_are(tmp_path):
     resumed = es.Monitor(list(gold), metric)
     resumed.load_state_dict(json.loads(json.dumps(monitor.state_dict())))
     assert repr(resumed) == repr(monitor)
-    with pytest.raises(es.InputError, match="different references or groups"):
+    with pytest.raises(es.InputError, match="another references or groups"):
         es.Monitor(gold[::-1], metric).load_state_dict(monitor.state_dict())
     sets = es.Confusion(["no", "yes"], "macro-f1", multilabel=True)
     first, again = (

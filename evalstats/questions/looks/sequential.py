@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import isclose
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +21,8 @@ from evalstats.analysis.estimate import result_signature
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
-from evalstats.checks import also_called, choice, integer, share, shown
+from evalstats.checks import also_called, choice, integer, share
+from evalstats.designs import states
 from evalstats.designs.judges import by_role, with_pairs
 from evalstats.designs.one_sample import PAIR, OneSample, as_bound, refuse_constant
 from evalstats.designs.spending import (
@@ -45,14 +45,14 @@ from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.convert import record_of
 from evalstats.results.notes import FEW_CARRY
 from evalstats.results.records import counted, plural
-from evalstats.statistics.interchange import identity, is_same_metric, parameters
+from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-_VERSION = 1
+_VERSION = 2
 #: Units near which a confidence sequence is narrowest, and from which that of no 0/1 scores starts.
 _TIGHTEST, _START = 200, 100
 _MOST_UNITS, _MOST_LOOKS = 10**9, 10_000
@@ -299,14 +299,13 @@ class SequentialTest:
         The statistics of all items so far, and a record of each look.
         """
         arrivals = self._arrivals
-        return {
-            "version": _VERSION,
-            "test": self._options(),
+        values = {
             "items": None if arrivals is None or arrivals.ids is None else list(arrivals.ids),
             "values": None if arrivals is None else arrivals.values.tolist(),
             "counts": [] if arrivals is None else list(arrivals.counts),
             "looks": [look.to_dict() for look in self._looks],
         }
+        return states.written(_VERSION, self._options(), values)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned, here or in another process.
@@ -318,44 +317,18 @@ class SequentialTest:
             no state at all; this test stays as it was. Other scores of items that were seen are
             refused at the next look.
         """
-        try:
-            if state["version"] != _VERSION:
-                raise InputError(
-                    f"state has version {shown(state['version'])}, expected {_VERSION}: another "
-                    f"version of evalstats wrote it; begin with a new test"
-                )
-            for name, here in self._options().items():
-                there = {"start": None, "bound": None, **state["test"]}[name]
-                if there == here:
-                    continue
-                if isinstance(there, Mapping) and isinstance(here, Mapping):
-                    # Of a metric its first part that differs.
-                    part = next((x for x in here if there.get(x) != here[x]), None)
-                    there, here = (of if part is None else of.get(part) for of in (there, here))
-                raise InputError(
-                    f"state is of a test with another {name}: {shown(there)} there, "
-                    f"{shown(here)} here"
-                )
+        with states.reading(state, self.state_dict(), "test") as known:
             looks = tuple(
                 record_of(Look, record, f"state.looks[{i}]")
-                for i, record in enumerate(state["looks"])
+                for i, record in enumerate(known["looks"])
             )
-            n_systems = 2 if self.bound is None else 1
-            arrivals = arrivals_of(state, self.metric, n_systems) if looks else None
+            ids, arrivals, so_far = known["items"], None, NormalLooks()
+            if looks:
+                ids = None if ids is None else tuple(ids)
+                arrivals = Arrivals(ids, np.array(known["values"]), tuple(known["counts"]))
             # None of the earlier looks crossed its bound.
-            so_far, known = NormalLooks(), (self.of, self.significance_level)
-            for i, look in enumerate(looks, 1):
-                level, so_far = self._level(look.n_units, so_far)
-                is_next = look.number == i and (look.verdict == "go on" or i == len(looks))
-                is_own = (look.planned, look.significance_level) == known
-                if not (is_next and is_own and isclose(look.level, level, rel_tol=1e-6)):
-                    raise InputError(f"state.looks[{i - 1}] does not fit the test and other looks")
-        except InputError:
-            raise
-        except Exception as error:  # whatever Python raises on something that is no state at all
-            raise InputError(f"state must be what state_dict returned: {shown(error)}") from None
-        if arrivals is not None and [look.n_items for look in looks] != list(arrivals.counts):
-            raise InputError("state.looks do not fit state.counts")
+            for look in looks:
+                _, so_far = self._level(look.n_units, so_far)
         self._looks, self._arrivals, self._so_far = looks, arrivals, so_far
 
     def _task(self, new: Any, base: Any, references: Any, human: Any) -> tuple[Task, str]:
@@ -493,7 +466,7 @@ class SequentialTest:
             spending = [float(f"{float(spending(t)):.6g}") for t in _TENTHS]
         return {
             "of": self.of,
-            "metric": _plain(identity(self.metric) | parameters(self.metric)),
+            "metric": states.named(self.metric),
             "margin": self.margin,
             "recovery": self.recovery,
             "bound": None if self.bound is None else self.bound.asked,
@@ -516,13 +489,6 @@ def _tables(statistics: Any) -> list[SegmentStatistics]:
             f"{', '.join(names)}"
         )
     return tables
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON would give it back: tuples become lists, at every depth."""
-    if isinstance(value, Mapping):
-        return {name: _plain(x) for name, x in value.items()}
-    return [_plain(x) for x in value] if isinstance(value, (list, tuple)) else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -656,23 +622,3 @@ def _differ(codes: NDArray[np.intp], looks: NDArray[np.intp]) -> float:
         return 1.0
     statistic = float(np.sum((table - expected) ** 2 / expected))
     return float(chdtrc((shape[0] - 1) * (shape[1] - 1), statistic))
-
-
-def arrivals_of(state: Mapping[str, Any], metric: Metric, n_systems: int) -> Arrivals:
-    """Return the items of a state with the statistics of so many systems, checked."""
-    values, ids, counts = np.array(state["values"]), state["items"], state["counts"]
-    k = len(metric.columns)
-    if values.dtype.kind not in "if" or values.ndim != 3 or values.shape[::2] != (n_systems, k):
-        raise InputError(
-            f"state.values are {values.dtype} of shape {values.shape}, not ({n_systems}, N, {k})"
-        )
-    if not np.all(np.isfinite(values)):
-        raise InputError("state.values must be finite")
-    metric.check_statistics(values)
-    n = values.shape[1]
-    if ids is not None and (len(set(ids)) != n or not all(isinstance(x, str) for x in ids)):
-        raise InputError(f"state.items must be {n:,} different names")
-    is_count = all(type(x) is int for x in counts)
-    if not is_count or sorted(set(counts)) != counts or counts[-1:] != [n]:
-        raise InputError("state.counts must be numbers of items, each larger than the one before")
-    return Arrivals(None if ids is None else tuple(ids), values, tuple(counts))
