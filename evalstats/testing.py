@@ -6,14 +6,15 @@ Scores of two versions nearly always differ; a gate that compares two numbers go
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
-from evalstats.analysis.design import Aggregated, Labels, NamedTotal
+from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import summaries_of
 from evalstats.analysis.options import as_limits
-from evalstats.analysis.suite import Groups, Tables
+from evalstats.analysis.suite import Groups
 from evalstats.analysis.tasks import Task, as_task, is_extracted, is_statistics, tables_of
 from evalstats.checks import also_called, flag, taking
 from evalstats.designs.one_sample import as_bound
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 #: What may be said in other words: `assert_not_worse` and `gate` are called alike.
 _ALSO = {"new": "hypotheses", "systems": "hypotheses", "metric": "metrics", "seed": "rng"}
+#: The tables of a task: one a metric, or a system.
+OneTask: TypeAlias = list[SegmentStatistics]
 _OF_LOGS = ("task", "filter", "missing", "epochs", "directions", "allow_changes", "human")
 
 
@@ -265,35 +268,82 @@ def _judged(
     as_limits(asked.get("margin"), asked.get("recovery"))
     bound = as_bound(asked.pop("at_least", None), asked.pop("at_most", None))
     name, progress = asked.pop("baseline", None), asked.pop("progress", None)
+    baseline = base if name is None else name
     if bound is not None:
-        of_pairs = ("margin", "recovery", "paired", "paired_runs")
-        given = {"base": base, "baseline": name, **{x: asked.pop(x, None) for x in of_pairs}}
-        for argument in (x for x, value in given.items() if value is not None):
-            raise InputError(
-                f"holds one system against a number, and {argument} is about two; leave it out",
-                argument=bound.argument,
-            )
+        of_pairs = {x: asked.pop(x, None) for x in ("margin", "recovery", "paired", "paired_runs")}
+        for argument, value in {"base": base, "baseline": name, **of_pairs}.items():
+            if value is not None:
+                raise InputError(
+                    f"holds one system against a number, and {argument} is about two; leave it out",
+                    argument=bound.argument,
+                )
     elif (base is None) == (name is None):
         raise InputError(
             "give base, the outputs, statistics or log of the baseline, or its name as baseline, "
             "where hypotheses has both systems"
         )
-    of_logs = {key: asked.pop(key) for key in _OF_LOGS if key in asked}
-    accepted = allowed_changes(of_logs.get("allow_changes"))
+    given = {key: asked.pop(key, None) for key in _OF_LOGS}
+    of_logs = {key: value for key, value in given.items() if value is not None}
+    asked["accepted"] = accepted = allowed_changes(of_logs.get("allow_changes"))
     if set(accepted) <= set(BARRING):
         # Nothing that only logs say.
         of_logs.pop("allow_changes", None)
-    labels = {key: asked.pop(key, None) for key in ("groups", "strata")}
-    paired = flag(asked.get("paired", True), "paired")
-    workers = as_workers(asked.get("executor"))
+    asked["paired"] = flag(asked.get("paired", True), "paired")
+    asked["executor"] = workers = as_workers(asked.get("executor"))
     if progress is not None:
         asked["executor"] = workers = Reporting(workers, progress)
-    inputs = GateInput(hypotheses, references, metrics, **labels, paired=paired, executor=workers)
-    arguments = _gate_tables(inputs, base, name, of_logs, bound is not None)._asdict()
-    totals = arguments.pop("totals")
-    if asked.get("aggregate") is None and totals:
-        asked["aggregate"] = totals
-    return gated(**arguments, **asked, bound=bound, accepted=accepted)
+    _check_sides(hypotheses, baseline, "base" if name is None else "baseline", bound is not None)
+    hypotheses, references = _opened(hypotheses), _opened(references)
+    is_name = _is_name(hypotheses, baseline)
+    if name is not None and not is_name:
+        raise InputTypeError(
+            "must be the name of a system in hypotheses, which has both; what is no name is base",
+            argument="baseline",
+        )
+    sides = [hypotheses] if bound is not None else [_opened(baseline), hypotheses]
+    if not is_name and _are_logs(sides):
+        return gated(**_of_logs(sides, references, metrics, of_logs, asked), bound=bound)
+    for argument in of_logs:
+        raise InputError(f"{argument} is for logs, and these are texts or statistics; leave it out")
+    read = partial(_read, references=references, metrics=metrics, asked=asked)
+    if bound is None and not is_name:
+        tables = _of_two_sides(hypotheses, sides[0], references, metrics, read, asked["paired"])
+        return gated({"": tables}, tables[0].systems[0], **asked)
+    tasks = _by_task(hypotheses, read, bool(asked["paired"]), bound is not None)
+    return gated(tasks, str(baseline or ""), bound=bound, **asked)
+
+
+def _by_task(
+    systems: Any, read: Callable[..., OneTask], paired: bool, is_alone: bool
+) -> dict[str, OneTask]:
+    """Return the tables of systems in one argument by task, which may be an only one: ""."""
+    is_mapping = isinstance(systems, Mapping)
+    if is_mapping and systems and not paired and all(map(is_statistics, systems.values())):
+        return {task: tables_of(value) for task, value in systems.items()}
+    if is_mapping and systems and all(map(is_extracted, systems.values())):
+        return {task: read(value, is_task=True) for task, value in systems.items()}
+    is_named = is_mapping or is_extracted(systems)
+    return {"": read({"system": systems} if is_alone and not is_named else systems)}
+
+
+def _read(
+    systems: Any,
+    references: Any,
+    metrics: Metrics | None,
+    asked: Mapping[str, Any],
+    is_task: bool = False,
+) -> OneTask:
+    """Return the statistics of systems, one table a metric, or a system where they are unpaired.
+
+    Labels among what is `asked` are not those of one of several tasks.
+    """
+    workers = asked["executor"]
+    if asked["paired"]:
+        labels: Any = {key: None if is_task else asked.get(key) for key in ("groups", "strata")}
+        task = as_task(systems, references, metrics, **labels, executor=workers)
+        return cast(OneTask, list(task.statistics))
+    parts = as_unpaired(systems, references, metrics, executor=workers).each
+    return [t for part in parts if isinstance(part, Task) for t in part.tables]
 
 
 def _claimable(found: Gate) -> Iterator[str]:
@@ -307,69 +357,6 @@ def _claimable(found: Gate) -> Iterator[str]:
         if test.recovery_bound is not None and found.recovery is not None:
             bound = test.recovery_bound
             yield f"{check.name}: {bound:.4f} is the largest recovery that can be claimed."
-
-
-class GateInput(NamedTuple):
-    """What a gate was given: outputs, statistics or a log of the system, or of both systems."""
-
-    hypotheses: Any
-    references: Any = None
-    metrics: Metrics | None = None
-    groups: Groups = None
-    strata: Labels = None
-    paired: bool = True
-    executor: Workers = None
-
-
-class GateTables(NamedTuple):
-    """Tables of two systems by task, the name of one of them, labels, notes, totals of groups."""
-
-    tasks: Tables
-    baseline: str
-    groups: Groups = None
-    strata: Labels = None
-    notes: Sequence[str] = ()
-    totals: tuple[NamedTotal, ...] = ()
-
-
-def _gate_tables(
-    given: GateInput, base: object, name: object, of_logs: Mapping[str, Any], is_alone: bool
-) -> GateTables:
-    """Return the tables of a system and its baseline, one argument for both or for each.
-
-    The baseline is what `base` is, or is called by a `name`; a system that `is_alone` has none.
-    `of_logs` are arguments of `joined`.
-    """
-    baseline = base if name is None else name
-    _check_sides(given.hypotheses, baseline, "base" if name is None else "baseline", is_alone)
-    hypotheses, references = _opened(given.hypotheses), _opened(given.references)
-    given = given._replace(hypotheses=hypotheses, references=references)
-    is_name = False
-    if isinstance(baseline, str):
-        columns = [name for name, _ in table_columns(hypotheses) or ()]
-        is_name = isinstance(hypotheses, Mapping) or is_extracted(hypotheses) or baseline in columns
-        # Beside statistics the baseline may be a file.
-        if is_statistics(hypotheses) and baseline.endswith((".npz", ".txt", ".txt.gz")):
-            is_name = False
-    if name is not None and not is_name:
-        raise InputTypeError(
-            "must be the name of a system in hypotheses, which has both; what is no name is base",
-            argument="baseline",
-        )
-    if not is_name:
-        sides = [hypotheses] if is_alone else [_opened(baseline), hypotheses]
-        if _are_logs(sides):
-            return _of_logs(given, sides, of_logs)
-    for argument, value in of_logs.items():
-        if value is not None:
-            raise InputError(
-                f"{argument} is for logs, and these are texts or statistics; leave it out"
-            )
-    if is_alone and not isinstance(hypotheses, Mapping) and not is_extracted(hypotheses):
-        given = given._replace(hypotheses={"system": hypotheses})
-    tasks: Tables = _by_task(given) if is_alone or is_name else {"": _of_two_sides(given, sides[0])}
-    named = "" if is_alone else str(baseline) if is_name else tasks[""][0].systems[0]
-    return GateTables(tasks, named, given.groups, given.strata)
 
 
 def _are_logs(sides: Sequence[Any]) -> bool:
@@ -416,48 +403,71 @@ def _opened(value: Any) -> Any:
     return read_lines(path) if path.removesuffix(".gz").endswith(".txt") else value
 
 
-def _of_logs(given: GateInput, logs: list[Any], of_logs: Mapping[str, Any]) -> GateTables:
-    """Return the tables of a baseline's log and a system's, joined by item id, or of one log."""
-    if given.references is not None:
+def _is_name(hypotheses: Any, baseline: object) -> bool:
+    """Return whether the baseline is a system of `hypotheses`, and no path."""
+    if not isinstance(baseline, str):
+        return False
+    # Beside statistics the baseline may be a file.
+    if is_statistics(hypotheses) and baseline.endswith((".npz", ".txt", ".txt.gz")):
+        return False
+    columns = [name for name, _ in table_columns(hypotheses) or ()]
+    return isinstance(hypotheses, Mapping) or is_extracted(hypotheses) or baseline in columns
+
+
+def _of_logs(
+    sides: list[Any],
+    references: object,
+    metrics: Any,
+    of_logs: Mapping[str, Any],
+    asked: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return arguments of `gated`: tables of a baseline's log and a system's, joined by item id.
+
+    Or of one log alone. `of_logs` are arguments of `joined`, and `asked` others of `gated`.
+    """
+    if references is not None:
         raise InputError("references must be left out when logs are given: these have their scores")
-    metrics: Any = given.metrics
-    labels: Any = {"groups": given.groups, "strata": given.strata}
-    sides: Any = logs
-    if len(logs) == 2 and all(table_columns(log) is not None for log in logs):
-        names = [read_log(log).systems for log in logs]
+    logs: Any = sides
+    if len(sides) == 2 and all(table_columns(log) is not None for log in sides):
+        names = [read_log(log).systems for log in sides]
         # Frames have no paths to be called after.
         if names[0] == names[1] and len(names[0]) == 1:
-            sides = dict(zip(("baseline", "system"), logs, strict=True))
-    asked = {"allow_changes": None, **of_logs, "paired": given.paired}
-    found = joined(sides, metric=metrics, labels=labels, **asked)
-    if len(logs) == 2:
-        found = found.several()
-    (first, *_), *_ = found.tasks.values()
-    system = first.systems[0]
-    return GateTables(found.tasks, system, **found.labels, notes=found.notes, totals=found.totals)
+            logs = dict(zip(("baseline", "system"), sides, strict=True))
+    labels = {key: asked.get(key) for key in ("groups", "strata")}
+    of_logs = {
+        "allow_changes": None,
+        **of_logs,
+        "paired": flag(asked.get("paired", True), "paired"),
+    }
+    both = joined(logs, metric=metrics, labels=labels, **of_logs)
+    if len(sides) == 2:
+        both = both.several()
+    (first, *_), *_ = both.tasks.values()
+    aggregate = asked.get("aggregate")
+    return {
+        **asked,
+        **both.labels,
+        "tasks": both.tasks,
+        "baseline": first.systems[0],
+        "notes": both.notes,
+        "aggregate": (both.totals or None) if aggregate is None else aggregate,
+    }
 
 
-def _by_task(given: GateInput) -> dict[str, list[SegmentStatistics]]:
-    """Return the tables of both systems, which are in one argument, on one task or several."""
-    systems = given.hypotheses
-    are_tasks = isinstance(systems, Mapping) and bool(systems)
-    if are_tasks and not given.paired and all(map(is_statistics, systems.values())):
-        return {
-            task: [tables] if isinstance(tables, SegmentStatistics) else list(tables)
-            for task, tables in systems.items()
-        }
-    if are_tasks and all(map(is_extracted, systems.values())):
-        alone = given._replace(groups=None, strata=None)
-        return {task: _tables(alone._replace(hypotheses=of)) for task, of in systems.items()}
-    return {"": _tables(given)}
-
-
-def _of_two_sides(given: GateInput, baseline: object) -> list[SegmentStatistics]:
+def _of_two_sides(
+    hypotheses: Any,
+    baseline: Any,
+    references: object,
+    metrics: Metrics | None,
+    read: Callable[..., OneTask],
+    paired: bool,
+) -> OneTask:
     """Return the tables of outputs or statistics of two systems; either can be either.
 
-    There is one of both systems a metric, or unpaired one of each; the baseline is first.
+    There is one of both systems a metric, or unpaired one of each; the baseline is first. `read`
+    extracts outputs by system.
     """
-    sides = {"hypotheses": given.hypotheses, "baseline": baseline}
+    sides = {"hypotheses": hypotheses, "baseline": baseline}
     for name, value in sides.items():
         if isinstance(value, Mapping):
             raise InputTypeError(
@@ -466,21 +476,19 @@ def _of_two_sides(given: GateInput, baseline: object) -> list[SegmentStatistics]
             )
     known = {name: tables_of(value) for name, value in sides.items() if is_statistics(value)}
     if not known:
-        outputs = {"baseline": baseline, "system": given.hypotheses}
-        return _tables(given._replace(hypotheses=outputs))
+        return read({"baseline": baseline, "system": hypotheses})
     for name, tables in known.items():
-        if given.metrics is not None:
+        if metrics is not None:
             own = ", ".join(repr(table.metric) for table in tables)
             raise InputError(f"metrics must be left out: {name} has its own, {own}")
         if len(tables[0].systems) != 1:
             raise InputError(f"{name} must hold one system, got {list(tables[0].systems)}")
-    if len(known) == 2 and given.references is not None:
+    if len(known) == 2 and references is not None:
         raise InputError("references must be left out when SegmentStatistics are given")
     metrics = [table.metric for tables in known.values() for table in tables]
     for name, system in (("baseline", "baseline"), ("hypotheses", "system")):
         if name not in known:
-            outputs = {system: sides[name]}
-            known[name] = _tables(given._replace(hypotheses=outputs, metrics=metrics))
+            known[name] = read({system: sides[name]}, metrics=metrics)
     old, new = known["baseline"], {table.metric.name: table for table in known["hypotheses"]}
     names = [table.metric.name for table in old]
     if set(names) != set(new):
@@ -490,16 +498,6 @@ def _of_two_sides(given: GateInput, baseline: object) -> list[SegmentStatistics]
         )
     if old[0].systems == known["hypotheses"][0].systems:
         old = [replace(table, systems=(f"{old[0].systems[0]} (baseline)",)) for table in old]
-    if not given.paired:
+    if not paired:
         return [*old, *(new[name] for name in names)]
     return [SegmentStatistics.join(table, new[table.metric.name]) for table in old]
-
-
-def _tables(given: GateInput) -> list[SegmentStatistics]:
-    """Return the statistics of texts, or of what has them, one table a metric, or system."""
-    if not given.paired:
-        parts = as_unpaired(*given[:3], executor=given.executor).each
-        return [t for part in parts if isinstance(part, Task) for t in part.tables]
-    labels = {"groups": given.groups, "strata": given.strata}
-    task = as_task(*given[:3], **labels, executor=given.executor)
-    return cast(list[SegmentStatistics], list(task.statistics))
