@@ -8,6 +8,7 @@ coordinates with the same inner products, `(S, S)`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -27,6 +28,7 @@ from evalstats.analysis.design import (
     as_aggregate,
     as_units,
     names_of_labels,
+    unit_name,
     without_singles,
 )
 from evalstats.analysis.drawn import Drawn, Summary, frozen
@@ -40,17 +42,19 @@ from evalstats.metrics.base import MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.weights import places_of
 from evalstats.results.records import counted, plural
-from evalstats.statistics.interchange import is_same_metric
+from evalstats.statistics.interchange import as_target, is_same_metric, metric_of, metric_record
 from evalstats.statistics.segments import SegmentStatistics, as_names, summed_within
 
 Floats = NDArray[np.float64]
-#: What the rows of moments may be.
-UNITS = ("segment", "group")
+_FORMAT = "evalstats moments 1"
+#: Fields that a file holds as they are, and as arrays.
+_PLAIN = ("systems", "strata", "unit")
+_ARRAYS = ("n", "sums", "products", "differing", "sizes", "offsets", "group_ids")
 #: What rounding may take from sums of squares, as a share of them.
 _ROUNDING = 1e-9
 
 #: Names within the query, which no table of a caller has.
-_SEGMENTS, _UNITS = "evalstats_segments", "evalstats_units"
+_SEGMENTS, _UNITS, _OFFSETS = "evalstats_segments", "evalstats_units", "evalstats_offsets"
 #: What comes before the sums.
 FIRST = ("unit", "stratum", "n", "n_null", "n_split", "n_segments", "n_squares")
 
@@ -87,19 +91,22 @@ class Moments(Summary):
     sums : array_like, shape (S, k), or (T, S, k)
         Σx: statistics of each system, summed.
     products : array_like, shape (S·k, S·k), or (T, S·k, S·k)
-        Σxxᵀ: products of the statistics of all systems side by side (system by system), summed. Of
-        groups the statistics are summed within a group first.
+        Σ(x - o)(x - o)ᵀ: products of the statistics of all systems side by side (system by system),
+        less the offsets, summed. Of groups the statistics are summed within a group first.
     differing : array_like, shape (S, S), or (3, S, S), optional
         On how many units the statistics of two systems differ, which limits the degrees of freedom;
         of groups also how many segments these units have, and the sum of the squares of these
         numbers. Without it two systems are taken to differ on all units, and a note says so.
     strata : sequence of str, optional
         T names of strata, the units of which are their segments' own; ``aggregate`` is over these.
-    unit : {"segment", "group"}
-        What the rows were.
+    unit : str
+        What the rows were: "segment", or what groups are called.
     sizes : array_like, shape (2,), or (T, 2), optional
         Of groups: how many segments they have together, and the sum of the squares of the numbers
         of each. By default all groups count alike.
+    offsets : array_like, shape (S, k), optional
+        o, by default 0: numbers near the means of the statistics, less which products lose no
+        digits.
     group_ids : ndarray of uint64, optional
         Hashes of the labels of the groups, which `of` keeps: ``a + b`` refuses a group that is in
         both.
@@ -112,9 +119,9 @@ class Moments(Summary):
     Notes
     -----
     The covariance is a difference, Σxxᵀ - ΣxΣxᵀ/n: numbers whose mean is many times their spread
-    lose digits. Of counts of texts ten digits are left. Systems are not compared where rounding may
-    be a fifth of the variance of their difference, which is then below some 1e-13 of the mean
-    square (of 200 segments).
+    lose digits, so that `of` and `moments_query` subtract offsets of what is not counted. Counts
+    are summed exactly. Systems are not compared where rounding may be a fifth of the variance of
+    their difference, which is then below some 1e-13 of the mean square (of 200 segments).
 
     Examples
     --------
@@ -139,13 +146,14 @@ class Moments(Summary):
     strata: tuple[str, ...] = ()
     unit: str = "segment"
     sizes: NDArray[np.int64] | None = None
+    offsets: Floats | float = 0.0
     group_ids: NDArray[np.uint64] | None = None
 
     def __post_init__(self) -> None:
         metric, systems = as_metric(self.metric), as_names(self.systems)
         if isinstance(metric, MeanOfRuns):
             raise InputError("of several runs moments say too little; give SegmentStatistics")
-        choice(self.unit, UNITS, "unit")
+        unit = label(self.unit, "unit")
         strata = tuple(label(s, "strata") for s in listed(self.strata, "strata", "names"))
         if len(set(strata)) < len(strata):
             raise InputError("must differ", argument="strata")
@@ -162,16 +170,30 @@ class Moments(Summary):
                 f"must be at least 1, and sizes at least n, got {n.tolist()} and {sizes.tolist()}",
                 argument="n",
             )
+        offsets = np.asarray(self.offsets)
+        if not offsets.ndim:
+            offsets = np.full(sums.shape[1:], offsets)
+        (offsets,) = _floats(offsets, "offsets", (1, n_systems, width))
         metric.check_statistics(sums)
-        _check_products(n, sums.reshape(n_strata, side), products)
+        deviations = sums - n[:, None, None] * offsets
+        _check_products(n, deviations.reshape(n_strata, side), products)
         differing = self.differing
         if differing is not None:
             differing = _as_differing(differing, n_systems, int(np.sum(n)))
-        for array in (n, sums, products, sizes):
+        ids = self.group_ids
+        if ids is not None:
+            ids = np.array(ids, dtype=np.uint64)
+            if ids.shape != (np.sum(n),) or np.any(ids[1:] <= ids[:-1]):
+                raise InputError(
+                    "must be one per group, different and sorted", argument="group_ids"
+                )
+            ids.setflags(write=False)
+        for array in (n, sums, products, sizes, offsets):
             array.setflags(write=False)
         # The class is frozen.
         vars(self).update(systems=systems, metric=metric, n=n, sums=sums, products=products)
-        vars(self).update(differing=differing, strata=strata, sizes=sizes)
+        vars(self).update(differing=differing, strata=strata, sizes=sizes, offsets=offsets)
+        vars(self).update(unit=unit, group_ids=ids)
 
     @classmethod
     def of(
@@ -237,7 +259,11 @@ class Moments(Summary):
             values, sizes = summed_within(values, units.members), np.bincount(units.members)
             ids = np.sort([_hashed(str(name)) for name in dict.fromkeys(labels)])
         codes = np.zeros(units.n, dtype=np.intp) if units.strata is None else units.strata
-        parts = [_summed(values, sizes, places) for places in places_of(codes)]
+        # Whole numbers stay whole, so that they are summed exactly; counts stay as they are.
+        is_whole = np.all(values == np.rint(values), axis=1)
+        means = np.mean(values, axis=1, dtype=np.float64)
+        offsets = np.where(is_whole, 0.0 if metric.counts else np.rint(means), means)
+        parts = [_summed(values, sizes, places, offsets) for places in places_of(codes)]
         n, of_sizes, sums, products, differing = map(np.stack, zip(*parts, strict=True))
         return cls(
             systems=statistics.systems,
@@ -247,31 +273,11 @@ class Moments(Summary):
             products=products,
             differing=np.sum(differing, axis=0),
             strata=tuple(map(str, units.labels)),
-            unit="segment" if units.members is None else "group",
+            unit=statistics.unit if units.members is None else unit_name(groups),
             sizes=of_sizes,
+            offsets=offsets,
             group_ids=ids,
         )
-
-    @classmethod
-    def from_row(
-        cls, row: Mapping[str, Any] | Sequence[Any], systems: Sequence[str], metric: Metric | str
-    ) -> Moments:
-        """Return the moments in a row of `moments_query`; of several strata add those of all rows.
-
-        Parameters
-        ----------
-        row : sequence, or mapping of names of columns to numbers
-            As the engine returns it: all columns of the query.
-        systems, metric
-            Those of the query.
-
-        Raises
-        ------
-        InputError
-            When the row is not one of that query; where statistics, groups or strata are null in
-            the table, no segments are left, or a group lies in several strata.
-        """
-        return cls.from_rows([row], systems, metric)
 
     @classmethod
     def from_rows(
@@ -280,7 +286,21 @@ class Moments(Summary):
         systems: Sequence[str],
         metric: Metric | str,
     ) -> Moments:
-        """Return the moments in all rows of `moments_query`, one a stratum, as `from_row`."""
+        """Return the moments in the answer of `moments_query`.
+
+        Parameters
+        ----------
+        rows : iterable of sequences, or of mappings of names of columns to numbers
+            The rows of the answer, one per stratum, as the engine returns them: all columns.
+        systems, metric
+            Those of the query.
+
+        Raises
+        ------
+        InputError
+            When rows are not those of that query; where statistics, groups or strata are null in
+            the table, no segments are left, or a group lies in several strata.
+        """
         known, n_systems = as_metric(metric), len(as_names(systems))
         width = len(known.columns)
         read = [_as_row(row, n_systems, width) for row in rows]
@@ -291,10 +311,11 @@ class Moments(Summary):
             raise InputError("must be one a stratum, each with its name", argument="rows")
         # What comes before the sums has two columns that are no numbers.
         first, side = len(FIRST) - 2, n_systems * width
+        shape = -1, n_systems, width
         values, above = np.stack(numbers), np.triu_indices(side)
         n, sizes = values[:, 0], values[:, first - 2 : first]
-        ends = first + side, first + side + len(above[0])
-        _, sums, products, differing = np.split(values, [first, *ends], axis=1)
+        ends = np.cumsum([first, side, side, len(above[0])])
+        _, offsets, sums, products, differing = np.split(values, ends, axis=1)
         squares = np.zeros((len(read), side, side))
         squares[:, above[0], above[1]] = squares[:, above[1], above[0]] = products
         counts = np.zeros((3, n_systems, n_systems), dtype=np.int64)
@@ -304,13 +325,61 @@ class Moments(Summary):
             systems=tuple(systems),
             metric=known,
             n=n,
-            sums=sums.reshape(-1, n_systems, width),
+            sums=(sums + n[:, None] * offsets).reshape(shape),
             products=squares,
             differing=counts + np.swapaxes(counts, 1, 2),
             strata=() if names == (None,) else tuple(map(str, names)),
             unit=str(units[0]),
             sizes=sizes,
+            offsets=offsets.reshape(shape)[0],
         )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the moments to a file that ends in ``.npz``, whole or not at all.
+
+        The file holds numbers, names and the metric's configuration, and no pickle.
+        """
+        from evalstats.statistics.archives import write_archive
+
+        header = {name: getattr(self, name) for name in _PLAIN}
+        header |= {"format": _FORMAT, "metric": metric_record(self.metric)}
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        known = {name: array for name, array in arrays.items() if array is not None}
+        write_archive(as_target(path), header, known)
+
+    @classmethod
+    @also_called(metrics="metric")
+    def load(cls, path: str | os.PathLike[str], metric: Metric | str | None = None) -> Moments:
+        """Read what `save` wrote.
+
+        Safe for files from strangers: nothing is unpickled, and memory stays in proportion to the
+        length of the file. `metric`, of which the moments are, is needed where it is not one of
+        evalstats' own. A file that is damaged, or of another metric, raises an `InputError`.
+        """
+        from evalstats.statistics.archives import read_archive
+
+        try:
+            header, arrays = read_archive(path, "iuf")
+            if header.get("format") != _FORMAT:
+                raise InputError(f"it is not a file of {_FORMAT}")
+            fields: dict[str, Any] = {**{name: header.get(name) for name in _PLAIN}, **arrays}
+            if set(arrays) - set(_ARRAYS) or {"n", "sums", "products"} - set(arrays):
+                raise InputError(f"it has {', '.join(arrays)}")
+            return cls(metric=metric_of(header, metric), **fields)
+        except InputError as error:
+            raise error.within(f"cannot load moments from {str(path)!r}") from None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in _PLAIN)
+            and is_same_metric(self.metric, other.metric)
+            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.systems, self.strata, self.unit, self.n_segments))
 
     def __repr__(self) -> str:
         strata = f" in {len(self.strata)} strata" if self.strata else ""
@@ -387,6 +456,7 @@ class Moments(Summary):
             ids = np.sort(np.concatenate([self.group_ids, other.group_ids]))
         names = list(dict.fromkeys((*self.strata, *other.strata)))
         added: dict[str, Any] = {}
+        other = other._from(self.offsets)
         for field in ("n", "sums", "products", "sizes"):
             mine, theirs = getattr(self, field), getattr(other, field)
             total = np.zeros((max(len(names), 1), *mine.shape[1:]), dtype=mine.dtype)
@@ -398,6 +468,17 @@ class Moments(Summary):
             differing = self.differing + other.differing
         return replace(self, **added, strata=tuple(names), differing=differing, group_ids=ids)
 
+    def _from(self, offsets: Floats | float) -> Moments:
+        """Return the same with other offsets, `(S, k)`."""
+        moved = np.ravel(self.offsets - offsets)
+        if not np.any(moved):
+            return self
+        deviations = (self.sums - self.n[:, None, None] * self.offsets).reshape(len(self.n), -1)
+        products = self.products + self.n[:, None, None] * np.outer(moved, moved)
+        crossed = deviations[:, :, None] * moved
+        products += crossed + np.swapaxes(crossed, 1, 2)
+        return replace(self, products=products, offsets=offsets)
+
 
 def _hashed(name: str) -> int:
     """Return 64 bits of BLAKE2b of a name, alike on every machine."""
@@ -406,9 +487,9 @@ def _hashed(name: str) -> int:
 
 
 def _summed(
-    values: NDArray[Any], sizes: NDArray[np.int64], places: NDArray[np.intp]
+    values: NDArray[Any], sizes: NDArray[np.int64], places: NDArray[np.intp], offsets: Floats
 ) -> tuple[int, NDArray[np.int64], Floats, Floats, NDArray[np.int64]]:
-    """Return n, sizes (2,), Σx (S, k), Σxxᵀ and what differs (3, S, S) of some units (S, N, k).
+    """Return n, sizes (2,), Σx (S, k), products and what differs (3, S, S) of units (S, N, k).
 
     Block by block, so that little memory is needed and sums of floats lose few bits.
     """
@@ -418,7 +499,7 @@ def _summed(
     for start in range(0, len(places), _BLOCK):
         units = places[start : start + _BLOCK]
         block = values[:, units]
-        rows = block.transpose(1, 0, 2).reshape(len(units), -1).astype(np.float64)
+        rows = (block - offsets[:, None]).transpose(1, 0, 2).reshape(len(units), -1)
         sums += np.sum(rows, axis=0)
         products += rows.T @ rows
         counts = np.stack([np.ones_like(sizes[units]), sizes[units], sizes[units] ** 2])
@@ -429,7 +510,8 @@ def _summed(
     of_sizes = np.array([np.sum(sizes[places]), np.sum(sizes[places] ** 2)])
     # Of numbers that are not whole, BLAS may round either side of the diagonal differently.
     products = (products + products.T) / 2
-    return len(places), of_sizes, sums.reshape(n_systems, width), products, differing
+    sums = sums.reshape(n_systems, width) + len(places) * offsets
+    return len(places), of_sizes, sums, products, differing
 
 
 def _floats(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
@@ -472,7 +554,7 @@ def _as_differing(values: ArrayLike, n_systems: int, n: int) -> NDArray[np.int64
 def _check_products(n: NDArray[np.int64], sums: Floats, products: Floats) -> None:
     """Refuse products `(T, K, K)` that are not those of n numbers with these sums `(T, K)`."""
     if np.any(products != np.swapaxes(products, 1, 2)):
-        raise InputError("must be symmetric: Σxxᵀ", argument="products")
+        raise InputError("must be symmetric", argument="products")
     squares = np.einsum("tii->ti", products)
     # The mean of squares is at least the square of the mean (Cauchy-Schwarz).
     least = sums**2 / n[:, None]
@@ -480,7 +562,7 @@ def _check_products(n: NDArray[np.int64], sums: Floats, products: Floats) -> Non
         t, i = (int(at) for at in np.argwhere(squares < least * (1 - _ROUNDING))[0])
         raise InputError(
             f"cannot be those of {n[t]} numbers that sum to {sums[t, i]:g}: their squares sum to "
-            f"at least {least[t, i]:g}, got {squares[t, i]:g}; give Σxxᵀ, not centred",
+            f"at least {least[t, i]:g}, got {squares[t, i]:g}; give Σ(x - o)(x - o)ᵀ",
             argument="products",
         )
 
@@ -496,11 +578,11 @@ def moments_query(
     strata: str | None = None,
     quote: str = '"',
 ) -> str:
-    """Return the SQL query whose answer `Moments.from_row` takes, one row a stratum.
+    """Return the SQL query whose answer `Moments.from_rows` takes, one row per stratum.
 
-    The table has one row a segment, with the statistics of all systems side by side. The query is
-    standard SQL (CTEs, ``GROUP BY``, ``SUM``, ``CASE``), in doubles: whole numbers are summed
-    exactly up to 2^53.
+    The table has one row per segment, with the statistics of all systems side by side. The query is
+    standard SQL (CTEs, ``GROUP BY``, ``SUM``, ``CASE``), in doubles: counts are summed exactly up
+    to 2^53. Of other numbers the means are subtracted first, which takes a second look at them.
 
     Parameters
     ----------
@@ -560,11 +642,20 @@ def moments_query(
             f"CASE WHEN MIN(stratum) <> MAX(stratum) THEN 1 ELSE 0 END AS is_split "
             f"FROM {_SEGMENTS} GROUP BY label_of_group)"
         )
-    entries = [f"'{'segment' if groups is None else 'group'}'"]
+    unit = "segment" if groups is None else unit_name(groups).replace("'", "''")
+    entries = [f"'{unit}'"]
     entries += ["NULL" if strata is None else "stratum"]
     entries += ["COUNT(*)", "SUM(is_null)", "SUM(is_split)", "SUM(size)", "SUM(1e0 * size * size)"]
-    entries += [f"SUM({c})" for c in numbers]
-    entries += [f"SUM({a} * {b})" for a, b in combinations_with_replacement(numbers, 2)]
+    offsets, centred = ["0"] * len(numbers), numbers
+    if not known.counts:
+        offsets = [f"MIN(o{i})" for i in range(len(numbers))]
+        centred = [f"({c} - o{i})" for i, c in enumerate(numbers)]
+        means = ", ".join(f"AVG({c}) AS o{i}" for i, c in enumerate(numbers))
+        ctes.append(f"{_OFFSETS} AS (SELECT {means} FROM {source})")
+        source = f"{source} CROSS JOIN {_OFFSETS}"
+    entries += offsets
+    entries += [f"SUM({c})" for c in centred]
+    entries += [f"SUM({a} * {b})" for a, b in combinations_with_replacement(centred, 2)]
     each = [numbers[i * width : (i + 1) * width] for i in range(len(names))]
     for one, other in combinations(each, 2):
         differs = " OR ".join(f"{a} <> {b}" for a, b in zip(one, other, strict=True))
@@ -619,13 +710,14 @@ def _quoted(name: object, quote: str, argument: str) -> str:
 def columns_of(n_systems: int, width: int) -> list[str]:
     """Return the names of the columns of the query, in order.
 
-    >>> columns_of(2, 1)[7:]
+    >>> columns_of(2, 1)[9:]
     ['sum_0', 'sum_1', 'product_0_0', 'product_0_1', 'product_1_1', 'units_0_1', 'segments_0_1', \
 'squares_0_1']
     """
     columns, differing = range(n_systems * width), ("units", "segments", "squares")
     return [
         *FIRST,
+        *(f"offset_{i}" for i in columns),
         *(f"sum_{i}" for i in columns),
         *(f"product_{i}_{j}" for i, j in combinations_with_replacement(columns, 2)),
         *(f"{x}_{a}_{b}" for a, b in combinations(range(n_systems), 2) for x in differing),
@@ -770,8 +862,9 @@ def _inner(slopes: Floats, moments: Moments) -> tuple[Floats, Floats]:
     `slopes` are the gradients, `(S, k)`. A sum of n products is off by about ε√n/4 of itself.
     """
     n_systems, width = slopes.shape
-    n, sums = float(moments.n[0]), moments.sums[0].ravel()
-    covariance = moments.products[0] - np.outer(sums, sums) / n
+    n = float(moments.n[0])
+    deviations = (moments.sums[0] - n * moments.offsets).ravel()
+    covariance = moments.products[0] - np.outer(deviations, deviations) / n
     # Of each system the gradient by its statistics, and 0 by those of others.
     wide = np.zeros((n_systems, n_systems, width))
     wide[np.arange(n_systems), np.arange(n_systems)] = slopes

@@ -47,14 +47,12 @@ _OWN = {
 
 def write(path: str | os.PathLike[str], table: Any) -> None:
     """Write a `SegmentStatistics` to a ``.npz`` file, whole or not at all."""
-    target, metric = Path(path), table.metric
-    if target.suffix != ".npz":
-        raise InputError(f"path must end in .npz, got {str(target)!r}")
+    target = as_target(path)
     header = {
         "format": _FORMAT,
         "version": _VERSION,
         "evalstats": version(),
-        "metric": {**identity(metric), "signature": table.metric_signature, **made_by(metric)},
+        "metric": metric_record(table.metric) | {"signature": table.metric_signature},
         **{name: getattr(table, name) for name in _PLAIN},
         **{name: dict(given) for name in _RARE if (given := getattr(table, name))},
     }
@@ -62,6 +60,14 @@ def write(path: str | os.PathLike[str], table: Any) -> None:
     from evalstats.statistics.archives import write_archive
 
     write_archive(target, header, {_ARRAY: narrowest(table.values)})
+
+
+def as_target(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file to be written."""
+    target = Path(path)
+    if target.suffix != ".npz":
+        raise InputError(f"path must end in .npz, got {str(target)!r}")
+    return target
 
 
 def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
@@ -76,6 +82,23 @@ def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
             f"format version {shown(header.get('version'))}, but this evalstats reads {_VERSION}; "
             f"use the version that wrote it: {shown(header.get('evalstats'))}"
         )
+    asked = metric_of(header, metric)
+    signature = header["metric"]["signature"]
+    values = arrays[_ARRAY]
+    if values.dtype.kind == "f" or values.max(initial=0) < 2**63:
+        values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
+    plain = {name: _field(header, name, *kinds) for name, kinds in _PLAIN.items()}
+    plain |= {name: _field(header, name, dict, NoneType) or {} for name in _RARE}
+    return {"values": values, "metric": asked, "metric_signature": signature, **plain}
+
+
+def metric_record(metric: Metric) -> dict[str, Any]:
+    """Return what a file says of a metric, of which `metric_of` makes it again."""
+    return {**identity(metric), "signature": metric.signature, **made_by(metric)}
+
+
+def metric_of(header: dict[str, Any], metric: object = None) -> Metric:
+    """Return the metric of a file, which must be the given one; ours need not be given."""
     record = _field(header, "metric", dict)
     signature = _field(record, "signature", str)
     # Signatures round: of our own metrics the parameters count.
@@ -90,12 +113,7 @@ def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
                 f"{key} of its metric is {shown(stated.get(key))}, that of {shown(asked)} is "
                 f"{shown(value)}"
             )
-    values = arrays[_ARRAY]
-    if values.dtype.kind == "f" or values.max(initial=0) < 2**63:
-        values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
-    plain = {name: _field(header, name, *kinds) for name, kinds in _PLAIN.items()}
-    plain |= {name: _field(header, name, dict, NoneType) or {} for name in _RARE}
-    return {"values": values, "metric": asked, "metric_signature": signature, **plain}
+    return asked
 
 
 def identity(metric: Metric) -> dict[str, Any]:

@@ -220,6 +220,95 @@ def test_parts_add_up():
             halves[0] + other
 
 
+#: Documents of several domains, in the order of the corpus: two domains lie in each third of it.
+DOCUMENTS = [f"d{(i // 7) % 60}" for i in range(480)]
+DOMAINS = ["news" if int(name[1:]) % 3 else "chat" for name in DOCUMENTS]
+LABELS = [{}, {"groups": "document"}, {"strata": "domain"}]
+LABELS += [{"groups": "document", "strata": "domain"}]
+
+
+def labelled(table):
+    return replace(table, labels={"document": DOCUMENTS, "domain": DOMAINS})
+
+
+def partitions(table, labels):
+    """Return the parts of a table as an engine makes them, of whole documents where asked for."""
+    by_document = [int(name[1:]) * 3 // 60 for name in DOCUMENTS]
+    of_segments = by_document if "groups" in labels else [i * 3 // 480 for i in range(480)]
+    return [table.select(np.flatnonzero(np.array(of_segments) == part)) for part in range(3)]
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_parts_of_a_corpus_are_the_whole(table, labels):
+    """Wherever segments lie; of counts alike to the last bit, in every order of the parts."""
+    table = labelled(table)
+    first, second, third = (es.Moments.of(part, **labels) for part in partitions(table, labels))
+    whole = es.Moments.of(table, **labels)
+    for aggregate in ("micro", "macro") if "strata" in labels else ("micro",):
+        asked = {"aggregate": aggregate, "margin": 0.5}
+        rows = by_t(table, **labels, **asked)
+        for added in (whole, first + second + third, third + (first + second)):
+            check_same(es.compare(added, **asked), rows)
+            assert set(es.compare(added, **asked).notes) <= set(rows.notes)
+    if table.metric.name == "BLEU" and "strata" not in labels:
+        assert first + second + third == third + (second + first) == whole
+    # A group that is in two parts would count as two.
+    if "groups" in labels:
+        with pytest.raises(es.InputError, match=r"^2[01] groups lie in both moments"):
+            whole + first
+
+
+def test_what_has_no_moments_is_refused():
+    table = labelled(extracted("bleu"))
+    judged = es.extract({"A": [(1, 1), (0, None)] * 9}, metric=es.Judged(es.Mean("pass")))
+    for statistics, labels, message in (
+        ([table], {}, "statistics must be SegmentStatistics under one metric, got list"),
+        (judged, {}, "sums say too little"),
+        (table, {"groups": ["document", "domain"]}, "groups must be one label a segment"),
+        (table, {"groups": DOCUMENTS[1:]}, "groups has 479 labels"),
+        (table, {"strata": "topic"}, "strata='topic' is no label of the segments"),
+        (table, {"groups": ["x"] * 480, "strata": "domain"}, "each group must lie in one stratum"),
+    ):
+        with pytest.raises(es.InputError, match=message):
+            es.Moments.of(statistics, **labels)
+
+
+def test_numbers_far_from_zero_lose_no_digits():
+    """Offsets, of each part its own: scores of 1e9 have the variance that they have less it."""
+    scores = np.random.default_rng(3).normal(size=(2, 300))
+    table, far = (
+        es.extract(dict(zip("AB", rows, strict=True)), metric=es.Mean("m"))
+        for rows in (scores, scores + 1e9)
+    )
+    parts = [es.Moments.of(far.select(range(i, i + 100))) for i in (0, 100, 200)]
+    (near,) = by_t(table)
+    for moments in (es.Moments.of(far), parts[0] + parts[1] + parts[2]):
+        (pair,) = es.compare(moments)
+        assert pair.standard_error == pytest.approx(near.standard_error, rel=1e-6)
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_files_are_what_was_saved(table, labels, tmp_path):
+    moments = es.Moments.of(labelled(table), **labels)
+    moments.save(tmp_path / "part.npz")
+    given = {} if table.metric.name != "judge" else {"metric": table.metric}
+    assert es.Moments.load(tmp_path / "part.npz", **given) == moments
+    assert hash(es.Moments.load(tmp_path / "part.npz")) == hash(moments)
+    with pytest.raises(es.InputError, match=r"path must end in \.npz"):
+        moments.save(tmp_path / "part")
+
+
+def test_what_is_no_file_of_moments_is_refused(tmp_path):
+    path = tmp_path / "x.npz"
+    table = extracted("bleu")
+    table.save(path)
+    with pytest.raises(es.InputError, match=r"cannot load moments from .* not a file of"):
+        es.Moments.load(path)
+    es.Moments.of(table).save(path)
+    with pytest.raises(es.InputError, match="its metric is BLEU"):
+        es.Moments.load(path, "chrf")
+
+
 def test_what_moments_do_not_know_is_said():
     table = extracted("bleu")
     moments = moments_of(table)
@@ -299,7 +388,8 @@ def test_equal_and_constant_systems_have_nothing_to_hide(other):
         ({"differing": [[0, 5], [5, 0]]}, "differing must count units, 0 to 4"),
         ({"differing": [[0, 1], [2, 0]]}, "the same for both systems of a pair"),
         ({"strata": ["a", "b"]}, r"n must have shape \(2,\)"),
-        ({"unit": "document"}, "unit must be one of"),
+        ({"unit": ""}, "unit must"),
+        ({"offsets": [[1, 2]]}, "offsets"),
         ({"sizes": [2, 2]}, "sizes at least n"),
         ({"metric": MeanOfRuns(es.Ratio("share"), 2)}, "of several runs moments say too little"),
         ({"systems": ["A", "A"]}, "system names must differ"),
@@ -351,10 +441,12 @@ def test_a_query_is_the_rows(database, groups, strata, quote):
     answer = connection.execute(query)
     rows = answer.fetchall()
     moments = es.Moments.from_rows(rows, table.systems, "bleu")
-    check_same(es.compare(moments), by_t(table, groups=groups, strata=strata))
+    table = replace(table, labels={"document": GROUPS_WITHIN, "domain": STRATA})
+    labels = {"groups": groups and "document", "strata": strata and "domain"}
+    check_same(es.compare(moments), by_t(table, **labels))
     fields = [column[0] for column in answer.description]
     added = [
-        es.Moments.from_row(dict(zip(fields, row, strict=True)), table.systems, "bleu")
+        es.Moments.from_rows([dict(zip(fields, row, strict=True))], table.systems, "bleu")
         for row in rows
     ]
     assert es.compare(added[0] if len(added) == 1 else sum(added[1:], added[0])) == es.compare(
@@ -387,8 +479,8 @@ def test_what_a_query_finds_wrong(database):
         asked()
     with pytest.raises(es.InputError, match="found no segments"):
         asked(strata="domain")
-    with pytest.raises(es.InputError, match="row must have the 240 columns of moments_query"):
-        es.Moments.from_row([1, 2, 3], table.systems, "bleu")
+    with pytest.raises(es.InputError, match="row must have the 260 columns of moments_query"):
+        es.Moments.from_rows([[1, 2, 3]], table.systems, "bleu")
     query = es.moments_query("sqlite_schema", ["a"], es.Mean("q"), {"a": [1, 1]})
     twice = [(*row[:2], 2, *row[3:]) for row in connection.execute(query)] * 2
     with pytest.raises(es.InputError, match="rows must be one a stratum"):
@@ -422,6 +514,6 @@ def test_names_do_not_end_their_quotes():
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute('CREATE TABLE t ("x"" FROM t; DROP TABLE t; --")')
         connection.executemany("INSERT INTO t VALUES (?)", [[0.0], [1.0], [1.0]])
-        moments = es.Moments.from_row(connection.execute(query).fetchone(), ["a"], es.Mean("q"))
+        moments = es.Moments.from_rows(connection.execute(query), ["a"], es.Mean("q"))
     assert moments.sums.tolist() == [[[2.0, 3.0]]]
     assert es.estimate(moments).score == pytest.approx(2 / 3)

@@ -38,12 +38,15 @@ STATISTICS = es.extract(
 #: A good thing of each kind.
 KINDS = {
     "statistics": STATISTICS,
+    "moments": es.Moments.of(STATISTICS, groups=["x", "y"], strata=["x", "x"]),
     "means": es.extract({"A": [0.5, 1.0], "B": [1.0, 0.25]}, metric=es.Mean("COMET")),
 }
 
 
 def described(found):
     """Return the names that a thing has, its first array and its metric."""
+    if isinstance(found, es.Moments):
+        return [*found.systems, *found.strata, found.unit], found.sums, found.metric
     names = [*found.systems, *(i for i in found.segment_ids or () if i), found.metric_signature]
     names += [found.metric.name, *found.metric.columns]
     names += [text for text in (found.reference_label, found.fingerprint) if text is not None]
@@ -67,7 +70,7 @@ def made(tmp_path_factory):
     return found
 
 
-@pytest.fixture(params=["statistics", "means"], scope="module")
+@pytest.fixture(params=["statistics", "means", "moments"], scope="module")
 def forgery(request, made):
     return made[request.param]
 
