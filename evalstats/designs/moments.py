@@ -619,22 +619,26 @@ def moments_query(
     choice(quote, ('"', "`"), "quote")
     parts = table.split(".") if isinstance(table, str) else listed(table, "table", "names")
     whole = ".".join(_quoted(part, quote, "table") for part in parts)
-    of_systems = _columns(columns, names, known, quote)
-    strata_of = "NULL" if strata is None else _quoted(strata, quote, "strata")
-    group_of = None if groups is None else _quoted(groups, quote, "groups")
-    labels = [x for x in (group_of, None if strata is None else strata_of) if x is not None]
+    given = _columns(columns, names, known, quote)
+    labels, unit, grouped, source = [], "segment", "", _SEGMENTS
+    if groups is not None:
+        labels.append(_quoted(groups, quote, "groups"))
+        unit, grouped, source = unit_name(groups), f"{labels[0]} AS label_of_group, ", _UNITS
+    stratum = strata_of = "NULL"
+    by = ""
+    if strata is not None:
+        stratum, strata_of = "stratum", _quoted(strata, quote, "strata")
+        labels.append(strata_of)
+        by = " GROUP BY stratum ORDER BY stratum"
     width = len(known.columns)
-    numbers = [f"c{i}" for i in range(len(of_systems))]
-    as_numbers = ", ".join(f"1e0 * {x} AS {c}" for x, c in zip(of_systems, numbers, strict=True))
-    is_null = " OR ".join(f"{x} IS NULL" for x in [*labels, *dict.fromkeys(of_systems)])
-    grouped = "" if group_of is None else f"{group_of} AS label_of_group, "
+    numbers = [f"c{i}" for i in range(len(given))]
+    as_numbers = ", ".join(f"1e0 * {x} AS {c}" for x, c in zip(given, numbers, strict=True))
+    is_null = " OR ".join(f"{x} IS NULL" for x in [*labels, *dict.fromkeys(given)])
     ctes = [
         f"{_SEGMENTS} AS (SELECT {strata_of} AS stratum, {grouped}1 AS size, {as_numbers}, "
         f"CASE WHEN {is_null} THEN 1 ELSE 0 END AS is_null, 0 AS is_split FROM {whole})"
     ]
-    source = _SEGMENTS
     if groups is not None:
-        source = _UNITS
         sums = ", ".join(f"SUM({c}) AS {c}" for c in numbers)
         ctes.append(
             f"{_UNITS} AS (SELECT MIN(stratum) AS stratum, COUNT(*) AS size, {sums}, "
@@ -642,9 +646,7 @@ def moments_query(
             f"CASE WHEN MIN(stratum) <> MAX(stratum) THEN 1 ELSE 0 END AS is_split "
             f"FROM {_SEGMENTS} GROUP BY label_of_group)"
         )
-    unit = "segment" if groups is None else unit_name(groups).replace("'", "''")
-    entries = [f"'{unit}'"]
-    entries += ["NULL" if strata is None else "stratum"]
+    entries = ["'" + unit.replace("'", "''") + "'", stratum]
     entries += ["COUNT(*)", "SUM(is_null)", "SUM(is_split)", "SUM(size)", "SUM(1e0 * size * size)"]
     offsets, centred = ["0"] * len(numbers), numbers
     if not known.counts:
@@ -656,12 +658,11 @@ def moments_query(
     entries += offsets
     entries += [f"SUM({c})" for c in centred]
     entries += [f"SUM({a} * {b})" for a, b in combinations_with_replacement(centred, 2)]
-    each = [numbers[i * width : (i + 1) * width] for i in range(len(names))]
-    for one, other in combinations(each, 2):
+    of_systems = [numbers[i * width : (i + 1) * width] for i in range(len(names))]
+    for one, other in combinations(of_systems, 2):
         differs = " OR ".join(f"{a} <> {b}" for a, b in zip(one, other, strict=True))
         for size in ("1", "size", "1e0 * size * size"):
             entries.append(f"SUM(CASE WHEN {differs} THEN {size} ELSE 0 END)")
-    by = "" if strata is None else " GROUP BY stratum ORDER BY stratum"
     answer = columns_of(len(names), width)
     made_of = ", ".join(f"{x} AS {name}" for x, name in zip(entries, answer, strict=True))
     return f"WITH {', '.join(ctes)} SELECT {made_of} FROM {source}{by}"
