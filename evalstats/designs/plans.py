@@ -144,10 +144,10 @@ class Plan(Several[LeftOut]):
     def _check(self) -> None:
         super()._check()
         choice(self.how, WAYS, "how")
-        each = [self.chances, *(one.sums for one in self.expected)]
-        each += [x for x in (self.ids, self.units, self.strata) if x]
+        columns = [self.chances, *(one.sums for one in self.expected)]
+        columns += [x for x in (self.ids, self.units, self.strata) if x]
         places = set(self.drawn)
-        if any(len(x) != self.n_items for x in each) or not 0 < len(places) == len(self.drawn):
+        if any(len(x) != self.n_items for x in columns) or not 0 < len(places) == len(self.drawn):
             raise InputError(f"a plan has something of each of its {self.n_items:,} items")
         if max(places) >= self.n_items or not all(self.chances[i] > 0 for i in places):
             raise InputError("what was drawn are items with a chance above 0")
@@ -275,23 +275,17 @@ class Plan(Several[LeftOut]):
 
     def _placed(self, table: SegmentStatistics) -> SegmentStatistics:
         """Return a table with a row for each item, of zeros where there is none."""
-        own, places = table.segment_ids, {name: i for i, name in enumerate(self.ids)}
-        if own == self.ids or (table.n_segments == self.n_items and not (own and places)):
+        ids, places = table.segment_ids, {name: i for i, name in enumerate(self.ids)}
+        if ids == self.ids or (table.n_segments == self.n_items and not (ids and places)):
             return table
-        unknown = [name for name in own or () if name not in places]
-        if own is None or unknown:
+        unknown = [name for name in ids or () if name not in places]
+        if ids is None or unknown:
             what = f"{shown(unknown[0])} is none" if unknown else f"got {table.n_segments:,} rows"
             raise InputError(f"statistics must be of the plan's {self.n_items:,} items; {what}")
         values = np.zeros((len(table.systems), self.n_items, table.values.shape[2]))
-        values[:, [places[name] for name in own]] = table.values
-        return SegmentStatistics(
-            values,
-            table.systems,
-            table.metric,
-            table.reference_label,
-            segment_ids=self.ids,
-            unit=table.unit,
-        )
+        values[:, [places[name] for name in ids]] = table.values
+        known = table.systems, table.metric, table.reference_label
+        return SegmentStatistics(values, *known, segment_ids=self.ids, unit=table.unit)
 
     def _check_run(self, systems: Sequence[str], is_run: Marks) -> None:
         """Refuse systems that were run on other items than all, or than those that were drawn."""
@@ -323,15 +317,14 @@ class Plan(Several[LeftOut]):
         values, first = table.values.astype(np.float64), np.divide(expected.sums, self.n_earlier)
         second = np.mean(values[is_whole], axis=0) if np.any(is_whole) else np.zeros_like(first)
         rows = [weights, weights * values, (1 - weights) * first, (1 - weights) * second]
-        drawn_by = {self.unit: self.units, self.stratum: self.strata}
-        metric = Planned(table.metric, None, self.unit if self.units else "", self.stratum)
-        whole = {"", *(name for name, of in zip(table.systems, is_whole, strict=True) if of)}
+        labels = {self.unit: self.units, self.stratum: self.strata}
+        whole = {"", *np.array(table.systems)[is_whole].tolist()}
         return replace(
             table,
             values=np.concatenate(rows, axis=2),
-            metric=metric,
+            metric=Planned(table.metric, None, self.unit if self.units else "", self.stratum),
             metric_signature="",
-            labels={**table.labels, **{name: of for name, of in drawn_by.items() if of}},
+            labels={**table.labels, **{name: codes for name, codes in labels.items() if codes}},
             repeats=None,
             # Outputs that stand for none are no outputs.
             cautions={name: said for name, said in table.cautions.items() if name in whole},
@@ -342,8 +335,8 @@ class Plan(Several[LeftOut]):
 
     def _records(self) -> list[dict[str, Any]]:
         """Return the items to run, each with the probability that it was drawn with."""
-        each = zip(self.items, self.drawn, strict=True)
-        return [{"item": item, "probability": self.chances[i]} for item, i in each]
+        rows = zip(self.items, self.drawn, strict=True)
+        return [{"item": item, "probability": self.chances[i]} for item, i in rows]
 
     def _said(self) -> list[str]:
         n = f"{len(self.drawn):,} of {self.n_items:,} items"
@@ -365,12 +358,8 @@ class Plan(Several[LeftOut]):
         columns: list[Column] = [
             ("metric", "<", lambda row: row.metric),
             ("if left out", "<", lambda row: row.system),
-            (
-                "difference as",
-                ">",
-                lambda row: "" if row.score is None else f"{row.difference:,.0f}",
-            ),
-            ("score as", ">", lambda row: "" if row.score is None else f"{row.score:,.0f}"),
+            ("difference as", ">", lambda row: _items(row.difference)),
+            ("score as", ">", lambda row: _items(row.score)),
         ]
         title = f"Run {len(self.drawn):,} of {self.n_items:,} items ({self.how} probabilities"
         title += f", {plural(self.unit)} whole" if self.units else ""
@@ -459,10 +448,10 @@ def plan(
     check_enough(units.n, units.unit)
     members, sizes = units.of_segments, np.bincount(units.of_segments).astype(np.float64)
     rows = tables if units.members is None else [table.grouped(members) for table in tables]
-    each = [(table, row.values.astype(np.float64)) for table, row in zip(tables, rows, strict=True)]
+    sums = [(table, row.values.astype(np.float64)) for table, row in zip(tables, rows, strict=True)]
     squares = None
     if how == "active":
-        squares = np.sum([residual_squares(table.metric, x) for table, x in each], axis=0)
+        squares = np.sum([residual_squares(table.metric, x) for table, x in sums], axis=0)
     chances, seed = probabilities(sizes, n, squares), as_seed(rng)
     codes = np.zeros(units.n, np.intp) if units.strata is None else units.strata
     got = drawn(chances, codes, np.random.default_rng(seed))
@@ -485,7 +474,7 @@ def plan(
             for table in tables
         ),
         left_out=tuple(
-            row for table, x in each for row in _left_out(table, x, sizes, n, chances, how)
+            row for table, x in sums for row in _left_out(table, x, sizes, n, chances, how)
         ),
         ids=tables[0].segment_ids or (),
         unit=units.unit,
@@ -831,16 +820,17 @@ class PlanWorth(Correction):
                 f"{self.metric}: only {counted(self.n_units, self.unit)} were run: below {few}, "
                 f"intervals and p-values are rough; draw more."
             )
-        many = len(self.systems) > 1
-        known = self.differences or self.scores
-        what = "difference" if self.differences else "score"
-        what = f"their {what}s are" if many else f"its {what} is"
+        were = "were" if len(self.systems) > 1 else "was"
+        what, known = "difference", self.differences
+        if not known:
+            what, known = "score", self.scores
+        whose = f"its {what} is" if were == "was" else f"their {what}s are"
+        items = " to ".join(dict.fromkeys(_items(edge(known)) for edge in (min, max)))
         yield (
-            f"{self.metric}: {first_few(self.systems, ', ', 3, 'others')} "
-            f"{'were' if many else 'was'} run on {self.n_labelled:,} of "
-            f"{counted(self.n_items, self.segment)}; "
-            f"{what} as sure as of {_span(known)} (difference estimator, λ = "
-            f"{self.weights[0]:.2f} of earlier systems, {self.weights[1]:.2f} of those run on all)."
+            f"{self.metric}: {first_few(self.systems, ', ', 3, 'others')} {were} run on "
+            f"{self.n_labelled:,} of {counted(self.n_items, self.segment)}; {whose} as sure as of "
+            f"{items} (difference estimator, λ = {self.weights[0]:.2f} of earlier systems, "
+            f"{self.weights[1]:.2f} of those run on all)."
         )
 
 
@@ -849,6 +839,6 @@ def _lie_within(labels: Sequence[str], codes: NDArray[np.intp]) -> bool:
     return len(set(zip(labels, codes.tolist(), strict=True))) == len(set(labels))
 
 
-def _span(values: tuple[float, ...]) -> str:
-    low, high = f"{min(values):,.0f}", f"{max(values):,.0f}"
-    return low if low == high else f"{low} to {high}"
+def _items(number: float | None) -> str:
+    """Return a number of items in words; nothing where it is not known."""
+    return "" if number is None else f"{number:,.0f}"
