@@ -182,7 +182,7 @@ def of_designs() -> Cases:
     halves = {"strata": labels(N_TEXTS, "x", "y"), "aggregate": "macro"}
     yield "BLEU macro", lambda: es.compare(tables()["bleu"], n_resamples=B, **halves)
     yield "strata t", partial(compare, strata=DOMAINS, method="t")
-    several = extract_runs(runs(), metric=GRADE)
+    several = extract_runs(runs(), metrics=GRADE)
     yield "runs", partial(es.compare, several, n_resamples=B)
     yield "runs, groups", partial(es.compare, several, groups=DOCUMENTS)
     yield "runs, scores", partial(es.estimate, runs(), metric=GRADE)
@@ -224,7 +224,7 @@ def of_suites() -> Cases:
     yield "suite t", partial(suite.compare, method="t")
     yield "suite margin", partial(suite.compare, n_resamples=B, margin=0.3, baseline="C")
     yield "suite described", lambda: [es.Suite(tasks(), "macro").compare(n_resamples=B).describe()]
-    some = {"runs": extract_runs(runs(), metric=GRADE), "plain": table(two(grades()), GRADE)}
+    some = {"runs": extract_runs(runs(), metrics=GRADE), "plain": table(two(grades()), GRADE)}
     yield "suite of runs", lambda: es.Suite(some).compare(n_resamples=B)
     many = {
         task: [table(two(grades(n, n)), GRADE), table(two(answers(n, n)), ACCURACY)]

@@ -192,9 +192,9 @@ def as_task(
         hypotheses, references, metrics = with_people(hypotheses, references, metrics, human)
     extract = extract_all
     if has_runs(hypotheses, metrics):
-        from evalstats.designs.runs import extract_all_runs
+        from evalstats.designs.runs import extract_runs
 
-        extract = extract_all_runs
+        extract = extract_runs
     extracted = extract(hypotheses, references, metrics, progress, executor)
     return Task(
         extracted,

@@ -237,7 +237,7 @@ def test_a_total_of_several_runs_is_that_of_the_runs_totals(aggregate):
         n: rng.normal(i, 1, size=(3, 80)) + rng.normal(size=(3, 1)) for i, n in enumerate("AB")
     }
     tasks = {
-        task: extract_runs({n: of[:, here] for n, of in seeds.items()}, metric=COST)
+        task: extract_runs({n: of[:, here] for n, of in seeds.items()}, metrics=COST)
         for task, here in (("x", slice(40)), ("y", slice(40, None)))
     }
     result = es.Suite(tasks, aggregate).compare()
@@ -266,7 +266,7 @@ def test_a_total_of_several_runs_is_that_of_the_runs_totals(aggregate):
 def test_tasks_with_other_numbers_of_runs_have_no_total():
     rng = np.random.default_rng(6)
     tasks = {
-        task: extract_runs({n: rng.normal(size=(r, 40)) for n in "AB"}, metric=COST)
+        task: extract_runs({n: rng.normal(size=(r, 40)) for n in "AB"}, metrics=COST)
         for task, r in (("x", 3), ("y", 4))
     }
     assert es.Suite(tasks).compare().totals == ()
@@ -291,7 +291,7 @@ def mixed_tasks(rng, n_systems):
         values = {s: rng.normal(i / 3, 1, n) for i, s in enumerate(systems)}
         if kind == "runs":
             runs = {s: [x + rng.normal(size=n) for _ in range(3)] for s, x in values.items()}
-            tasks[f"task {t}"] = extract_runs(runs, metric=COST)
+            (tasks[f"task {t}"],) = extract_runs(runs, metrics=COST)
         else:
             values = {s: x > 0 for s, x in values.items()} if kind == "0/1" else values
             tasks[f"task {t}"] = es.extract(values, metric=COST)
@@ -332,7 +332,7 @@ def test_neither_order_nor_names_of_tasks_change_a_number_a_verdict_or_a_signatu
 def test_the_last_of_unlike_tasks_decides_neither_test_nor_adjustment(order):
     rng = np.random.default_rng(1)
     tasks = {
-        "runs": extract_runs({s: list(rng.normal(size=(3, 20))) for s in "ABC"}, metric=COST),
+        "runs": extract_runs({s: list(rng.normal(size=(3, 20))) for s in "ABC"}, metrics=COST),
         "plain": es.extract({s: rng.normal(size=20) for s in "ABC"}, metric=COST),
     }
     result = es.Suite({name: tasks[name] for name in order.split()}).compare(n_resamples=99)

@@ -33,7 +33,7 @@ def test_score_is_the_mean_of_the_runs(sample):
     assert found.metric == "BLEU"
     assert "runs:3" in found.signature
     assert found.replicates.size == 0
-    table = extract_runs({"A": outputs}, sample.references, "bleu")
+    (table,) = extract_runs({"A": outputs}, sample.references, "bleu")
     assert table.metric == MeanOfRuns(es.BLEU(), 3)
     direct = es.BLEU().statistics(outputs[0], sample.references)
     assert np.array_equal(table.values[0, :, : direct.shape[1]], direct)

@@ -213,7 +213,7 @@ def test_a_mean_in_a_log_knows_its_answers(tmp_path):
 
 def test_runs_of_a_mean_are_answers_too():
     runs = np.array(TRIALS).T.tolist()
-    table = extract_runs({"A": runs, "B": runs}, metric=es.Mean("reward"))
+    (table,) = extract_runs({"A": runs, "B": runs}, metrics=es.Mean("reward"))
     np.testing.assert_array_equal(table.answers[1, :, 1], np.sum(TRIALS, axis=1))
     assert np.all(table.answers[..., 0] == 4)
 
