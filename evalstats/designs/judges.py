@@ -82,6 +82,7 @@ class Judged(Metric):
     columns: tuple[str, ...] = field(init=False)
     #: Pairs of labels come as they were given.
     reads_text: ClassVar[bool] = False
+    scores_units: ClassVar[bool] = False
     undefined: ClassVar[str] = (
         "is not known: it has none of people's labels, or nothing else, since few of {n:,} {units} "
         "have labels; label {more}, or take method='t'"

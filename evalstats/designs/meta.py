@@ -23,11 +23,11 @@ from evalstats.analysis.tasks import as_pairs, as_task
 from evalstats.checks import also_called, as_numbers, choice, is_missing, listed, meant
 from evalstats.designs.swaps import swapped_pvalues
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics import Mean, Metric, scores_of
+from evalstats.metrics import Mean, Metric
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import counted, first_few
-from evalstats.statistics.segments import SegmentStatistics, group_codes, shared_places
+from evalstats.statistics.segments import SegmentStatistics, group_codes, shared_places, unit_scores
 from evalstats.text.references import columns_of
 
 Floats = NDArray[np.float64]
@@ -59,6 +59,7 @@ class PairwiseAccuracy(Metric):
     is_smooth: ClassVar[bool] = False
     uses_references: ClassVar[bool] = False
     reads_text: ClassVar[bool] = False
+    scores_units: ClassVar[bool] = False
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @property
@@ -384,12 +385,10 @@ def meta(
 def _scores(given: Any, name: str, higher: bool = True) -> _Scores:
     """Return scores that were given by system, or as statistics of segments."""
     if isinstance(given, SegmentStatistics):
-        found = scores_of(given.metric, given.values.astype(np.float64))
-        if given.metric.columns == Mean.columns:
-            found = np.where(given.values[..., 1] > 0, found, np.nan)
         sign = 1 if higher and given.metric.higher_is_better else -1
-        of = dict(zip(given.systems, sign * found, strict=True))
-        return _Scores(name, of, given.segment_ids, given.labels)
+        scores = sign * unit_scores(given.metric, given.values)
+        by_name = dict(zip(given.systems, scores, strict=True))
+        return _Scores(name, by_name, given.segment_ids, given.labels)
     frame = columns_of(given)
     by_system = given if frame is None else dict(frame)
     if not isinstance(by_system, Mapping) or not by_system:

@@ -637,6 +637,7 @@ class Planned(Metric):
     higher_is_better: bool = field(init=False)
     columns: tuple[str, ...] = field(init=False)
     reads_text: ClassVar[bool] = False
+    scores_units: ClassVar[bool] = False
     undefined: ClassVar[str] = (
         "is not known, since few of {n:,} {units} were run; run {more}, or take method='t'"
     )

@@ -84,6 +84,7 @@ class Agreement(Metric):
     ratings: bool = False
 
     reads_text: ClassVar[bool] = False
+    scores_units: ClassVar[bool] = False
     doubt: ClassVar[str] = (
         "all ratings are the same, so that agreement beyond chance is not defined, and 0 stands "
         "for it; the share of ratings that agree is 1"

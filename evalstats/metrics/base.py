@@ -96,6 +96,9 @@ class Metric(Configured, ABC):
     counts : bool
         Whether the statistics are counts: negative ones are then refused. Override
         `check_statistics` to say more of what cannot be.
+    scores_units : bool
+        Whether a segment alone has a score; False of what is between segments, as a correlation.
+        `evalstats.statistics.segments.unit_scores` asks it.
     is_smooth : bool
         Whether the score changes little with its sums: others have no test by t, and no power.
     unit_called : str
@@ -132,6 +135,7 @@ class Metric(Configured, ABC):
     entry_depth: int = 0
     bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     counts: ClassVar[bool] = False
+    scores_units: ClassVar[bool] = True
     is_smooth: ClassVar[bool] = True
     unit_called: ClassVar[str] = "segment"
     doubt: ClassVar[str] = ""

@@ -142,6 +142,7 @@ class Confusion(Metric):
             self,
             labels=labels,
             measure=measure,
+            scores_units=self.matrices or self.multilabel or measure == "accuracy",
             positive=positive,
             name=_TITLES.get(measure, title),
             columns=("correct", "items") if measure == "accuracy" else columns,

@@ -62,6 +62,7 @@ class Correlation(Metric):
     name = "Pearson's r"
     columns = ("count", "x", "y", "x²", "y²", "xy")
     reads_text: ClassVar[bool] = False
+    scores_units: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.kind != "pearson":

@@ -138,6 +138,7 @@ class ECE(Metric):
     higher_is_better = False
     uses_references: ClassVar[bool] = False
     reads_text: ClassVar[bool] = False
+    scores_units: ClassVar[bool] = False
     entry_depth = 1
 
     def __post_init__(self) -> None:

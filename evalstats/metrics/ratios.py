@@ -240,7 +240,7 @@ class MeanOfRuns(Metric):
         columns = tuple(f"{column}[{run}]" for run in range(runs) for column in inner.columns)
         better = inner.higher_is_better
         keep(self, n_runs=runs, name=inner.name, columns=columns, higher_is_better=better)
-        keep(self, bounds=inner.bounds)
+        keep(self, bounds=inner.bounds, scores_units=inner.scores_units)
 
     @property
     def signature(self) -> str:

@@ -737,3 +737,31 @@ def missing_scores(metric: Metric, values: NDArray[Any]) -> NDArray[np.int64]:
     if metric.columns != Mean.columns:
         return np.zeros(len(values), dtype=np.int64)
     return np.asarray(np.sum(values[:, :, 1] == 0, axis=1, dtype=np.int64))
+
+
+def unit_scores(metric: Metric, statistics: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the score of each unit alone, `(..., N, k) -> (..., N)`; NaN where one is missing.
+
+    Units are segments, or groups of them whose statistics were summed
+    (`SegmentStatistics.grouped`).
+
+    Raises
+    ------
+    InputError
+        Where a unit alone has no score (`Metric.scores_units`).
+
+    Examples
+    --------
+    >>> table = SegmentStatistics([[[3.0, 1], [0, 0]]], ("A",), Mean("marks"))
+    >>> unit_scores(table.metric, table.values).tolist()
+    [[3.0, nan]]
+    """
+    if not metric.scores_units:
+        raise InputError(
+            f"{metric.name} is a score of several units together, and one alone has none; take a "
+            f"metric that scores each, as a mean"
+        )
+    scores = scores_of(metric, np.asarray(statistics, dtype=np.float64))
+    # Only means know of missing scores: their count is 0.
+    is_missing = statistics[..., 1] == 0 if metric.columns == Mean.columns else False
+    return np.where(is_missing, np.nan, scores)

@@ -189,6 +189,10 @@ def test_statistics_stand_for_the_scores_of_their_segments():
     chrf, ter = (dict(zip(x.systems, x.metric.score(x.values), strict=True)) for x in tables)
     by_hand = es.meta(human, {"chrF2": chrf, "TER": ter}, lower_is_better=["TER"])
     assert es.meta(human, tables).differences == by_hand.differences
+    numbers = {name: rng.normal(size=480) for name in sample.systems}
+    between = es.extract(numbers, rng.normal(size=480), es.Correlation())
+    with pytest.raises(es.InputError, match="r is a score of several units together"):
+        es.meta(human, [tables[0], between])
 
 
 def test_tiers_notes_and_forms():

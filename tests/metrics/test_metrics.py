@@ -11,6 +11,7 @@ from evalstats.designs.raters import RATERS_MEASURES
 from evalstats.metrics.base import Metric
 from evalstats.metrics.confusion import MEASURES, RATES
 from evalstats.metrics.ratios import MeanOfRuns
+from evalstats.statistics.segments import unit_scores
 from tests import naive
 from tests.conftest import SACREBLEU_METRICS, TEXT_METRICS, metric_id
 
@@ -82,6 +83,22 @@ def test_scores_leave_totals_alone_and_rows_to_themselves(metric):
     expected = 1 if isinstance(metric, es.Perplexity) else 0
     np.testing.assert_allclose(metric.score(zeros), expected, atol=1e-12)
     assert not np.any(metric.gradient(zeros))
+
+
+@every_metric
+def test_a_unit_alone_has_a_score_or_an_error_says_that_it_has_none(metric):
+    rows = np.random.default_rng(5).integers(1, 40, size=(2, 6, len(metric.columns)))
+    between = (es.Correlation, es.ECE, es.Agreement)
+    single = metric.metric if isinstance(metric, MeanOfRuns) else metric
+    is_counted = isinstance(single, es.Confusion) and single.measure != "accuracy"
+    of_whole_items = is_counted and (single.multilabel or single.matrices)
+    if isinstance(single, between) or (is_counted and not of_whole_items):
+        with pytest.raises(es.InputError, match="score of several units together, and one alone"):
+            unit_scores(metric, rows)
+        return
+    scores = unit_scores(metric, rows)
+    for index in np.ndindex(2, 6):
+        assert scores[index] == metric.score(rows[index])
 
 
 @every_metric
