@@ -349,13 +349,13 @@ def _read(
 def _claimable(found: Gate) -> Iterator[str]:
     """Say of each check that has not passed which limit it would have passed."""
     for check in found:
-        test = check.difference.margin_test
-        if test is None or check.verdict not in ("failed", "undecided"):
+        d = check.difference
+        if not d.is_tested or check.verdict not in ("failed", "undecided"):
             continue
-        if test.loss_bound is not None and found.margin is not None:
-            yield f"{check.name}: {test.loss_bound:.6g} is the smallest margin that can be claimed."
-        if test.recovery_bound is not None and found.recovery is not None:
-            bound = test.recovery_bound
+        if d.loss_bound is not None and found.margin is not None:
+            yield f"{check.name}: {d.loss_bound:.6g} is the smallest margin that can be claimed."
+        if d.recovery_bound is not None and found.recovery is not None:
+            bound = d.recovery_bound
             yield f"{check.name}: {bound:.4f} is the largest recovery that can be claimed."
 
 

@@ -94,8 +94,7 @@ def strengths(sample: Sample, seed: int) -> Happened:
 def within(sample: Sample, seed: int, size: float) -> Happened:
     """Ask whether equal systems are shown to be within a margin."""
     (d,) = sample.asked(sample.compared(seed, margin=size).differences)
-    test = d.margin_test
-    yield d.metric, "right pass", test is not None and rejected(test.pvalue_not_worse)
+    yield d.metric, "right pass", d.is_tested and rejected(d.pvalue_not_worse)
 
 
 def _limit(sample: Sample, seed: int, kind: str) -> Happened:
@@ -105,9 +104,8 @@ def _limit(sample: Sample, seed: int, kind: str) -> Happened:
     sign = 1 if metric.higher_is_better else -1
     at = sign * (old - new) if kind == "margin" else (new / old) ** sign
     (d,) = sample.asked(sample.compared(seed, **{kind: float(at)}).differences)
-    test = d.margin_test
-    passed = test is not None and rejected(test.pvalue_not_worse)
-    failed = test is not None and rejected(test.pvalue_worse)
+    passed = d.is_tested and rejected(d.pvalue_not_worse)
+    failed = d.is_tested and rejected(d.pvalue_worse)
     yield name, "wrong pass", passed
     yield name, "wrong failure", failed
     yield name, "undecided", not passed and not failed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from evalstats.analysis.max_t import (
     Tested,
     adjusted,
     adjusted_over_tasks,
-    margin_tests,
+    claims_made,
 )
 from evalstats.analysis.options import (
     SEED,
@@ -247,25 +248,24 @@ def compared(
     pvalues = [one.adjusted for one in tests]
     if not single:
         pvalues = adjusted_over_tasks(tests, adjustment)
-    claims = margin_tests(tests, options.adjustment)
-    differences = tuple(
-        Difference(
-            task=one.task,
-            aggregate=one.aggregate,
-            pvalue_adjusted=pvalue,
-            margin_test=claim,
-            **one.fields,
-        )
-        for one, pvalue, claim in zip(tests, pvalues, claims, strict=True)
+    level, claims = options.significance_level, list[dict[str, Any]]([{}] * len(tests))
+    if options.is_limited:
+        claims = claims_made(tests, options.adjustment, level)
+    adjusting = Adjustment(
+        tests,
+        name=adjustment,
+        level=level,
+        alternative=options.alternative,
+        n_resamples=options.n_resamples,
     )
+    differences = []
+    for tested, pvalue, claim in zip(tests, pvalues, claims, strict=True):
+        fields = {"task": tested.task, "aggregate": tested.aggregate, **tested.fields, **claim}
+        is_swapped = fields["test"] == "ar" and fields["pvalue_error"] > 0
+        least = adjusting.least(tested, fields["test"], fields["n_differing"], is_swapped)
+        differences.append(Difference.made(fields, pvalue, level, least))
     notes = comparison_notes(
-        Adjustment(
-            differences,
-            name=adjustment,
-            level=options.significance_level,
-            alternative=options.alternative,
-            n_resamples=options.n_resamples,
-        ),
+        replace(adjusting, rows=differences),
         estimates,
         evaluation.limits,
         methods=(options.method, test),
@@ -275,7 +275,7 @@ def compared(
     )
     return Comparison(
         estimates=Estimates(tuple(estimates)),
-        differences=differences,
+        differences=tuple(differences),
         baseline=baseline,
         test=test,
         method=options.method,

@@ -188,16 +188,6 @@ class Comparison(Listed[Difference]):
         """Return whether its adjusted p-value is at most the significance level."""
         return difference.pvalue_adjusted <= self.significance_level
 
-    def claim(self, difference: Difference) -> str | None:
-        """Return "equivalent", "not worse" or "not shown"; `None` without margin or recovery.
-
-        By p-values that are adjusted for all pairs and tasks, as those of verdicts are.
-        """
-        if self.margin is None and self.recovery is None:
-            return None
-        found = difference.margin_test
-        return "not shown" if found is None else found.claim(self.significance_level)
-
     @cached_property
     def adjusted(self) -> Adjustment:
         """What p-values are adjusted for, and which levels they can reach."""
@@ -603,8 +593,7 @@ class Comparison(Listed[Difference]):
         return some if metric is None else of_metric(some, metric)
 
     def _verdict(self, difference: Difference) -> dict[str, Any]:
-        said = {"significant": self.significant(difference), "claim": self.claim(difference)}
-        return said | {"correlation": self.correlation(difference)}
+        return {"correlation": self.correlation(difference)}
 
     def _plain(self, found: dict[str, Any]) -> dict[str, Any]:
         for plain, difference in zip(found["differences"], self.differences, strict=True):

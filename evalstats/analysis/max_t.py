@@ -28,7 +28,7 @@ from evalstats.resampling.weighted import (
     weighted_totals,
 )
 from evalstats.resampling.weights import places_of
-from evalstats.results.records import ONE_IN, MarginTest, is_mixed, part_of
+from evalstats.results.records import ONE_IN, is_mixed, loss_claim, part_of
 
 Floats = NDArray[np.float64]
 
@@ -265,7 +265,7 @@ class Tested(NamedTuple):
     task: str
     aggregate: str | None
     fields: Mapping[str, Any]  # of its `Difference`
-    claims: Mapping[str, float]  # fields of a `MarginTest`
+    claims: Mapping[str, float]  # of what is shown of a loss, as fields too
     adjusted: float  # its p-value for all pairs of the task
 
     @property
@@ -304,23 +304,23 @@ def adjusted_over_tasks(tests: Sequence[Tested], adjustment: str) -> list[float]
     return pvalues
 
 
-def margin_tests(tests: Sequence[Tested], adjustment: str) -> list[MarginTest | None]:
-    """Return the tests of margins with adjusted p-values, where there are claims.
+def claims_made(tests: Sequence[Tested], adjustment: str, level: float) -> list[dict[str, Any]]:
+    """Return what is shown of a loss, fields of differences: tests, bounds, and the claim.
 
     Claims of equivalence are adjusted among themselves, and so are those of no loss; max-T, which
     is about differences from 0, is Holm's method here. What cannot be claimed of a pair counts all
     the same, with a p-value of 1: whether it can was seen in the data.
     """
     adjust = families.ADJUSTMENTS["holm" if adjustment == "max-t" else adjustment]
-    found: list[dict[str, float]] = [{} for _ in tests]
+    made: list[dict[str, Any]] = [dict(one.claims) for one in tests]
     for places in families_of(tests):
         for name in CLAIMS:
             known = [tests[i].claims.get(name) for i in places]
             stepped = adjust([1.0 if p is None else p for p in known]).tolist()
             for i, p, q in zip(places, known, stepped, strict=True):
                 if p is not None:
-                    found[i][f"{name}_adjusted"] = q
-    return [
-        MarginTest(**one.claims, **more) if one.claims else None
-        for one, more in zip(tests, found, strict=True)
-    ]
+                    made[i][f"{name}_adjusted"] = q
+    for fields in made:
+        kept, equivalent = (fields.get(f"{name}_adjusted") for name in CLAIMS)
+        fields["claim"] = loss_claim(kept, equivalent, level)
+    return made

@@ -26,7 +26,6 @@ from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.inference.draws import monte_carlo_error
 from evalstats.inference.student import Spread
-from evalstats.results.records import Discordant, UnitCounts
 
 Floats = NDArray[np.float64]
 #: Scores with fewer different values lie on a lattice.
@@ -196,6 +195,7 @@ class PairTest:
     def fields(self, pvalue: float, bounds: Bounds) -> dict[str, Any]:
         """Return the fields of a `Difference` that other pairs and tasks say nothing of."""
         drawn, options, outcomes = self.drawn, self.options, self.drawn.of.outcomes
+        gained, lost = (None, None) if outcomes is None else outcomes.changes(self.a, self.b)
         baseline, system = drawn.of.systems[self.a], drawn.of.systems[self.b]
         base, new = float(drawn.scores[self.a]), float(drawn.scores[self.b])
         standard_error = self.spread.error
@@ -223,18 +223,18 @@ class PairTest:
             "standard_error": standard_error,
             "pvalue": pvalue,
             "pvalue_error": pvalue_error,
-            "units": UnitCounts(self.n_differing, None if drawn.runs else n_units),
+            "n_differing": self.n_differing,
+            "n_units": None if drawn.runs else n_units,
             "higher_is_better": drawn.of.higher_is_better,
             "test": self.test,
             "method": self.method,
-            "discordant": None
-            if outcomes is None
-            else Discordant(*outcomes.changes(self.a, self.b)),
+            "gained": gained,
+            "lost": lost,
         }
 
 
 def claims_of(pair: PairTest) -> dict[str, float]:
-    """Return what can be claimed about the margin, or the recovery: fields of a `MarginTest`.
+    """Return what can be claimed about the margin, or the recovery: fields of a `Difference`.
 
     They lack adjusted p-values; where nothing can be claimed there are none.
     """

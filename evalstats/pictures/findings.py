@@ -114,7 +114,7 @@ def _of_pair(
         return Finding(f"{system} and {baseline} are the same on every {c.estimates[0].unit}")
     of_totals = {d.metric for d in found if d.aggregate is not None}
     main = [d for d in found if d.aggregate is not None or d.metric not in of_totals]
-    kinds = {kind_of(c, d) for d in main}
+    kinds = {kind_of(d) for d in main}
     is_asked = c.margin is not None or c.recovery is not None
     is_turned = _is_turned(c, main, kinds)
     shown = [d.turned() if is_turned else d for d in main]
@@ -159,7 +159,7 @@ def _better(c: Comparison, main: Sequence[Difference], shown: Sequence[Differenc
     last = where.pop() if len(where) == 1 and main[0].aggregate is not None else ""
     for d in shown:
         name = d.metric if last or not d.task else f"{d.metric} {_where(c, d)}"
-        kind = kind_of(c, d)
+        kind = kind_of(d)
         amount = f" ({tabular.number(d.difference, _places(c, d), sign=True)}"
         amount += ")" if d.higher_is_better else ", lower is better)"
         by[kind].append(name + (amount if kind != "open" and len(main) > 1 else ""))
@@ -191,7 +191,7 @@ def _where(c: Comparison, d: Difference) -> str:
 def _claims(c: Comparison, d: Difference) -> str:
     """Return what is claimed of a margin and of a recovery."""
     limits = [("Margin", c.margin), ("Recovery", c.recovery)]
-    return "".join(f" {name} {x:g}: {c.claim(d)}." for name, x in limits if x is not None)
+    return "".join(f" {name} {x:g}: {d.claim}." for name, x in limits if x is not None)
 
 
 def _claimed(c: Comparison, main: Sequence[Difference], kind: str) -> Finding:
@@ -199,7 +199,7 @@ def _claimed(c: Comparison, main: Sequence[Difference], kind: str) -> Finding:
     system, baseline = main[0].system, main[0].baseline
     by: dict[str | None, list[str]] = {"equivalent": [], "not worse": [], "not shown": []}
     for d in main:
-        by[c.claim(d)].append(f"{d.metric} ({d.task})" if d.task else d.metric)
+        by[d.claim].append(f"{d.metric} ({d.task})" if d.task else d.metric)
     within, what = "", f"keeps at least {c.recovery:g} of {baseline}" if c.recovery else ""
     if c.margin is not None:
         within = f"{c.margin:g} {'point' if c.margin == 1 else 'points'}"
@@ -247,7 +247,7 @@ def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
     said, found = "", least.get((d.task, d.metric, d.system, d.baseline))
     if c.adjusted.is_apart(d) and d.pvalue <= c.significance_level:
         said += " The interval speaks of this difference alone, and p allows for all of them."
-    if c.adjusted.cannot_reject(d):
+    if d.verdict == "cannot tell":
         units = plural(c.estimates[0].unit)
         said += f" Too few {units} differ, or too few resamples were drawn, for any evidence."
     elif found:
@@ -270,7 +270,7 @@ def _least(c: Comparison) -> dict[Place, float | None]:
     """Return the differences that would have been found, where no evidence was."""
     from evalstats.questions.needed import least_of
 
-    some = [d for d in c.differences if kind_of(c, d) == "open"]
+    some = [d for d in c.differences if kind_of(d) == "open"]
     least: dict[Place, float | None] = {}
     # What was read from a file cannot be planned.
     if c.source is None or len({(d.task, d.metric) for d in some}) > _LINES:
@@ -290,7 +290,7 @@ def _over_tasks(c: Comparison, found: Sequence[Difference]) -> str:
     tasks: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for d in rows:
         name = d.task if len(names) == 1 else f"{d.task} in {d.metric}" if d.task else d.metric
-        tasks[kind_of(c, d)].append(name)
+        tasks[kind_of(d)].append(name)
     kind, (first, *_) = part_name(c.estimates), found
     what = plural(kind) if len(names) == 1 else f"differences by {kind} and metric"
     if not tasks["better"] and not tasks["worse"]:
@@ -316,7 +316,7 @@ def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
         if (d.task, d.metric) == (task, metric) and best.system in (d.system, d.baseline)
     ]
     tied = [
-        d.baseline if d.system == best.system else d.system for d in own if kind_of(c, d) == "open"
+        d.baseline if d.system == best.system else d.system for d in own if kind_of(d) == "open"
     ]
     if not any(d.n_differing for d in c.differences if (d.task, d.metric) == (task, metric)):
         where = f" in {metric}{_space(_where(c, own[0]))}"
@@ -338,7 +338,7 @@ def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     own = [d for d in c.differences if (d.task, d.metric) == place]
     by: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for d in own:
-        by[kind_of(c, d)].append(d.system)
+        by[kind_of(d)].append(d.system)
     mark = mark_of(c, scores[0])
     what = system_name(scores)
     word = "worse" if by["worse"] and not by["better"] else "better"

@@ -17,7 +17,7 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import PairTest, claims_of
 from evalstats.results import tabular
 from evalstats.results.convert import one_of
-from evalstats.results.records import Difference, MarginTest, barring
+from evalstats.results.records import Difference, barring, loss_claim
 
 #: From the worst to the best: a gate is as good as its worst check. What is not asked is shown.
 VERDICTS = ("failed", "undecided", "passed", "not asked")
@@ -101,13 +101,12 @@ def claim_of(pair: PairTest, task: str = "", total: str | None = None) -> Claim:
     claims = claims_of(pair)
     # A pair alone needs no adjustment.
     alone = {f"{name}_adjusted": claims[name] for name in CLAIMS if name in claims}
-    difference = Difference(
-        task=task,
-        aggregate=total,
-        pvalue_adjusted=p,
-        margin_test=MarginTest(**claims, **alone) if claims else None,
-        **pair.fields(p, pair.interval(options.alpha)),
-    )
+    fields = {"task": task, "aggregate": total, **claims, **alone}
+    if options.is_limited:
+        kept, equivalent = (claims.get(name) for name in CLAIMS)
+        fields["claim"] = loss_claim(kept, equivalent, options.significance_level)
+    fields |= pair.fields(p, pair.interval(options.alpha))
+    difference = Difference.made(fields, p, options.significance_level)
     if options.is_limited:
         return Claim(difference, claims.get("pvalue_not_worse"), claims.get("pvalue_worse"))
     better, worse = sides_of(pair.drawn.of.higher_is_better)

@@ -170,9 +170,9 @@ def _error(d: Difference, confidence_level: float) -> tuple[float, float]:
 
     Of 0/1 scores that all change alike the score interval still has a length, and so an error.
     """
-    if d.units.n_units is None:
+    if d.n_units is None:
         return 0.0, 0.0
-    degrees, alpha = float(d.units.n_units - 1), float(f"{1 - confidence_level:.12g}")
+    degrees, alpha = float(d.n_units - 1), float(f"{1 - confidence_level:.12g}")
     of_interval = (d.high - d.low) / 2 / student.quantile(degrees, alpha)
     sizes = d.baseline_score, d.system_score
     rounding = tie_tolerance(max(map(abs, sizes)), 0)

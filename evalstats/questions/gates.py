@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.drawn import Drawn, from_segments, refuse_fixed
@@ -79,7 +79,6 @@ _WITHOUT_LIMIT = (
 )
 #: What is asked of each check with a limit, and without one.
 _WITHIN, _NO_LOSS = "within the limit", "no significant loss"
-_EARLIER = {"passed": "not_worse", "failed": "worse"}
 #: How often what is there to be found should be.
 _POWER = 0.8
 _SHOWN = {"passed": "shown to be", "failed": "shown not to be", "undecided": "not shown to be"}
@@ -217,13 +216,6 @@ class GateCheck(Record):
         if self.verdict != "undecided" or self.pvalue_passed is None or self.barred:
             return self.reason
         return f"not shown to be {self.asked} ({tabular.p_is(self.pvalue_passed)}); {self.reason}"
-
-    @staticmethod
-    def _upgraded(found: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields of a file; earlier versions had p-values in the test of the margin."""
-        test = (found.get("difference") or {}).get("margin_test") or {}
-        pvalues = {f"pvalue_{x}": test.get(f"pvalue_{y}") for x, y in _EARLIER.items()}
-        return {"asked": _WITHIN, **pvalues, **found}
 
     def decided(self, notes: Sequence[str] = ()) -> GateCheck:
         """Return the check with its verdict, given notes on its numbers."""
@@ -440,8 +432,8 @@ class Gate(Several[GateCheck]):
 
         names = enumerate(("base", "new", "difference", self._interval))
         columns: list[Column] = [(name, ">", partial(number, i)) for i, name in names]
-        if any(check.difference.discordant is not None for check in self.checks):
-            columns.append(("gained, lost", ">", lambda c: gained_lost(c.difference.discordant)))
+        if any(check.difference.gained is not None for check in self.checks):
+            columns.append(("gained, lost", ">", lambda c: gained_lost(c.difference)))
         return columns
 
     def _tables(self, digits: int | None = None) -> list[Table]:

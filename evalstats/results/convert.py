@@ -53,9 +53,13 @@ _MOST_TEXT = 100_000
 
 
 def _fields(kind: Any) -> tuple[tuple[Field[Any], Any], ...]:
-    """Return the fields that count for equality, which arrays do not, with their types."""
-    hints = get_type_hints(kind, include_extras=True)
-    return tuple((f, hints[f.name]) for f in fields(kind) if f.compare)
+    """Return the fields that count for equality, which arrays do not, with their types.
+
+    Those that a record shares with others are the last.
+    """
+    hints, own = get_type_hints(kind, include_extras=True), vars(kind)["__annotations__"]
+    ordered = sorted(fields(kind), key=lambda field: field.name not in own)
+    return tuple((field, hints[field.name]) for field in ordered if field.compare)
 
 
 _typed: Callable[[Any], tuple[tuple[Field[Any], Any], ...]] = cache(_fields)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from evalstats.results import marks, tabular
 from evalstats.results.records import (
     Difference,
-    Discordant,
     by_metric,
     by_pair,
     counted,
@@ -266,8 +265,8 @@ class _Differences:
                     lambda d: "-" if (r := c.correlation(d)) is None else tabular.number(r, 2),
                 ),
             ]
-        if any(d.discordant is not None for d in self.found):
-            columns.append(("gained, lost", ">", lambda d: gained_lost(d.discordant)))
+        if any(d.gained is not None for d in self.found):
+            columns.append(("gained, lost", ">", gained_lost))
         if not (several and one_pair):
             columns.append(("p", ">", lambda d: tabular.pvalue(d.pvalue)))
         if several:
@@ -275,7 +274,7 @@ class _Differences:
         columns.append(("verdict", "<", self.verdict))
         for name, limit in (("margin", c.margin), ("recovery", c.recovery)):
             if limit is not None:
-                columns.append((f"{name} {limit:g}", "<", c.claim))
+                columns.append((f"{name} {limit:g}", "<", lambda d: d.claim))
         return columns
 
     def forest(self, rows: Sequence[Difference | None], at: int, one_pair: bool = False) -> Forest:
@@ -287,7 +286,7 @@ class _Differences:
             a, b = (scores[d.task, d.metric, x].replicates for x in (d.system, d.baseline))
             return a - b
 
-        kinds = ["" if d is None else kind_of(c, d) for d in rows]
+        kinds = ["" if d is None else kind_of(d) for d in rows]
         level, limit = tabular.level(c.confidence_level), marks.Limit(c.margin, c.recovery)
         return marks.of_differences(rows, kinds, at, level, limit, one_pair, replicates)
 
@@ -305,17 +304,11 @@ class _Differences:
     def adjusted(self, d: Difference) -> str:
         """Return the p-value that verdicts are of."""
         # Where no data could bring it to the level it is no evidence, for or against.
-        open_ = self.comparison.adjusted.cannot_reject(d) and d.n_differing
-        return "-" if open_ else tabular.pvalue(d.pvalue_adjusted)
+        return "-" if d.verdict == "cannot tell" else tabular.pvalue(d.pvalue_adjusted)
 
     def verdict(self, d: Difference) -> str:
-        """Return what is known of the pair, in a word or two."""
-        if d.n_differing == 0:
-            return "identical"
-        if self.comparison.adjusted.cannot_reject(d):
-            return "cannot tell"
-        kind = kind_of(self.comparison, d)
-        return "no evidence" if kind == "open" else kind + self.marks[d.task]
+        """Return what is known of the pair, in a word or two, with its mark."""
+        return d.verdict if kind_of(d) == "open" else d.verdict + self.marks[d.task]
 
 
 def _pair_table(differences: _Differences) -> Table:
@@ -370,7 +363,7 @@ def _rank_tables(differences: _Differences, best_first: Sequence[Estimate]) -> l
     place = {e.system: i + 1 for i, e in enumerate(best_first)}
     beaten: dict[str, list[int]] = {e.system: [] for e in best_first}
     for d in found:
-        if comparison.significant(d) and d.winner is not None:
+        if d.winner is not None and kind_of(d) != "open":
             loser = {d.system, d.baseline} - {d.winner}
             beaten[d.winner].append(place[loser.pop()])
     mark = differences.marks[found[0].task]
@@ -396,7 +389,7 @@ def _rank_tables(differences: _Differences, best_first: Sequence[Estimate]) -> l
         return [ranking]
     # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
     # of rank would hide.
-    directed = comparison.alternative != "two-sided" or comparison.claim(found[0])
+    directed = comparison.alternative != "two-sided" or found[0].claim
     if n > _LISTED_SYSTEMS and not directed:
         return [ranking, _pair_matrix(differences, best_first)]
     return [ranking, _all_pairs(differences)]
@@ -412,7 +405,7 @@ def _pair_matrix(differences: _Differences, best_first: Sequence[Estimate]) -> T
     for d in differences.found:
         i, j = place[d.system], place[d.baseline]
         value = d.difference if i < j else -d.difference
-        mark = star if comparison.significant(d) else " "
+        mark = star if kind_of(d) != "open" else " "
         cells[min(i, j)][max(i, j)] = differences.number(d, value) + mark
         cells[max(i, j)][min(i, j)] = differences.adjusted(d) + " "
     shown = comparison.adjusted.pvalue_name()
@@ -424,9 +417,9 @@ def _pair_matrix(differences: _Differences, best_first: Sequence[Estimate]) -> T
     return table_of(title, range(n), columns, (note,), hints=(hint,))
 
 
-def gained_lost(discordant: Discordant | None) -> str:
+def gained_lost(d: Difference) -> str:
     """Return ``14, 6``, or nothing."""
-    return "" if discordant is None else f"{discordant.gained}, {discordant.lost}"
+    return "" if d.gained is None else f"{d.gained}, {d.lost}"
 
 
 def _panels(rows: Sequence[Any]) -> list[list[Any]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.metrics import written
-from evalstats.results.records import Difference, distinct
+from evalstats.results.records import Difference, distinct, loss_claim
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
@@ -125,12 +125,13 @@ def check_pairs(c: Comparison) -> None:
         is_alike = c.baseline in (None, d.baseline)
         sizes = [e.n_segments for e in both if e is not None] or [0]
         # Unpaired systems share none of their units.
-        is_apart = d.n_differing == d.units.n_units == sum(sizes)
+        is_apart = d.n_differing == d.n_units == sum(sizes)
         if (
             scores != [d.baseline_score, d.system_score]
             or not is_alike
             or not (is_apart or d.n_differing <= min(sizes))
             or d.baseline == d.system
+            or not _is_as_said(d, c)
         ):
             raise InputError(f"differences[{i}] does not fit the other fields")
         pairs.add((d.task, d.metric, frozenset((d.baseline, d.system))))
@@ -138,3 +139,16 @@ def check_pairs(c: Comparison) -> None:
         raise InputError("differences has one of them twice")
     if len({(d.task, d.metric) for d in c.differences}) != len(c.signatures):
         raise InputError("signatures must be one a task and metric")
+
+
+def _is_as_said(d: Difference, c: Comparison) -> bool:
+    """Return whether verdict and claim of a difference follow from its other fields."""
+    is_sure = d.winner is not None and d.pvalue_adjusted <= c.significance_level
+    known = ("better" if d.winner == d.system else "worse") if is_sure and d.n_differing else ""
+    is_open = (
+        d.verdict in ("no evidence", "cannot tell") if d.n_differing else d.verdict == "identical"
+    )
+    kept, equivalent = d.pvalue_not_worse_adjusted, d.pvalue_equivalence_adjusted
+    is_limited = c.margin is not None or c.recovery is not None
+    claim = loss_claim(kept, equivalent, c.significance_level) if is_limited else ""
+    return (d.verdict == known if known else is_open) and d.claim == claim

@@ -125,7 +125,7 @@ def comparison_notes(
     is_paired: bool = True,
 ) -> Iterator[str]:
     """Say what limits the verdicts, and then what they are; methods as of `apart_notes`."""
-    every = adjustment.differences
+    every = adjustment.rows
     part = part_name(estimates)
     yield from floor_notes(adjustment, every, estimates[0])
     yield from family_notes(adjustment, limits)
@@ -140,15 +140,15 @@ def comparison_notes(
     yield from (Caution(note, "few") for note in rough_notes)
     changed = [d for d in differing if d.test == "mcnemar"]
     exact = "McNemar's p is smaller than the exact one"
-    if len(changed) == 1 and changed[0].discordant and unit == limits[0].segment:
-        exact += f" (two-sided {changed[0].discordant.exact_pvalue:.4f})"
+    if len(changed) == 1 and unit == limits[0].segment:
+        exact += f" (two-sided {changed[0].exact_pvalue:.4f})"
     yield from (Caution(note, "few") for note in _about(rows, changed, f"{few} {exact}", part))
     yield from close_calls(adjustment, every)
     same = [d for d in rows if d.n_differing == 0]
     yield from _about(rows, same, f"are the same on every {unit}, so p = 1", part)
     yield from claim_notes(adjustment, margin, recovery)
     if recovery is not None:
-        below = [d for d in every if d.n_differing and d.margin_test is None]
+        below = [d for d in every if d.n_differing and not d.is_tested]
         yield from _about(rows, below, "have a score below 0, so no share of it can be kept", part)
     if not is_paired:
         yield from unpaired_notes(estimates)
@@ -179,7 +179,7 @@ def apart_notes(adjustment: Adjustment, methods: tuple[str, str]) -> Iterator[st
 
     `methods` are those of intervals and of p-values.
     """
-    every = adjustment.differences
+    every = adjustment.rows
     apart = [d for d in every if adjustment.is_apart(d)]
     adjusted = [d for d in apart if d.pvalue <= adjustment.level]
     alone = [d for d in apart if d.pvalue > adjustment.level]
@@ -204,8 +204,8 @@ def apart_notes(adjustment: Adjustment, methods: tuple[str, str]) -> Iterator[st
 
 def _family_notes(adjustment: Adjustment, part: str) -> Iterator[str]:
     """Say what p-values are adjusted for, where that is more than the pairs of a table."""
-    rows = {(d.metric, d.task) for d in adjustment.differences if d.aggregate is None}
-    n_pairs = len({(d.system, d.baseline) for d in adjustment.differences})
+    rows = {(d.metric, d.task) for d in adjustment.rows if d.aggregate is None}
+    n_pairs = len({(d.system, d.baseline) for d in adjustment.rows})
     n_metrics, n_tasks = (len(set(names)) for names in zip(*rows, strict=True))
     if n_tasks > 1 and n_metrics == len(rows) and not adjustment.is_over_metrics:
         yield (
@@ -222,7 +222,7 @@ def _family_notes(adjustment: Adjustment, part: str) -> Iterator[str]:
             f"{how}. The total is adjusted apart from them."
         )
     n, least = adjustment.n_resamples + 1, 1 / ONE_IN
-    alike = [d for d in adjustment.differences if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
+    alike = [d for d in adjustment.rows if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
     if adjustment.name == "max-t" and len(alike) > 1:
         yield (
             f"{len(alike)} pairs have p (max-t) = {least:.4f}, the least that resamples show: "
@@ -292,7 +292,7 @@ def _concentration_notes(limits: Sequence[Limits]) -> Iterator[str]:
 def family_notes(adjustment: Adjustment, limits: Sequence[Limits]) -> Iterator[str]:
     """Say how often families of verdicts over few documents have a false claim."""
     few = [x for x in limits if x.unit != x.segment and x.worth < x.few and not x.is_crossed]
-    n_pairs = len({(d.system, d.baseline) for d in adjustment.differences})
+    n_pairs = len({(d.system, d.baseline) for d in adjustment.rows})
     if few and n_pairs > 1 and adjustment.name != "none":
         units = plural(few[0].unit)
         yield (
@@ -333,7 +333,7 @@ def claim_notes(
 ) -> Iterator[str]:
     """Say what is claimed, and how surely."""
     level = f"at level {adjustment.level:g}"
-    if (n := max(map(adjustment.n_compared, adjustment.differences))) > 1:
+    if (n := max(map(adjustment.n_compared, adjustment.rows))) > 1:
         how = {"max-t": "holm"}.get(adjustment.name, adjustment.name)
         adjusted = f"adjusted for {n} comparisons ({how})"
         level += f", {'each by itself' if how == 'none' else adjusted}"
@@ -387,12 +387,12 @@ def floor_notes(
 ) -> Iterator[str]:
     """Say when no p-value can reach the level, whatever the data."""
     level = adjustment.level
-    opened = [d for d in differences if d.n_differing and adjustment.cannot_reject(d)]
+    opened = [d for d in differences if d.verdict == "cannot tell"]
     if not opened:
         return
     m = max(adjustment.factor(d) for d in opened)
     times = f" of {m} comparisons" if m > 1 else ""
-    drawn = [d for d in opened if adjustment.min_pvalue(d) * m <= level]
+    drawn = [d for d in opened if adjustment.least(d, d.test, d.n_differing) <= level]
     if drawn:
         yield (
             f"With {adjustment.n_resamples} resamples no p-value{times} can reach {level:g}, "
@@ -400,7 +400,7 @@ def floor_notes(
         )
     few = f"differ on so few {plural(score.unit)} that no p-value{times} can reach "
     few += f"{level:g}, whatever the data. Use more"
-    rows = [d for d in adjustment.differences if d.aggregate is None]
+    rows = [d for d in adjustment.rows if d.aggregate is None]
     opened = [d for d in opened if d not in drawn]
     yield from _about(rows, opened, few, part_name([score]))
 
@@ -418,7 +418,7 @@ def close_calls(
         elif error:
             # The verdict uses the adjusted p-value, whose error grows as it did.
             error *= d.pvalue_adjusted / d.pvalue
-        is_open = error and not adjustment.cannot_reject(d)
+        is_open = error and d.verdict != "cannot tell"
         if is_open and abs(d.pvalue_adjusted - level) < 2 * error:
             close.append((d, error))
     if len(close) > 1:

@@ -6,18 +6,18 @@ Tables (`layout`) and figures (`marks`) are made of them; `estimates` has what u
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from evalstats.checks import integer
 from evalstats.errors import InputError
 from evalstats.inference.counts import exact_mcnemar
 from evalstats.results import convert, files, tabular
-from evalstats.results.convert import Count, NotNegative, Share, Whole, check_bounds
+from evalstats.results.convert import Count, NotNegative, Share, Whole, check_bounds, one_of
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
@@ -146,15 +146,55 @@ class Record:
         return files.fragment(tabular.Page([table], own_text))
 
 
-@dataclass(frozen=True)
-class MarginTest:
+#: What is said of a pair: which system is better, or why that is not said.
+VERDICTS = ("better", "worse", "no evidence", "identical", "cannot tell")
+#: What is said of a loss; nothing where neither a margin nor a recovery was asked for.
+_SAID_OF_LOSS = ("", "equivalent", "not worse", "not shown")
+
+
+def verdict_of(
+    difference: float,
+    pvalue: float,
+    *,
+    higher_is_better: bool,
+    n_differing: int,
+    level: float,
+    least: float = 0.0,
+) -> str:
+    """Return what is said of a pair, by its adjusted p-value: one of `VERDICTS`.
+
+    `least` is the smallest p-value that such a pair could have, whatever its scores.
+    """
+    if n_differing == 0:
+        return "identical"
+    if pvalue > level:
+        return "cannot tell" if least > level else "no evidence"
+    if difference == 0:
+        return "no evidence"
+    return "better" if (difference > 0) == higher_is_better else "worse"
+
+
+def loss_claim(kept: float | None, equivalent: float | None, level: float) -> str:
+    """Return what is said of a loss, by the adjusted p-values of "not worse" and "equivalent"."""
+    if equivalent is not None and equivalent <= level:
+        return "equivalent"
+    return "not worse" if kept is not None and kept <= level else "not shown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claims(Record):
     """What is shown of a loss: that it is within a margin, or that a share of the score is kept.
+
+    These are fields of a `Difference`; where neither was asked for they are empty.
 
     Attributes
     ----------
-    pvalue_not_worse, pvalue_worse : float
+    claim : {"equivalent", "not worse", "not shown", ""}
+        By the adjusted p-values.
+    pvalue_not_worse, pvalue_worse : float or None
         Of the one-sided test that less is lost than the margin, or more kept than the recovery; and
-        of the opposite. Of this pair alone.
+        of the opposite. Of this pair alone. `None` also where a limit was asked for and nothing can
+        be tested, which `Difference.unanswered` explains.
     pvalue_equivalence, equivalence_bound : float or None
         Of a margin: the larger of its two one-sided tests, and the smallest margin within which the
         two are shown to be equivalent. Of this pair alone.
@@ -166,19 +206,20 @@ class MarginTest:
         this pair alone.
     pvalue_not_worse_adjusted, pvalue_equivalence_adjusted : float or None
         What claims are made by: adjusted for all pairs and tasks under the metric, the claims of
-        each kind apart. `None` in files of earlier versions, which claimed for each pair alone.
+        each kind apart.
 
     Examples
     --------
     >>> import evalstats as es
     >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.1, 4.1, 5, 4.1, 2.9, 5]}
     >>> (d,) = es.compare(marks, metrics=es.Mean("marks"), margin=0.5)
-    >>> d.margin_test.claim(0.05)
+    >>> d.claim
     'equivalent'
     """
 
-    pvalue_not_worse: Share
-    pvalue_worse: Share
+    claim: Annotated[str, one_of(_SAID_OF_LOSS)] = ""
+    pvalue_not_worse: Share | None = None
+    pvalue_worse: Share | None = None
     pvalue_equivalence: Share | None = None
     loss_bound: float | None = None
     equivalence_bound: float | None = None
@@ -186,59 +227,14 @@ class MarginTest:
     pvalue_not_worse_adjusted: Share | None = None
     pvalue_equivalence_adjusted: Share | None = None
 
-    def claim(self, level: float) -> str:
-        """Return "equivalent", "not worse" or "not shown", by the adjusted p-values."""
-        equivalent, kept = self.pvalue_equivalence_adjusted, self.pvalue_not_worse_adjusted
-        if equivalent is None:
-            equivalent = self.pvalue_equivalence
-        if kept is None:
-            kept = self.pvalue_not_worse
-        if equivalent is not None and equivalent <= level:
-            return "equivalent"
-        return "not worse" if kept <= level else "not shown"
-
-
-@dataclass(frozen=True)
-class Discordant:
-    """Segments of 0/1 scores on which only the system succeeds, and only the baseline.
-
-    >>> Discordant(gained=4, lost=0).exact_pvalue
-    0.125
-    """
-
-    gained: Whole
-    lost: Whole
-
     @property
-    def exact_pvalue(self) -> float:
-        """The two-sided p-value of the exact form of McNemar's (1947) test, which is the sign test.
-
-        It takes all segments for independent.
-        """
-        return exact_mcnemar(self.gained, self.lost)
+    def is_tested(self) -> bool:
+        """Whether a limit was asked for and something can be said of it."""
+        return self.pvalue_not_worse is not None
 
 
 @dataclass(frozen=True)
-class UnitCounts:
-    """On how many units the statistics of two systems differ, and how many units there are.
-
-    `n_units` is `None` where the error is not of units alone, as of several runs of each system,
-    and in files of earlier versions.
-
-    Examples
-    --------
-    >>> import evalstats as es
-    >>> (d,) = es.compare({"A": [3.0, 4, 5, 4], "B": [3.5, 4.5, 5, 4.4]}, metrics=es.Mean("marks"))
-    >>> d.units
-    UnitCounts(n_differing=3, n_units=4)
-    """
-
-    n_differing: Whole
-    n_units: Count | None = None
-
-
-@dataclass(frozen=True)
-class Difference(Record):
+class Difference(Claims):
     """A system against a baseline on a task, or in total, under one metric.
 
     Attributes
@@ -255,27 +251,29 @@ class Difference(Record):
         drawn for it.
     pvalue_adjusted : float
         Adjusted for all comparisons under the same metric, on all tasks.
-    units : UnitCounts
-        `n_differing`, the number of segments, or groups, whose statistics differ between the two
-        systems; and `n_units`, of how many. Both are all units of both systems where these are
-        unpaired.
+    n_differing, n_units : int, int or None
+        The number of segments, or groups, whose statistics differ between the two systems; and of
+        how many. Both are all units of both systems where these are unpaired. `n_units` is `None`
+        where the error is not of units alone, as of several runs of each system.
     higher_is_better : bool
         Direction of the metric.
     test, method : str
         Which test and which interval these are; of 0/1 scores "mcnemar" and "tango" by default, or
         of unpaired systems "miettinen-nurminen"; of several runs and of very few units "t".
-    discordant : Discordant or None
-        Of 0/1 scores.
-    margin_test : MarginTest or None
-        Where a margin or a recovery was asked for; `None` also where there is none, which
-        `unanswered` explains.
+    verdict : {"better", "worse", "no evidence", "identical", "cannot tell"}
+        What is known of the system, by the adjusted p-value; "cannot tell" where no data on so few
+        units could make it small enough.
+    gained, lost : int or None
+        Of 0/1 scores: on how many segments only the system succeeds, and only the baseline.
+    claim, and other fields of `Claims`
+        What is shown of a margin or a recovery.
 
     Examples
     --------
     >>> import evalstats as es
     >>> (d,) = es.compare({"A": [3.0, 4, 5, 4], "B": [3.5, 4.5, 5, 4.4]}, metrics=es.Mean("marks"))
-    >>> print(f"{d.system} - {d.baseline} = {d.difference:.2f}, p = {d.pvalue:.3f}: {d.winner}")
-    B - A = 0.35, p = 0.250: B
+    >>> print(f"{d.system} - {d.baseline} = {d.difference:.2f}, p = {d.pvalue:.3f}: {d.verdict}")
+    B - A = 0.35, p = 0.250: cannot tell
     """
 
     task: str
@@ -291,14 +289,34 @@ class Difference(Record):
     pvalue: Share
     pvalue_adjusted: Share
     pvalue_error: Share
-    units: UnitCounts
+    n_differing: Whole
+    n_units: Count | None
     higher_is_better: bool
-    test: str = ""
-    method: str = ""
-    discordant: Discordant | None = None
-    margin_test: MarginTest | None = None
+    test: str
+    method: str
+    verdict: Annotated[str, one_of(VERDICTS)]
+    gained: Whole | None = None
+    lost: Whole | None = None
 
-    derived = ("difference", "n_differing")
+    derived = ("difference",)
+
+    @classmethod
+    def made(
+        cls, fields: Mapping[str, Any], pvalue: float, level: float, least: float = 0.0
+    ) -> Difference:
+        """Return the difference of these fields, with its adjusted p-value and its verdict.
+
+        `least` is the smallest adjusted p-value that such a pair could have.
+        """
+        verdict = verdict_of(
+            fields["system_score"] - fields["baseline_score"],
+            pvalue,
+            higher_is_better=fields["higher_is_better"],
+            n_differing=fields["n_differing"],
+            level=level,
+            least=least,
+        )
+        return cls(pvalue_adjusted=pvalue, verdict=verdict, **fields)
 
     @property
     def difference(self) -> float:
@@ -306,9 +324,14 @@ class Difference(Record):
         return self.system_score - self.baseline_score
 
     @property
-    def n_differing(self) -> int:
-        """Number of segments, or groups, whose statistics differ between the two systems."""
-        return self.units.n_differing
+    def exact_pvalue(self) -> float | None:
+        """Of 0/1 scores the p-value of the exact form of McNemar's (1947) test, the sign test.
+
+        Two-sided; it takes all segments for independent.
+        """
+        if self.gained is None or self.lost is None:
+            return None
+        return exact_mcnemar(self.gained, self.lost)
 
     @property
     def part(self) -> str:
@@ -350,7 +373,7 @@ class Difference(Record):
         Raises
         ------
         InputError
-            For n below 1; and for any n where `units.n_units` is not known.
+            For n below 1; and for any n where `n_units` is not known.
 
         Examples
         --------
@@ -360,23 +383,15 @@ class Difference(Record):
         >>> print(f"{d.probability():.2f} {d.probability(60):.2f}")
         0.85 0.92
         """
-        if n is not None and self.units.n_units is None:
+        if n is not None and self.n_units is None:
             raise InputError(
-                "n must be left out: of how many units the difference is is not known, as there "
-                "are several runs of each system, or an earlier version wrote the record"
+                "n must be left out: the error of several runs of each system is not of units alone"
             )
         distance = abs(self.difference)
-        error = self.standard_error * sqrt(1 + stretch(self.units.n_units or 1, n))
+        error = self.standard_error * sqrt(1 + stretch(self.n_units or 1, n))
         if not error > 0:
             return 1.0 if distance else 0.5
         return NormalDist().cdf(distance / error)
-
-    @staticmethod
-    def _upgraded(found: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields of a file, of which earlier versions wrote `n_differing` alone."""
-        if "units" in found or "n_differing" not in found:
-            return found
-        return {**found, "units": {"n_differing": found["n_differing"]}}
 
     def _check(self) -> None:
         check_bounds(self)
@@ -385,9 +400,9 @@ class Difference(Record):
         """Return the difference of the same two the other way round.
 
         A one-sided p-value, and what is shown of a margin, belong to one direction: the result has
-        no `margin_test`.
+        no claim.
         """
-        counts = self.discordant
+        no_claims: dict[str, Any] = {field.name: field.default for field in fields(Claims)}
         return replace(
             self,
             baseline=self.system,
@@ -396,12 +411,14 @@ class Difference(Record):
             system_score=self.baseline_score,
             low=-self.high,
             high=-self.low,
-            discordant=None if counts is None else Discordant(counts.lost, counts.gained),
-            margin_test=None,
+            verdict={"better": "worse", "worse": "better"}.get(self.verdict, self.verdict),
+            gained=self.lost,
+            lost=self.gained,
+            **no_claims,
         )
 
     def unanswered(self, unit: str) -> str:
-        """Return why there is no `margin_test`, where a margin or a recovery was asked for."""
+        """Return why nothing is tested, where a margin or a recovery was asked for."""
         if self.standard_error == 0:
             how = "differ alike" if self.n_differing else "are equal"
             return (
@@ -512,11 +529,9 @@ def mark_of(comparison: Comparison, score: Estimate) -> str:
     return f" {MARK}" if noted and score.unit != score.segment else ""
 
 
-def kind_of(comparison: Comparison, d: Difference) -> str:
+def kind_of(d: Difference) -> str:
     """Return what a difference says of its system: "better", "worse" or "open"."""
-    if d.winner is None or not comparison.significant(d):
-        return "open"
-    return "better" if d.winner == d.system else "worse"
+    return d.verdict if d.verdict in ("better", "worse") else "open"
 
 
 def plural(unit: str) -> str:
@@ -551,9 +566,12 @@ def whole_sizes(estimates: Sequence[Estimate]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Adjustment:
-    """How the p-values of comparisons are adjusted, and at which level verdicts are made."""
+    """How the p-values of comparisons are adjusted, and which are adjusted together.
 
-    differences: Sequence[Difference]
+    Rows are differences, or what they are made of: each has a task, an aggregate and a metric.
+    """
+
+    rows: Sequence[Any]
     name: str  # "max-t", "holm", "benjamini-hochberg", "none"
     level: float
     alternative: str
@@ -562,52 +580,42 @@ class Adjustment:
     @cached_property
     def is_over_metrics(self) -> bool:
         """Whether comparisons under all metrics are one family: a total is of several."""
-        return is_mixed(self.differences)
+        return is_mixed(self.rows)
 
     @cached_property
     def _families(self) -> dict[tuple[bool, str], list[str]]:
         """The tasks, or totals, of the comparisons in each family."""
         parts = defaultdict(list)
-        for d in self.differences:
-            parts[self._family(d)].append(d.part)
+        for row in self.rows:
+            parts[self._family(row)].append(part_of(row.task, row.aggregate, row.metric))
         return parts
 
-    @cached_property
-    def _n_parts(self) -> dict[tuple[bool, str], int]:
-        """The number of tasks, or totals, in each family."""
-        return {family: len(set(parts)) for family, parts in self._families.items()}
+    def _family(self, row: Any) -> tuple[bool, str]:
+        return row.aggregate is not None, "" if self.is_over_metrics else row.metric
 
-    def _family(self, d: Difference) -> tuple[bool, str]:
-        return d.aggregate is not None, "" if self.is_over_metrics else d.metric
-
-    def n_compared(self, d: Difference) -> int:
+    def n_compared(self, row: Any) -> int:
         """Return how many rows, or totals, are adjusted together with this one, itself included."""
-        return len(self._families[self._family(d)])
+        return len(self._families[self._family(row)])
 
-    def factor(self, d: Difference) -> int:
+    def factor(self, row: Any) -> int:
         """Return what the adjustment multiplies the smallest p-value by."""
         if self.name == "max-t":
-            return self._n_parts[self._family(d)]
-        return 1 if self.name == "none" else self.n_compared(d)
+            return len(set(self._families[self._family(row)]))
+        return 1 if self.name == "none" else self.n_compared(row)
 
-    def min_pvalue(self, d: Difference) -> float:
-        """Return the smallest p-value of units that can be swapped in so many ways."""
-        if d.test in COUNTED:
-            return 0.0
+    def least(self, row: Any, test: str, n_differing: int, is_drawn: bool = False) -> float:
+        """Return the smallest adjusted p-value of units that can be swapped in so many ways.
+
+        Where swaps are drawn, there are as many as resamples.
+        """
         sides = 2.0 if self.alternative == "two-sided" else 1.0
-        return min(1.0, sides * 0.5**d.n_differing)
-
-    def cannot_reject(self, d: Difference) -> bool:
-        """Return whether too few resamples, or units, keep its p-value above the level."""
-        is_drawn = d.test == "ar" and not d.exact
-        least = max(is_drawn / (self.n_resamples + 1), self.min_pvalue(d))
-        return least * self.factor(d) > self.level and d.pvalue_adjusted > self.level
+        alone = 0.0 if test in COUNTED else min(1.0, sides * 0.5**n_differing)
+        return max(alone, is_drawn / (self.n_resamples + 1)) * self.factor(row)
 
     def is_apart(self, d: Difference) -> bool:
-        """Return whether its interval leaves the null value out and its verdict is no evidence."""
-        inside = d.low <= 0 <= d.high
-        is_open = d.pvalue_adjusted > self.level and not self.cannot_reject(d)
-        return self.alternative == "two-sided" and is_open and not inside
+        """Return whether its interval leaves 0 out and its verdict is no evidence."""
+        is_two_sided = self.alternative == "two-sided"
+        return is_two_sided and d.verdict == "no evidence" and not d.low <= 0 <= d.high
 
     def pvalue_name(self, several: bool = True) -> str:
         """Return ``p (max-t)``, the name of the p-value that verdicts are of, or ``p``."""

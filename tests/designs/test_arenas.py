@@ -215,7 +215,7 @@ def test_results_do_what_those_of_other_scores_do():
     assert {one.metric for one in result} == {"Bradley-Terry"}
     assert result.ranking().systems[0].system == "m2"
     assert "Bradley-Terry" in result.to_html()
-    assert all(d.margin_test is not None for d in result)
+    assert all(d.is_tested for d in result)
     assert "scale:log-odds|ties:half" in result.signatures[0]
     assert "unit:battle" in result.signatures[0]
 
@@ -225,12 +225,12 @@ def test_of_ties_alone_nothing_is_claimed():
     rows = 50 * [("x", "y", "tie"), ("y", "z", "tie")]
     for scale in ("log-odds", "elo"):
         result = es.arena(rows, margin=0.1, scale=scale, **fast)
-        assert [d.margin_test for d in result] == [None] * 3
+        assert [d.is_tested for d in result] == [False] * 3
         assert result.to_text().count("identical  not shown") == 3
         assert any("Nothing varies, so intervals have no length" in x for x in result.notes)
     # One that is won is enough.
     some = es.arena([*rows, ("x", "y", "a"), ("y", "x", "a")], margin=0.1, **fast)
-    assert all(d.margin_test is not None and d.high > d.low for d in some)
+    assert all(d.is_tested and d.high > d.low for d in some)
 
 
 def test_win_rates_of_two_systems():

@@ -592,7 +592,7 @@ def test_a_stratum_without_labels_or_without_others_has_no_score(n_first, count)
     asked = {"metrics": es.Mean("pass"), "human": human, "strata": strata}
     with pytest.raises(es.InputError, match=f"in each stratum that has a score; '.' has {count}"):
         es.compare(judge, **asked, aggregate="macro")
-    assert es.compare(judge, **asked)["B"].units.n_units == 600
+    assert es.compare(judge, **asked)["B"].n_units == 600
     metric = es.Judged(es.Mean("pass"))
     assert np.isnan(metric.score([0, 0, 0, 0, 0, 3, 4]))
     assert np.isnan(metric.score([4, 3, 4, 2, 4, 0, 0]))

@@ -149,7 +149,7 @@ def test_groups_are_drawn_whole_and_strata_each():
     )
     data = plan.data({"old": earlier["agent 1"], "new": of_plan(plan, new)})
     result = es.compare(data, groups="group", strata="stratum", aggregate="macro")
-    assert result.differences[0].units.n_units == 80
+    assert result.differences[0].n_units == 80
     for wrong in ({"strata": "stratum"}, {"groups": [i // 3 for i in range(400)]}):
         with pytest.raises(es.InputError, match=r"groups must be the plan's \(group\)"):
             es.compare(data, **wrong)

@@ -21,7 +21,7 @@ from evalstats.compat.evaluatio import paired
 from evalstats.errors import InputError
 from evalstats.questions.ranking.rankings import Rankings
 from evalstats.results import convert, files
-from evalstats.results.records import Discordant, MarginTest
+from evalstats.results.records import loss_claim, verdict_of
 from tests import mutations
 
 RNG = np.random.default_rng(4)
@@ -73,7 +73,7 @@ def test_a_pair_the_other_way_round_is_turned():
     assert BASED.difference("COMET", "b", "a") == BASED["COMET", "a"].turned()
     # What is gained one way is lost the other.
     counts = es.compare({"a": [1, 0, 1, 1], "b": [0, 0, 0, 1]}, metrics=es.Mean("m"))
-    assert counts["m", "a", "b"].discordant == Discordant(gained=2, lost=0)
+    assert (counts["m", "a", "b"].gained, counts["m", "a", "b"].lost) == (2, 0)
     # One-sided tests and margins are about one of the two.
     for options in ({"alternative": "less"}, {"margin": 0.1}, {"recovery": 0.9}):
         one = es.compare(SCORES, metrics=METRICS[0], n_resamples=99, **options)
@@ -115,14 +115,35 @@ def test_what_is_not_there_is_said_to_be_missing(key, message):
 
 
 def test_verdicts_are_of_adjusted_pvalues_and_claims_at_the_level_itself():
-    d = replace(BASED.differences[0], pvalue=0.01, pvalue_adjusted=0.06)
-    assert not BASED.significant(d)
-    assert BASED.significant(replace(d, pvalue_adjusted=0.05))
-    result = comparison(margin=0.1)
-    level = result.significance_level
-    for p, claim in ((level, "not worse"), (np.nextafter(level, 1), "not shown")):
-        found = MarginTest(pvalue_not_worse=float(p), pvalue_worse=0.5, pvalue_equivalence=0.5)
-        assert result.claim(replace(result[0], margin_test=found)) == claim
+    level = BASED.significance_level
+    above = float(np.nextafter(level, 1))
+    how = {"n_differing": 9, "level": level}
+    for higher, best in ((True, 1.0), (False, -1.0)):
+        assert verdict_of(best, level, higher_is_better=higher, **how) == "better"
+        assert verdict_of(-best, level, higher_is_better=higher, **how) == "worse"
+        assert verdict_of(best, above, higher_is_better=higher, **how) == "no evidence"
+        assert verdict_of(0.0, level, higher_is_better=higher, **how) == "no evidence"
+        assert verdict_of(best, above, higher_is_better=higher, least=above, **how) == "cannot tell"
+    assert verdict_of(0.0, 1.0, higher_is_better=True, n_differing=0, level=level) == "identical"
+    assert [loss_claim(p, None, level) for p in (level, above, None)] == [
+        "not worse",
+        "not shown",
+        "not shown",
+    ]
+    assert [loss_claim(p, p, level) for p in (level, above)] == ["equivalent", "not shown"]
+    for d in (*BASED, *PAIRS):
+        known = d.pvalue_adjusted <= level
+        assert (d.verdict in ("better", "worse")) == known
+
+
+def test_the_other_way_round_a_better_system_is_a_worse_one():
+    for d in (*BASED, *PAIRS):
+        other = d.turned()
+        words = {"better": "worse", "worse": "better"}
+        assert other.verdict == words.get(d.verdict, d.verdict)
+        assert (other.gained, other.lost) == (d.lost, d.gained)
+        assert (other.claim, other.is_tested) == ("", False)
+        assert other.turned().difference == d.difference
 
 
 MAKERS = {
@@ -416,12 +437,10 @@ def test_csv_and_data_frames_have_a_row_a_record():
         for side in ("system", "baseline"):
             e = PAIRS.estimates[d.metric, row[side]]
             assert (row[f"{side}_low"], row[f"{side}_high"]) == (e.low, e.high)
-        verdicts = row["significant"], row["claim"], row["n_segments"], row["gained"]
-        assert verdicts == (PAIRS.significant(d), PAIRS.claim(d), 30, None)
+        assert (row["verdict"], row["claim"], row["n_segments"]) == (d.verdict, d.claim, 30)
         plain = d.to_dict()
         assert {name: row[name] for name in plain if name in row}.items() <= plain.items()
     assert frame["difference"].dtype == np.float64
-    assert frame["significant"].dtype == bool
 
 
 def test_the_correlation_is_that_of_the_scores_and_gives_the_error_of_the_difference():
