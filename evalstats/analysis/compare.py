@@ -284,7 +284,7 @@ def compared(
         confidence_level=options.confidence_level,
         n_resamples=options.n_resamples,
         seed=options.seed,
-        signatures=tuple(map(str, evaluation.signatures.values())),
+        signatures=tuple(evaluation.signatures.values()),
         notes=(*evaluation.notes, *notes),
         significance_level=options.significance_level,
         margin=options.margin,

@@ -169,7 +169,7 @@ class Comparison(Listed[Difference]):
     confidence_level: convert.Level
     n_resamples: convert.Whole
     seed: convert.Seed
-    signatures: tuple[str, ...]
+    signatures: tuple[Signature, ...]
     notes: tuple[str, ...] = ()
     significance_level: convert.Level = 0.05
     margin: convert.Size | None = None
@@ -199,12 +199,12 @@ class Comparison(Listed[Difference]):
             n_resamples=self.n_resamples,
         )
 
-    def signature_of(self, difference: Difference) -> str:
+    def signature_of(self, difference: Difference) -> Signature:
         """Return everything needed to make a difference again."""
         return self._signature_by_row[difference.task, difference.metric]
 
     @cached_property
-    def _signature_by_row(self) -> dict[tuple[str, str], str]:
+    def _signature_by_row(self) -> dict[tuple[str, str], Signature]:
         rows = dict.fromkeys((d.task, d.metric) for d in self.differences)
         return dict(zip(rows, self.signatures, strict=True))
 

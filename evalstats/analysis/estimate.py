@@ -224,7 +224,7 @@ def estimates_of(drawn: Drawn, options: Options, part: Part, single: bool = True
         limits = [limits_of([drawn])]
         of_designs = design_notes({of.name: designs}, units.unit, units.segment)
         notes = (*limit_notes(limits), *uneven_notes(limits), *of_designs)
-    signatures = {how: str(result_signature(drawn, options, how)) for how, _ in intervals}
+    signatures = {how: result_signature(drawn, options, how) for how, _ in intervals}
     return [
         Estimate(
             metric=of.name,

@@ -73,7 +73,9 @@ def plain(value: Any) -> Any:
         found = {name: plain(getattr(value, name)) for name in names}
         add = getattr(value, "_plain", None)
         return add(found) if add else found
-    return [plain(item) for item in value] if isinstance(value, (tuple, list)) else value
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    return str(value) if isinstance(value, str) else value
 
 
 def row(record: Any, kind: Any = None) -> dict[str, Any]:
@@ -211,8 +213,9 @@ def _value(value: Any, hint: Any, where: str) -> Any:
 
 def _scalar(value: Any, hint: Any, where: str) -> Any:
     """Return text, a number or a truth value of the type that a field says."""
-    if hint is str:
-        return label(value, where, _MOST_TEXT) if value != "" else value
+    if isinstance(hint, type) and issubclass(hint, str):
+        text = label(value, where, _MOST_TEXT) if value != "" else value
+        return text if hint is str else hint.of(text)  # type: ignore[attr-defined]
     if hint is float and type(value) in (int, float) and abs(value) <= float_info.max:
         return float(value)
     if hint is not float and type(value) is hint:

@@ -66,8 +66,8 @@ class Estimate(_Scores):
         it; of groups the name of their label, or "group".
     higher_is_better : bool
         Direction of the metric.
-    signature : str
-        Everything needed to make the number again.
+    signature : Signature
+        Everything needed to make the number again, a str.
     notes : tuple of str
         What a careful reader should know.
     segment_error : float or None
@@ -106,7 +106,7 @@ class Estimate(_Scores):
     n_segments: Count
     unit: str
     higher_is_better: bool
-    signature: str
+    signature: Signature
     notes: tuple[str, ...] = ()
     segment_error: NotNegative | None = None
     design_effect: NotNegative | None = None
@@ -121,7 +121,7 @@ class Estimate(_Scores):
     @property
     def segment(self) -> str:
         """What groups consist of; without groups the unit."""
-        return dict(Signature.of(self.signature).analysis).get("from", self.unit)
+        return self.signature.analysis.get("from", self.unit)
 
     @property
     def replicates(self) -> NDArray[np.float64]:

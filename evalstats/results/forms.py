@@ -20,7 +20,7 @@ from evalstats.errors import InputError, MissingExtraError
 from evalstats.results import convert, files, widths
 from evalstats.results.lookup import named
 from evalstats.results.records import CAUTION, Record, distinct
-from evalstats.results.signatures import Signature, together
+from evalstats.results.signatures import together
 from evalstats.results.tabular import Page, Table
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Result(Record):
         if more > 0:
             of_more = "1 more note" if more == 1 else f"{more} more notes"
             notes = [*notes[:n_printed], f"{of_more}: to_text(verbose=True)."]
-        return notes, [together([*map(Signature.of, signatures)])] if signatures else []
+        return notes, [together(signatures)] if signatures else []
 
     def _page(
         self, digits: int | None = None, verbose: bool = False, findings: bool = False

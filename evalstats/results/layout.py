@@ -62,8 +62,7 @@ def title(estimates: Estimates) -> str:
 
 def _sizes(estimates: Sequence[Estimate]) -> str:
     """Return ``480 segments``, or ``480 segments, 3 runs`` of each system."""
-    settings = Signature.of(estimates[0].signature).settings
-    runs = next((x.removeprefix("runs:") for x in settings if x.startswith("runs:")), "")
+    runs = estimates[0].signature.setting("runs")
     return whole_sizes(estimates) + (f", {runs} runs" if runs else "")
 
 
@@ -113,7 +112,7 @@ def _battles(panel: Sequence[Estimate]) -> list[Column]:
 def score_name(signature: str) -> str:
     """Return what a score is called: that of an arena is in log odds, or in Elo's points."""
     names = {"log-odds": "log odds", "elo": "Elo points"}
-    return next((name for scale, name in names.items() if f"|scale:{scale}|" in signature), "score")
+    return names.get(Signature.of(signature).setting("scale"), "score")
 
 
 def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int | None) -> Table:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalstats.results import tabular
 from evalstats.results.notes import TOTALS, WHOLE, span
 from evalstats.results.records import Difference, distinct, listed, plural, whole_sizes
-from evalstats.results.signatures import Signature, part_name
+from evalstats.results.signatures import part_name
 from evalstats.results.version import DISTRIBUTION, version
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) 
     if c is None:
         return " ".join(["Systems were scored by", *found, *drawn])
     tests = listed(distinct(_TESTS[d.test] for d in c.differences if d.test in _TESTS))
-    paired = dict(Signature.of(c.signatures[0]).analysis).get("paired")
+    paired = c.signatures[0].analysis.get("paired")
     if paired == "no":
         tests = tests.replace("the paired bootstrap", "the bootstrap")
         tests = tests.replace("a paired t", "Welch's t")
@@ -86,7 +86,7 @@ def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) 
 def _scored(estimates: Sequence[Estimate]) -> list[str]:
     """Say which metrics there are, and on what, and what is drawn where that is not segments."""
     rows = [e for e in estimates if e.aggregate is None]
-    signatures = {e.metric: Signature.of(e.signature) for e in rows}
+    signatures = {e.metric: e.signature for e in rows}
     names = []
     for name, signature in signatures.items():
         # What a judge weighs has a sentence of its own.
@@ -95,9 +95,9 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
     tasks, first = distinct(e.task for e in rows), rows[0]
     if len(tasks) < 2:
         found, analysis = [f"{listed(names)} on {whole_sizes(rows)}."], signatures[first.metric]
-        strata = dict(analysis.analysis).get("strata")
+        strata = analysis.analysis.get("strata")
         within = f" within {strata} strata" if strata else ""
-        labels = (dict(analysis.analysis).get("unit") or "").split("+")
+        labels = analysis.analysis.get("unit", "").split("+")
         if len(labels) > 1:
             found.append(
                 f"Standard errors are those of {listed([plural(x) for x in labels])} together "
@@ -107,10 +107,10 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
             whole = "Whole " if first.unit != first.segment else ""
             what = f"{whole}{plural(first.unit)} are drawn{within}."
             found.append(what[0].upper() + what[1:])
-        runs = [x.removeprefix("runs:") for x in analysis.settings if x.startswith("runs:")]
+        runs = analysis.setting("runs")
         if first.run_error is not None and runs:
             found.append(
-                f"Scores are means over {runs[0]} runs of each system, and every standard error "
+                f"Scores are means over {runs} runs of each system, and every standard error "
                 f"includes the variance between runs."
             )
         return [*found, *_judged(rows)]
@@ -130,11 +130,11 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
 
 def _judged(estimates: Sequence[Estimate]) -> list[str]:
     """Say that people's labels correct a judge's scores, of how many segments, with which λ."""
-    signatures = [Signature.of(e.signature) for e in estimates]
+    signatures = [e.signature for e in estimates]
     weights = [x for s in signatures for x in s.settings if x.startswith(_JUDGED)]
     if not weights:
         return []
-    labels = [x for s in signatures for x in dict(s.analysis).get("labels", "").split(",") if x]
+    labels = [x for s in signatures for x in s.analysis.get("labels", "").split(",") if x]
     units = plural(estimates[0].segment)
     people = f" of {span(list(map(float, labels)), ',.0f')} {units}" if labels else ""
     # One that is not tuned is 1.
@@ -154,7 +154,7 @@ def _drawn(estimates: Sequence[Estimate], c: Comparison | None = None) -> list[s
     level = tabular.level(estimates[0].confidence_level).removesuffix(" interval")
     intervals = listed(distinct(_INTERVALS.get(row.method, row.method) for row in rows))
     if c is None:
-        drawn = dict(pair for e in estimates for pair in Signature.of(e.signature).analysis)
+        drawn = dict(pair for e in estimates for pair in e.signature.analysis.items())
     else:
         drawn = {"n": str(c.n_resamples), "seed": str(c.seed)}
     # Counts and t are not drawn, whatever a signature says.

@@ -25,6 +25,7 @@ from evalstats.pictures.report import document
 from evalstats.results import files, tabular
 from evalstats.results.estimates import Estimates
 from evalstats.results.notes import close_calls
+from evalstats.results.signatures import Signature
 from evalstats.results.tabular import Table
 from tests.markup import Markup
 
@@ -334,7 +335,7 @@ def base():
 
 def forged(names, metric, signature, note):
     """Return a comparison as a file could make it: nothing of it was checked."""
-    called = dict(zip("abc", names, strict=True))
+    called, signature = dict(zip("abc", names, strict=True)), Signature.of(signature)
     estimates = tuple(
         replace(e, metric=metric, system=called[e.system], signature=signature)
         for e in base().estimates

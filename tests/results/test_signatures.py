@@ -1,5 +1,7 @@
 """Signatures are records: a line is read back as it was, and a setting is no option of a test."""
 
+import copy
+import pickle
 from dataclasses import dataclass, replace
 
 import hypothesis.strategies as st
@@ -45,7 +47,7 @@ def test_records_are_what_their_lines_say(result):
     for d in result:
         record = result.source.signatures[d.task, d.metric]
         assert Signature.of(result.signature_of(d)).analysis == record.analysis
-        assert dict(record.analysis)["adj"] == result.adjustment
+        assert record.analysis["adj"] == result.adjustment
 
 
 def test_the_settings_of_a_metric_are_no_options_of_a_test():
@@ -68,10 +70,13 @@ def test_a_total_of_metrics_names_each_version_of_sacrebleu_once():
 
 
 def test_other_values_stand_at_their_places():
-    one = Signature("x", MetricSignature.of("n:4"), (("test", "t"), ("n", "99")))
-    assert str(one.but(n=None, adj="holm")) == "x|n:4|test:t|adj:holm"
-    assert str(one.but(test="ar")) == "x|n:4|test:ar|n:99"
-    assert (one.settings, one.parts[-1]) == (("n:4",), "n:99")
+    one = Signature("x", MetricSignature.of("n:4"), {"test": "t", "adj": None, "n": "99"})
+    assert one == "x|n:4|test:t|n:99"
+    assert one.but(n=None, adj="holm") == "x|n:4|test:t|adj:holm"
+    assert one.but(test="ar") == "x|n:4|test:ar|n:99"
+    assert (one.settings, one.setting("n"), one.analysis["n"]) == (("n:4",), "4", "99")
+    for again in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), Signature.of(str(one))):
+        assert (again, again.metric, again.analysis) == (one, one.metric, one.analysis)
 
 
 def test_versions_of_sacrebleu_are_merged_and_come_last():
@@ -82,5 +87,5 @@ def test_versions_of_sacrebleu_are_merged_and_come_last():
 
 def test_a_line_from_elsewhere_may_lack_the_seed():
     (first, *_) = es.estimate(grades(), metric=GRADE, n_resamples=99)
-    forged = es.Estimate.from_json(replace(first, signature="grade|n:99").to_json())
+    forged = es.Estimate.from_json(replace(first, signature=Signature.of("grade|n:99")).to_json())
     assert "seed" not in forged.describe()
