@@ -32,7 +32,7 @@ from evalstats.checks import also_called, flag
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.estimates import Estimate, Estimates
-from evalstats.results.notes import comparison_notes
+from evalstats.results.notes import Facts, comparison_notes
 from evalstats.results.records import Adjustment, Difference
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
@@ -264,11 +264,12 @@ def compared(
         is_swapped = fields["test"] == "ar" and fields["pvalue_error"] > 0
         least = adjusting.least(tested, fields["test"], fields["n_differing"], is_swapped)
         differences.append(Difference.made(fields, pvalue, level, least))
-    notes = comparison_notes(
+    facts = Facts(
         replace(adjusting, rows=differences),
         estimates,
         evaluation.limits,
-        methods=(options.method, test),
+        method=options.method,
+        test=test,
         margin=options.margin,
         recovery=options.recovery,
         is_paired=is_paired,
@@ -285,7 +286,7 @@ def compared(
         n_resamples=options.n_resamples,
         seed=options.seed,
         signatures=tuple(evaluation.signatures.values()),
-        notes=(*evaluation.notes, *notes),
+        notes=(*evaluation.notes, *comparison_notes(facts)),
         significance_level=options.significance_level,
         margin=options.margin,
         recovery=options.recovery,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import ceil, sqrt
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -114,55 +114,83 @@ class Limits(NamedTuple):
         )
 
 
-def comparison_notes(
-    adjustment: Adjustment,
-    estimates: Sequence[Estimate],
-    limits: Sequence[Limits],
-    *,
-    methods: tuple[str, str],
-    margin: float | None = None,
-    recovery: float | None = None,
-    is_paired: bool = True,
-) -> Iterator[str]:
-    """Say what limits the verdicts, and then what they are; methods as of `apart_notes`."""
-    every = adjustment.rows
-    part = part_name(estimates)
-    yield from floor_notes(adjustment, every, estimates[0])
-    yield from family_notes(adjustment, limits)
-    yield from apart_notes(adjustment, methods)
-    yield from limit_notes(limits)
-    rows = [d for d in every if d.aggregate is None]
-    unit = only((limit.unit for limit in limits), "unit")
-    few = f"differ on fewer than {FEW_DIFFERING} {plural(unit)}, so"
-    differing = [d for d in rows if 0 < d.n_differing < FEW_DIFFERING]
-    rough = [d for d in differing if d.test not in COUNTED]
-    rough_notes = _about(rows, rough, f"{few} the interval is rough and the p-value large", part)
-    yield from (Caution(note, "few") for note in rough_notes)
-    changed = [d for d in differing if d.test == "mcnemar"]
+class Facts(NamedTuple):
+    """What the rules of a comparison's notes look at: its rows, and the units of each task."""
+
+    adjusting: Adjustment
+    estimates: Sequence[Estimate]
+    limits: Sequence[Limits]
+    method: str  # of intervals
+    test: str  # of p-values
+    margin: float | None
+    recovery: float | None
+    is_paired: bool
+
+    @property
+    def rows(self) -> list[Difference]:
+        """The differences on tasks, without totals."""
+        return [d for d in self.adjusting.rows if d.aggregate is None]
+
+    @property
+    def part(self) -> str:
+        """What tasks are called."""
+        return part_name(self.estimates)
+
+    @property
+    def unit(self) -> str:
+        """What units are called on all tasks."""
+        return only((limit.unit for limit in self.limits), "unit")
+
+    @property
+    def few_differ(self) -> list[Difference]:
+        """Rows on which few units differ, but those of which that says that nothing can be told."""
+        few = [d for d in self.rows if 0 < d.n_differing < FEW_DIFFERING]
+        return [d for d in few if d.verdict != "cannot tell"]
+
+
+def comparison_notes(facts: Facts) -> Iterator[str]:
+    """Say what limits the verdicts, and then what they are: a sentence a rule."""
+    for rule in _RULES:
+        yield from rule(facts)
+
+
+def _floors(facts: Facts) -> Iterator[str]:
+    return floor_notes(facts.adjusting, facts.adjusting.rows, facts.estimates[0])
+
+
+def _limited(facts: Facts) -> Iterator[str]:
+    """Say what limits each task; that units are few not where no data could make a verdict."""
+    able = {d.task for d in facts.rows if d.verdict != "cannot tell"}
+    return limit_notes(facts.limits, [x for x in facts.limits if x.task in able])
+
+
+def _rough(facts: Facts) -> Iterator[Caution]:
+    """Say where few units differ, of which intervals are rough, and counts a little too sure."""
+    few = f"differ on fewer than {FEW_DIFFERING} {plural(facts.unit)}, so"
+    rough = [d for d in facts.few_differ if d.test not in COUNTED]
+    changed = [d for d in facts.few_differ if d.test == "mcnemar"]
     exact = "McNemar's p is smaller than the exact one"
-    if len(changed) == 1 and unit == limits[0].segment:
+    if len(changed) == 1 and facts.unit == facts.limits[0].segment:
         exact += f" (two-sided {changed[0].exact_pvalue:.4f})"
-    yield from (Caution(note, "few") for note in _about(rows, changed, f"{few} {exact}", part))
-    yield from close_calls(adjustment, every)
-    same = [d for d in rows if d.n_differing == 0]
-    yield from _about(rows, same, f"are the same on every {unit}, so p = 1", part)
-    yield from claim_notes(adjustment, margin, recovery)
-    if recovery is not None:
-        below = [d for d in every if d.n_differing and not d.is_tested]
-        yield from _about(rows, below, "have a score below 0, so no share of it can be kept", part)
-    if not is_paired:
-        yield from unpaired_notes(estimates)
-    if metrics := sorted({d.metric for d in every if d.test in COUNTED}):
+    said = (rough, "the interval is rough and the p-value large"), (changed, exact)
+    for some, what in said:
+        for note in _about(facts.rows, some, f"{few} {what}", facts.part):
+            yield Caution(note, "few")
+
+
+def _identical(facts: Facts) -> Iterator[str]:
+    same = [d for d in facts.rows if d.verdict == "identical"]
+    return _about(facts.rows, same, f"are the same on every {facts.unit}, so p = 1", facts.part)
+
+
+def _counted(facts: Facts) -> Iterator[str]:
+    """Say which metrics are 0/1 scores, and which test these have."""
+    if metrics := sorted({d.metric for d in facts.adjusting.rows if d.test in COUNTED}):
         test = "McNemar's test and the intervals of Wilson and Tango"
-        if not is_paired:
+        if not facts.is_paired:
             test = "the test and interval of Miettinen and Nurminen (1985) and Wilson's intervals"
         are = "is a 0/1 score" if len(metrics) == 1 else "are 0/1 scores"
         yield f"{listed(metrics)} {are}: {test} are used."
-    yield from _total_notes(estimates)
-    yield from _family_notes(adjustment, part)
-    if len(limits) == 1:
-        yield from uneven_notes(limits)
-        yield from design_notes(by_metric(estimates), estimates[0].unit, estimates[0].segment)
 
 
 def unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
@@ -174,19 +202,17 @@ def unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
     yield f"Systems are not paired: each has {units} of its own{own} and is resampled by itself."
 
 
-def apart_notes(adjustment: Adjustment, methods: tuple[str, str]) -> Iterator[str]:
-    """Say where an interval leaves the null value out and the verdict is "no evidence", and why.
-
-    `methods` are those of intervals and of p-values.
-    """
+def _apart(facts: Facts) -> Iterator[str]:
+    """Say where an interval leaves the null value out and the verdict is "no evidence", and why."""
+    adjustment = facts.adjusting
     every = adjustment.rows
     apart = [d for d in every if adjustment.is_apart(d)]
     adjusted = [d for d in apart if d.pvalue <= adjustment.level]
     alone = [d for d in apart if d.pvalue > adjustment.level]
     several = max(map(adjustment.n_compared, adjusted), default=1)
-    name, (of_intervals, of_pvalues) = adjustment.pvalue_name(), methods
+    name = adjustment.pvalue_name()
     speaks = "each interval is about one difference alone, and"
-    rests = f"intervals ({of_intervals}) and p-values ({of_pvalues}) rest on different methods"
+    rests = f"intervals ({facts.method}) and p-values ({facts.test}) rest on different methods"
     for few, why in (
         (adjusted, f"{speaks} {name} is adjusted for {several} comparisons"),
         (alone, rests),
@@ -202,8 +228,9 @@ def apart_notes(adjustment: Adjustment, methods: tuple[str, str]) -> Iterator[st
             yield f'{what} out 0, yet the verdict is "no evidence": {why}.'
 
 
-def _family_notes(adjustment: Adjustment, part: str) -> Iterator[str]:
+def _families(facts: Facts) -> Iterator[str]:
     """Say what p-values are adjusted for, where that is more than the pairs of a table."""
+    adjustment, part = facts.adjusting, facts.part
     rows = {(d.metric, d.task) for d in adjustment.rows if d.aggregate is None}
     n_pairs = len({(d.system, d.baseline) for d in adjustment.rows})
     n_metrics, n_tasks = (len(set(names)) for names in zip(*rows, strict=True))
@@ -239,14 +266,18 @@ def score_notes(estimates: Sequence[Estimate], limits: Sequence[Limits]) -> Iter
         yield from design_notes(by_metric(estimates), estimates[0].unit, estimates[0].segment)
 
 
-def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
-    """Say what is chance in trials, on what there are too few units, and what is missing."""
+def limit_notes(limits: Sequence[Limits], able: Sequence[Limits] | None = None) -> Iterator[str]:
+    """Say what is chance in trials, on what there are too few units, and what is missing.
+
+    Few units are said of those that are `able`, by default of all.
+    """
     if trials := [one for limit in limits for one in limit.trials]:
         from evalstats.designs.trials.repeats import trial_notes
 
         yield from trial_notes(trials)
     rows = [limit for limit in limits if limit.aggregate is None]
-    small = [limit for limit in rows if limit.worth < limit.few]
+    known = limits if able is None else able
+    small = [limit for limit in rows if limit.worth < limit.few and limit in known]
     if len(rows) > 1 and small:
         names = _names((limit.task for limit in small), small[0].part)
         have = "has" if len(small) == 1 else "have"
@@ -289,9 +320,10 @@ def _concentration_notes(limits: Sequence[Limits]) -> Iterator[str]:
         )
 
 
-def family_notes(adjustment: Adjustment, limits: Sequence[Limits]) -> Iterator[str]:
+def _few_documents(facts: Facts) -> Iterator[str]:
     """Say how often families of verdicts over few documents have a false claim."""
-    few = [x for x in limits if x.unit != x.segment and x.worth < x.few and not x.is_crossed]
+    adjustment = facts.adjusting
+    few = [x for x in facts.limits if x.unit != x.segment and x.worth < x.few and not x.is_crossed]
     n_pairs = len({(d.system, d.baseline) for d in adjustment.rows})
     if few and n_pairs > 1 and adjustment.name != "none":
         units = plural(few[0].unit)
@@ -328,27 +360,29 @@ def _total_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
         yield f'The row "{name}" is {what.format(kind=part, kinds=kinds)}. {how}'
 
 
-def claim_notes(
-    adjustment: Adjustment, margin: float | None, recovery: float | None
-) -> Iterator[str]:
+def _claims(facts: Facts) -> Iterator[str]:
     """Say what is claimed, and how surely."""
+    adjustment = facts.adjusting
     level = f"at level {adjustment.level:g}"
     if (n := max(map(adjustment.n_compared, adjustment.rows))) > 1:
         how = {"max-t": "holm"}.get(adjustment.name, adjustment.name)
         adjusted = f"adjusted for {n} comparisons ({how})"
         level += f", {'each by itself' if how == 'none' else adjusted}"
-    if (size := margin) is not None:
+    if (size := facts.margin) is not None:
         yield (
             f'With a margin of {size:g}, "equivalent" means that the difference is within '
             f'±{size:g}, "not worse" that less than {size:g} is lost, and "not shown" that neither '
             f"is shown, {level}. CSV and JSON have the smallest margin that can be claimed."
         )
-    if (size := recovery) is not None:
+    if (size := facts.recovery) is not None:
         yield (
             f'With a recovery of {size:g}, "not worse" means that at least {size:g} of the '
             f"baseline's score is kept, or that at most 1/{size:g} times as many errors are made, "
             f"{level}. CSV and JSON have the largest share that can be claimed."
         )
+        below = [d for d in adjustment.rows if d.n_differing and not d.is_tested]
+        what = "have a score below 0, so no share of it can be kept"
+        yield from _about(facts.rows, below, what, facts.part)
 
 
 def design_notes(designs: Mapping[str, Iterable[Any]], unit: str, segment: str) -> Iterator[str]:
@@ -470,3 +504,37 @@ def _about(
 def _names(tasks: Iterable[str], part: str) -> str:
     names = distinct(tasks)
     return listed(names) if len(names) <= NAMED else f"{len(names)} {plural(part)}"
+
+
+def _close(facts: Facts) -> Iterator[str]:
+    return close_calls(facts.adjusting, facts.adjusting.rows)
+
+
+def _unpaired(facts: Facts) -> Iterator[str]:
+    return iter(()) if facts.is_paired else unpaired_notes(facts.estimates)
+
+
+def _below(facts: Facts) -> Iterator[str]:
+    """Say what totals are, what p-values allow for, and what groups and runs add to errors."""
+    yield from _total_notes(facts.estimates)
+    yield from _families(facts)
+    if len(facts.limits) == 1:
+        first = facts.estimates[0]
+        yield from uneven_notes(facts.limits)
+        yield from design_notes(by_metric(facts.estimates), first.unit, first.segment)
+
+
+#: What is said of a comparison: the more wrong a reader would be without it, the earlier.
+_RULES: tuple[Callable[[Facts], Iterator[str]], ...] = (
+    _floors,
+    _few_documents,
+    _apart,
+    _limited,
+    _rough,
+    _close,
+    _identical,
+    _claims,
+    _unpaired,
+    _counted,
+    _below,
+)

@@ -12,7 +12,7 @@ from scipy import stats
 import evalstats as es
 from evalstats.inference import families
 from evalstats.resampling.weights import Stratified, batches
-from evalstats.results.notes import _family_notes
+from evalstats.results.notes import Facts, _families
 
 MEAN = es.Mean("judge")
 
@@ -152,12 +152,14 @@ def test_max_t_is_a_double_loop_over_resamples(design):
 
 
 def test_p_values_where_max_t_hands_over_to_holm_are_explained():
-    family = compare(scores(4), n_resamples=1999).adjusted
-    rows = [replace(d, pvalue_adjusted=0.005) for d in family.differences[:2]]
-    said = [
-        " ".join(_family_notes(replace(family, differences=(*some, *family.differences[2:])), ""))
-        for some in (rows, [rows[0], family.differences[1]])
-    ]
+    result = compare(scores(4), n_resamples=1999)
+    family = result.adjusted
+    rows = [replace(d, pvalue_adjusted=0.005) for d in family.rows[:2]]
+    said = []
+    for some in (rows, [rows[0], family.rows[1]]):
+        adjusting = replace(family, rows=(*some, *family.rows[2:]))
+        facts = Facts(adjusting, result.estimates, (), "bootstrap", "bootstrap", None, None, True)
+        said.append(" ".join(_families(facts)))
     assert said[0].startswith(
         "2 pairs have p (max-t) = 0.0050, the least that resamples show: fewer than one in 200"
     )
