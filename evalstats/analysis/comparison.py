@@ -532,7 +532,7 @@ class Comparison(Listed[Difference]):
             source = replace(source, notes=(*notes, *source.notes))
         return replace(super().noting(*notes), source=source)
 
-    def plot(
+    def plot(  # type: ignore[override]
         self,
         metric: str | None = None,
         ax: Panels | None = None,

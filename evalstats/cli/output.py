@@ -176,8 +176,6 @@ def rendered(
     if options.describe and form == "text":
         return "\n".join(widths.wrapped(result.describe(), width))
     if form in FIGURES:
-        if not hasattr(result, "plot"):
-            raise InputError(f"this result has no figure; -o FILE.{form} is for those that have")
         with warnings.catch_warnings(record=True) as found:
             panels, buffer = result.plot(), io.BytesIO()
             # All panels are in one figure.

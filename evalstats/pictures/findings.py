@@ -17,7 +17,6 @@ from evalstats.results.records import (
     counted,
     decimals_of,
     distinct,
-    kind_of,
     listed,
     mark_of,
     oriented,
@@ -114,7 +113,7 @@ def _of_pair(
         return Finding(f"{system} and {baseline} are the same on every {c.estimates[0].unit}")
     of_totals = {d.metric for d in found if d.aggregate is not None}
     main = [d for d in found if d.aggregate is not None or d.metric not in of_totals]
-    kinds = {kind_of(d) for d in main}
+    kinds = {d.kind for d in main}
     is_asked = c.margin is not None or c.recovery is not None
     is_turned = _is_turned(c, main, kinds)
     shown = [d.turned() if is_turned else d for d in main]
@@ -159,7 +158,7 @@ def _better(c: Comparison, main: Sequence[Difference], shown: Sequence[Differenc
     last = where.pop() if len(where) == 1 and main[0].aggregate is not None else ""
     for d in shown:
         name = d.metric if last or not d.task else f"{d.metric} {_where(c, d)}"
-        kind = kind_of(d)
+        kind = d.kind
         amount = f" ({tabular.number(d.difference, _places(c, d), sign=True)}"
         amount += ")" if d.higher_is_better else ", lower is better)"
         by[kind].append(name + (amount if kind != "open" and len(main) > 1 else ""))
@@ -270,7 +269,7 @@ def _least(c: Comparison) -> dict[Place, float | None]:
     """Return the differences that would have been found, where no evidence was."""
     from evalstats.questions.needed import least_of
 
-    some = [d for d in c.differences if kind_of(d) == "open"]
+    some = [d for d in c.differences if d.kind == "open"]
     least: dict[Place, float | None] = {}
     # What was read from a file cannot be planned.
     if c.source is None or len({(d.task, d.metric) for d in some}) > _LINES:
@@ -290,7 +289,7 @@ def _over_tasks(c: Comparison, found: Sequence[Difference]) -> str:
     tasks: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for d in rows:
         name = d.task if len(names) == 1 else f"{d.task} in {d.metric}" if d.task else d.metric
-        tasks[kind_of(d)].append(name)
+        tasks[d.kind].append(name)
     kind, (first, *_) = part_name(c.estimates), found
     what = plural(kind) if len(names) == 1 else f"differences by {kind} and metric"
     if not tasks["better"] and not tasks["worse"]:
@@ -315,9 +314,7 @@ def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
         for d in c.differences
         if (d.task, d.metric) == (task, metric) and best.system in (d.system, d.baseline)
     ]
-    tied = [
-        d.baseline if d.system == best.system else d.system for d in own if kind_of(d) == "open"
-    ]
+    tied = [d.baseline if d.system == best.system else d.system for d in own if d.kind == "open"]
     if not any(d.n_differing for d in c.differences if (d.task, d.metric) == (task, metric)):
         where = f" in {metric}{_space(_where(c, own[0]))}"
         every = counted(len(scores), system_name(scores))
@@ -338,7 +335,7 @@ def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     own = [d for d in c.differences if (d.task, d.metric) == place]
     by: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for d in own:
-        by[kind_of(d)].append(d.system)
+        by[d.kind].append(d.system)
     mark = mark_of(c, scores[0])
     what = system_name(scores)
     word = "worse" if by["worse"] and not by["better"] else "better"

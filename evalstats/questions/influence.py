@@ -92,7 +92,7 @@ class Influence(Result):
     n_strata: Count | None = None
     task: str = ""
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None) -> Axes:  # type: ignore[override]
         """Draw the ten most influential segments, or groups, the first on top."""
         from evalstats.pictures import plots
 

@@ -34,7 +34,7 @@ class _Scores(Result):
         """Return the sentences for a paper's section on methods."""
         return methods_section(self._rows())
 
-    def plot(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
+    def plot(self, metric: str | None = None, ax: Panels | None = None) -> Panels:  # type: ignore[override]
         """Draw the scores with their intervals: systems best first, or a row a task."""
         from evalstats.pictures import plots
 

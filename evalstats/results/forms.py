@@ -26,6 +26,7 @@ from evalstats.results.tabular import Page, Table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from evalstats.pictures.figures import Panels
     from evalstats.pictures.report import Texts
     from evalstats.results.marks import Curve
 
@@ -153,6 +154,24 @@ class Result(Record):
         if texts:
             raise InputError("texts stand beside segments, and this result knows of none")
         return {}
+
+    def plot(self, ax: Panels | None = None) -> Panels:
+        """Draw what has intervals in the tables, one below the other; or else curves.
+
+        Parameters
+        ----------
+        ax : Axes or array of Axes, optional
+            Where to draw: one a table or curve. By default a new figure.
+
+        Raises
+        ------
+        InputError
+            Where there is nothing to draw.
+        """
+        from evalstats.pictures import plots
+
+        curves = self._curves()
+        return plots.curves(curves, ax) if curves else plots.tables(self._tables(), ax)
 
     def _method(self) -> str:
         """Return the sentences for a paper's section on methods, where there are some."""

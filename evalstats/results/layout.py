@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -19,7 +19,6 @@ from evalstats.results.records import (
     distinct,
     has_tasks,
     is_mixed,
-    kind_of,
     mark_of,
     metric_name,
     only,
@@ -145,7 +144,7 @@ def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int |
 
 
 def comparison_tables(
-    comparison: Comparison,
+    c: Comparison,
     digits: int | None = None,
     verbose: bool = False,
     asked: Sequence[Difference] | None = None,
@@ -154,271 +153,265 @@ def comparison_tables(
 
     `verbose` tables have the standard error of the difference, and the correlation of both scores.
     """
-    estimates = comparison.estimates
-    found = comparison.differences if asked is None else asked
-    n_pairs, of_tasks = len(by_pair(found)), has_tasks(found)
-    is_of_pair = n_pairs == 1 and (comparison.baseline is None or len(found) > 1)
-    if is_of_pair or (of_tasks and (n_pairs <= _LISTED_PAIRS or not comparison.totals)):
-        panels = _panels(oriented(comparison, found))
-        groups = [group for panel in panels for group in by_pair(panel).values()]
-        pairs = [_pair_table(_Differences(comparison, group, digits, verbose)) for group in groups]
+    shown = c.differences if asked is None else asked
+    n_pairs, of_tasks, how = len(by_pair(shown)), has_tasks(shown), (digits, verbose)
+    is_of_pair = n_pairs == 1 and (c.baseline is None or len(shown) > 1)
+    if is_of_pair or (of_tasks and (n_pairs <= _LISTED_PAIRS or not c.totals)):
+        panels = _panels(oriented(c, shown))
+        pairs = [_pair_table(c, d, *how) for panel in panels for d in by_pair(panel).values()]
         return [replace(table, draw=partial(_among, table, pairs)) for table in pairs]
-    if n_pairs < len(by_pair(comparison.differences)):
-        main = found if not of_tasks else [d for d in found if d.aggregate is not None]
-        each = by_metric(main).values()
-        return [_all_pairs(_Differences(comparison, some, digits, verbose)) for some in each]
-    metrics = {d.metric for d in found}
-    rows = [e for e in estimates if e.metric in metrics]
-    shown = [e for e in rows if e.aggregate is not None] if of_tasks else rows
-    tables = score_tables(rows, digits) if of_tasks else []
-    for metric, scores in by_metric(shown).items():
-        best_first = ranked(scores)
-        of = [d for d in found if (d.metric, d.task) == (metric, best_first[0].task)]
-        differences = _Differences(comparison, of, digits, verbose)
-        if comparison.baseline is None:
-            tables += _rank_tables(differences, best_first)
-        else:
-            tables.append(_baseline_table(differences, best_first))
+    if n_pairs < len(by_pair(c.differences)):
+        main = shown if not of_tasks else [d for d in shown if d.aggregate is not None]
+        return [_all_pairs(c, rows, *how) for rows in by_metric(main).values()]
+    metrics = {d.metric for d in shown}
+    scores = [e for e in c.estimates if e.metric in metrics]
+    tables = score_tables(scores, digits) if of_tasks else []
+    main_scores = [e for e in scores if e.aggregate is not None] if of_tasks else scores
+    for metric, panel in by_metric(main_scores).items():
+        best_first = ranked(panel)
+        rows = [d for d in shown if (d.metric, d.task) == (metric, best_first[0].task)]
+        lay_out = _rank_tables if c.baseline is None else _baseline_table
+        tables += lay_out(c, rows, best_first, *how)
     return tables
 
 
-def _baseline_table(differences: _Differences, best_first: Sequence[Estimate]) -> Table:
-    """Lay out the baseline, and the other systems with their differences from it, best first."""
-    of_system = {d.system: d for d in differences.found}
-    first, *others = differences.columns()
-    columns = [
-        _system(best_first),
-        *_score(differences.estimates, differences.digits)[:2],
-        *_through(lambda e: of_system.get(e.system), [first], "baseline"),
-        *_through(lambda e: of_system.get(e.system), others),
-    ]
-    rows = sorted(best_first, key=lambda e: e.system in of_system)
-    names, adjusted = [name for name, _, _ in columns], differences.comparison.adjusted
-    # The verdict is of the adjusted p-value, where there is one.
-    unadjusted = ["p"] if "p" != adjusted.pvalue_name() in names else []
-    spare = [names[2], "gained, lost", *unadjusted]
-    draw = partial(differences.forest, [of_system.get(e.system) for e in rows], 3)
-    return table_of(_title(best_first), rows, columns, spare=spare, draw=draw)
+def _of_task(c: Comparison, rows: Sequence[Difference]) -> list[Estimate]:
+    """Return the scores on the tasks of differences."""
+    tasks = {d.task for d in rows}
+    return [e for e in c.estimates if e.task in tasks]
 
 
-def folded_tables(comparison: Comparison) -> dict[str, list[Table]]:
-    """Lay out what has no room among the tables: all pairs, or those with the best on each task."""
-    c, found = comparison, comparison.differences
-    n_pairs, of_tasks = len(by_pair(found)), has_tasks(found)
-    folded: dict[str, list[Table]] = {}
-    if (c.baseline is not None or n_pairs <= comb(_LISTED_SYSTEMS, 2)) and not of_tasks:
-        return {}
-    if of_tasks and (n_pairs <= _LISTED_PAIRS or not c.totals):
-        return {}
-    for metric, some in by_metric(oriented(c, found)).items():
-        scores = [e for e in c.estimates if e.metric == metric]
-        best = ranked([e for e in scores if e.aggregate is not None] or scores)[0].system
-        what = f"all {n_pairs:,} pairs"
-        if c.baseline is None and (of_tasks or n_pairs > _MOST_FOLDED):
-            some = [d for d in some if best in (d.system, d.baseline)]
-            what = f"{best} against each of the others"
-        if of_tasks:
-            some = list(chain(*by_pair(some).values()))
-            what += f", by {part_name(c.estimates)}"
-        what += "" if len(some) <= _MOST_FOLDED else f", the first {_MOST_FOLDED} rows"
-        differences = _Differences(c, some[:_MOST_FOLDED], None)
-        folded[f"{metric}: {what}"] = [_all_pairs(differences)]
-    return folded
+def _difference_columns(
+    c: Comparison,
+    rows: Sequence[Difference],
+    digits: int | None,
+    verbose: bool = False,
+    one_pair: bool = False,
+) -> list[Column]:
+    """Return what is said of a difference: value, interval, p-values, verdict, claim.
 
+    Of one pair there is one p-value, which its verdicts are of.
+    """
+    scores = _of_task(c, rows)
+    # Decimals of scores and of differences are the same.
+    places, noted = decimals_of(scores, digits), {e.task: mark_of(c, e) for e in scores}
+    several = c.adjustment != "none" and any(c.adjusted.n_compared(d) > 1 for d in rows)
 
-class _Differences:
-    """Differences that stand in one table, and what its cells say of them."""
+    def correlation(d: Difference) -> str:
+        r = c.correlation(d)
+        return "-" if r is None else tabular.number(r, 2)
 
-    def __init__(
-        self,
-        comparison: Comparison,
-        found: Sequence[Difference],
-        digits: int | None,
-        verbose: bool = False,
-    ) -> None:
-        self.comparison, self.found, self.digits, self.verbose = comparison, found, digits, verbose
-        tasks = {d.task for d in found}
-        self.estimates = [e for e in comparison.estimates if e.task in tasks]
-        self.marks = {e.task: mark_of(comparison, e) for e in self.estimates}
-        # Decimals of scores and of differences are the same.
-        self.places = decimals_of(self.estimates, digits)
+    def interval(d: Difference) -> str:
+        # Where nothing differs nothing was measured, but for counts, which say something all the
+        # same.
+        is_none = d.n_differing == 0 and d.low == d.high
+        return "-" if is_none else tabular.interval(d.low, d.high, places[d.metric], sign=True)
 
-    def columns(self, one_pair: bool = False) -> list[Column]:
-        """Return what is said of a difference: value, interval, p-values, verdict, claim.
-
-        Of one pair there is one p-value, which its verdicts are of.
-        """
-        c, level = self.comparison, tabular.level(self.comparison.confidence_level)
-        several = c.adjustment != "none" and any(c.adjusted.n_compared(d) > 1 for d in self.found)
-        columns: list[Column] = [
-            ("difference", ">", lambda d: self.number(d, d.difference)),
-            (f"[{level}]", ">", self.interval),
-        ]
-        if self.verbose:
-            places = self.places
-            columns += [
-                ("std. error", ">", lambda d: tabular.number(d.standard_error, places[d.metric])),
-                (
-                    "correlation",
-                    ">",
-                    lambda d: "-" if (r := c.correlation(d)) is None else tabular.number(r, 2),
-                ),
-            ]
-        if any(d.gained is not None for d in self.found):
-            columns.append(("gained, lost", ">", gained_lost))
-        if not (several and one_pair):
-            columns.append(("p", ">", lambda d: tabular.pvalue(d.pvalue)))
-        if several:
-            columns.append((c.adjusted.pvalue_name(), ">", self.adjusted))
-        columns.append(("verdict", "<", self.verdict))
-        for name, limit in (("margin", c.margin), ("recovery", c.recovery)):
-            if limit is not None:
-                columns.append((f"{name} {limit:g}", "<", lambda d: d.claim))
-        return columns
-
-    def forest(self, rows: Sequence[Difference | None], at: int, one_pair: bool = False) -> Forest:
-        """Return what is drawn in the rows of a table, before the column of such a place."""
-        c = self.comparison
-        scores = {(e.task, e.metric, e.system): e for e in c.estimates}
-
-        def replicates(d: Difference) -> Any:
-            a, b = (scores[d.task, d.metric, x].replicates for x in (d.system, d.baseline))
-            return a - b
-
-        kinds = ["" if d is None else kind_of(d) for d in rows]
-        level, limit = tabular.level(c.confidence_level), marks.Limit(c.margin, c.recovery)
-        return marks.of_differences(rows, kinds, at, level, limit, one_pair, replicates)
-
-    def number(self, d: Difference, value: float) -> str:
-        """Return a value as it stands in a cell."""
-        return tabular.number(value, self.places[d.metric], sign=True)
-
-    def interval(self, d: Difference) -> str:
-        """Return the interval, or none where nothing differs and so nothing was measured."""
-        # One that counts segments says something of them all the same.
-        if d.n_differing == 0 and d.low == d.high:
-            return "-"
-        return tabular.interval(d.low, d.high, self.places[d.metric], sign=True)
-
-    def adjusted(self, d: Difference) -> str:
-        """Return the p-value that verdicts are of."""
-        # Where no data could bring it to the level it is no evidence, for or against.
-        return "-" if d.verdict == "cannot tell" else tabular.pvalue(d.pvalue_adjusted)
-
-    def verdict(self, d: Difference) -> str:
-        """Return what is known of the pair, in a word or two, with its mark."""
-        return d.verdict if kind_of(d) == "open" else d.verdict + self.marks[d.task]
-
-
-def _pair_table(differences: _Differences) -> Table:
-    """Lay out the differences of one pair, a row a task or metric."""
-    found, estimates = differences.found, differences.comparison.estimates
-    first, places = found[0], decimals_of(differences.estimates, differences.digits)
-    sizes = {(e.task, e.metric): e for e in estimates}
-    of = [sizes[d.task, d.metric] for d in found]
-    names = _names(of) or [("metric", "<", metric_name)]
-    columns = [
-        *_through(lambda d: sizes[d.task, d.metric], names),
-        (first.baseline, ">", lambda d: tabular.number(d.baseline_score, places[d.metric])),
-        (first.system, ">", lambda d: tabular.number(d.system_score, places[d.metric])),
-        *differences.columns(one_pair=True),
-    ]
-    n_totals = sum(d.aggregate is not None for d in found)
-    pair, rows = (first.baseline, first.system), {(d.task, d.metric) for d in found}
-    both = [e for e in estimates if e.system in pair and (e.task, e.metric) in rows]
-    title = f"{_title(both)}, {first.system} - {first.baseline}"
-    spare = ["gained, lost", *(name for name, side, _ in names if side == ">")]
-    draw = partial(differences.forest, found, len(names) + 2, one_pair=True)
-    return table_of(title, found, columns, n_totals=n_totals, spare=spare, draw=draw)
-
-
-def _among(table: Table, others: Sequence[Table]) -> Forest:
-    """Return what is drawn in a table, on the axis of all tables under its metric."""
-    of_metric = table.title.partition(",")[0]
-    every = [one.forest for one in others if one.title.partition(",")[0] == of_metric]
-    forest = table.forest
-    assert forest is not None
-    alike = [one for one in every if one and one.is_free == forest.is_free]
-    return replace(forest, among=tuple(alike))
-
-
-def _all_pairs(differences: _Differences) -> Table:
-    """Lay out the differences of several pairs, the largest first, or each pair's by task."""
-    found = oriented(differences.comparison, differences.found)
-    names: list[Column] = [_system(differences.estimates), ("baseline", "<", lambda d: d.baseline)]
-    if has_tasks(found):
-        names.append((part_name(differences.comparison.estimates), "<", lambda d: d.task))
-    else:
-        found = sorted(found, key=lambda d: d.difference * (-1 if d.higher_is_better else 1))
-    draw, columns = partial(differences.forest, found, len(names)), differences.columns()
-    title = f"differences, {names[0][0]} - baseline"
-    return table_of(title, found, [*names, *columns], draw=draw)
-
-
-def _rank_tables(differences: _Differences, best_first: Sequence[Estimate]) -> list[Table]:
-    """Lay out a ranking that says who beats whom, then the differences of all pairs."""
-    comparison, found = differences.comparison, differences.found
-    n = len(best_first)
-    place = {e.system: i + 1 for i, e in enumerate(best_first)}
-    beaten: dict[str, list[int]] = {e.system: [] for e in best_first}
-    for d in found:
-        if d.winner is not None and kind_of(d) != "open":
-            loser = {d.system, d.baseline} - {d.winner}
-            beaten[d.winner].append(place[loser.pop()])
-    mark = differences.marks[found[0].task]
-    note = f"better than: {comparison.adjusted.pvalue_name(len(found) > 1)} <= "
-    note += f"{comparison.significance_level:g}{mark}"
     columns: list[Column] = [
-        ("#", ">", lambda e: str(place[e.system])),
-        _system(best_first),
-        *_score(differences.estimates, differences.digits)[:2],
-        *_battles(best_first),
-        (
-            "better than",
-            "<",
-            lambda e: _ranges(beaten[e.system]) + mark if beaten[e.system] else "-",
-        ),
+        ("difference", ">", lambda d: tabular.number(d.difference, places[d.metric], sign=True)),
+        (f"[{tabular.level(c.confidence_level)}]", ">", interval),
     ]
-    shows_pairs = n <= _IN_MATRIX
-    hints = () if shows_pairs else ("All pairs: to_csv().",)
-    spare = (columns[3][0],)
-    title, draw = _title(best_first), _drawn([[e] for e in best_first], 2)
-    ranking = table_of(title, best_first, columns, (note,), hints=hints, spare=spare, draw=draw)
-    if not shows_pairs:
-        return [ranking]
-    # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
-    # of rank would hide.
-    directed = comparison.alternative != "two-sided" or found[0].claim
-    if n > _LISTED_SYSTEMS and not directed:
-        return [ranking, _pair_matrix(differences, best_first)]
-    return [ranking, _all_pairs(differences)]
+    if verbose:
+        columns += [
+            ("std. error", ">", lambda d: tabular.number(d.standard_error, places[d.metric])),
+            ("correlation", ">", correlation),
+        ]
+    if any(d.gained is not None for d in rows):
+        columns.append(("gained, lost", ">", gained_lost))
+    if not (several and one_pair):
+        columns.append(("p", ">", lambda d: tabular.pvalue(d.pvalue)))
+    if several:
+        columns.append((c.adjusted.pvalue_name(), ">", _adjusted))
+    columns.append(
+        ("verdict", "<", lambda d: d.verdict + (noted[d.task] if d.kind != "open" else ""))
+    )
+    limits = (("margin", c.margin), ("recovery", c.recovery))
+    return columns + [(f"{x} {y:g}", "<", lambda d: d.claim) for x, y in limits if y is not None]
 
 
-def _pair_matrix(differences: _Differences, best_first: Sequence[Estimate]) -> Table:
-    """Lay out all pairs, best system first: differences above the diagonal, p-values below."""
-    comparison = differences.comparison
-    n = len(best_first)
-    place = {e.system: i for i, e in enumerate(best_first)}
-    cells = [["· " if i == j else "" for j in range(n)] for i in range(n)]
-    star = differences.marks[differences.found[0].task].strip() or "*"
-    for d in differences.found:
-        i, j = place[d.system], place[d.baseline]
-        value = d.difference if i < j else -d.difference
-        mark = star if kind_of(d) != "open" else " "
-        cells[min(i, j)][max(i, j)] = differences.number(d, value) + mark
-        cells[max(i, j)][min(i, j)] = differences.adjusted(d) + " "
-    shown = comparison.adjusted.pvalue_name()
-    columns: list[Column] = [("#", ">", lambda i: str(i + 1))]
-    columns += [(f"{j + 1} ", ">", lambda i, j=j: cells[i][j]) for j in range(n)]  # type: ignore[misc]
-    note = f"{star} {shown} <= {comparison.significance_level:g}"
-    hint = "Intervals of the differences: plot(), or to_csv()."
-    title = f"{best_first[0].metric}: difference row - column above the diagonal, {shown} below"
-    return table_of(title, range(n), columns, (note,), hints=(hint,))
+def _adjusted(d: Difference) -> str:
+    """Return the p-value that verdicts are of."""
+    # Where no data could bring it to the level it is no evidence, for or against.
+    return "-" if d.verdict == "cannot tell" else tabular.pvalue(d.pvalue_adjusted)
 
 
 def gained_lost(d: Difference) -> str:
     """Return ``14, 6``, or nothing."""
     return "" if d.gained is None else f"{d.gained}, {d.lost}"
+
+
+def _forest(
+    c: Comparison, rows: Sequence[Difference | None], at: int, one_pair: bool = False
+) -> Forest:
+    """Return what is drawn in the rows of a table, before the column of such a place."""
+    scores = {(e.task, e.metric, e.system): e for e in c.estimates}
+
+    def replicates(d: Difference) -> Any:
+        a, b = (scores[d.task, d.metric, x].replicates for x in (d.system, d.baseline))
+        return a - b
+
+    level, limit = tabular.level(c.confidence_level), marks.Limit(c.margin, c.recovery)
+    kinds = ["" if d is None else d.kind for d in rows]
+    return marks.of_differences(rows, kinds, at, level, limit, one_pair, replicates)
+
+
+def _baseline_table(
+    c: Comparison,
+    rows: Sequence[Difference],
+    best_first: Sequence[Estimate],
+    digits: int | None,
+    verbose: bool,
+) -> list[Table]:
+    """Lay out the baseline, and the other systems with their differences from it, best first."""
+    by_system = {d.system: d for d in rows}
+    first, *others = _difference_columns(c, rows, digits, verbose)
+    columns = [
+        _system(best_first),
+        *_score(_of_task(c, rows), digits)[:2],
+        *_through(lambda e: by_system.get(e.system), [first], "baseline"),
+        *_through(lambda e: by_system.get(e.system), others),
+    ]
+    systems = sorted(best_first, key=lambda e: e.system in by_system)
+    # The verdict is of the adjusted p-value, where there is one.
+    names, adjusted = [name for name, _, _ in columns], c.adjusted.pvalue_name()
+    spare = [names[2], "gained, lost", *(["p"] if "p" != adjusted in names else [])]
+    draw = partial(_forest, c, [by_system.get(e.system) for e in systems], 3)
+    return [table_of(_title(best_first), systems, columns, spare=spare, draw=draw)]
+
+
+def folded_tables(c: Comparison) -> dict[str, list[Table]]:
+    """Lay out what has no room among the tables: all pairs, or those with the best on each task."""
+    n_pairs, of_tasks = len(by_pair(c.differences)), has_tasks(c.differences)
+    folded: dict[str, list[Table]] = {}
+    if (c.baseline is not None or n_pairs <= comb(_LISTED_SYSTEMS, 2)) and not of_tasks:
+        return {}
+    if of_tasks and (n_pairs <= _LISTED_PAIRS or not c.totals):
+        return {}
+    for metric, rows in by_metric(oriented(c, c.differences)).items():
+        scores = [e for e in c.estimates if e.metric == metric]
+        best = ranked([e for e in scores if e.aggregate is not None] or scores)[0].system
+        what = f"all {n_pairs:,} pairs"
+        if c.baseline is None and (of_tasks or n_pairs > _MOST_FOLDED):
+            rows = [d for d in rows if best in (d.system, d.baseline)]
+            what = f"{best} against each of the others"
+        if of_tasks:
+            rows = list(chain(*by_pair(rows).values()))
+            what += f", by {part_name(c.estimates)}"
+        what += "" if len(rows) <= _MOST_FOLDED else f", the first {_MOST_FOLDED} rows"
+        folded[f"{metric}: {what}"] = [_all_pairs(c, rows[:_MOST_FOLDED])]
+    return folded
+
+
+def _pair_table(
+    c: Comparison, rows: Sequence[Difference], digits: int | None, verbose: bool
+) -> Table:
+    """Lay out the differences of one pair, a row a task or metric."""
+    first, places = rows[0], decimals_of(_of_task(c, rows), digits)
+    by_place = {(e.task, e.metric): e for e in c.estimates}
+    names = _names([by_place[d.task, d.metric] for d in rows]) or [("metric", "<", metric_name)]
+    columns = [
+        *_through(lambda d: by_place[d.task, d.metric], names),
+        (first.baseline, ">", lambda d: tabular.number(d.baseline_score, places[d.metric])),
+        (first.system, ">", lambda d: tabular.number(d.system_score, places[d.metric])),
+        *_difference_columns(c, rows, digits, verbose, one_pair=True),
+    ]
+    pair, shown = (first.baseline, first.system), {(d.task, d.metric) for d in rows}
+    both = [e for e in c.estimates if e.system in pair and (e.task, e.metric) in shown]
+    title = f"{_title(both)}, {first.system} - {first.baseline}"
+    spare = ["gained, lost", *(name for name, side, _ in names if side == ">")]
+    n_totals = sum(d.aggregate is not None for d in rows)
+    draw = partial(_forest, c, rows, len(names) + 2, one_pair=True)
+    return table_of(title, rows, columns, n_totals=n_totals, spare=spare, draw=draw)
+
+
+def _among(table: Table, others: Sequence[Table]) -> Forest:
+    """Return what is drawn in a table, on the axis of all tables under its metric."""
+    metric = table.title.partition(",")[0]
+    known = [other.forest for other in others if other.title.partition(",")[0] == metric]
+    forest = table.forest
+    assert forest is not None
+    alike = [other for other in known if other and other.is_free == forest.is_free]
+    return replace(forest, among=tuple(alike))
+
+
+def _all_pairs(
+    c: Comparison, rows: Sequence[Difference], digits: int | None = None, verbose: bool = False
+) -> Table:
+    """Lay out the differences of several pairs, the largest first, or each pair's by task."""
+    shown, scores = oriented(c, rows), _of_task(c, rows)
+    names: list[Column] = [_system(scores), ("baseline", "<", lambda d: d.baseline)]
+    if has_tasks(shown):
+        names.append((part_name(c.estimates), "<", lambda d: d.task))
+    else:
+        shown = sorted(shown, key=lambda d: d.difference * (-1 if d.higher_is_better else 1))
+    columns = [*names, *_difference_columns(c, rows, digits, verbose)]
+    title = f"differences, {names[0][0]} - baseline"
+    return table_of(title, shown, columns, draw=partial(_forest, c, shown, len(names)))
+
+
+def _rank_tables(
+    c: Comparison,
+    rows: Sequence[Difference],
+    best_first: Sequence[Estimate],
+    digits: int | None,
+    verbose: bool,
+) -> list[Table]:
+    """Lay out a ranking that says who beats whom, then the differences of all pairs."""
+    place = {e.system: i + 1 for i, e in enumerate(best_first)}
+    beaten: dict[str, list[int]] = {e.system: [] for e in best_first}
+    for d in rows:
+        if d.winner is not None and d.kind != "open":
+            beaten[d.winner].append(place[d.baseline if d.winner == d.system else d.system])
+    mark, scores = mark_of(c, best_first[0]), _score(_of_task(c, rows), digits)[:2]
+    better = {name: _ranges(own) + mark if own else "-" for name, own in beaten.items()}
+    shown = c.adjusted.pvalue_name(len(rows) > 1)
+    columns: list[Column] = [
+        ("#", ">", lambda e: str(place[e.system])),
+        _system(best_first),
+        *scores,
+        *_battles(best_first),
+        ("better than", "<", lambda e: better[e.system]),
+    ]
+    shows_pairs = len(best_first) <= _IN_MATRIX
+    ranking = table_of(
+        _title(best_first),
+        best_first,
+        columns,
+        (f"better than: {shown} <= {c.significance_level:g}{mark}",),
+        hints=() if shows_pairs else ("All pairs: to_csv().",),
+        spare=[scores[1][0]],
+        draw=_drawn([[e] for e in best_first], 2),
+    )
+    if not shows_pairs:
+        return [ranking]
+    # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
+    # of rank would hide.
+    directed = c.alternative != "two-sided" or rows[0].claim
+    if len(best_first) > _LISTED_SYSTEMS and not directed:
+        return [ranking, _pair_matrix(c, rows, place, digits)]
+    return [ranking, _all_pairs(c, rows, digits, verbose)]
+
+
+def _pair_matrix(
+    c: Comparison, rows: Sequence[Difference], place: Mapping[str, int], digits: int | None
+) -> Table:
+    """Lay out all pairs in order of rank: differences above the diagonal, p-values below."""
+    n, scores = len(place), _of_task(c, rows)
+    places, star = decimals_of(scores, digits), mark_of(c, scores[0]).strip() or "*"
+    cells = [["· " if i == j else "" for j in range(n)] for i in range(n)]
+    for d in rows:
+        first, second = sorted((place[d.system] - 1, place[d.baseline] - 1))
+        value = d.difference if place[d.system] < place[d.baseline] else -d.difference
+        shown = tabular.number(value, places[d.metric], sign=True)
+        cells[first][second] = shown + (" " if d.kind == "open" else star)
+        cells[second][first] = _adjusted(d) + " "
+    adjusted = c.adjusted.pvalue_name()
+    columns: list[Column] = [("#", ">", lambda i: str(i + 1))]
+    columns += [(f"{j + 1} ", ">", lambda i, j=j: cells[i][j]) for j in range(n)]  # type: ignore[misc]
+    note = f"{star} {adjusted} <= {c.significance_level:g}"
+    hint = "Intervals of the differences: plot(), or to_csv()."
+    title = f"{rows[0].metric}: difference row - column above the diagonal, {adjusted} below"
+    return table_of(title, range(n), columns, (note,), hints=(hint,))
 
 
 def _panels(rows: Sequence[Any]) -> list[list[Any]]:

@@ -350,6 +350,11 @@ class Difference(Claims):
             return None
         return self.system if (self.difference > 0) == self.higher_is_better else self.baseline
 
+    @property
+    def kind(self) -> str:
+        """What its verdict says of the system: "better", "worse" or "open"."""
+        return self.verdict if self.verdict in ("better", "worse") else "open"
+
     def probability(self, n: int | None = None) -> float:
         """Return how likely another test set of n units shows a difference of the same sign.
 
@@ -527,11 +532,6 @@ def mark_of(comparison: Comparison, score: Estimate) -> str:
     """Return the mark of a claim about groups, or nothing: notes are all that files keep."""
     noted = any(note.startswith(MARK) for note in comparison.notes)
     return f" {MARK}" if noted and score.unit != score.segment else ""
-
-
-def kind_of(d: Difference) -> str:
-    """Return what a difference says of its system: "better", "worse" or "open"."""
-    return d.verdict if d.verdict in ("better", "worse") else "open"
 
 
 def plural(unit: str) -> str:

@@ -239,7 +239,7 @@ class Looks(Several[Look]):
         """0 for passed, 1 for failed, 4 for go on."""
         return _CODES[self.verdict]
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None) -> Axes:  # type: ignore[override]
         """Draw the difference as it grows with its repeated interval, and the limit, dashed."""
         from evalstats.pictures import plots
 

@@ -335,7 +335,7 @@ class Power(Several[PairPower]):
     n_looks: Count | None = None
     width: Size | None = None
 
-    def plot(
+    def plot(  # type: ignore[override]
         self,
         metric: str | None = None,
         ax: Panels | None = None,

@@ -33,7 +33,7 @@ from evalstats.results.signatures import system_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
-    from evalstats.pictures.figures import Axes, Panels
+    pass
 
 
 Floats = NDArray[np.float64]
@@ -162,12 +162,6 @@ class Ranking(Several[Ranked]):
         names = ", ".join(ranked.system for ranked in self.systems)
         raise InputError(f"system must be one of {names}; got {shown(system)}")
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the table: the ranks with their intervals, scores and tiers."""
-        from evalstats.pictures import plots
-
-        return plots.one_table(self._tables(), ax)
-
     def _rows(self) -> Sequence[Ranked]:
         return self.systems
 
@@ -277,12 +271,6 @@ class Rankings(Several[Ranking]):
     """
 
     rankings: tuple[Ranking, ...]
-
-    def plot(self, ax: Panels | None = None) -> Panels:
-        """Draw the table of each ranking, one below the other."""
-        from evalstats.pictures import plots
-
-        return plots.tables(self._tables(), ax)
 
     def _rows(self) -> Sequence[Ranking]:
         return self.rankings
