@@ -29,7 +29,6 @@ from evalstats.pictures.figures import (
     panels,
     wrapped,
 )
-from evalstats.pictures.tables import one_table as one_table
 from evalstats.pictures.tables import tables as tables
 from evalstats.results.layout import comparison_tables, score_tables
 from evalstats.results.lookup import of_metric

@@ -70,12 +70,6 @@ def tables(shown: Iterable[Table], ax: Panels | None = None) -> Panels:
     return drawn[0] if len(drawn) == 1 else np.array(drawn)
 
 
-def one_table(shown: Sequence[Table], ax: Axes | None = None) -> Axes:
-    """Draw the only table that has something to draw, and return its axes."""
-    axes: Any = tables(shown, ax)
-    return axes  # type: ignore[no-any-return]
-
-
 @dataclass(frozen=True)
 class _Text:
     """A column of text: its lines in each row, the side to which they are aligned, its totals."""

@@ -65,7 +65,6 @@ from evalstats.results.tabular import Column, Table, table_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from evalstats.pictures.figures import Axes
 
 #: What may decide, and what an undecided gate may count as.
 ASKED = ("all", "total")
@@ -315,12 +314,6 @@ class Gate(Several[GateCheck]):
         """
         made = super().noting(*notes)
         return replace(made, checks=tuple(check.decided(made.notes) for check in made.checks))
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the table: what each check lost or gained with its interval, and the limit."""
-        from evalstats.pictures import plots
-
-        return plots.one_table(self._tables(), ax)
 
     @property
     def _interval(self) -> str:
