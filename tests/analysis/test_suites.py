@@ -70,7 +70,8 @@ def test_the_row_of_a_task_is_what_a_comparison_of_it_says(tasks, options, group
     ]
     adjusted = holm_by_hand([one.differences[0].pvalue for one in alone])
     for row, task, one, p in zip(result.rows, tasks, alone, adjusted, strict=True):
-        assert_same(row, one.differences[0], ["pvalue_adjusted"])
+        assert_same(row, one.differences[0], ["pvalue_adjusted", "verdict"])
+        assert (row.kind != "open") == (row.pvalue_adjusted <= 0.05)
         n = 40 if task in groups else SIZES[task]
         assert (row.task, result.estimates[task, "A"].n_segments) == (task, n)
         assert row.pvalue_adjusted == pytest.approx(p)

@@ -200,7 +200,7 @@ def test_groups_in_several_strata_are_drawn_whole():
     whole = es.compare(given, metrics=MEAN, groups=[*range(60)] * 2, **BY_T)
     found = whole.by(turns)
     (total,) = found.totals
-    assert (total.task, total.units) == ("both strata", whole[0].units)
+    assert (total.task, total.n_units) == ("both strata", whole[0].n_units)
     assert (total.pvalue, total.low, total.high) == (whole[0].pvalue, whole[0].low, whole[0].high)
     (alone,) = es.compare({k: v[:60] for k, v in given.items()}, metrics=MEAN, **BY_T)
     assert found.difference(task="t1").low == alone.low

@@ -257,11 +257,11 @@ def test_few_counted_answers_are_told(n, is_told):
 def test_of_three_answers_no_bootstrap_is_said_to_be_replaced():
     # Defect: "t decides" stood above McNemar's test and Tango's interval.
     answers = {"A": [1, 0, 0], "B": [1, 1, 1]}
-    marks = {"A": [0.5, 0.1, 0.2], "B": [0.4, 0.3, 0.9]}
-    for scores, metric in ((answers, es.Mean("acc")), (marks, JUDGE)):
-        notes = es.compare(scores, metrics=metric, n_resamples=99).notes
-        assert any(note.startswith("There are only 3 segments") for note in notes)
-        assert any("a t test replaces" in note for note in notes) == (scores is marks)
+    counted = es.compare(answers, metrics=es.Mean("acc"), n_resamples=99)
+    drawn = es.estimate([0.5, 0.1, 0.2], metric=JUDGE, n_resamples=99)
+    for result in (counted, drawn):
+        (note,) = [note for note in result.notes if note.startswith("There are only 3 segments")]
+        assert ("a t test replaces" in note) == (result is drawn)
 
 
 def test_cautions_come_first_are_never_folded_and_survive_json_and_pickle() -> None:

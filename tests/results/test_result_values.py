@@ -297,16 +297,16 @@ def changed(path, value):
     (("estimates", 0, "n_segments"), 10**400, "n_segments must be at least 1 and below 2"),
     (("estimates", 1), json.loads(BASED.to_json())["estimates"][0], "estimates has one of them tw"),
     (("differences", 0, "low"), 1e9, r"differences\[0\]: low is 1000000000, above high"),
-    (("differences", 0, "units", "n_differing"), -5000, r"n_differing must be at least 0"),
-    (("differences", 0, "units", "n_differing"), 31, r"differences\[0\] does not fit the other fields"),
+    (("differences", 0, "n_differing"), -5000, r"n_differing must be at least 0"),
+    (("differences", 0, "n_differing"), 31, r"differences\[0\] does not fit the other fields"),
     (("differences", 1), json.loads(BASED.to_json())["differences"][0], "differences has one of th"),
     (("differences", 0, "pvalue"), -0.1, r"differences\[0\].pvalue must be from 0 to 1"),
     (("differences", 0, "difference"), 0.9,
      r"differences\[0\].difference does not fit the other fields"),
-    (("differences", 0, "claim"), "not shown",
-     r"differences\[0\].claim does not fit the other fields"),
-    (("differences", 0, "significant"), 0,
-     r"differences\[0\].significant does not fit the other fields"),
+    (("differences", 0, "claim"), "not shown", r"differences\[0\] does not fit the other fields"),
+    (("differences", 0, "verdict"), "worse", r"differences\[0\] does not fit the other fields"),
+    (("differences", 0, "verdict"), "identical", r"differences\[0\] does not fit the other fields"),
+    (("differences", 0, "verdict"), "superb", r"differences\[0\].verdict must be one of better, worse"),
 ])  # fmt: skip
 def test_what_no_comparison_is_is_refused(path, value, message):
     text = changed(path, value)
