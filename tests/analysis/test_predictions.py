@@ -1,6 +1,5 @@
 """Another test set: where its score lies, and how likely its difference has the same sign."""
 
-import json
 from math import sqrt
 
 import numpy as np
