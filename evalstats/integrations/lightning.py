@@ -178,7 +178,7 @@ class MonitorCallback(Callback):
     def _scored_aside(self, outputs: Outputs, may_be_a_part: bool) -> dict[str, float]:
         """Score outputs against their own references, or against those that their ids name."""
         references, hypotheses = self.monitor.references, outputs["hypotheses"]
-        level = self.monitor.rules.confidence_level
+        level = self.monitor.confidence_level
         if references is None:
             return loop.estimated(self.monitor.metric, hypotheses, None, self.prefix, level)
         against = outputs.get("references")

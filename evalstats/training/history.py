@@ -33,8 +33,7 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregate, Units
 from evalstats.analysis.scores import Outcomes, as_outcomes
-from evalstats.checks import integer, share
-from evalstats.designs.spending import N_DRAWS, DrawnLooks, next_look, spent, steady
+from evalstats.designs.spending import N_DRAWS, DrawnLooks
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.inference.student import Spread
@@ -240,56 +239,6 @@ def log_name(metric: str) -> str:
     return "_".join(written(metric).split())
 
 
-@dataclass(frozen=True)
-class Rules:
-    """The options of a monitor, validated; the docstring of `Monitor` explains each."""
-
-    metric: Metric
-    patience: int | None
-    significance_level: float
-    expected_checks: int
-    confidence_level: float
-    seed: int
-    sizes: NDArray[np.int64] | None = None  # segments of each group, where there are groups
-
-    def __post_init__(self) -> None:
-        patience, level = self.patience, share(self.significance_level, "significance_level")
-        vars(self).update(
-            patience=None if patience is None else integer(patience, "patience", 1),
-            significance_level=level,
-            expected_checks=integer(self.expected_checks, "expected_checks", 1),
-            confidence_level=share(self.confidence_level, "confidence_level"),
-        )
-        n_draws = self.spent(1) * N_DRAWS
-        if n_draws < 1:
-            most = int(self.expected_checks * n_draws)
-            fewer = f"expect at most {most:,} checks (more may come), or " if most else ""
-            least = 1.05 * level / n_draws
-            raise InputError(
-                f"significance_level {level:g} over expected_checks {self.expected_checks:,} is "
-                f"{n_draws:.2g} of {N_DRAWS:,} sign flips a check, too little to call anything an "
-                f"improvement; {fewer}give a significance_level of at least {least:.2g}"
-            )
-
-    def spent(self, look: int) -> float:
-        """Return the level that so many looks may spend together; 0 for no look.
-
-        In equal parts of the looks that are expected, and less than α for any number of them, so
-        that nobody needs to know when the run will end.
-        """
-        return spent(DrawnLooks(), look / self.expected_checks, self.significance_level, steady)
-
-    def outcomes(self, *rows: NDArray[Any]) -> Outcomes | None:
-        """Return which segments score 1 in each of the rows `(n_segments, k)`, if all are 0/1."""
-        names = tuple(f"step {i}" for i in range(len(rows)))
-        table = SegmentStatistics(np.stack(rows), names, self.metric)
-        return as_outcomes(table, Units(len(rows[0]), sizes=self.sizes), Aggregate())
-
-    def stops(self, checks_without_improvement: int) -> bool:
-        """Return whether the patience is used up."""
-        return self.patience is not None and checks_without_improvement >= self.patience
-
-
 def flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     """Return sums of the influence values under random signs, `(N,) -> (R,)`."""
     centred = influence - np.mean(influence)
@@ -311,36 +260,29 @@ def flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     return sums
 
 
-class OutOfBag:
-    """Bootstrap resamples with the segments that each left out: rows of `bootstrap_weights`.
+def out_of_bag_weights(n_segments: int, n_resamples: int, seed: int) -> NDArray[Any]:
+    """Return rows of `bootstrap_weights` that left some segment out, `(B, N)`.
 
-    Those that left no segment out are dropped; they occur for two or three segments.
+    The others are dropped; they occur for two or three segments.
     """
+    weights = np.concatenate([x for _, x in batches(recipe(n_segments, seed), n_resamples)])
+    return np.asarray(weights[np.any(weights == 0, axis=1)])
 
-    def __init__(self, n_segments: int, n_resamples: int, seed: int) -> None:
-        drawn = batches(recipe(n_segments, seed), n_resamples)
-        weights = np.concatenate([rows for _, rows in drawn])
-        self.n_segments = n_segments
-        self._weights = weights[np.any(weights == 0, axis=1)]
 
-    def __len__(self) -> int:
-        """Return the number of resamples that left something out."""
-        return len(self._weights)
-
-    def scores(self, metric: Metric, statistics: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Return scores of statistics `(N, k)` in and out of every resample, `(B,)` each."""
-        product = ExactProduct(exact_grid(statistics), 255)
-        size = max(1, _BLOCK_WEIGHTS // self.n_segments)
-        blocks = [self._weights[i : i + size] for i in range(0, len(self), size)]
-        totals = [product(self._weights)]
-        totals += [product((rows == 0).astype(rows.dtype)) for rows in blocks]
-        scores = metric.score(np.concatenate(totals, axis=1).T)
-        if not np.all(np.isfinite(scores)):
-            raise InputError(
-                f"{metric.name} of a resample is not finite; define the score for every total, "
-                f"for example where a denominator is 0"
-            )
-        return scores[: len(self)], scores[len(self) :]
+def bag_scores(metric: Metric, rows: NDArray[Any], weights: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Return scores of statistics `(N, k)` in and out of every resample, `(B,)` each."""
+    product = ExactProduct(exact_grid(rows), 255)
+    size = max(1, _BLOCK_WEIGHTS // weights.shape[1])
+    blocks = [weights[i : i + size] for i in range(0, len(weights), size)]
+    totals = [product(weights)]
+    totals += [product((block == 0).astype(block.dtype)) for block in blocks]
+    scores = metric.score(np.concatenate(totals, axis=1).T)
+    if not np.all(np.isfinite(scores)):
+        raise InputError(
+            f"{metric.name} of a resample is not finite; define the score for every total, for "
+            f"example where a denominator is 0"
+        )
+    return scores[: len(weights)], scores[len(weights) :]
 
 
 @dataclass(frozen=True)
@@ -388,16 +330,97 @@ class BestSoFar:
         return float(np.mean(self.winners == self.step)) if len(self.winners) else 1.0
 
 
-class Outputs(NamedTuple):
-    """The outputs of one step, as statistics."""
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One step: its statistics `(N, k)`, score, influence values `(N,)` and their spread.
 
-    rows: NDArray[Any]  # (N, k), of segments or groups
-    ids: str | None = None  # a hash of the segments' ids, if there are any
-    outcomes: Outcomes | None = None  # which segments score 1, if all scores are 0 or 1
+    Of segments or groups; `sizes` are the segments of each group, where there are groups.
+    """
+
+    metric: Metric
+    rows: NDArray[Any]
+    sizes: NDArray[np.int64] | None
+    score: float
+    influence: Floats
+    spread: Spread
+
+    @classmethod
+    def of(cls, metric: Metric, rows: NDArray[Any], sizes: NDArray[np.int64] | None) -> Step:
+        """Return score, influence values and spread of the statistics of one step."""
+        score = float(metric.score(np.sum(rows, axis=0, dtype=np.float64)))
+        (values,) = student.influence_values(metric, rows[None])
+        spread = student.spread(values, sizes)
+        if not np.all(np.isfinite((score, spread.error))):
+            raise InputError(
+                f"{metric.name} or its gradient is not finite; define the score for every total, "
+                f"for example where a denominator is 0"
+            )
+        return cls(metric, rows, sizes, score, values, spread)
+
+    def interval(self, segments: NDArray[Any], alpha: float) -> tuple[str, tuple[float, float]]:
+        """Return what the interval of the score is called, and the interval.
+
+        `segments` are the statistics before they were grouped.
+        """
+        outcomes = outcomes_of(self.metric, self.sizes, segments)
+        if outcomes is not None:
+            return "wilson", outcomes.score_interval(0, self.influence, alpha)
+        return "t", student.interval(self.score, self.spread.error, self.spread.degrees, alpha)
+
+    def compared(self, best: Step, alpha: float) -> Compared:
+        """Test the hypothesis that this step is no better than the best one.
+
+        By a paired t test on influence values: the p-value is the larger of those of t and of
+        Hall's (1992) skewness-corrected t, since which of the two is too small depends on the side
+        of a long tail, and the interval holds all differences that neither of them rejects. 0/1
+        scores have Tango's interval and McNemar's test. No p-value is below 2^-m for m units that
+        differ, the smallest that swapping them can give.
+        """
+        differs = np.any(best.rows != self.rows, axis=1)
+        m, difference = int(np.count_nonzero(differs)), self.score - best.score
+        influence = self.influence - best.influence
+        outcomes = outcomes_of(self.metric, self.sizes, best.rows, self.rows)
+        side = "greater" if self.metric.higher_is_better else "less"
+        kurtosis = None
+        if outcomes is not None:
+            counted = outcomes.counted(0, 1, influence)
+            bounds, pvalue = counted.interval(alpha), counted.pvalue(0.0, side)
+        else:
+            kurtosis = student.kurtosis(influence, m)
+            spread = student.spread(influence, self.sizes)
+            sizes = np.ones(len(self.rows)) if self.sizes is None else self.sizes
+            worth = student.kish(sizes[differs]) if m else np.inf
+            degrees = max(min(spread.degrees, worth - 1), 1.0)
+            bounds = (difference, difference)
+            pvalue = student.pvalue(difference, spread.error, degrees, side)
+            # Where every segment changed by the same amount nothing is skew.
+            if spread.error > 0:
+                skewness = student.skewness(influence)
+                corrected = hall(difference / spread.error, skewness)
+                pvalue = max(pvalue, student.pvalue(corrected, 1.0, degrees, side))
+                t = student.quantile(degrees, alpha)
+                below = max(t, hall_inverse(t, skewness)) * spread.error
+                above = max(t, -hall_inverse(-t, skewness)) * spread.error
+                bounds = (difference - below, difference + above)
+        # Doubles end at 2^-1074.
+        pvalue = max(pvalue, ldexp(1.0, -min(m, 1074))) if m else 1.0
+        return Compared(*bounds, pvalue, "t" if outcomes is None else "mcnemar", m, kurtosis)
+
+
+def outcomes_of(
+    metric: Metric, sizes: NDArray[np.int64] | None, *rows: NDArray[Any]
+) -> Outcomes | None:
+    """Return which segments score 1 in each of the rows `(N, k)`, if all are 0/1 scores."""
+    names = tuple(f"step {i}" for i in range(len(rows)))
+    table = SegmentStatistics(np.stack(rows), names, metric)
+    return as_outcomes(table, Units(len(rows[0]), sizes=sizes), Aggregate())
 
 
 class Compared(NamedTuple):
-    """Interval and one-sided p-value of the difference between a step and the best one."""
+    """Interval and one-sided p-value of the difference between a step and the best one.
+
+    `test`, `n_differing` and `kurtosis` are those of the `Basis`.
+    """
 
     low: float = 0.0
     high: float = 0.0
@@ -408,30 +431,6 @@ class Compared(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Best:
-    """The best step: its statistics `(N, k)`, score, influence values `(N,)` and their spread."""
-
-    rows: NDArray[Any]
-    score: float
-    influence: NDArray[np.float64]
-    spread: Spread
-
-    @classmethod
-    def of(cls, rules: Rules, rows: NDArray[Any]) -> Best:
-        """Return score, influence values and spread of the statistics of one step."""
-        metric = rules.metric
-        score = float(metric.score(np.sum(rows, axis=0, dtype=np.float64)))
-        (values,) = student.influence_values(metric, rows[None])
-        spread = student.spread(values, rules.sizes)
-        if not np.all(np.isfinite((score, spread.error))):
-            raise InputError(
-                f"{metric.name} or its gradient is not finite; define the score for every total, "
-                f"for example where a denominator is 0"
-            )
-        return cls(rows, score, values, spread)
-
-
-@dataclass(frozen=True)
 class History:
     """Everything that a check changes, in one object, which is replaced after each check.
 
@@ -439,66 +438,10 @@ class History:
     """
 
     checks: tuple[Checkpoint, ...] = ()
-    best: Best | None = None
+    best: Step | None = None
     so_far: BestSoFar | None = None
     looks: DrawnLooks = field(default_factory=DrawnLooks)
     segment_ids: str | None = None  # a hash of them, where statistics came with some
-
-    def after(self, step: int, outputs: Outputs, rules: Rules, bags: OutOfBag) -> History:
-        """Return the history with one more check."""
-        metric, best, looks = rules.metric, self.best, self.looks
-        new = Best.of(rules, outputs.rows)
-        in_bag, out_of_bag = bags.scores(metric, outputs.rows)
-        alpha, spread = 1 - rules.confidence_level, new.spread
-        if outputs.outcomes is not None:
-            interval, bounds = "wilson", outputs.outcomes.score_interval(0, new.influence, alpha)
-        else:
-            bounds = student.interval(new.score, spread.error, spread.degrees, alpha)
-            interval = "t"
-        previous, so_far = self.checks[-1] if self.checks else None, self.so_far
-        now = standing = StepScore(step, new.score)
-        difference, compared, level = 0.0, Compared(), 0.0
-        improved, waited = False, 0
-        if previous is None or best is None or so_far is None:
-            winners = np.full(len(in_bag), step, dtype=np.int64)
-            so_far = BestSoFar(step, new.score, out_of_bag, winners, in_bag, out_of_bag)
-        else:
-            better = metric.higher_is_better
-            so_far = so_far.update(step, new.score, in_bag, out_of_bag, better)
-            difference = new.score - previous.best.score
-            compared = _compared(best, new, difference, rules)
-            gain = (1 if better else -1) * (new.influence - best.influence)
-            at, draws = len(self.checks) / rules.expected_checks, flipped(gain, rules.seed)
-            level, looks = next_look(looks, at, rules.significance_level, steady, draws)
-            improved = compared.pvalue <= level
-            if improved:
-                # Later looks compare with another step.
-                looks = DrawnLooks(rules.spent(len(self.checks)))
-            else:
-                standing, waited = previous.best, previous.checks_without_improvement + 1
-        check = Checkpoint(
-            **now._asdict(),
-            metric=metric.name,
-            low=bounds[0],
-            high=bounds[1],
-            standard_error=spread.error,
-            compared_with=None if previous is None else previous.best.step,
-            difference=difference,
-            difference_low=compared.low,
-            difference_high=compared.high,
-            pvalue=compared.pvalue,
-            level=level,
-            improved=improved,
-            best=standing,
-            highest=StepScore(so_far.step, so_far.score),
-            checks_without_improvement=waited,
-            should_stop=rules.stops(waited),
-            higher_is_better=bool(metric.higher_is_better),
-            confidence_level=rules.confidence_level,
-            basis=Basis(interval, *compared[3:]),
-        )
-        kept, ids = new if standing is now else best, self.segment_ids or outputs.ids
-        return History((*self.checks, check), kept, so_far, looks, ids)
 
     def selected(self) -> Selected:
         """Return the checkpoint with the best score, corrected for the choosing."""
@@ -538,7 +481,9 @@ class History:
         }
 
     @classmethod
-    def of_state(cls, state: Mapping[str, Any], rules: Rules) -> History:
+    def of_state(
+        cls, state: Mapping[str, Any], metric: Metric, sizes: NDArray[np.int64] | None
+    ) -> History:
         """Return the history that the method `state` described."""
         if not state["checks"]:
             return cls()
@@ -546,53 +491,13 @@ class History:
             record_of(Checkpoint, record, f"state.checks[{i}]")
             for i, record in enumerate(state["checks"])
         )
-        rows, so_far = np.array(state["best_rows"]), state["so_far"]
-        arrays: dict[str, Any] = {name: np.array(of) for name, of in so_far.items()}
+        so_far = state["so_far"]
+        arrays: dict[str, Any] = {name: np.array(values) for name, values in so_far.items()}
+        arrays |= {name: so_far[name] for name in ("step", "score")}
         octets = np.frombuffer(bytes.fromhex(state["surviving"]), dtype=np.uint8)
         looks = DrawnLooks(state["spent_before"], np.unpackbits(octets).astype(np.bool_))
-        arrays |= {name: so_far[name] for name in ("step", "score")}
-        ids = state["segment_ids"]
-        return cls(checks, Best.of(rules, rows), BestSoFar(**arrays), looks, ids)
-
-
-def _compared(best: Best, new: Best, difference: float, rules: Rules) -> Compared:
-    """Test the hypothesis that the new step is no better than the best one.
-
-    By a paired t test on influence values: the p-value is the larger of those of t and of Hall's
-    (1992) skewness-corrected t, since which of the two is too small depends on the side of a long
-    tail, and the interval holds all differences that neither of them rejects. 0/1 scores have
-    Tango's interval and McNemar's test. No p-value is below 2^-m for m units that differ, the
-    smallest that swapping them can give.
-    """
-    differs = np.any(best.rows != new.rows, axis=1)
-    m = int(np.count_nonzero(differs))
-    influence = new.influence - best.influence
-    side = "greater" if rules.metric.higher_is_better else "less"
-    outcomes, alpha = rules.outcomes(best.rows, new.rows), 1 - rules.confidence_level
-    if outcomes is not None:
-        counted = outcomes.counted(0, 1, influence)
-        bounds, pvalue = counted.interval(alpha), counted.pvalue(0.0, side)
-    else:
-        spread = student.spread(influence, rules.sizes)
-        sizes = np.ones(len(new.rows)) if rules.sizes is None else rules.sizes
-        worth = student.kish(sizes[differs]) if m else np.inf
-        spread = spread._replace(degrees=max(min(spread.degrees, worth - 1), 1.0))
-        bounds = (difference, difference)
-        pvalue = student.pvalue(difference, spread.error, spread.degrees, side)
-        # Where every segment changed by the same amount nothing is skew.
-        if spread.error > 0:
-            skewness = student.skewness(influence)
-            corrected = hall(difference / spread.error, skewness)
-            pvalue = max(pvalue, student.pvalue(corrected, 1.0, spread.degrees, side))
-            t = student.quantile(spread.degrees, alpha)
-            below = max(t, hall_inverse(t, skewness)) * spread.error
-            above = max(t, -hall_inverse(-t, skewness)) * spread.error
-            bounds = (difference - below, difference + above)
-    # Doubles end at 2^-1074.
-    pvalue = max(pvalue, ldexp(1.0, -min(m, 1074))) if m else 1.0
-    if outcomes is not None:
-        return Compared(*bounds, pvalue, "mcnemar", m)
-    return Compared(*bounds, pvalue, "t", m, student.kurtosis(influence, m))
+        best = Step.of(metric, np.array(state["best_rows"]), sizes)
+        return cls(checks, best, BestSoFar(**arrays), looks, state["segment_ids"])
 
 
 def hall(t: float, skewness: float) -> float:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import also_called, check_same_index, integer, listed
+from evalstats.checks import also_called, check_same_index, integer, listed, share
 from evalstats.designs import states
+from evalstats.designs.spending import N_DRAWS, DrawnLooks, next_look, steady
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.metrics.base import MetricSignature
@@ -28,10 +29,22 @@ from evalstats.results.notes import carried_notes
 from evalstats.results.records import counted
 from evalstats.results.signatures import Signature
 from evalstats.statistics.interchange import is_same_metric
-from evalstats.statistics.segments import SegmentStatistics, group_codes
+from evalstats.statistics.segments import SegmentStatistics, group_codes, summed_within
 from evalstats.text.references import References
 from evalstats.training.accumulator import Accumulator, checksums
-from evalstats.training.history import Checkpoint, History, OutOfBag, Outputs, Rules, Selected
+from evalstats.training.history import (
+    Basis,
+    BestSoFar,
+    Checkpoint,
+    Compared,
+    History,
+    Selected,
+    Step,
+    StepScore,
+    bag_scores,
+    flipped,
+    out_of_bag_weights,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -164,12 +177,36 @@ class Monitor:
             labels = listed(groups, "groups", "labels, one a segment")
             self._codes = group_codes(labels, len(references or labels))
         sizes = None if self._codes is None else np.bincount(self._codes)
-        if sizes is not None and not np.any(sizes > 1):
-            sizes = None
-        levels = (significance_level, expected_checks, confidence_level)
-        self.rules = Rules(self.metric, patience, *levels, self.seed, sizes)
-        self._bags: OutOfBag | None = None
+        self._sizes = None if sizes is None or not np.any(sizes > 1) else sizes
+        self.patience = None if patience is None else integer(patience, "patience", 1)
+        self.significance_level = share(significance_level, "significance_level")
+        self.expected_checks = integer(expected_checks, "expected_checks", 1)
+        self.confidence_level = share(confidence_level, "confidence_level")
+        self._check_draws()
+        self._weights: NDArray[Any] | None = None
         self._history = History()
+
+    def _check_draws(self) -> None:
+        """Refuse a level of which a check would have less than one draw."""
+        n_draws = self._spent(1) * N_DRAWS
+        if n_draws < 1:
+            most = int(self.expected_checks * n_draws)
+            fewer = f"expect at most {most:,} checks (more may come), or " if most else ""
+            least = 1.05 * self.significance_level / n_draws
+            raise InputError(
+                f"significance_level {self.significance_level:g} over expected_checks "
+                f"{self.expected_checks:,} is {n_draws:.2g} of {N_DRAWS:,} sign flips a check, too "
+                f"little to call anything an improvement; {fewer}give a significance_level of at "
+                f"least {least:.2g}"
+            )
+
+    def _spent(self, n_looks: int) -> float:
+        """Return the level that so many looks may spend together.
+
+        In equal parts of the looks that are expected, and less than α for any number of them, so
+        that nobody needs to know when the run will end.
+        """
+        return self.significance_level * steady(n_looks / self.expected_checks)
 
     def check(self, step: int, hypotheses: Any) -> Checkpoint:
         """Score the outputs of one step and compare them with the best step so far.
@@ -185,19 +222,73 @@ class Monitor:
         Bad input raises an `InputError`, and the monitor stays as it was.
         """
         step = integer(step, "step", 0, 2**53)
-        if self.last is not None and step <= self.last.step:
+        last, better = self.last, bool(self.metric.higher_is_better)
+        if last is not None and step <= last.step:
             raise InputError(
-                f"step must be larger than {self.last.step}, the last one that was checked, got "
-                f"{step}; where a run goes back, load the state of that time (load_state_dict)"
+                f"step must be larger than {last.step}, the last one that was checked, got {step}; "
+                f"where a run goes back, load the state of that time (load_state_dict)"
             )
-        outputs = self._outputs(hypotheses)
-        n_units = len(outputs.rows)
-        if self._bags is None or self._bags.n_segments != n_units:
-            self._bags = OutOfBag(n_units, self.n_resamples, self.seed)
+        segments, ids = self._outputs(hypotheses)
+        rows = segments if self._codes is None else summed_within(segments[None], self._codes)[0]
+        if len(rows) < 2:
+            raise InputError(
+                "at least 2 segments or groups are needed to say anything about uncertainty, got 1"
+            )
+        if self._weights is None or self._weights.shape[1] != len(rows):
+            self._weights = out_of_bag_weights(len(rows), self.n_resamples, self.seed)
+        history, alpha = self._history, 1 - self.confidence_level
+        best, so_far, looks = history.best, history.so_far, history.looks
+        new = Step.of(self.metric, rows, self._sizes)
+        bags = bag_scores(self.metric, rows, self._weights)
+        interval, bounds = new.interval(segments, alpha)
+        now = standing = StepScore(step, new.score)
+        difference, compared, level, improved, waited = 0.0, Compared(), 0.0, False, 0
+        if last is None or best is None or so_far is None:
+            winners = np.full(len(bags[0]), step, dtype=np.int64)
+            so_far = BestSoFar(step, new.score, bags[1], winners, *bags)
+        else:
+            so_far = so_far.update(step, new.score, *bags, better)
+            difference, compared = new.score - last.best.score, new.compared(best, alpha)
+            n_looks = len(self.checks)
+            gain = (1 if better else -1) * (new.influence - best.influence)
+            fraction, draws = n_looks / self.expected_checks, flipped(gain, self.seed)
+            level, looks = next_look(looks, fraction, self.significance_level, steady, draws)
+            improved = compared.pvalue <= level
+            if improved:
+                # Later looks compare with another step.
+                looks = DrawnLooks(self._spent(n_looks))
+            else:
+                standing, waited = last.best, last.checks_without_improvement + 1
+        check = Checkpoint(
+            **now._asdict(),
+            metric=self.metric.name,
+            low=bounds[0],
+            high=bounds[1],
+            standard_error=new.spread.error,
+            compared_with=None if last is None else last.best.step,
+            difference=difference,
+            difference_low=compared.low,
+            difference_high=compared.high,
+            pvalue=compared.pvalue,
+            level=level,
+            improved=improved,
+            best=standing,
+            highest=StepScore(so_far.step, so_far.score),
+            checks_without_improvement=waited,
+            should_stop=self._stops(waited),
+            higher_is_better=better,
+            confidence_level=self.confidence_level,
+            basis=Basis(interval, *compared[3:]),
+        )
+        kept = new if standing is now else best
         # One assignment: an interruption comes before it or after it.
-        history = self._history.after(step, outputs, self.rules, self._bags)
-        self._history = history
-        return history.checks[-1]
+        checks, ids = (*self.checks, check), history.segment_ids or ids
+        self._history = History(checks, kept, so_far, looks, ids)
+        return check
+
+    def _stops(self, checks_without_improvement: int) -> bool:
+        """Return whether the patience is used up."""
+        return self.patience is not None and checks_without_improvement >= self.patience
 
     @property
     def checks(self) -> tuple[Checkpoint, ...]:
@@ -217,7 +308,7 @@ class Monitor:
     @property
     def should_stop(self) -> bool:
         """Whether the patience is used up."""
-        return self.last is not None and self.rules.stops(self.last.checks_without_improvement)
+        return self.last is not None and self._stops(self.last.checks_without_improvement)
 
     @property
     def selected(self) -> Selected:
@@ -246,7 +337,7 @@ class Monitor:
         last = self.last
         if last is None:
             return [], [f"{self.metric.name}: no checks yet."], [self.signature]
-        waited, patience = last.checks_without_improvement, self.rules.patience
+        waited, patience = last.checks_without_improvement, self.patience
         checks = f"{counted(waited, 'check')}{f' of {patience}' if patience else ''}"
         best = f"* best: step {last.best.step:,}, then {checks} without a real improvement"
         lines = [best + (": stop." if self.should_stop else "."), f"Highest: {self.selected}."]
@@ -267,16 +358,16 @@ class Monitor:
     @property
     def signature(self) -> str:
         """Everything that identifies the numbers, as ``key:value|key:value``."""
-        rules, bases = self.rules, [check.basis for check in self.checks]
+        bases = [check.basis for check in self.checks]
         tests = {"paired-t-hall" if x.test == "t" else x.test for x in bases if x.test is not None}
         parts = {
             "nrefs": None if self.references is None else self.references.label,
             "test": "+".join(sorted(tests)) or None,
             "alt": "improvement",
             "ci": "+".join(sorted({basis.interval for basis in bases})) or None,
-            "alpha": f"{rules.significance_level:.10g}",
-            "checks": f"{rules.expected_checks:.10g}",
-            "level": f"{rules.confidence_level:.10g}",
+            "alpha": f"{self.significance_level:.10g}",
+            "checks": f"{self.expected_checks:.10g}",
+            "level": f"{self.confidence_level:.10g}",
             "n": str(self.n_resamples),
             "seed": str(self.seed),
             "unit": self._unit,
@@ -309,7 +400,7 @@ class Monitor:
         stays as it was.
         """
         with states.reading(state, self.state_dict(), "monitor") as known:
-            self._history = History.of_state(known, self.rules)
+            self._history = History.of_state(known, self.metric, self._sizes)
 
     def _options(self) -> dict[str, Any]:
         """Return the options on which verdicts depend, by the names of the arguments."""
@@ -318,14 +409,14 @@ class Monitor:
         return {
             "metric": states.named(self.metric),
             "references or groups": sha256(references.encode() + groups).hexdigest()[:16],
-            "significance_level": self.rules.significance_level,
-            "expected_checks": self.rules.expected_checks,
+            "significance_level": self.significance_level,
+            "expected_checks": self.expected_checks,
             "n_resamples": self.n_resamples,
             "rng": self.seed,
         }
 
-    def _outputs(self, hypotheses: Any) -> Outputs:
-        """Return outputs of one step as statistics of segments or groups, validated."""
+    def _outputs(self, hypotheses: Any) -> tuple[NDArray[Any], str | None]:
+        """Return the statistics of one step `(N, k)`, validated, and a hash of ids, if any."""
         table, best = self._statistics(hypotheses), self._history.best
         # References and groups say how many segments there must be, or the first check does.
         known: list[Any] = [self.references, self._codes, None if best is None else best.rows]
@@ -341,14 +432,7 @@ class Monitor:
             raise InputError(
                 "hypotheses must have the segment_ids of the earlier checks, in the same order"
             )
-        outcomes = self.rules.outcomes(table.values[0])
-        if self._codes is not None:
-            table = table.grouped(self._codes)
-        if table.n_segments < 2:
-            raise InputError(
-                "at least 2 segments or groups are needed to say anything about uncertainty, got 1"
-            )
-        return Outputs(np.asarray(table.values[0]), ids, outcomes)
+        return np.asarray(table.values[0]), ids
 
     def _statistics(self, hypotheses: Any) -> SegmentStatistics:
         """Return the statistics of one system, before segments are grouped."""
