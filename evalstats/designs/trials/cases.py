@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evalstats.results.records import Difference
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 #: Items of the table: those that changed, and otherwise the first.
 _MOST_CHANGED, _SHOWN = 50, 5
 #: Items that the sentence names.
@@ -201,14 +202,6 @@ def _right(case: Case, side: str) -> str:
     return f"{round(getattr(case, side) * trials)}/{trials}"
 
 
-class Items(NamedTuple):
-    """Trials of a baseline and a system on N items, and right answers."""
-
-    names: list[str]
-    trials: NDArray[np.int64]  # (2, N)
-    right: NDArray[np.int64]  # (2, N)
-
-
 def cases_of(
     comparison: Comparison,
     evaluation: Evaluation,
@@ -222,16 +215,16 @@ def cases_of(
 
     rows = comparison.rows if task is None else of_task(comparison.differences, task)
     rows = rows if metric is None else of_metric(rows, metric)
-    of = [
+    pairs = [
         comparison.difference(name, system, baseline, on or None)
         for on, name in dict.fromkeys((d.task, d.metric) for d in rows)
     ]
-    first, is_single = of[0], len({d.task for d in of}) == 1
+    first, is_single = pairs[0], len({d.task for d in pairs}) == 1
     total: Difference | None = first if is_single else None
     if not is_single and any(d.metric == first.metric for d in comparison.totals):
         total = comparison.difference(first.metric, first.system, first.baseline)
-    items, level = _items_of(evaluation, of), comparison.significance_level
-    test, pvalues, least = _tested(items, level)
+    (names, trials, right), level = _items_of(evaluation, pairs), comparison.significance_level
+    test, pvalues, least = _tested(trials, right, level)
     adjusted = tarone_holm(pvalues, least)
     _, drawn = evaluation.with_segments(first, "cases")
     unit, notes = drawn.units.segment, []
@@ -246,28 +239,18 @@ def cases_of(
             f"of each would do."
         )
     # A score of 1 is a right answer, as in trials, whatever is made of them.
-    of_items = drawn.segments.blocks[0].metric
-    order = np.lexsort((np.arange(len(pvalues)), pvalues, adjusted)).tolist()
-    rates = items.right / items.trials
+    is_right = isinstance(drawn.segments.blocks[0].metric, Trials)
+    order = np.lexsort((np.arange(len(pvalues)), pvalues, adjusted))
+    columns = (*(right / trials), *trials, pvalues, adjusted)
+    cells = zip(*(column[order].tolist() for column in columns), strict=True)
     return Cases(
-        cases=tuple(
-            Case(
-                item=items.names[i],
-                baseline=float(rates[0, i]),
-                system=float(rates[1, i]),
-                baseline_trials=int(items.trials[0, i]),
-                system_trials=int(items.trials[1, i]),
-                pvalue=float(pvalues[i]),
-                pvalue_adjusted=float(adjusted[i]),
-            )
-            for i in order
-        ),
+        cases=tuple(Case(names[i], *row) for i, row in zip(order, cells, strict=True)),
         metric=first.metric,
         baseline=first.baseline,
         system=first.system,
         test=test,
         significance_level=level,
-        higher_is_better=isinstance(of_items, Trials) or first.higher_is_better,
+        higher_is_better=is_right or first.higher_is_better,
         total="" if total is None else in_words(comparison, total),
         unit=unit,
         signatures=(comparison.signature_of(total or first),),
@@ -275,11 +258,14 @@ def cases_of(
     )
 
 
-def _items_of(evaluation: Evaluation, of: Sequence[Difference]) -> Items:
-    """Return the items of all tasks that both systems answered, the same under every metric."""
+def _items_of(evaluation: Evaluation, pairs: Sequence[Difference]) -> tuple[list[str], Ints, Ints]:
+    """Return names of the items of all tasks that both systems answered, trials, right answers.
+
+    Both are `(2, N)`, of baseline and system, and the same under every metric.
+    """
     names: dict[str, list[str]] = {}
-    counts: dict[str, list[NDArray[np.int64]]] = {}
-    for d in of:
+    counts: dict[str, list[Ints]] = {}
+    for d in pairs:
         part, drawn = evaluation.with_segments(d, "cases")
         assert isinstance(part, Task)
         answers, systems = Repeats.of(drawn.segments.answers), drawn.of.systems
@@ -296,24 +282,24 @@ def _items_of(evaluation: Evaluation, of: Sequence[Difference]) -> Items:
         both = np.stack([answers.counts[pair], answers.sums[pair]]).astype(np.int64)
         there, segments = np.flatnonzero(np.all(both[0] > 0, axis=0)), part.segment_names()
         # Items of several tasks are called after them.
-        before = f"{d.task}: " if any(d.task != other.task for other in of) else ""
+        before = f"{d.task}: " if any(d.task != other.task for other in pairs) else ""
         names.setdefault(d.metric, []).extend(f"{before}{segments[i]}" for i in there)
         counts.setdefault(d.metric, []).append(both[..., there])
-    every = [Items(names[m], *np.concatenate(counts[m], axis=-1)) for m in names]
-    first = every[0]
-    for other in every[1:]:
-        same = (np.array_equal(*sides) for sides in zip(other[1:], first[1:], strict=True))
-        if other.names != first.names or not all(same):
+    joined = {metric: np.concatenate(parts, axis=-1) for metric, parts in counts.items()}
+    first = next(iter(names))
+    for metric, rows in joined.items():
+        if names[metric] != names[first] or not np.array_equal(rows, joined[first]):
             raise InputError(
                 f"is needed: the metrics are of other trials; give one of {', '.join(names)}",
                 argument="metric",
             )
-    if not first.names:
+    if not names[first]:
         raise InputError("cases need items that both systems answered, and there is none")
-    return first
+    trials, right = joined[first]
+    return names[first], trials, right
 
 
-def _tested(items: Items, level: float) -> tuple[str, Floats, Floats]:
+def _tested(trials: Ints, right: Ints, level: float) -> tuple[str, Floats, Floats]:
     """Return the test, the p-value of each item, and the smallest that it can have, `(N,)` each.
 
     The test is Boschloo's where it can find a single item among all, else Fisher's. Boschloo's
@@ -321,13 +307,13 @@ def _tested(items: Items, level: float) -> tuple[str, Floats, Floats]:
     for some totals of right answers, which say nothing of a change, and Tarone leaves the other
     items out. The numbers of items and trials decide, never the answers, so that the level holds.
     """
-    pvalues, least = np.ones((2, len(items.names)))
-    numbers = [(int(n), int(m)) for n, m in items.trials.T]
+    pvalues, least = np.ones((2, trials.shape[1]))
+    numbers = [(int(n), int(m)) for n, m in trials.T]
     test = "fisher"
     if max(n * m for n, m in numbers) <= _MOST_TABLES:
         smallest = [float(boschloo(n, m).min()) for n, m in numbers]
         test = "boschloo" if max(smallest) * len(smallest) <= level else "fisher"
-    for i, ((n, m), (x, y)) in enumerate(zip(numbers, items.right.T.tolist(), strict=True)):
+    for i, ((n, m), (x, y)) in enumerate(zip(numbers, right.T.tolist(), strict=True)):
         if test == "boschloo":
             table = boschloo(n, m)
             pvalues[i], least[i] = table[x, y], table.min()
