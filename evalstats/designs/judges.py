@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -103,12 +104,13 @@ class Judged(Metric):
                 raise InputError(
                     f"must be one a judge, {judges:,}, got {len(given):,}", argument="weight"
                 )
-            each = tuple(real(one, "weight", 0.0) for one in given)
-            if max(each) > 1:
-                raise InputError(f"must be from 0 to 1, got {max(each):g}", argument="weight")
-            weight = each[0] if judges == 1 else each
+            weights = tuple(real(one, "weight", 0.0) for one in given)
+            if max(weights) > 1:
+                raise InputError(f"must be from 0 to 1, got {max(weights):g}", argument="weight")
+            weight = weights[0] if judges == 1 else weights
         names = ["judge"] if judges == 1 else [f"judge {j + 1}" for j in range(judges)]
-        sources = ["people", *(f"{name}, {of}" for name in names for of in ("labelled", "others"))]
+        parts = ("labelled", "others")
+        sources = ["people", *(f"{name}, {part}" for name in names for part in parts)]
         keep(
             self,
             weight=weight,
@@ -189,12 +191,12 @@ class Judged(Metric):
         or no F.
         """
         parts = self.parts(totals)
-        found, *each = np.moveaxis(self.metric.score(parts), -1, 0)
-        is_part = np.any(parts != 0, axis=-1)
-        is_whole = (np.asarray(totals)[..., 0] > 0) & is_part[..., 2]
-        for weight, there, elsewhere in zip(self._weights, each[::2], each[1::2], strict=True):
-            found = found + weight * (elsewhere - there)
-        return np.where(is_whole, found, np.nan)
+        score, *by_judges = np.moveaxis(self.metric.score(parts), -1, 0)
+        is_whole = (np.asarray(totals)[..., 0] > 0) & np.any(parts[..., 2, :] != 0, axis=-1)
+        pairs = zip(self._weights, by_judges[::2], by_judges[1::2], strict=True)
+        for weight, there, elsewhere in pairs:
+            score = score + weight * (elsewhere - there)
+        return np.where(is_whole, score, np.nan)
 
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score, `(..., 1 + (1 + 2J)k)` of the same."""
@@ -221,10 +223,10 @@ class Judged(Metric):
         sum. Of groups it is a whole group. Where people's labels do not vary, λ says nothing, and
         the label alone adds 1.
         """
-        found = self.metric.outcome_columns()
-        if found is None:
+        columns = self.metric.outcome_columns()
+        if columns is None:
             return None
-        succeeded, counted, scale = found
+        succeeded, counted, scale = columns
         outcomes = self.parts(table.values)[..., [succeeded, counted]]
         if not np.all((outcomes == 0) | (outcomes == 1)):
             return None
@@ -242,8 +244,8 @@ class Judged(Metric):
 
         Any weight of the judge is right.
         """
-        each = [one._weights for one in metrics if isinstance(one, Judged)]
-        return replace(self, weight=tuple(np.average(each, axis=0, weights=sizes).tolist()))
+        weights = [one._weights for one in metrics if isinstance(one, Judged)]
+        return replace(self, weight=tuple(np.average(weights, axis=0, weights=sizes).tolist()))
 
     def tuned(
         self, table: SegmentStatistics, units: Units, by_stratum: bool
@@ -256,11 +258,11 @@ class Judged(Metric):
         """
         rows = table if units.members is None else table.grouped(units.members)
         parts = self.parts(rows.values)
-        people, *each = (
+        people, *by_judges = (
             student.influence_values(self.metric, parts[:, :, i]) for i in range(parts.shape[2])
         )
         # Products of squares have to be numbers too.
-        if not all(np.all(np.abs(x) < 1e70) for x in (people, *each)):
+        if not all(np.all(np.abs(x) < 1e70) for x in (people, *by_judges)):
             raise InputError(
                 f"{self.name} of the labelled segments, or of the others, has no finite "
                 f"gradient, or one above 1e70; label more segments, or take another unit"
@@ -276,21 +278,27 @@ class Judged(Metric):
         n_labelled = float(np.mean(np.sum(table.values[:, :, 0], axis=1)))
         weights = self._weights
         if self.weight is None:
-            wholes = (
-                student.influence_values(self.metric, parts[:, :, j] + parts[:, :, j + 1])
-                for j in range(1, parts.shape[2], 2)
-            )
-            weights = _least_squares(
-                less_mean(people),
-                [less_mean(x) for x in each[::2]],
-                [less_mean(x) for x in wholes],
+            # Least squares of people's values less the judges' there, to whose covariance n/N times
+            # theirs of all is added for the N others (Angelopoulos, Duchi and Zrnic, 2023): of one
+            # judge λ is Cov(h, f)/((1 + n/N)·Var(f)).
+            label_share, wholes = (
                 n_labelled / table.n_segments,
+                [
+                    less_mean(
+                        student.influence_values(self.metric, parts[:, :, j] + parts[:, :, j + 1])
+                    )
+                    for j in range(1, parts.shape[2], 2)
+                ],
             )
+            products = [float(np.sum(less_mean(people) * less_mean(x))) for x in by_judges[::2]]
+            both = label_share * (1 - label_share)
+            squares = [[float(np.sum(x * y)) / both for y in wholes] for x in wholes]
+            weights = bounded_weights(products, squares)
         # The judges are one from here on, their mean by their weights.
         weight = sum(weights)
         shares = [w / weight if weight > 0 else 1 / self.judges for w in weights]
-        there, elsewhere = (np.average(x, axis=0, weights=shares) for x in (each[::2], each[1::2]))
-        squares, left = (
+        there, elsewhere = (np.average(by_judges[i::2], axis=0, weights=shares) for i in range(2))
+        alone, corrected = (
             float(np.sum(student.unbiased(less_mean(values), units.sizes, units.codes) ** 2))
             for values in (people, people + weight * (elsewhere - there))
         )
@@ -300,23 +308,21 @@ class Judged(Metric):
         for value, values in zip(scores[0] - of_people, there - people, strict=True):
             error, _, degrees = units.spread(values)
             bias.append((float(value), *student.interval(float(value), error, degrees, 0.05)))
+        marks = self.labelled(rows.values)
         agreement = JudgeAgreement(
             metric=self.name,
             n_labelled=round(n_labelled),
             systems=table.systems,
             n_segments=table.n_segments,
             weights=weights,
-            n_worth=n_labelled * squares / left if left > 0 else n_labelled,
+            n_worth=n_labelled * alone / corrected if corrected > 0 else n_labelled,
             bias=tuple(bias),
-            correlation=tuple(
-                _correlation(h, f, marks, units)
-                for h, f, marks in zip(people, there, self.labelled(rows.values), strict=True)
-            ),
+            correlation=tuple(map(partial(_correlation, units), people, there, marks)),
             unlike=_unlike(scores[0] - scores[1], there, elsewhere, units, n_labelled),
             n_units=n_units,
             unit=units.unit,
             segment=units.segment,
-            independent=_independent(np.stack([people - x for x in each[::2]]), units),
+            independent=_independent(np.stack([people - x for x in by_judges[::2]]), units),
         )
         return replace(table, metric=replace(self, weight=weights), metric_signature=""), agreement
 
@@ -422,22 +428,17 @@ class JudgeAgreement(Correction):
                 f"{self.metric}: by the correlation of their errors {many} judges are worth "
                 f"{n:.1f} [{least:.1f}, {most:.1f}] independent ones (Kish's effective number)."
             )
-        named = self.systems[:_TOLD]
-        each = [
-            f"{name} "
-            + (
-                "correlation unknown, since all labels or all scores are alike, "
-                if np.isnan(r)
-                else f"correlation {r:.2f} [{least:.2f}, {most:.2f}], "
-            )
-            + f"bias {bias:+.2f} [{low:+.2f}, {high:+.2f}]"
-            for name, (r, least, most), (bias, low, high) in zip(
-                named, self.correlation, self.bias, strict=False
-            )
-        ]
+        told = []
+        for name, (r, least, most), (bias, low, high) in zip(
+            self.systems[:_TOLD], self.correlation, self.bias, strict=False
+        ):
+            known = f"correlation {r:.2f} [{least:.2f}, {most:.2f}]"
+            if np.isnan(r):
+                known = "correlation unknown, since all labels or all scores are alike"
+            told.append(f"{name} {known}, bias {bias:+.2f} [{low:+.2f}, {high:+.2f}]")
         more = len(self.systems) - _TOLD
         rest = f"; and {counted(more, 'system')} more" if more > 0 else ""
-        yield f"{self.metric}, {who.removeprefix('the ')} against people: {'; '.join(each)}{rest}."
+        yield f"{self.metric}, {who.removeprefix('the ')} against people: {'; '.join(told)}{rest}."
         if self.unlike <= _UNLIKE:
             yield Caution(
                 f"{self.metric}: the labelled {segments} do not look like a random sample, and "
@@ -450,20 +451,6 @@ class JudgeAgreement(Correction):
                 f"{self.metric}: labelled {segments} have to be a random sample of all. Nothing "
                 f"speaks against it: {who} scores them like the others (p = {self.unlike:.2g})."
             )
-
-
-def _least_squares(
-    people: Floats, there: Sequence[Floats], wholes: Sequence[Floats], share: float
-) -> tuple[float, ...]:
-    """Return the λ of each judge, from 0 to 1, of the smallest variance.
-
-    The least squares of people's values `(S, N)` less Σλ times the judges' there, where n/N times
-    the judges' covariance is added for the N others (Angelopoulos, Duchi and Zrnic, 2023): of one
-    judge Cov(h, f)/((1 + n/N)·Var(f)).
-    """
-    products = [float(np.sum(people * x)) for x in there]
-    squares = [[float(np.sum(x * y)) / (share * (1 - share)) for y in wholes] for x in wholes]
-    return bounded_weights(products, squares)
 
 
 def bounded_weights(
@@ -496,9 +483,9 @@ def _independent(errors: Floats, units: Units) -> tuple[float, float, float] | N
     if many < 2 or not np.all(squares > 0):
         return None
     pairs = list(combinations(errors / np.sqrt(squares)[:, None, None], 2))
-    each = [float(np.sum(a * b)) for a, b in pairs]
-    influence = [a * b - r * (a**2 + b**2) / 2 for r, (a, b) in zip(each, pairs, strict=True)]
-    effect = 1 + (many - 1) * np.mean(each)
+    products = [float(np.sum(a * b)) for a, b in pairs]
+    influence = [a * b - r * (a**2 + b**2) / 2 for r, (a, b) in zip(products, pairs, strict=True)]
+    effect = 1 + (many - 1) * np.mean(products)
     if not effect > 0:
         return None
     values = np.sum(np.mean(influence, axis=0), axis=0) * (many - 1) / effect
@@ -531,10 +518,10 @@ def _unlike(
     each pair: Welch's test (1947), Bonferroni's. Labelled units vary no less than the others do, as
     few of them show few differences.
     """
-    each = [*np.eye(len(gaps))]
-    each += [b - a for a, b in combinations(each, 2)]
+    contrasts = [*np.eye(len(gaps))]
+    contrasts += [b - a for a, b in combinations(contrasts, 2)]
     pvalues = []
-    for signs in each:
+    for signs in contrasts:
         error, _, degrees = units.spread(signs @ (there - elsewhere))
         least = units.spread(signs @ elsewhere).error * (units.n_segments / n_labelled) ** 0.5
         pvalues.append(student.pvalue(float(signs @ gaps), max(error, least), degrees))
@@ -547,7 +534,7 @@ def less_mean(influence: Floats) -> Floats:
 
 
 def _correlation(
-    people: Floats, judge: Floats, both: NDArray[np.bool_], units: Units
+    units: Units, people: Floats, judge: Floats, both: NDArray[np.bool_]
 ) -> tuple[float, float, float]:
     """Return Pearson's correlation of what labelled units add to both scores, with its interval.
 
