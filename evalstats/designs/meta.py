@@ -114,12 +114,12 @@ class SoftPairwiseAccuracy(PairwiseAccuracy):
 
 def _by_sums(totals: ArrayLike, *slopes: Floats) -> Floats:
     """Return a gradient by all sums, where that by z of people and metric is φ(z)·slope/P."""
-    found: list[Floats] = []
+    slopes_of_sums: list[Floats] = []
     for (z, error), slope in zip(_sizes(totals), slopes, strict=True):
         by_z = slope * np.exp(-z * z / 2) / (np.sqrt(2 * np.pi) * z.shape[-1])
         by_sum = _over(by_z, error)
-        found += [by_sum, -by_sum * _over(z, error) / 2]
-    return np.concatenate(found, axis=-1)
+        slopes_of_sums += [by_sum, -by_sum * _over(z, error) / 2]
+    return np.concatenate(slopes_of_sums, axis=-1)
 
 
 def _sizes(totals: ArrayLike) -> list[tuple[Floats, Floats]]:
@@ -321,14 +321,14 @@ def meta(
             raise InputError(
                 f"must be 'ar' for {kind}, which is not smooth, got {test!r}", argument="test"
             )
-    every = [_scores(human, "human"), *_each(metrics, list(lower_is_better))]
-    people, names = every[0], tuple(one.name for one in every[1:])
+    all_scores = [_scores(human, "human"), *_each(metrics, list(lower_is_better))]
+    people, names = all_scores[0], tuple(one.name for one in all_scores[1:])
     labels = dict(people.labels)
     if groups is not None and not isinstance(groups, str):
-        codes = group_codes(groups, people.n)
+        numbers = group_codes(groups, people.n)
         groups = unit_name(groups)
-        labels[groups] = tuple(map(str, codes))
-    systems, places, scores, notes = _shared(every)
+        labels[groups] = tuple(map(str, numbers))
+    systems, places, scores, notes = _shared(all_scores)
     known = np.all(np.isfinite(scores), axis=0)
     if lost := known.size - int(np.sum(known)):
         notes.append(f"{lost:,} of {known.size:,} outputs are left out: a score is missing.")
@@ -366,7 +366,7 @@ def meta(
         names,
         metric,
         segment_ids=None if people.ids is None else tuple(people.ids[i] for i in of_table),
-        labels={name: tuple(of[i] for i in of_table) for name, of in labels.items()},
+        labels={name: tuple(codes[i] for i in of_table) for name, codes in labels.items()},
     )
     options = Options(
         method=method,
@@ -394,20 +394,20 @@ def _scores(given: Any, name: str, higher: bool = True) -> _Scores:
     if not isinstance(by_system, Mapping) or not by_system:
         kind = type(given).__name__
         raise InputTypeError(f"{name} must map systems to scores, one a segment, got {kind}")
-    of = {}
+    by_name = {}
     for system, values in by_system.items():
         where = f"{name}, {system}"
         values = listed(values, where, "scores, one a segment, None where there is none")
         gone = [is_missing(x) for x in values]
         there = [0.0 if no else x for x, no in zip(values, gone, strict=True)]
         numbers = as_numbers(there, where, None)
-        of[str(system)] = np.where(gone, np.nan, numbers if higher else -numbers)
-    if len(sizes := {len(x) for x in of.values()}) > 1:
+        by_name[str(system)] = np.where(gone, np.nan, numbers if higher else -numbers)
+    if len(sizes := {len(x) for x in by_name.values()}) > 1:
         raise InputError(
             f"{name} must have as many scores of every system, None where one is missing, got "
             f"{min(sizes):,} to {max(sizes):,}"
         )
-    return _Scores(name, of)
+    return _Scores(name, by_name)
 
 
 def _each(metrics: Any, lower: Sequence[str]) -> list[_Scores]:
@@ -423,31 +423,31 @@ def _each(metrics: Any, lower: Sequence[str]) -> list[_Scores]:
     for name in lower:
         if name not in metrics:
             raise InputError(f"has {name!r}; {meant(name, metrics)}", argument="lower_is_better")
-    return [_scores(of, str(name), name not in lower) for name, of in metrics.items()]
+    return [_scores(scores, str(name), name not in lower) for name, scores in metrics.items()]
 
 
-def _shared(every: Sequence[_Scores]) -> tuple[list[str], NDArray[np.intp], Floats, list[str]]:
+def _shared(all_scores: Sequence[_Scores]) -> tuple[list[str], NDArray[np.intp], Floats, list[str]]:
     """Return the systems that all have, people's places of shared segments, scores `(M, S, N)`."""
-    people, notes = every[0], []
-    systems = [system for system in people.of if all(system in one.of for one in every)]
+    people, notes = all_scores[0], []
+    systems = [system for system in people.of if all(system in one.of for one in all_scores)]
     if len(systems) < 2:
         raise InputError(
             f"people and metrics need at least 2 systems in common, and have {len(systems)}: "
             f"people scored {first_few(people.of, ', ')}"
         )
-    if others := [system for one in every for system in one.of if system not in systems]:
+    if others := [system for one in all_scores for system in one.of if system not in systems]:
         notes.append(f"Left out, since not all have scores of it: {first_few(others, ', ')}.")
-    ids = [one.ids for one in every if one.ids is not None]
-    places = [np.arange(people.n)] * len(every)
-    if len(ids) == len(every):
-        places = shared_places(ids, [one.name for one in every], "intersect")
-    for one in every if len(ids) < len(every) else ():
+    ids = [one.ids for one in all_scores if one.ids is not None]
+    places = [np.arange(people.n)] * len(all_scores)
+    if len(ids) == len(all_scores):
+        places = shared_places(ids, [one.name for one in all_scores], "intersect")
+    for one in all_scores if len(ids) < len(all_scores) else ():
         if one.n != people.n:
             raise InputError(
                 f"{one.name} has {one.n:,} scores a system and people have {people.n:,}; give None "
                 f"where one is missing"
             )
-    at = zip(every, places, strict=True)
+    at = zip(all_scores, places, strict=True)
     return systems, places[0], np.array([[x.of[s][i] for s in systems] for x, i in at]), notes
 
 
@@ -471,13 +471,13 @@ def _within(
     """Return statistics of a mean over segments, NaN where it is undefined, and notes."""
     people, notes = pairs[0], []
     if kind == "acc_eq":
-        ties = [best_tie(people, of, both) for of in pairs[1:]]
-        each = zip(pairs[1:], ties, strict=True)
-        found = [accuracy(people, of, both, tie) for of, tie in each]
+        ties = [best_tie(people, differences, both) for differences in pairs[1:]]
+        sides = zip(pairs[1:], ties, strict=True)
+        values = [accuracy(people, differences, both, tie) for differences, tie in sides]
         said = ", ".join(f"{tie:.4g} ({name})" for name, tie in zip(names, ties, strict=True))
         notes.append(f"Two outputs tie where their scores differ by at most {said}.")
     else:
         correlation = kendall if kind == "kendall" else pearson
-        found = [correlation(people, of) for of in pairs[1:]]
-    rounded = np.rint(np.array(found) / _STEP) * _STEP
+        values = [correlation(people, differences) for differences in pairs[1:]]
+    rounded = np.rint(np.array(values) / _STEP) * _STEP
     return np.stack([rounded, np.ones(rounded.shape)], axis=-1), notes

@@ -263,8 +263,8 @@ class Plan(Several[LeftOut]):
                     f"run, got {len(given):,}"
                 )
             # Any output will do where there is none: its row is left out again.
-            some = next((x for x in given if not is_missing(x)), None)
-            filled[name] = [some if is_missing(x) else x for x in given]
+            any_output = next((x for x in given if not is_missing(x)), None)
+            filled[name] = [any_output if is_missing(x) else x for x in given]
             rows.append([not is_missing(x) for x in given])
         is_run = np.array(rows)
         self._check_run(tuple(filled), is_run)
@@ -455,7 +455,7 @@ def plan(
     chances, seed = probabilities(sizes, n, squares), as_seed(rng)
     codes = np.zeros(units.n, np.intp) if units.strata is None else units.strata
     got = drawn(chances, codes, np.random.default_rng(seed))
-    whole, within = (() if of is None else tuple(map(str, of)) for of in (of_groups, of_strata))
+    whole, within = (tuple(map(str, () if x is None else x)) for x in (of_groups, of_strata))
     few, unit = (FEW, "item") if units.members is None else (FEW_GROUPS, units.unit)
     rough = f"{counted(len(got), unit)} drawn: below {few}, intervals and p-values are rough."
     return Plan(
@@ -515,7 +515,7 @@ def _left_out(
     if len(values) == 1:
         yield LeftOut(metric.name, table.systems[0], None, None)
         return
-    added = np.stack([influence(metric, of, of) for of in values])
+    added = np.stack([influence(metric, system_rows, system_rows) for system_rows in values])
     # What rounding leaves of no variance.
     nothing = (1e-12 * float(np.max(np.abs(metric.score(np.sum(values, axis=1)))))) ** 2
     if not np.any(np.sum((added - added[0]) ** 2, axis=1) > nothing):
@@ -553,9 +553,9 @@ def probabilities(sizes: Floats, n: int, squares: Floats | None = None) -> Float
     sure = np.zeros(len(sizes), dtype=np.bool_)
     while True:
         rest = n - np.sum(sizes[sure])
-        found = np.where(sure, 1.0, shares * rest / max(np.sum((shares * sizes)[~sure]), 1e-300))
-        if not np.any(above := ~sure & (found >= 1)):
-            return found
+        chances = np.where(sure, 1.0, shares * rest / max(np.sum((shares * sizes)[~sure]), 1e-300))
+        if not np.any(above := ~sure & (chances >= 1)):
+            return chances
         sure |= above
 
 
@@ -572,8 +572,8 @@ def drawn(chances: Floats, strata: NDArray[np.intp], rng: np.random.Generator) -
 
 def influence(metric: Metric, values: Floats, rows: Floats) -> Floats:
     """Return what rows `(U, k)` add to the score of a system with these `values`, less the mean."""
-    found = rows @ metric.gradient(np.sum(values, axis=0))
-    return np.asarray(found - np.mean(found))
+    added = rows @ metric.gradient(np.sum(values, axis=0))
+    return np.asarray(added - np.mean(added))
 
 
 def residuals(metric: Metric, values: Floats, i: int) -> Floats:
@@ -645,7 +645,7 @@ class Planned(Metric):
     def __post_init__(self) -> None:
         inner = self.metric
         parts = ("run", "expected", "run on all")
-        columns = (f"{c} ({of})" for of in parts for c in inner.columns)
+        columns = (f"{c} ({part})" for part in parts for c in inner.columns)
         keep(
             self,
             name=inner.name,
@@ -666,8 +666,8 @@ class Planned(Metric):
 
     def totals(self, sums: ArrayLike) -> Floats:
         """Return the estimated totals of the metric, `(..., 1 + 3k) -> (..., k)`."""
-        run, *each = np.split(np.asarray(sums, np.float64)[..., 1:], 3, axis=-1)
-        total = run + sum(w * x for w, x in zip(self._weights, each, strict=True))
+        run, *expected = np.split(np.asarray(sums, np.float64)[..., 1:], 3, axis=-1)
+        total = run + sum(w * x for w, x in zip(self._weights, expected, strict=True))
         # Counts that were estimated to be negative are none.
         return np.maximum(total, 0.0) if self.metric.counts else total
 
@@ -687,8 +687,8 @@ class Planned(Metric):
 
     def pooled(self, metrics: Sequence[Metric], sizes: Sequence[int]) -> Planned:
         """Return the metric of all segments together, with the mean of the weights of its parts."""
-        each = [one._weights for one in metrics if isinstance(one, Planned)]
-        first, second = np.average(each, axis=0, weights=sizes).tolist()
+        weights = [one._weights for one in metrics if isinstance(one, Planned)]
+        first, second = np.average(weights, axis=0, weights=sizes).tolist()
         return replace(self, weight=(first, second))
 
     def labelled(self, statistics: NDArray[Any]) -> NDArray[np.bool_]:
@@ -704,15 +704,15 @@ class Planned(Metric):
         """
         self._check(table, units, by_stratum)
         rows = table if units.members is None else table.grouped(units.members)
-        found = replace(self, weight=self._weights)
+        metric = replace(self, weight=self._weights)
         # The slopes of the score hardly depend on λ.
         for _ in range(2 if self.weight is None else 0):
-            run, *each = (less_mean(x).ravel() for x in found._influence(rows, units))
-            products = [[float(x @ y) for y in each] for x in each]
-            weights = bounded_weights([-float(run @ x) for x in each], products)
-            found = replace(self, weight=(weights[0], weights[1]))
-        worth = found._worth(table, rows, units)
-        return replace(table, metric=found, metric_signature=""), worth
+            run, *expected = (less_mean(x).ravel() for x in metric._influence(rows, units))
+            products = [[float(x @ y) for y in expected] for x in expected]
+            weights = bounded_weights([-float(run @ x) for x in expected], products)
+            metric = replace(self, weight=(weights[0], weights[1]))
+        worth = metric._worth(table, rows, units)
+        return replace(table, metric=metric, metric_signature=""), worth
 
     def _check(self, table: SegmentStatistics, units: Units, by_stratum: bool) -> None:
         """Raise where units are parts of what was drawn, or strata others than it was drawn in."""
@@ -759,8 +759,8 @@ class Planned(Metric):
 
     def _worth(self, table: SegmentStatistics, rows: SegmentStatistics, units: Units) -> PlanWorth:
         """Return of how many items a score, or difference, would have this variance."""
-        run, *each = self._influence(rows, units)
-        values = run + sum(w * x for w, x in zip(self._weights, each, strict=True))
+        run, *expected = self._influence(rows, units)
+        values = run + sum(w * x for w, x in zip(self._weights, expected, strict=True))
         slopes = self.metric.gradient(self.totals(rows.totals))
         added = np.einsum("snk,sk->sn", table.values[:, :, 1 : 1 + slopes.shape[1]], slopes)
         weights, members, n = table.values[:, :, 0], units.of_segments, table.n_segments

@@ -246,17 +246,17 @@ def ratings_by_item(items: object, raters: object, ratings: object) -> list[list
     >>> ratings_by_item(["a", "a", "b", "b"], ["Ann", "Bo", "Bo", "Cy"], [1, 2, 2, 3])
     [[1, 2, None], [None, 2, 3]]
     """
-    of, by, values = (
+    items, raters, values = (
         listed(column, name, "one value a line")
         for column, name in ((items, "items"), (raters, "raters"), (ratings, "ratings"))
     )
-    check_same_length(items=of, raters=by, ratings=values)
-    if not of:
+    check_same_length(items=items, raters=raters, ratings=values)
+    if not items:
         raise InputError("is empty; give at least one line", argument="items")
-    place = {rater: j for j, rater in enumerate(dict.fromkeys(by))}
+    place = {rater: j for j, rater in enumerate(dict.fromkeys(raters))}
     rows: dict[Any, list[Any]] = {}
     seen = set()
-    for line, (item, rater, value) in enumerate(zip(of, by, values, strict=True)):
+    for line, (item, rater, value) in enumerate(zip(items, raters, values, strict=True)):
         if (item, rater) in seen:
             raise InputError(
                 f"ratings[{line}] is a second rating of item {item!r} by {rater!r}; keep one"

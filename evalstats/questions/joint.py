@@ -59,29 +59,29 @@ class JointClaim(Result):
 
     def __str__(self) -> str:
         shown = "is" if self.significant else "is not shown to be"
-        each = zip(self.metrics, self.pvalues, strict=True)
+        rows = zip(self.metrics, self.pvalues, strict=True)
         return (
             f"{self.system} {shown} better than {self.baseline} under each of "
             f"{', '.join(self.metrics)} at {self.significance_level:g}: one-sided "
             f"{tabular.p_is(self.pvalue)}, the largest of "
-            + ", ".join(f"{tabular.pvalue(p)} ({metric})" for metric, p in each)
+            + ", ".join(f"{tabular.pvalue(p)} ({metric})" for metric, p in rows)
         )
 
     __repr__ = __str__
 
     def _records(self) -> list[dict[str, Any]]:
         names = {"system": self.system, "baseline": self.baseline}
-        each = zip(self.metrics, self.pvalues, strict=True)
-        return [{**names, "metric": metric, "pvalue": p} for metric, p in each]
+        rows = zip(self.metrics, self.pvalues, strict=True)
+        return [{**names, "metric": metric, "pvalue": p} for metric, p in rows]
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        each = [*zip(self.metrics, self.pvalues, strict=True), ("all of them", self.pvalue)]
+        rows = [*zip(self.metrics, self.pvalues, strict=True), ("all of them", self.pvalue)]
         columns: list[tabular.Column] = [
             ("metric", "<", lambda line: line[0]),
             ("one-sided p", ">", lambda line: tabular.pvalue(line[1])),
         ]
         title = f"{self.system} better than {self.baseline}"
-        return [table_of(title, each, columns, n_totals=1)]
+        return [table_of(title, rows, columns, n_totals=1)]
 
     def _notes(self) -> list[str]:
         return [str(self)]
@@ -103,9 +103,9 @@ def joint_claim(
     turned = any((d.system, d.baseline) == (baseline, system) for d in comparison)
     pair = (baseline, system) if turned else (system, baseline)
     differences = [
-        of_pair(of_metric(some, metric), *pair)
-        for some in tasks
-        for metric in (distinct(d.metric for d in some) if metrics is None else metrics)
+        of_pair(of_metric(of_one_task, metric), *pair)
+        for of_one_task in tasks
+        for metric in (distinct(d.metric for d in of_one_task) if metrics is None else metrics)
     ]
     if not differences:
         raise InputError("metrics and task must not be empty")

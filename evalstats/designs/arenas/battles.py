@@ -111,13 +111,17 @@ class BattleTable(Summary):
     @property
     def both_labels(self) -> tuple[Any, ...]:
         """The names of a label of prompts and of one of voters, where battles have both."""
-        n, found = len(self.points), []
+        n, names = len(self.points), []
         for kinds, least in ((ASKED, 2), (VOTERS, _LEAST_VOTERS)):
-            for name, of in self.labels.items():
-                if plain(name) in kinds and least <= len(set(of)) < n and not {"", None} & set(of):
-                    found.append(name)
+            for name, codes in self.labels.items():
+                if (
+                    plain(name) in kinds
+                    and least <= len(set(codes)) < n
+                    and not {"", None} & set(codes)
+                ):
+                    names.append(name)
                     break
-        return tuple(found) if len(found) == 2 else ()
+        return tuple(names) if len(names) == 2 else ()
 
     @property
     def has_both_orders(self) -> bool:
@@ -205,9 +209,9 @@ class BattleTable(Summary):
         kept = [c > 0 for c in counts]
         values = np.concatenate([c[k] for c, k in zip(counts, kept, strict=True)])
         at = np.concatenate([r[k] for r, k in zip(rows, kept, strict=True)])
-        of = np.concatenate([units[k] for k in kept])
+        unit_of = np.concatenate([units[k] for k in kept])
         shape = size**2, int(units.max()) + 1
-        return csr_array((values.astype(np.int32), (at, of)), shape=shape)
+        return csr_array((values.astype(np.int32), (at, unit_of)), shape=shape)
 
     def part(self, systems: Sequence[int]) -> BattleTable:
         """Return the battles between some systems, by number."""
@@ -218,7 +222,7 @@ class BattleTable(Summary):
         places = np.flatnonzero(kept).tolist()
 
         def parts(labels: Mapping[Any, Sequence[Hashable]]) -> dict[Any, Sequence[Hashable]]:
-            return {name: [of[i] for i in places] for name, of in labels.items()}
+            return {name: [codes[i] for i in places] for name, codes in labels.items()}
 
         groups = self.groups
         if isinstance(groups, Mapping):

@@ -110,8 +110,8 @@ class Trials(Metric):
                 f"{item} has {have}, and {self.name} needs at least {self.fewest} of every item: "
                 f"run more, leave the item out, or ask for less"
             )
-        own = np.asarray(self.of_items(n, c), np.float64).reshape(len(n), len(self.own))
-        return np.column_stack([np.ones(len(n)), n, c, own])
+        columns = np.asarray(self.of_items(n, c), np.float64).reshape(len(n), len(self.own))
+        return np.column_stack([np.ones(len(n)), n, c, columns])
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse negative statistics, parts of what is counted, and more right than trials."""
@@ -391,15 +391,15 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> NDArray[np.float64]:
 
 
 def share_of_subsets(
-    some: NDArray[np.float64], of: NDArray[np.float64], k: int
+    part: NDArray[np.float64], whole: NDArray[np.float64], k: int
 ) -> NDArray[np.float64]:
     """Return the share of subsets of k among so many that lie within some, `(N,)` each.
 
     C(some, k) / C(of, k), one drawn after the other: the products stay in [0, 1].
     """
-    share = np.ones(some.shape)
+    share = np.ones(part.shape)
     for drawn in range(k):
-        share *= np.maximum(some - drawn, 0) / (of - drawn)
+        share *= np.maximum(part - drawn, 0) / (whole - drawn)
     return share
 
 
@@ -450,18 +450,18 @@ def chance_in_trials(trials: Floats, right: Floats, k: int) -> Floats:
 
     means, correlations, density = _posterior(trials, right)
     mean, correlation = (
-        float(of @ density.sum(axis=1 - i) / density.sum())
-        for i, of in enumerate((means, correlations))
+        float(values @ density.sum(axis=1 - i) / density.sum())
+        for i, values in enumerate((means, correlations))
     )
     size = 1 / correlation - 1
-    found = np.empty(len(trials))
+    variances = np.empty(len(trials))
     for n, c in np.unique(np.stack([trials, right]), axis=1).T:
         a, b = mean * size + c, (1 - mean) * size + n - c
-        each = np.arange(n + 1)
-        square = np.sum((comb(each, k) / comb(n, k)) ** 2 * betabinom.pmf(each, n, a, b))
+        counts = np.arange(n + 1)
+        square = np.sum((comb(counts, k) / comb(n, k)) ** 2 * betabinom.pmf(counts, n, a, b))
         squared = np.exp(betaln(a + 2 * k, b) - betaln(a, b))
-        found[(trials == n) & (right == c)] = max(square - squared, 0.0)
-    return found
+        variances[(trials == n) & (right == c)] = max(square - squared, 0.0)
+    return variances
 
 
 def _posterior(trials: Floats, right: Floats) -> tuple[Floats, Floats, Floats]:

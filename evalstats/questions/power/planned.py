@@ -137,8 +137,8 @@ class TrialPower:
         if self.cheapest_items is None:
             return f"Cheapest: none, since no number of {plural(unit)} and trials finds it."
         items, trials = self.cheapest_items, counted(self.cheapest_trials or 1, "trial")
-        each = f"{counted(items, unit)} with {trials} each"
-        said = f"Cheapest: {each}, for {self.cheapest_price:,.10g}."
+        design = f"{counted(items, unit)} with {trials} each"
+        said = f"Cheapest: {design}, for {self.cheapest_price:,.10g}."
         if self.cheapest_trials == self.most_trials:
             said += f" More than {self.most_trials}, four times the pilot's, were not asked about."
         return said
@@ -271,11 +271,11 @@ class PairPower(Record):
         return self.of_design.discordant
 
     @staticmethod
-    def _upgraded(found: dict[str, Any]) -> dict[str, Any]:
+    def _upgraded(fields: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a file, of which earlier versions wrote `discordant` alone."""
-        if "discordant" not in found or "of_design" in found:
-            return found
-        return {**found, "of_design": {"discordant": found["discordant"]}}
+        if "discordant" not in fields or "of_design" in fields:
+            return fields
+        return {**fields, "of_design": {"discordant": fields["discordant"]}}
 
     def _title(self) -> str:
         return f"{self.system} - {self.baseline}, {self.metric}, power"
@@ -393,8 +393,8 @@ class Power(Several[PairPower]):
         least, lines = self.difference is None, {}
         for pair in pairs:
             sizes, values = pair.sizes, pair.minimums if least else pair.powers
-            if of_runs and (of := pair.of_runs) is not None:
-                sizes, values = of.runs, of.run_minimums if least else of.run_powers
+            if of_runs and (runs := pair.of_runs) is not None:
+                sizes, values = runs.runs, runs.run_minimums if least else runs.run_powers
             if points := _smooth(sizes, values, is_share=not least):
                 lines[f"{pair.system} − {pair.baseline}"] = points
         about, n, unit = metric_name(pairs[0]), self.n_segments, self._units
@@ -431,11 +431,11 @@ class Power(Several[PairPower]):
         test = f"power {self.target:g} at level {self.significance_level:g}, "
         two_sided = self.alternative == "two-sided"
         test += self.alternative if two_sided else f"one-sided ({self.alternative})"
-        for metric, some in by_metric(self.pairs).items():
+        for metric, records in by_metric(self.pairs).items():
             pairs = [
                 {**vars(pair), **vars(pair.of_design), **vars(pair.of_runs or RunPower())}
                 | ({} if pair.of_design.of_labels is None else vars(pair.of_design.of_labels))
-                for pair in some
+                for pair in records
             ]
             decimals, first = tabular.decimals([p["minimum"] for p in pairs], digits), pairs[0]
             title = f"{metric} {tabular.direction(first['higher_is_better'])}, {units} "
@@ -446,7 +446,7 @@ class Power(Several[PairPower]):
                 tables.append(self._table(title, _OF_RUNS, pairs, decimals))
             tables += [
                 self._trials(f"{metric}, {p.system} - {p.baseline}", p.of_trials)
-                for p in some
+                for p in records
                 if p.of_trials
             ]
             for unit, *curve in _CURVES if len(pairs) == 1 else ():
@@ -461,22 +461,22 @@ class Power(Several[PairPower]):
                     tables.append(self._table(title, columns, points, decimals))
         return tables
 
-    def _trials(self, name: str, of: TrialPower) -> Table:
+    def _trials(self, name: str, plan: TrialPower) -> Table:
         """Lay out what items with other numbers of trials find, need and cost."""
-        decimals = tabular.decimals(of.trial_minimums)
-        prices = [None if price is None else f"{price:,.10g}" for price in of.prices]
-        each = zip_longest(of.trials, of.trial_minimums, of.trial_needed, prices)
-        rows = [dict(zip(_OF_TRIALS.values(), row, strict=True)) for row in each]
+        decimals = tabular.decimals(plan.trial_minimums)
+        prices = [None if price is None else f"{price:,.10g}" for price in plan.prices]
+        columns = zip_longest(plan.trials, plan.trial_minimums, plan.trial_needed, prices)
+        rows = [dict(zip(_OF_TRIALS.values(), row, strict=True)) for row in columns]
         notes = [
             f"The difference has a standard deviation of "
-            f"{tabular.number(of.item_deviation, decimals)} between {self._units} and of "
-            f"{tabular.number(of.trial_deviation, decimals)} between trials."
+            f"{tabular.number(plan.item_deviation, decimals)} between {self._units} and of "
+            f"{tabular.number(plan.trial_deviation, decimals)} between trials."
         ]
         if self.price is not None:
             item, trial = self.price
             notes.append(
-                f"{of.sentence(self.unit)} Each {self.unit} costs {item:g}, and each trial of both "
-                f"systems {trial:g}."
+                f"{plan.sentence(self.unit)} Each {self.unit} costs {item:g}, and each trial of "
+                f"both systems {trial:g}."
             )
         title = f"{name}, {counted(self.n_segments, self.unit)} by number of trials of each"
         return self._table(title, _OF_TRIALS, rows, decimals, notes)

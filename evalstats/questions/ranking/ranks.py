@@ -23,12 +23,12 @@ def ranks(scores: ArrayLike, higher_is_better: bool = True) -> Floats:
     """
     values = np.asarray(scores, dtype=np.float64)
     values = -values if higher_is_better else values
-    found = np.empty(values.shape)
+    places = np.empty(values.shape)
     for i in range(values.shape[-1]):
-        own = values[..., i, None]
-        before, level = (np.count_nonzero(x, axis=-1) for x in (values < own, values == own))
-        found[..., i] = before + (level + 1) / 2
-    return found
+        score = values[..., i, None]
+        before, level = (np.count_nonzero(x, axis=-1) for x in (values < score, values == score))
+        places[..., i] = before + (level + 1) / 2
+    return places
 
 
 def rank_intervals(better: Verdicts) -> NDArray[np.int64]:
