@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, NamedTuple
+from typing import Annotated, TypeAlias
 
 from evalstats.analysis.max_t import CLAIMS
 from evalstats.analysis.options import Options
@@ -81,15 +81,9 @@ def decide(evidence: Evidence) -> tuple[str, str]:
     return "undecided", ""
 
 
-class Claim(NamedTuple):
-    """What a pair shows: its difference, and p-values that what is asked holds, and its opposite.
-
-    Both are one-sided and of this pair alone; `None` where there is no test.
-    """
-
-    difference: Difference
-    passed: float | None
-    failed: float | None
+#: The difference of a pair, and one-sided p-values that what is asked holds, and its opposite, of
+#: this pair alone; `None` where there is no test.
+Claim: TypeAlias = tuple[Difference, float | None, float | None]
 
 
 def claim_of(pair: PairTest, task: str = "", total: str | None = None) -> Claim:
@@ -108,9 +102,9 @@ def claim_of(pair: PairTest, task: str = "", total: str | None = None) -> Claim:
     fields |= pair.fields(p, pair.interval(options.alpha))
     difference = Difference.made(fields, p, options.significance_level)
     if options.is_limited:
-        return Claim(difference, claims.get("pvalue_not_worse"), claims.get("pvalue_worse"))
+        return difference, claims.get("pvalue_not_worse"), claims.get("pvalue_worse")
     better, worse = sides_of(pair.drawn.of.higher_is_better)
-    return Claim(difference, pair.pvalue(0.0, better), pair.pvalue(0.0, worse))
+    return difference, pair.pvalue(0.0, better), pair.pvalue(0.0, worse)
 
 
 def sides_of(higher_is_better: bool) -> tuple[str, str]:
@@ -145,15 +139,8 @@ def numbers_of(d: Difference, digits: int | None = None) -> list[str]:
     return [*scores, difference, tabular.interval(d.low, d.high, places, sign=True)]
 
 
-class JunitCase(NamedTuple):
-    """A test case of JUnit's XML: how it is called, its verdict, which element that is, and why."""
-
-    classname: str
-    name: str
-    verdict: str
-    kind: str
-    text: str
-    message: str
+#: A test case of JUnit's XML: class, name, verdict, which element that is, its text, and why.
+JunitCase: TypeAlias = tuple[str, str, str, str, str, str]
 
 
 def junit_text(d: Difference, limit: str) -> str:
@@ -167,19 +154,17 @@ def junit(cases: Sequence[JunitCase]) -> str:
     """Return JUnit's XML of a gate."""
     from xml.etree import ElementTree
 
-    kinds = [case.kind for case in cases]
+    kinds = [kind for *_, kind, _, _ in cases]
     counts = {"tests": len(kinds), "failures": kinds.count("failure")}
     counts |= {"errors": kinds.count("error"), "skipped": kinds.count("skipped")}
     suite = ElementTree.Element("testsuite", {"name": "evalstats gate"})
     suite.attrib.update((name, str(count)) for name, count in counts.items())
-    for case in cases:
-        element = ElementTree.SubElement(
-            suite, "testcase", classname=case.classname, name=case.name
-        )
-        inside = ElementTree.SubElement(element, case.kind)
-        inside.text = case.text
-        if case.kind != "system-out":
-            inside.attrib.update(type=case.verdict, message=case.message)
+    for classname, name, verdict, kind, text, message in cases:
+        case = ElementTree.SubElement(suite, "testcase", classname=classname, name=name)
+        inside = ElementTree.SubElement(case, kind)
+        inside.text = text
+        if kind != "system-out":
+            inside.attrib.update(type=verdict, message=message)
     ElementTree.indent(suite)
-    text: str = ElementTree.tostring(suite, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+    xml: str = ElementTree.tostring(suite, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{xml}\n'

@@ -27,7 +27,6 @@ from evalstats.questions.checks import (
     VERDICTS,
     Claim,
     Evidence,
-    JunitCase,
     Verdict,
     claim_of,
     decide,
@@ -408,7 +407,7 @@ class Gate(Several[GateCheck]):
                 said = f"{check.difference.system} {scores}, asked: {self.bound}"
             case = check.task or "evalstats", check.metric, check.verdict, kinds[check.verdict]
             text = "\n".join([said, *cautions])
-            cases.append(JunitCase(*case, text, check.why or "the total alone decides"))
+            cases.append((*case, text, check.why or "the total alone decides"))
         return junit(cases)
 
     def _columns(self, digits: int | None) -> list[Column]:
@@ -580,20 +579,21 @@ def _checks(
         elif is_one and not pair.options.is_limited:
             _refuse_harmless(pair)
         claims.append(claim_of(pair, part.name, part.total))
-    failed = [c.failed for c, is_one in zip(claims, is_asked, strict=True) if is_one]
-    adjusted = iter(holm([p for p in failed if p is not None]).tolist())
+    asked_of = [p for (*_, p), is_one in zip(claims, is_asked, strict=True) if is_one]
+    adjusted = iter(holm([p for p in asked_of if p is not None]).tolist())
     checks = []
     for (part, pair), claim, is_one in zip(pairs, claims, is_asked, strict=True):
+        difference, passed, failed = claim
         of, options = pair.drawn, pair.options
         sample = of if of.of.is_paired else of.samples[pair.b]
         asked = bound.asked if bound else _WITHIN if options.is_limited else _NO_LOSS
-        is_answered = is_one and claim.failed is not None
+        is_answered = is_one and failed is not None
         check = GateCheck(
-            difference=claim.difference,
+            difference=difference,
             asked=asked,
             verdict="undecided" if is_one else "not asked",
-            pvalue_passed=None if asked == _NO_LOSS else claim.passed,
-            pvalue_failed=claim.failed,
+            pvalue_passed=None if asked == _NO_LOSS else passed,
+            pvalue_failed=failed,
             pvalue_failed_adjusted=next(adjusted) if is_answered else None,
             n_checks=sum(is_asked),
             n_items=sample.units.n,

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import ldexp
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -330,6 +330,13 @@ class BestSoFar:
         return float(np.mean(self.winners == self.step)) if len(self.winners) else 1.0
 
 
+#: Interval and one-sided p-value of the difference between a step and the best one; and `test`,
+#: `n_differing` and `kurtosis` of the `Basis`.
+Compared: TypeAlias = tuple[tuple[float, float, float], tuple[str | None, int, float | None]]
+#: Those of the first step.
+FIRST: Compared = ((0.0, 0.0, 1.0), (None, 0, None))
+
+
 @dataclass(frozen=True, eq=False)
 class Step:
     """One step: its statistics `(N, k)`, score, influence values `(N,)` and their spread.
@@ -404,7 +411,7 @@ class Step:
                 bounds = (difference - below, difference + above)
         # Doubles end at 2^-1074.
         pvalue = max(pvalue, ldexp(1.0, -min(m, 1074))) if m else 1.0
-        return Compared(*bounds, pvalue, "t" if outcomes is None else "mcnemar", m, kurtosis)
+        return (*bounds, pvalue), ("t" if outcomes is None else "mcnemar", m, kurtosis)
 
 
 def outcomes_of(
@@ -414,20 +421,6 @@ def outcomes_of(
     names = tuple(f"step {i}" for i in range(len(rows)))
     table = SegmentStatistics(np.stack(rows), names, metric)
     return as_outcomes(table, Units(len(rows[0]), sizes=sizes), Aggregate())
-
-
-class Compared(NamedTuple):
-    """Interval and one-sided p-value of the difference between a step and the best one.
-
-    `test`, `n_differing` and `kurtosis` are those of the `Basis`.
-    """
-
-    low: float = 0.0
-    high: float = 0.0
-    pvalue: float = 1.0
-    test: str | None = None
-    n_differing: int = 0
-    kurtosis: float | None = None
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,10 @@ from evalstats.statistics.segments import SegmentStatistics, group_codes, summed
 from evalstats.text.references import References
 from evalstats.training.accumulator import Accumulator, checksums
 from evalstats.training.history import (
+    FIRST,
     Basis,
     BestSoFar,
     Checkpoint,
-    Compared,
     History,
     Selected,
     Step,
@@ -242,18 +242,20 @@ class Monitor:
         bags = bag_scores(self.metric, rows, self._weights)
         interval, bounds = new.interval(segments, alpha)
         now = standing = StepScore(step, new.score)
-        difference, compared, level, improved, waited = 0.0, Compared(), 0.0, False, 0
+        (below, above, pvalue), basis = FIRST
+        difference, level, improved, waited = 0.0, 0.0, False, 0
         if last is None or best is None or so_far is None:
             winners = np.full(len(bags[0]), step, dtype=np.int64)
             so_far = BestSoFar(step, new.score, bags[1], winners, *bags)
         else:
             so_far = so_far.update(step, new.score, *bags, better)
-            difference, compared = new.score - last.best.score, new.compared(best, alpha)
+            difference = new.score - last.best.score
+            (below, above, pvalue), basis = new.compared(best, alpha)
             n_looks = len(self.checks)
             gain = (1 if better else -1) * (new.influence - best.influence)
             fraction, draws = n_looks / self.expected_checks, flipped(gain, self.seed)
             level, looks = next_look(looks, fraction, self.significance_level, steady, draws)
-            improved = compared.pvalue <= level
+            improved = pvalue <= level
             if improved:
                 # Later looks compare with another step.
                 looks = DrawnLooks(self._spent(n_looks))
@@ -267,9 +269,9 @@ class Monitor:
             standard_error=new.spread.error,
             compared_with=None if last is None else last.best.step,
             difference=difference,
-            difference_low=compared.low,
-            difference_high=compared.high,
-            pvalue=compared.pvalue,
+            difference_low=below,
+            difference_high=above,
+            pvalue=pvalue,
             level=level,
             improved=improved,
             best=standing,
@@ -278,7 +280,7 @@ class Monitor:
             should_stop=self._stops(waited),
             higher_is_better=better,
             confidence_level=self.confidence_level,
-            basis=Basis(interval, *compared[3:]),
+            basis=Basis(interval, *basis),
         )
         kept = new if standing is now else best
         # One assignment: an interruption comes before it or after it.

@@ -10,7 +10,6 @@ from evalstats.errors import InputError
 from evalstats.questions.checks import (
     JUNIT,
     Evidence,
-    JunitCase,
     decide,
     junit,
     junit_text,
@@ -270,7 +269,7 @@ class Looks(Several[Look]):
         """Return JUnit's XML with one test case: "go on" is an error, neither of the others."""
         d, verdict = self.last.difference, self.verdict
         kind, text = JUNIT.get(verdict, "error"), junit_text(d, self._limit())
-        return junit([JunitCase("evalstats", d.metric, verdict, kind, text, self.last.reason)])
+        return junit([("evalstats", d.metric, verdict, kind, text, self.last.reason)])
 
     @property
     def interval(self) -> str:
