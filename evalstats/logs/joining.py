@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -305,7 +305,7 @@ def joined(
         # A column that is read is not left out.
         notes = [note for note in notes if f"column {column!r}" not in note.line]
         tasks = _corrected(tasks, people, notes)
-    common = [line for part in parts for line in common_item_notes(part.tasks)]
+    common = [line for of_part, _, _ in parts for line in common_item_notes(of_part)]
     said = list(dict.fromkeys([*changes, *sentences(notes), *common]))
     return Joined(tasks, said, paths, totals, unread, texts, named)
 
@@ -369,12 +369,10 @@ def _names_in(labels: Any) -> tuple[str, ...]:
     return names_of_labels(labels, 0)
 
 
-class _Tables(NamedTuple):
-    """The tables of each task, the totals of groups that the logs average, and the texts."""
-
-    tasks: dict[str, list[SegmentStatistics]]
-    totals: tuple[NamedTotal, ...]
-    texts: dict[str, dict[str, list[str]]]
+#: The tables of each task, the totals of groups that the logs average, and the texts.
+_Tables: TypeAlias = tuple[
+    dict[str, list[SegmentStatistics]], tuple[NamedTotal, ...], dict[str, dict[str, list[str]]]
+]
 
 
 def _tables(
@@ -395,7 +393,7 @@ def _tables(
     }
     placed = {key: (name, table) for name, of in by_task.items() for key, table in of.items()}
     texts = {name: _texts(pivots[next(iter(of))], tasks[name][0]) for name, of in by_task.items()}
-    return _Tables(tasks, _totals(averages, placed, asked), texts)
+    return tasks, _totals(averages, placed, asked), texts
 
 
 def _by_task(tables: Mapping[Key, SegmentStatistics]) -> dict[str, dict[Key, SegmentStatistics]]:
@@ -495,14 +493,14 @@ def _merged(sides: Sequence[_Tables]) -> _Tables:
     first, *others = sides
     if not others:
         return first
-    for side in others:
-        if set(side.tasks) != set(first.tasks):
-            odd = ", ".join(sorted(set(side.tasks) ^ set(first.tasks)))
+    names, totals, _ = first
+    for tasks, _, _ in others:
+        if set(tasks) != set(names):
+            odd = ", ".join(sorted(set(tasks) ^ set(names)))
             raise InputError(f"filters make tasks of some systems alone ({odd}); choose one filter")
-    tasks = {name: [table for side in sides for table in side.tasks[name]] for name in first.tasks}
-    totals = first.totals if all(side.totals == first.totals for side in others) else ()
+    merged = {name: [table for tasks, _, _ in sides for table in tasks[name]] for name in names}
     # Questions and answers of one system say nothing of those of another.
-    return _Tables(tasks, totals, {})
+    return merged, totals if all(of == totals for _, of, _ in others) else (), {}
 
 
 def _human_column(human: OneLog | None) -> str | None:

@@ -14,11 +14,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from operator import index
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,28 +57,15 @@ class UnreadableError(Exception):
     """The rows of a metric cannot be read as statistics that add up; the message says why."""
 
 
-class Logged(NamedTuple):
-    """The rows of one metric, as the log has them.
-
-    `where(i)` is what messages call row i, and `higher` whether more is better under a mean.
-    """
-
-    metric: str
-    values: list[Any]
-    where: Callable[[int], str]
-    higher: bool
+#: A metric and its statistics `(n, k)`; NaN where a score is missing.
+Read: TypeAlias = tuple[Metric, NDArray[Any]]
+#: What makes a metric of a name, whether more is better under a mean, and pairs of numbers.
+Maker: TypeAlias = Callable[[str, bool, list[tuple[Any, Any]]], Metric]
 
 
-class Read(NamedTuple):
-    """A metric and its statistics `(n, k)`; NaN where a score is missing."""
-
-    metric: Metric
-    statistics: NDArray[Any]
-
-    @property
-    def score(self) -> float:
-        """The score of all rows."""
-        return float(self.metric.score(np.nansum(self.statistics, axis=0, dtype=np.float64)))
+def score_of(metric: Metric, statistics: NDArray[Any]) -> float:
+    """Return the score of all rows."""
+    return float(metric.score(np.nansum(statistics, axis=0, dtype=np.float64)))
 
 
 class _Aggregation(NamedTuple):
@@ -91,31 +77,32 @@ class _Aggregation(NamedTuple):
 
     expected: str
     of_row: Callable[[Any], tuple[Any, Any]]
-    metric: Callable[[Logged, list[tuple[Any, Any]]], Metric]
+    metric: Maker
     are_pairs: bool = False
 
-    def read(self, rows: Logged) -> Read:
-        """Return the metric of rows and their statistics.
+    def read(self, name: str, higher: bool, rows: list[Any], where: Callable[[int], str]) -> Read:
+        """Return the metric of this name and the statistics of its rows.
 
+        `higher` says whether more is better under a mean, and `where(i)` what messages call row i.
         Where the first row cannot be read no row is what was expected (`UnreadableError`); where a
         later one cannot, that row is wrong (`InputError`).
         """
         parsed = []
-        for i, row in enumerate(rows.values):
+        for i, row in enumerate(rows):
             try:
                 parsed.append(self.of_row(row))
             except (TypeError, ValueError, OverflowError):
                 got = shown(row, 60)
                 if i:
-                    said = f"{rows.where(i)} must be {self.expected}, got {got}"
+                    said = f"{where(i)} must be {self.expected}, got {got}"
                     raise InputError(said) from None
                 said = f"its rows should be {self.expected}, but are like {got}"
                 raise UnreadableError(said) from None
-        metric = self.metric(rows, parsed)
+        metric = self.metric(name, higher, parsed)
         if not self.are_pairs:
-            return Read(metric, np.array(parsed, dtype=np.float64))
+            return metric, np.array(parsed, dtype=np.float64)
         right, answers = map(list, zip(*parsed, strict=True))
-        return Read(metric, metric.statistics(answers, right))
+        return metric, metric.statistics(answers, right)
 
 
 def _score(row: Any) -> tuple[float, float]:
@@ -129,9 +116,9 @@ def _units(row: Any) -> tuple[float, float]:
     return 0.0 - nats, 0.0 + units  # 0 and not -0 where a text is certain
 
 
-def _unit(rows: Logged, default: str) -> str:
+def _unit(name: str, default: str) -> str:
     """Return the unit that the name of a metric says: "word" of "word_perplexity"."""
-    unit = rows.metric.partition("_")[0]
+    unit = name.partition("_")[0]
     return unit if unit in UNITS else default
 
 
@@ -177,7 +164,7 @@ def _labels(row: Any) -> tuple[Any, Any]:
 def _of_classes(measure: str, classes: tuple[Any, ...] = ()) -> _Aggregation:
     """Return a measure of a classification; without `classes` they are the labels that occur."""
 
-    def confusion(_: Logged, pairs: list[tuple[Any, Any]]) -> Metric:
+    def confusion(_name: str, _higher: bool, pairs: list[tuple[Any, Any]]) -> Metric:
         there = {label for pair in pairs for label in pair}
         if classes and not there.issubset(classes):
             raise UnreadableError("its labels are not 0 and 1, of which scikit-learn takes 1")
@@ -193,11 +180,11 @@ def _of_classes(measure: str, classes: tuple[Any, ...] = ()) -> _Aggregation:
     return _Aggregation(expected, _labels, confusion, are_pairs=True)
 
 
-_MEAN = _Aggregation("numbers", _score, lambda rows, _: Mean(rows.metric, rows.higher))
+_MEAN = _Aggregation("numbers", _score, lambda name, higher, _: Mean(name, higher))
 _RIGHT = _Aggregation(
     "lists of true and false",
     _right,
-    lambda rows, _: Ratio(rows.metric, ("right", "all"), higher_is_better=rows.higher),
+    lambda name, higher, _: Ratio(name, ("right", "all"), higher_is_better=higher),
 )
 _MEASURES = ("accuracy", "macro-f1", "weighted-f1", "mcc", "kappa", "balanced-accuracy")
 #: What a function of a task's own may be.
@@ -215,13 +202,13 @@ _REGISTERED = {
         "log-likelihoods", lambda row: (0.0 - row, 1.0), lambda *_: Perplexity("item")
     ),
     "weighted_perplexity": _Aggregation(
-        _NATS, _units, lambda rows, _: Perplexity(_unit(rows, "token"))
+        _NATS, _units, lambda name, *_: Perplexity(_unit(name, "token"))
     ),
-    "bits_per_byte": _Aggregation(_NATS, _units, lambda rows, _: BitsPerUnit(_unit(rows, "byte"))),
+    "bits_per_byte": _Aggregation(_NATS, _units, lambda name, *_: BitsPerUnit(_unit(name, "byte"))),
     "brier_score": _Aggregation(
         "[gold class, probabilities of all classes]",
         _distance,
-        lambda rows, _: Mean(rows.metric, False),
+        lambda name, *_: Mean(name, False),
     ),
     "f1": _of_classes("f1", (0, 1)),
     "matthews_corrcoef": _of_classes("mcc"),
@@ -232,8 +219,15 @@ _NEVER = {
 }
 
 
-def read_as(function: str, rows: Logged, stated: float | None) -> Read:
-    """Return the rows as the harness aggregates them.
+def read_as(
+    function: str,
+    stated: float | None,
+    name: str,
+    higher: bool,
+    rows: list[Any],
+    where: Callable[[int], str],
+) -> Read:
+    """Return the rows of a metric as the harness aggregates them, as in `_Aggregation.read`.
 
     `function` is a name, or the source of the task's own aggregation, which logs hold and nobody
     runs: then it is the one metric that gives the score which the log states.
@@ -241,7 +235,7 @@ def read_as(function: str, rows: Logged, stated: float | None) -> Read:
     if function in _NEVER:
         raise UnreadableError(_NEVER[function])
     if function in _REGISTERED:
-        return _REGISTERED[function].read(rows)
+        return _REGISTERED[function].read(name, higher, rows, where)
     named = re.search(r"def\s+(\w+)", function)
     by = f"it is aggregated by {named[1] if named else shown(function, 60)}"
     if stated is None:
@@ -249,13 +243,13 @@ def read_as(function: str, rows: Logged, stated: float | None) -> Read:
     candidates = []
     for own in _OWN:
         with suppress(UnreadableError, InputError):
-            candidate = own.read(rows)
-            if math.isclose(candidate.score, stated, rel_tol=1e-9, abs_tol=1e-12):
+            candidate = own.read(name, higher, rows, where)
+            if math.isclose(score_of(*candidate), stated, rel_tol=1e-9, abs_tol=1e-12):
                 candidates.append(candidate)
     if not candidates:
         raise UnreadableError(f"{by}, which is not known to be a function of sums")
     if len(candidates) > 1:
-        names = ", ".join(candidate.metric.name for candidate in candidates)
+        names = ", ".join(metric.name for metric, _ in candidates)
         raise UnreadableError(f"{by}, whose score could be any of {names}")
     return candidates[0]
 
@@ -527,17 +521,6 @@ def _texts(record: Mapping[str, Any]) -> dict[str, str]:
     return {name: text.strip() if isinstance(text, str) else "" for name, text in found.items()}
 
 
-@dataclass
-class _Lines(Answers):
-    """The lines of a task under one filter.
-
-    `names` are the metrics that the last line names, and `asked` those of them that are wanted.
-    """
-
-    names: Any = None
-    asked: Sequence[str] = ()
-
-
 class TaskSamples:
     """The lines of a task, which are added one by one, and then read as rows.
 
@@ -553,7 +536,9 @@ class TaskSamples:
         filters = {name.rpartition(",")[2] for name in self.scores}
         # Logs of before 2025 do not name filters in lines; where there is one, it is that.
         self.filter = next(iter(filters)) if len(filters) == 1 else None if filters else "none"
-        self.filters = defaultdict[str, _Lines](lambda: _Lines(f"{path}, {task}", unit))
+        self.filters = defaultdict[str, Answers](lambda: Answers(f"{path}, {task}", unit))
+        #: By filter the metrics that the last line names, and those of them that are wanted.
+        self.named: dict[str, tuple[Any, list[str]]] = {}
 
     def add(self, record: Mapping[str, Any], n: int) -> None:
         """Add line n of the file."""
@@ -564,12 +549,12 @@ class TaskSamples:
         names = record.get("metrics")
         if names is None:
             names = [name for name in record if name not in _FIXED]
-        if names != answers.names:
-            wanted = self.wanted
-            answers.names = names
-            answers.asked = [name for name in names if wanted.has(Key(self.task, name, filter))]
+        known, asked = self.named.get(filter, (None, []))
+        if names != known:
+            asked = [name for name in names if self.wanted.has(Key(self.task, name, filter))]
+            self.named[filter] = names, asked
         try:
-            values, doc_id = {name: record[name] for name in answers.asked}, str(record["doc_id"])
+            values, doc_id = {name: record[name] for name in asked}, str(record["doc_id"])
         except KeyError as error:
             raise InputError(f"{self._at(n)} has no {error.args[0]!r}") from None
         answers.paths = answers.paths or paths_of(record, "doc")
@@ -597,7 +582,7 @@ class TaskSamples:
             skipped.append(f"{self.task}: {self.path} has no lines")
         return rows
 
-    def _rows(self, key: Key, system: str, answers: _Lines, items: Items) -> Rows:
+    def _rows(self, key: Key, system: str, answers: Answers, items: Items) -> Rows:
         """Return the rows of one metric and filter."""
         results, values = self.results, answers.values[key.metric]
         places = list(values)
@@ -607,20 +592,21 @@ class TaskSamples:
         def where(i: int) -> str:
             return f"{self._at(answers.lines[places[i]])}: {key.metric}"
 
-        logged = Logged(key.metric, list(values.values()), where, higher is not False)
+        logged = key.metric, higher is not False, list(values.values()), where
         stated = self.scores.get(f"{key.metric},{key.filter}")
         function, is_said = results.aggregation(self.task, key.metric)
         expected = results.count(self.task)
         lacking = ""
         if expected is not None and not len(values) <= expected <= len(answers.lines):
             lacking = f"{len(values):,} samples, but n-samples in the results file is {expected:,}"
-        read = read_as(function, logged, None if lacking else stated)
+        metric, statistics = read_as(function, None if lacking else stated, *logged)
         # A task of Python code has its own aggregations, which logs do not name.
         to_check = None if is_said or lacking else stated
-        if to_check is not None and not np.isclose(read.score, to_check, rtol=1e-6, atol=1e-9):
+        score = score_of(metric, statistics)
+        if to_check is not None and not np.isclose(score, to_check, rtol=1e-6, atol=1e-9):
             raise UnreadableError(
-                f"the log does not say how it is aggregated: the rows give {read.score:.10g} as "
-                f"{read.metric.name}, and the log has {stated:.10g}"
+                f"the log does not say how it is aggregated: the rows give {score:.10g} as "
+                f"{metric.name}, and the log has {stated:.10g}"
             )
         if len(values) < len(answers.lines):
             items = answers.items(places)
@@ -638,14 +624,14 @@ class TaskSamples:
         return Rows(
             key,
             system,
-            read.metric,
+            metric,
             items,
-            read.statistics[items.order],
+            statistics[items.order],
             reported=stated,
             lacking=lacking,
             # Only a part was asked for, and all of that is there.
             is_limited=is_part and expected == n_items,
-            is_directed=higher is not None or not isinstance(read.metric, (Mean, Ratio)),
+            is_directed=higher is not None or not isinstance(metric, (Mean, Ratio)),
             path=self.path,
             settings=settings,
         )
