@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from evalstats.checks import also_called, flag
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.estimates import Estimate, Estimates
-from evalstats.results.notes import Facts, comparison_notes
+from evalstats.results.notes import Facts, notes_of
 from evalstats.results.records import Adjustment, Difference
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
@@ -265,9 +264,10 @@ def compared(
         least = adjusting.least(tested, fields["test"], fields["n_differing"], is_swapped)
         differences.append(Difference.made(fields, pvalue, level, least))
     facts = Facts(
-        replace(adjusting, rows=differences),
-        estimates,
         evaluation.limits,
+        estimates,
+        differences,
+        adjusting,
         method=options.method,
         test=test,
         margin=options.margin,
@@ -286,7 +286,7 @@ def compared(
         n_resamples=options.n_resamples,
         seed=options.seed,
         signatures=tuple(evaluation.signatures.values()),
-        notes=(*evaluation.notes, *comparison_notes(facts)),
+        notes=(*evaluation.notes, *notes_of(facts)),
         significance_level=options.significance_level,
         margin=options.margin,
         recovery=options.recovery,

@@ -35,7 +35,7 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.estimates import Estimate, Estimates
-from evalstats.results.notes import Limits, score_notes
+from evalstats.results.notes import Facts, Limits, notes_of
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -209,7 +209,7 @@ class Suite:
                 estimates += estimates_of(one, options, part, single=single)
             limits.append(limits_of(drawn, part=part))
         # Scores of one task have notes of their own.
-        below = [] if single else score_notes(estimates, limits)
+        below = [] if single else notes_of(Facts(limits, estimates))
         return Estimates(tuple(estimates), (*self.notes, *below))
 
     @also_called(_UNKNOWN + _OF_PAIRS, seed="rng")

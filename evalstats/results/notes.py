@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, sqrt
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,8 +18,10 @@ from evalstats.results.records import (
     Caution,
     Difference,
     by_metric,
+    by_pair,
     counted,
     distinct,
+    has_tasks,
     listed,
     only,
     plural,
@@ -104,6 +108,11 @@ class Limits(NamedTuple):
         return FEW if self.unit == self.segment else FEW_GROUPS
 
     @property
+    def is_small(self) -> bool:
+        """Whether units are few."""
+        return self.worth < self.few
+
+    @property
     def uneven(self) -> str:
         """What groups of very different sizes are worth, where they are."""
         if not self.sizes or self.worth >= UNEVEN * self.n:
@@ -114,202 +123,144 @@ class Limits(NamedTuple):
         )
 
 
-class Facts(NamedTuple):
-    """What the rules of a comparison's notes look at: its rows, and the units of each task."""
+@dataclass(frozen=True)
+class Facts:
+    """What the rules look at: units of each task, scores, and differences with their p-values.
 
-    adjusting: Adjustment
-    estimates: Sequence[Estimate]
+    Without differences it is scores that are spoken of; without scores the units alone.
+    """
+
     limits: Sequence[Limits]
-    method: str  # of intervals
-    test: str  # of p-values
-    margin: float | None
-    recovery: float | None
-    is_paired: bool
+    estimates: Sequence[Estimate] = ()
+    differences: Sequence[Difference] = ()
+    adjusting: Adjustment | None = None
+    method: str = ""  # of intervals
+    test: str = ""  # of p-values
+    margin: float | None = None
+    recovery: float | None = None
+    is_paired: bool = True
 
-    @property
+    @cached_property
     def rows(self) -> list[Difference]:
         """The differences on tasks, without totals."""
-        return [d for d in self.adjusting.rows if d.aggregate is None]
+        return [d for d in self.differences if d.aggregate is None]
+
+    @cached_property
+    def tasks(self) -> list[Limits]:
+        """What limits each task, without totals."""
+        return [limit for limit in self.limits if limit.aggregate is None]
 
     @property
     def part(self) -> str:
         """What tasks are called."""
-        return part_name(self.estimates)
+        return part_name(self.estimates) if self.estimates else self.limits[0].part
 
     @property
     def unit(self) -> str:
         """What units are called on all tasks."""
         return only((limit.unit for limit in self.limits), "unit")
 
-    @property
-    def few_differ(self) -> list[Difference]:
-        """Rows on which few units differ, but those of which that says that nothing can be told."""
-        few = [d for d in self.rows if 0 < d.n_differing < FEW_DIFFERING]
-        return [d for d in few if d.verdict != "cannot tell"]
+    def about(self, few: Sequence[Difference], what: str) -> Iterator[str]:
+        """Say what is so of these few differences, or of the tasks that they are on."""
+        if few and len({d.task for d in self.rows}) > 1:
+            yield f"On {_names((d.task for d in few), self.part)}, systems {what}."
+        elif len(few) > NAMED:
+            yield f"{len(few)} pairs {what}."
+        elif few:
+            pairs = ((pair, listed(d.metric for d in own)) for pair, own in by_pair(few).items())
+            named = "; ".join(f"{a} and {b} ({metrics})" for (a, b), metrics in pairs)
+            yield f"{named} {what}."
 
 
-def comparison_notes(facts: Facts) -> Iterator[str]:
-    """Say what limits the verdicts, and then what they are: a sentence a rule."""
-    for rule in _RULES:
-        yield from rule(facts)
+def notes_of(facts: Facts) -> Iterator[str]:
+    """Say what limits the verdicts, and then what they are: where a rule finds something."""
+    for find, say in _RULES:
+        if found := find(facts):
+            yield from say(facts, found)
 
 
-def _floors(facts: Facts) -> Iterator[str]:
-    return floor_notes(facts.adjusting, facts.adjusting.rows, facts.estimates[0])
+def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
+    """Say what is chance in trials, on what there are too few units, and what is missing."""
+    return notes_of(Facts(limits))
 
 
-def _limited(facts: Facts) -> Iterator[str]:
-    """Say what limits each task; that units are few not where no data could make a verdict."""
-    able = {d.task for d in facts.rows if d.verdict != "cannot tell"}
-    return limit_notes(facts.limits, [x for x in facts.limits if x.task in able])
+def _few_documents(facts: Facts, few: Sequence[Limits]) -> Iterator[str]:
+    """Say how often families of verdicts over few documents have a false claim."""
+    units = plural(few[0].unit)
+    yield (
+        f"{MARK} These verdicts rest on few {units}. In tests on WMT25 with 9 to 37 equal systems, "
+        f"20 % of such tables had a false claim, and at worst 40 %, where 5 % may. With 3 systems "
+        f"fewer had one, and without groups more. Use more {units}."
+    )
 
 
-def _rough(facts: Facts) -> Iterator[Caution]:
-    """Say where few units differ, of which intervals are rough, and counts a little too sure."""
-    few = f"differ on fewer than {FEW_DIFFERING} {plural(facts.unit)}, so"
-    rough = [d for d in facts.few_differ if d.test not in COUNTED]
-    changed = [d for d in facts.few_differ if d.test == "mcnemar"]
-    exact = "McNemar's p is smaller than the exact one"
-    if len(changed) == 1 and facts.unit == facts.limits[0].segment:
-        exact += f" (two-sided {changed[0].exact_pvalue:.4f})"
-    said = (rough, "the interval is rough and the p-value large"), (changed, exact)
-    for some, what in said:
-        for note in _about(facts.rows, some, f"{few} {what}", facts.part):
-            yield Caution(note, "few")
-
-
-def _identical(facts: Facts) -> Iterator[str]:
-    same = [d for d in facts.rows if d.verdict == "identical"]
-    return _about(facts.rows, same, f"are the same on every {facts.unit}, so p = 1", facts.part)
-
-
-def _counted(facts: Facts) -> Iterator[str]:
-    """Say which metrics are 0/1 scores, and which test these have."""
-    if metrics := sorted({d.metric for d in facts.adjusting.rows if d.test in COUNTED}):
-        test = "McNemar's test and the intervals of Wilson and Tango"
-        if not facts.is_paired:
-            test = "the test and interval of Miettinen and Nurminen (1985) and Wilson's intervals"
-        are = "is a 0/1 score" if len(metrics) == 1 else "are 0/1 scores"
-        yield f"{listed(metrics)} {are}: {test} are used."
-
-
-def unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Say that systems are not paired, and how many units each has."""
-    units, own = plural(estimates[0].unit), ""
-    rows = {e.system: e.n_segments for e in estimates if e.aggregate is None}
-    if len({e.task for e in estimates}) == 1 and len(rows) <= NAMED:
-        own = f" ({', '.join(f'{n:,} of {name}' for name, n in rows.items())})"
-    yield f"Systems are not paired: each has {units} of its own{own} and is resampled by itself."
-
-
-def _apart(facts: Facts) -> Iterator[str]:
-    """Say where an interval leaves the null value out and the verdict is "no evidence", and why."""
-    adjustment = facts.adjusting
-    every = adjustment.rows
-    apart = [d for d in every if adjustment.is_apart(d)]
-    adjusted = [d for d in apart if d.pvalue <= adjustment.level]
-    alone = [d for d in apart if d.pvalue > adjustment.level]
-    several = max(map(adjustment.n_compared, adjusted), default=1)
-    name = adjustment.pvalue_name()
-    speaks = "each interval is about one difference alone, and"
-    rests = f"intervals ({facts.method}) and p-values ({facts.test}) rest on different methods"
-    for few, why in (
-        (adjusted, f"{speaks} {name} is adjusted for {several} comparisons"),
-        (alone, rests),
-    ):
-        what = f"{len(few)} of {len(every)} intervals leave"
-        if len(every) == 1:
+def _apart(facts: Facts, apart: Sequence[Difference]) -> Iterator[str]:
+    """Say that an interval leaves 0 out and the verdict is "no evidence", and why."""
+    adjusting, n = facts.adjusting, len(facts.differences)
+    assert adjusting is not None
+    adjusted = [d for d in apart if d.pvalue <= adjusting.level]
+    alone = [d for d in apart if d.pvalue > adjusting.level]
+    several = max(map(adjusting.n_compared, adjusted), default=1)
+    why = (
+        f"each interval is about one difference alone, and {adjusting.pvalue_name()} is adjusted "
+        f"for {several} comparisons",
+        f"intervals ({facts.method}) and p-values ({facts.test}) rest on different methods",
+    )
+    for few, reason in zip((adjusted, alone), why, strict=True):
+        what = f"{len(few)} of {n} intervals leave"
+        if n == 1:
             what = "The interval leaves"
         elif len(few) == 1:
             (d,) = few
             on = f" on {d.task}" if d.task else ""
             what = f"The interval of {d.system} - {d.baseline} ({d.metric}){on} leaves"
         if few:
-            yield f'{what} out 0, yet the verdict is "no evidence": {why}.'
+            yield f'{what} out 0, yet the verdict is "no evidence": {reason}.'
 
 
-def _families(facts: Facts) -> Iterator[str]:
-    """Say what p-values are adjusted for, where that is more than the pairs of a table."""
-    adjustment, part = facts.adjusting, facts.part
-    rows = {(d.metric, d.task) for d in adjustment.rows if d.aggregate is None}
-    n_pairs = len({(d.system, d.baseline) for d in adjustment.rows})
-    n_metrics, n_tasks = (len(set(names)) for names in zip(*rows, strict=True))
-    if n_tasks > 1 and n_metrics == len(rows) and not adjustment.is_over_metrics:
-        yield (
-            f"Each {part} has a metric of its own: p-values are not adjusted for the other "
-            f'{plural(part)}, and there is no total without aggregate="macro".'
-        )
-    elif n_tasks > 1 and adjustment.name != "none":
-        within = " under all metrics" if adjustment.is_over_metrics else ""
-        pairs = " and pairs" if n_pairs > 1 else ""
-        how = "max-T within each and Holm's method over them"
-        how = f" (by {how})" if adjustment.name == "max-t" else ""
-        yield (
-            f"p ({adjustment.name}) is adjusted for the {counted(n_tasks, part)}{pairs}{within}"
-            f"{how}. The total is adjusted apart from them."
-        )
-    n, least = adjustment.n_resamples + 1, 1 / ONE_IN
-    alike = [d for d in adjustment.rows if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
-    if adjustment.name == "max-t" and len(alike) > 1:
-        yield (
-            f"{len(alike)} pairs have p (max-t) = {least:.4f}, the least that resamples show: "
-            f"fewer than one in {ONE_IN} has so large a difference. Holm's method gives no less."
-        )
+def _chance(facts: Facts, trials: Sequence[TrialShares]) -> Iterator[str]:
+    from evalstats.designs.trials.repeats import trial_notes
+
+    return trial_notes(trials)
 
 
-def score_notes(estimates: Sequence[Estimate], limits: Sequence[Limits]) -> Iterator[str]:
-    """Say what limits the intervals of scores, and what the total is."""
-    yield from limit_notes(limits)
-    yield from _total_notes(estimates)
-    if len(limits) == 1:
-        yield from uneven_notes(limits)
-        yield from design_notes(by_metric(estimates), estimates[0].unit, estimates[0].segment)
-
-
-def limit_notes(limits: Sequence[Limits], able: Sequence[Limits] | None = None) -> Iterator[str]:
-    """Say what is chance in trials, on what there are too few units, and what is missing.
-
-    Few units are said of those that are `able`, by default of all.
-    """
-    if trials := [one for limit in limits for one in limit.trials]:
-        from evalstats.designs.trials.repeats import trial_notes
-
-        yield from trial_notes(trials)
-    rows = [limit for limit in limits if limit.aggregate is None]
-    known = limits if able is None else able
-    small = [limit for limit in rows if limit.worth < limit.few and limit in known]
-    if len(rows) > 1 and small:
-        names = _names((limit.task for limit in small), small[0].part)
+def _small(facts: Facts, small: Sequence[Limits]) -> Iterator[str]:
+    """Say that there are few units."""
+    first = small[0]
+    if len(facts.tasks) > 1:
+        names = _names((limit.task for limit in small), first.part)
         have = "has" if len(small) == 1 else "have"
         yield (
-            f"{names} {have} fewer than {small[0].few} {plural(small[0].unit)}, so intervals and "
+            f"{names} {have} fewer than {first.few} {plural(first.unit)}, so intervals and "
             f"p-values are rough. Use more."
         )
-    elif small:
-        (one,) = small
-        many = one.uneven or f"There are only {counted(one.n, one.unit)}"
-        more = f"Use more {plural(one.unit)}"
-        if not one.by_t:
-            yield f"{many}: intervals and p-values are rough below {one.few}. {more}."
-        else:
-            if one.unit != one.segment and not one.is_crossed:
-                more += "; if these are subjects or domains, give them as strata"
-            yield f"{many}: a t test replaces the bootstrap, and intervals are wide. {more}."
-    for limit in rows:
+        return
+    many = first.uneven or f"There are only {counted(first.n, first.unit)}"
+    more = f"Use more {plural(first.unit)}"
+    if not first.by_t:
+        yield f"{many}: intervals and p-values are rough below {first.few}. {more}."
+        return
+    if first.unit != first.segment and not first.is_crossed:
+        more += "; if these are subjects or domains, give them as strata"
+    yield f"{many}: a t test replaces the bootstrap, and intervals are wide. {more}."
+
+
+def _gaps(facts: Facts, tasks: Sequence[Limits]) -> Iterator[str]:
+    """Say what is missing, and of judges, on each task."""
+    for limit in tasks:
         for gap in limit.gaps:
-            everywhere = isinstance(gap, Caution) and all(gap in one.gaps for one in rows)
+            everywhere = isinstance(gap, Caution) and all(gap in other.gaps for other in tasks)
             on_task = f"{limit.task}: {gap.removeprefix(CAUTION)}"
             named = Caution(on_task, gap.kind) if isinstance(gap, Caution) else on_task
-            yield gap if len(rows) == 1 or everywhere else named
-    yield from _concentration_notes(rows)
+            yield gap if len(tasks) == 1 or everywhere else named
 
 
-def _concentration_notes(limits: Sequence[Limits]) -> Iterator[str]:
+def _held(facts: Facts, concentrations: Sequence[Concentration]) -> Iterator[str]:
     """Say of each metric where few units hold most of a variance: the surest case, and how many."""
-    for metric, held in by_metric([few for limit in limits for few in limit.held]).items():
+    for metric, held in by_metric(concentrations).items():
         worst = max(held, key=lambda few: few.share)
-        limit = next(limit for limit in limits if worst in limit.held)
-        on = f" on {limit.task}" if len(limits) > 1 else ""
+        limit = next(limit for limit in facts.tasks if worst in limit.held)
+        on = f" on {limit.task}" if len(facts.tasks) > 1 else ""
         more = f"; {len(held) - 1} more {{}} like it" if len(held) > 1 else ""
         more = more.format("is" if len(held) == 2 else "are")
         may = _OF_SCORES if worst.baseline is None else _OF_PAIRS
@@ -320,52 +271,30 @@ def _concentration_notes(limits: Sequence[Limits]) -> Iterator[str]:
         )
 
 
-def _few_documents(facts: Facts) -> Iterator[str]:
-    """Say how often families of verdicts over few documents have a false claim."""
-    adjustment = facts.adjusting
-    few = [x for x in facts.limits if x.unit != x.segment and x.worth < x.few and not x.is_crossed]
-    n_pairs = len({(d.system, d.baseline) for d in adjustment.rows})
-    if few and n_pairs > 1 and adjustment.name != "none":
-        units = plural(few[0].unit)
-        yield (
-            f"{MARK} These verdicts rest on few {units}. In tests on WMT25 with 9 to 37 equal "
-            f"systems, 20 % of such tables had a false claim, and at worst 40 %, where 5 % may. "
-            f"With 3 systems fewer had one, and without groups more. Use more {units}."
-        )
+def _rough(facts: Facts, few: Sequence[Difference]) -> Iterator[Caution]:
+    """Say where few units differ, of which intervals are rough, and counts a little too sure."""
+    rough = [d for d in few if d.test not in COUNTED]
+    changed = [d for d in few if d.test == "mcnemar"]
+    exact = "McNemar's p is smaller than the exact one"
+    if len(changed) == 1 and facts.unit == facts.limits[0].segment:
+        exact += f" (two-sided {changed[0].exact_pvalue:.4f})"
+    so = f"differ on fewer than {FEW_DIFFERING} {plural(facts.unit)}, so"
+    said = (rough, "the interval is rough and the p-value large"), (changed, exact)
+    for some, what in said:
+        yield from (Caution(note, "few") for note in facts.about(some, f"{so} {what}"))
 
 
-def uneven_notes(limits: Sequence[Limits]) -> Iterator[str]:
-    """Say what groups of many sizes are worth, where nothing else says so."""
-    for limit in limits:
-        if limit.uneven and limit.worth >= limit.few:
-            yield f"{limit.uneven}."
+def _identical(facts: Facts, same: Sequence[Difference]) -> Iterator[str]:
+    return facts.about(same, f"are the same on every {facts.unit}, so p = 1")
 
 
-def _total_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
-    totals = [(e.task, e.aggregate) for e in estimates if e.aggregate is not None]
-    part = part_name(estimates)
-    kinds, first = plural(part), next(e for e in estimates if e.aggregate is None)
-    for name, kind in dict.fromkeys(totals):
-        how = (
-            f"Its interval is about other {plural(first.unit)} of these {kinds}, not about other "
-            f"{kinds}."
-        )
-        if kind == WHOLE:
-            how = (
-                f"Groups that lie in several {kinds} were drawn whole. {kinds.capitalize()} that "
-                f"share groups are not independent, so no test says whether the difference differs "
-                f"between them."
-            )
-        what = TOTALS.get(kind or "", f"{kind} of the {{kind}} scores")
-        yield f'The row "{name}" is {what.format(kind=part, kinds=kinds)}. {how}'
-
-
-def _claims(facts: Facts) -> Iterator[str]:
+def _claims(facts: Facts, claimed: Sequence[Difference]) -> Iterator[str]:
     """Say what is claimed, and how surely."""
-    adjustment = facts.adjusting
-    level = f"at level {adjustment.level:g}"
-    if (n := max(map(adjustment.n_compared, adjustment.rows))) > 1:
-        how = {"max-t": "holm"}.get(adjustment.name, adjustment.name)
+    adjusting = facts.adjusting
+    assert adjusting is not None
+    level = f"at level {adjusting.level:g}"
+    if (n := max(map(adjusting.n_compared, claimed))) > 1:
+        how = {"max-t": "holm"}.get(adjusting.name, adjusting.name)
         adjusted = f"adjusted for {n} comparisons ({how})"
         level += f", {'each by itself' if how == 'none' else adjusted}"
     if (size := facts.margin) is not None:
@@ -380,9 +309,146 @@ def _claims(facts: Facts) -> Iterator[str]:
             f"baseline's score is kept, or that at most 1/{size:g} times as many errors are made, "
             f"{level}. CSV and JSON have the largest share that can be claimed."
         )
-        below = [d for d in adjustment.rows if d.n_differing and not d.is_tested]
-        what = "have a score below 0, so no share of it can be kept"
-        yield from _about(facts.rows, below, what, facts.part)
+        below = [d for d in claimed if d.n_differing and not d.is_tested]
+        yield from facts.about(below, "have a score below 0, so no share of it can be kept")
+
+
+def _counted(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
+    """Say which metrics are 0/1 scores, and which test these have."""
+    test = "McNemar's test and the intervals of Wilson and Tango"
+    if not facts.is_paired:
+        test = "the test and interval of Miettinen and Nurminen (1985) and Wilson's intervals"
+    are = "is a 0/1 score" if len(metrics) == 1 else "are 0/1 scores"
+    yield f"{listed(metrics)} {are}: {test} are used."
+
+
+def _totals(facts: Facts, totals: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Say what each total is, and what its interval is about."""
+    part, unit = facts.part, next(e for e in facts.estimates if e.aggregate is None).unit
+    kinds = plural(part)
+    for name, kind in totals:
+        others = f"about other {plural(unit)} of these {kinds}, not about other {kinds}"
+        how = f"Its interval is {others}."
+        if kind == WHOLE:
+            how = (
+                f"Groups that lie in several {kinds} were drawn whole. {kinds.capitalize()} that "
+                f"share groups are not independent, so no test says whether the difference differs "
+                f"between them."
+            )
+        what = TOTALS.get(kind, f"{kind} of the {{kind}} scores")
+        yield f'The row "{name}" is {what.format(kind=part, kinds=kinds)}. {how}'
+
+
+def _tasks(facts: Facts, places: set[tuple[str, str]]) -> Iterator[str]:
+    """Say that p-values are adjusted for several tasks, or are not, of these tasks and metrics."""
+    adjusting, part = facts.adjusting, facts.part
+    assert adjusting is not None
+    n_tasks, n_metrics = (len(set(names)) for names in zip(*places, strict=True))
+    if n_metrics == len(places) and not adjusting.is_over_metrics:
+        yield (
+            f"Each {part} has a metric of its own: p-values are not adjusted for the other "
+            f'{plural(part)}, and there is no total without aggregate="macro".'
+        )
+    elif adjusting.name != "none":
+        within = " under all metrics" if adjusting.is_over_metrics else ""
+        pairs = " and pairs" if len(by_pair(facts.differences)) > 1 else ""
+        how = "max-T within each and Holm's method over them"
+        how = f" (by {how})" if adjusting.name == "max-t" else ""
+        yield (
+            f"p ({adjusting.name}) is adjusted for the {counted(n_tasks, part)}{pairs}{within}"
+            f"{how}. The total is adjusted apart from them."
+        )
+
+
+def _least(facts: Facts, alike: Sequence[Difference]) -> Iterator[str]:
+    """Say that several p-values are the least that resamples show."""
+    yield (
+        f"{len(alike)} pairs have p (max-t) = {1 / ONE_IN:.4f}, the least that resamples show: "
+        f"fewer than one in {ONE_IN} has so large a difference. Holm's method gives no less."
+    )
+
+
+def _alike(facts: Facts) -> list[Difference]:
+    """Return pairs whose adjusted p-value is the least that resamples show, where some are."""
+    n = 1 if facts.adjusting is None else facts.adjusting.n_resamples + 1
+    least = max(n // ONE_IN, 1) / n
+    alike = [d for d in facts.differences if d.pvalue_adjusted == least]
+    is_max_t = facts.adjusting is not None and facts.adjusting.name == "max-t"
+    return alike if is_max_t and len(alike) > 1 else []
+
+
+def uneven_notes(limits: Sequence[Limits]) -> Iterator[str]:
+    """Say what groups of many sizes are worth, where nothing else says so."""
+    return (f"{limit.uneven}." for limit in limits if limit.uneven and not limit.is_small)
+
+
+def _designs(facts: Facts, estimates: Sequence[Estimate]) -> Iterator[str]:
+    first = facts.limits[0]
+    return design_notes(by_metric(estimates), first.unit, first.segment)
+
+
+def floor_notes(facts: Facts, opened: Sequence[Difference]) -> Iterator[str]:
+    """Say that no p-value of these can reach the level, whatever the data."""
+    adjustment = facts.adjusting
+    if adjustment is None or not opened:
+        return
+    level = adjustment.level
+    m = max(adjustment.factor(d) for d in opened)
+    times = f" of {m} comparisons" if m > 1 else ""
+    drawn = [d for d in opened if adjustment.least(d, d.test, d.n_differing) <= level]
+    if drawn:
+        yield (
+            f"With {adjustment.n_resamples} resamples no p-value{times} can reach {level:g}, "
+            f"whatever the data. Use at least {ceil(m / level - 1e-9) - 1} resamples."
+        )
+    few = f"differ on so few {plural(facts.limits[0].unit)} that no p-value{times} can reach "
+    few += f"{level:g}, whatever the data. Use more"
+    yield from facts.about([d for d in opened if d not in drawn], few)
+
+
+def close_calls(
+    adjustment: Adjustment, differences: Sequence[Difference]
+) -> list[tuple[Difference, float]]:
+    """Return differences whose verdicts another seed might turn, with their Monte-Carlo errors."""
+    close: list[tuple[Difference, float]] = []
+    for d in differences:
+        error = d.pvalue_error
+        if adjustment.name == "max-t" and d.pvalue_adjusted > d.pvalue:
+            error = sqrt(d.pvalue_adjusted * (1 - d.pvalue_adjusted) / adjustment.n_resamples)
+        elif error:
+            # The verdict uses the adjusted p-value, whose error grows as it did.
+            error *= d.pvalue_adjusted / d.pvalue
+        is_open = error and d.verdict != "cannot tell"
+        if is_open and abs(d.pvalue_adjusted - adjustment.level) < 2 * error:
+            close.append((d, error))
+    return close
+
+
+def close_notes(
+    close: Sequence[tuple[Difference, float]], level: float, the: str = "The"
+) -> Iterator[str]:
+    """Say that another seed might turn these verdicts."""
+    if len(close) > 1:
+        yield (
+            f"{the} p-values of {len(close)} pairs are so near {level:g} that another seed may "
+            f"turn these verdicts. Use more resamples."
+        )
+    elif close:
+        ((d, error),) = close
+        pair = f"{d.system} vs {d.baseline} ({d.metric})" + (f" on {d.task}" if d.task else "")
+        yield (
+            f"{pair}: p = {d.pvalue_adjusted:.4f} ± {error:.4f} (Monte-Carlo standard error). "
+            f"Another seed may turn this verdict. Use more resamples."
+        )
+
+
+def unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Say that systems are not paired, and how many units each has."""
+    units, own = plural(estimates[0].unit), ""
+    rows = {e.system: e.n_segments for e in estimates if e.aggregate is None}
+    if len({e.task for e in estimates}) == 1 and len(rows) <= NAMED:
+        own = f" ({', '.join(f'{n:,} of {name}' for name, n in rows.items())})"
+    yield f"Systems are not paired: each has {units} of its own{own} and is resampled by itself."
 
 
 def design_notes(designs: Mapping[str, Iterable[Any]], unit: str, segment: str) -> Iterator[str]:
@@ -416,59 +482,6 @@ def span(values: Sequence[float], form: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def floor_notes(
-    adjustment: Adjustment, differences: Sequence[Difference], score: Estimate
-) -> Iterator[str]:
-    """Say when no p-value can reach the level, whatever the data."""
-    level = adjustment.level
-    opened = [d for d in differences if d.verdict == "cannot tell"]
-    if not opened:
-        return
-    m = max(adjustment.factor(d) for d in opened)
-    times = f" of {m} comparisons" if m > 1 else ""
-    drawn = [d for d in opened if adjustment.least(d, d.test, d.n_differing) <= level]
-    if drawn:
-        yield (
-            f"With {adjustment.n_resamples} resamples no p-value{times} can reach {level:g}, "
-            f"whatever the data. Use at least {ceil(m / level - 1e-9) - 1} resamples."
-        )
-    few = f"differ on so few {plural(score.unit)} that no p-value{times} can reach "
-    few += f"{level:g}, whatever the data. Use more"
-    rows = [d for d in adjustment.rows if d.aggregate is None]
-    opened = [d for d in opened if d not in drawn]
-    yield from _about(rows, opened, few, part_name([score]))
-
-
-def close_calls(
-    adjustment: Adjustment, differences: Sequence[Difference], the: str = "The"
-) -> Iterator[str]:
-    """Say which verdicts another seed might turn."""
-    level = adjustment.level
-    close: list[tuple[Difference, float]] = []
-    for d in differences:
-        error = d.pvalue_error
-        if adjustment.name == "max-t" and d.pvalue_adjusted > d.pvalue:
-            error = sqrt(d.pvalue_adjusted * (1 - d.pvalue_adjusted) / adjustment.n_resamples)
-        elif error:
-            # The verdict uses the adjusted p-value, whose error grows as it did.
-            error *= d.pvalue_adjusted / d.pvalue
-        is_open = error and d.verdict != "cannot tell"
-        if is_open and abs(d.pvalue_adjusted - level) < 2 * error:
-            close.append((d, error))
-    if len(close) > 1:
-        yield (
-            f"{the} p-values of {len(close)} pairs are so near {level:g} that another seed may "
-            f"turn these verdicts. Use more resamples."
-        )
-    elif close:
-        ((d, error),) = close
-        pair = f"{d.system} vs {d.baseline} ({d.metric})" + (f" on {d.task}" if d.task else "")
-        yield (
-            f"{pair}: p = {d.pvalue_adjusted:.4f} ± {error:.4f} (Monte-Carlo standard error). "
-            f"Another seed may turn this verdict. Use more resamples."
-        )
-
-
 def carried_notes(
     tests: Sequence[tuple[int, float]], unit: str, compared: str, consequence: str
 ) -> Iterator[str]:
@@ -486,55 +499,69 @@ def carried_notes(
         )
 
 
-def _about(
-    rows: Sequence[Difference], few: Sequence[Difference], what: str, part: str
-) -> Iterator[str]:
-    """Say what is so of these few differences, among the rows of all tasks."""
-    if few and len({d.task for d in rows}) > 1:
-        yield f"On {_names((d.task for d in few), part)}, systems {what}."
-    elif len(few) > NAMED:
-        yield f"{len(few)} pairs {what}."
-    elif few:
-        pairs: dict[str, list[str]] = {}
-        for d in few:
-            pairs.setdefault(f"{d.system} and {d.baseline}", []).append(d.metric)
-        yield f"{'; '.join(f'{pair} ({listed(of)})' for pair, of in pairs.items())} {what}."
-
-
 def _names(tasks: Iterable[str], part: str) -> str:
     names = distinct(tasks)
     return listed(names) if len(names) <= NAMED else f"{len(names)} {plural(part)}"
 
 
-def _close(facts: Facts) -> Iterator[str]:
-    return close_calls(facts.adjusting, facts.adjusting.rows)
-
-
-def _unpaired(facts: Facts) -> Iterator[str]:
-    return iter(()) if facts.is_paired else unpaired_notes(facts.estimates)
-
-
-def _below(facts: Facts) -> Iterator[str]:
-    """Say what totals are, what p-values allow for, and what groups and runs add to errors."""
-    yield from _total_notes(facts.estimates)
-    yield from _families(facts)
-    if len(facts.limits) == 1:
-        first = facts.estimates[0]
-        yield from uneven_notes(facts.limits)
-        yield from design_notes(by_metric(facts.estimates), first.unit, first.segment)
-
-
-#: What is said of a comparison: the more wrong a reader would be without it, the earlier.
-_RULES: tuple[Callable[[Facts], Iterator[str]], ...] = (
-    _floors,
-    _few_documents,
-    _apart,
-    _limited,
-    _rough,
-    _close,
-    _identical,
-    _claims,
-    _unpaired,
-    _counted,
-    _below,
+#: What is said, and what it is said of, which a rule looks for first: the more wrong a reader would
+#: be without it, the earlier. Where two would say the same the stronger one speaks.
+_RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]]], ...] = (
+    (lambda f: [d for d in f.differences if d.verdict == "cannot tell"], floor_notes),
+    (
+        lambda f: (
+            [x for x in f.limits if x.unit != x.segment and x.is_small and not x.is_crossed]
+            if len(by_pair(f.differences)) > 1 and f.adjusting and f.adjusting.name != "none"
+            else []
+        ),
+        _few_documents,
+    ),
+    (lambda f: [d for d in f.differences if f.adjusting and f.adjusting.is_apart(d)], _apart),
+    (lambda f: [x for limit in f.limits for x in limit.trials], _chance),
+    # That units are few is said already where no data could make a verdict.
+    (
+        lambda f: [
+            x
+            for x in f.tasks
+            if x.is_small
+            if not f.rows or any(d.task == x.task and d.verdict != "cannot tell" for d in f.rows)
+        ],
+        _small,
+    ),
+    (lambda f: f.tasks if any(x.gaps for x in f.tasks) else [], _gaps),
+    (lambda f: [few for x in f.tasks for few in x.held], _held),
+    (
+        lambda f: [
+            d for d in f.rows if 0 < d.n_differing < FEW_DIFFERING and d.verdict != "cannot tell"
+        ],
+        _rough,
+    ),
+    (
+        lambda f: close_calls(f.adjusting, f.differences) if f.adjusting else [],
+        lambda f, close: close_notes(close, f.adjusting.level if f.adjusting else 0.0),
+    ),
+    (lambda f: [d for d in f.rows if d.verdict == "identical"], _identical),
+    (lambda f: [d for d in f.differences if d.claim], _claims),
+    (lambda f: [] if f.is_paired else f.estimates, lambda f, rows: unpaired_notes(rows)),
+    (lambda f: sorted({d.metric for d in f.differences if d.test in COUNTED}), _counted),
+    (
+        lambda f: dict.fromkeys(
+            (e.task, e.aggregate) for e in f.estimates if e.aggregate is not None
+        ),
+        _totals,
+    ),
+    (lambda f: {(d.task, d.metric) for d in f.rows} if has_tasks(f.rows) else (), _tasks),
+    (_alike, _least),
+    (
+        lambda f: f.limits if f.estimates and len(f.limits) == 1 and f.limits[0].sizes else [],
+        lambda f, limits: uneven_notes(limits),
+    ),
+    (
+        lambda f: (
+            [e for e in f.estimates if e.design_effect is not None or e.run_error is not None]
+            if len(f.limits) == 1
+            else []
+        ),
+        _designs,
+    ),
 )

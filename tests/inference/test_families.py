@@ -12,7 +12,7 @@ from scipy import stats
 import evalstats as es
 from evalstats.inference import families
 from evalstats.resampling.weights import Stratified, batches
-from evalstats.results.notes import Facts, _families
+from evalstats.results.notes import Facts, notes_of
 
 MEAN = es.Mean("judge")
 
@@ -157,12 +157,11 @@ def test_p_values_where_max_t_hands_over_to_holm_are_explained():
     rows = [replace(d, pvalue_adjusted=0.005) for d in family.rows[:2]]
     said = []
     for some in (rows, [rows[0], family.rows[1]]):
-        adjusting = replace(family, rows=(*some, *family.rows[2:]))
-        facts = Facts(adjusting, result.estimates, (), "bootstrap", "bootstrap", None, None, True)
-        said.append(" ".join(_families(facts)))
-    assert said[0].startswith(
-        "2 pairs have p (max-t) = 0.0050, the least that resamples show: fewer than one in 200"
-    )
+        differences = (*some, *family.rows[2:])
+        limits = result.source.limits
+        said.append(" ".join(notes_of(Facts(limits, result.estimates, differences, family))))
+    least = "2 pairs have p (max-t) = 0.0050, the least that resamples show: fewer than one in 200"
+    assert least in said[0]
     assert "fewer than one in 200" not in said[1]
 
 

@@ -24,7 +24,7 @@ from evalstats.compat.evaluatio import paired
 from evalstats.pictures.report import document
 from evalstats.results import files, tabular
 from evalstats.results.estimates import Estimates
-from evalstats.results.notes import close_calls
+from evalstats.results.notes import close_calls, close_notes
 from evalstats.results.signatures import Signature
 from evalstats.results.tabular import Table
 from tests.markup import Markup
@@ -238,7 +238,8 @@ def test_numbers_are_never_a_negative_zero_and_pvalues_never_zero():
 def test_notes_say_when_monte_carlo_error_straddles_the_level(p, adjusted, noted):
     result = comparison("abc")
     d = replace(result.differences[0], pvalue=p, pvalue_adjusted=adjusted, pvalue_error=0.005)
-    notes = close_calls(replace(result, differences=(d,)).adjusted, (d,))
+    close = close_calls(replace(result, differences=(d,)).adjusted, (d,))
+    notes = close_notes(close, result.significance_level)
     assert any("Another seed may turn this verdict" in note for note in notes) == noted
 
 

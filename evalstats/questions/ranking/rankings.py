@@ -27,7 +27,7 @@ from evalstats.results.convert import Count, Level, NotNegative, Share, Size, ch
 from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import score_name
 from evalstats.results.marks import Forest, Mark
-from evalstats.results.notes import close_calls, floor_notes, unpaired_notes
+from evalstats.results.notes import Facts, close_calls, close_notes, floor_notes, unpaired_notes
 from evalstats.results.records import Difference, Record, by_metric, counted, listed
 from evalstats.results.signatures import system_name
 from evalstats.results.tabular import Column, Table, table_of
@@ -314,6 +314,9 @@ def _by_metric(
 ) -> Ranking:
     """Rank the systems by the differences of all pairs under one metric."""
     first, adjustment = differences[0], comparison.adjusted
+    facts = Facts(
+        evaluation.limits, comparison.estimates, comparison.differences, comparison.adjusted
+    )
     part = evaluation.part_of(first)
     drawn = evaluation.scores_of(part)[first.metric]
     of = first.task, first.metric
@@ -334,10 +337,12 @@ def _by_metric(
         ),
         notes=(
             *evaluation.notes,
-            *floor_notes(adjustment, differences, comparison.estimates[0]),
+            *floor_notes(facts, [d for d in differences if d.verdict == "cannot tell"]),
             *size_notes(drawn),
             *gap_notes([drawn]),
-            *close_calls(adjustment, differences, f"{drawn.of.name}: the"),
+            *close_notes(
+                close_calls(adjustment, differences), adjustment.level, f"{drawn.of.name}: the"
+            ),
             *(() if drawn.of.is_paired else unpaired_notes(comparison.estimates.rows)),
         ),
     )
