@@ -135,19 +135,16 @@ def _over(a: Floats, b: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Accuracies(Mean):
-    """The mean of the segments' `accuracy`."""
+class WithinSegments(Mean):
+    """The mean of what a metric and people share within segments: `accuracy`, or a correlation."""
 
-    signature = "systems:metric|within:segments|ties:calibrated"
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    bounds: tuple[float, float] = (-1.0, 1.0)  # type: ignore[misc]
 
-
-@dataclass(frozen=True)
-class Correlations(Mean):
-    """The mean of correlations within segments."""
-
-    signature = "systems:metric|within:segments"
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    @property
+    def signature(self) -> str:  # type: ignore[override]
+        """What the systems are, and what the mean is over; shares have ties that are calibrated."""
+        ties = "|ties:calibrated" if self.bounds[0] == 0 else ""
+        return f"systems:metric|within:segments{ties}"
 
 
 def kendall(people: Floats, metric: Floats) -> Floats:
@@ -212,9 +209,9 @@ _PAIRWISE: dict[str, tuple[type[PairwiseAccuracy], str]] = {
 }
 #: Means over segments.
 _WITHIN = {
-    "acc_eq": Accuracies("acc_eq"),
-    "pearson": Correlations("Pearson"),
-    "kendall": Correlations("Kendall"),
+    "acc_eq": WithinSegments("acc_eq", bounds=(0.0, 1.0)),
+    "pearson": WithinSegments("Pearson"),
+    "kendall": WithinSegments("Kendall"),
 }
 
 

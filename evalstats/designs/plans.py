@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,11 +27,12 @@ from evalstats.analysis.design import Labels, as_units, check_enough, refuse_cro
 from evalstats.analysis.options import SEED
 from evalstats.analysis.tasks import as_task, is_statistics, labels_of, tables_of
 from evalstats.checks import also_called, choice, integer, is_missing, listed, shown
-from evalstats.designs.judges import bounded_weights, less_mean
+from evalstats.designs.judges import Judged, bounded_weights, less_mean
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.metrics import Mean
 from evalstats.metrics.base import Correction, Floats, Metric, MetricSignature, keep
+from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import files
 from evalstats.results.convert import Count, FreeText, NotNegative, Seed, Share, Whole
@@ -51,13 +52,6 @@ WAYS = ("equal", "active")
 #: The part of active probabilities that is the same for all, so that none is nearly 0.
 _EQUAL = 0.25
 Marks = NDArray[np.bool_]
-
-
-class Worth(NamedTuple):
-    """How many items of a random part would say as much of a difference, and of a score."""
-
-    difference: float
-    score: float
 
 
 @dataclass(frozen=True)
@@ -163,16 +157,20 @@ class Plan(Several[LeftOut]):
         return self.own_metrics or tuple(rebuilt(json.loads(x.metric)) for x in self.expected)
 
     @property
-    def worth(self) -> dict[str, Worth]:
+    def worth(self) -> dict[str, LeftOut]:
         """What the items to run count as, by metric: the mean over earlier systems, each left out.
 
-        Of a difference from a system that is run on all items, and of a score.
+        Of a difference from a system that is run on all items, and of a score; `system` is empty.
         """
         known: dict[str, list[tuple[float, float]]] = {}
         for row in self.left_out:
             if row.difference is not None and row.score is not None:
                 known.setdefault(row.metric, []).append((row.difference, row.score))
-        return {name: Worth(*np.mean(rows, axis=0).tolist()) for name, rows in known.items()}
+        means = {name: np.mean(rows, axis=0).tolist() for name, rows in known.items()}
+        return {
+            name: LeftOut(name, "", score, difference)
+            for name, (difference, score) in means.items()
+        }
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the plan as JSON, whole or not at all."""
@@ -343,8 +341,8 @@ class Plan(Several[LeftOut]):
         if not self.worth:
             return [f"One earlier system alone does not tell what {n} count as."]
         return [
-            f"{name}: {n} count as {worth.difference:,.0f} for the difference from a system that "
-            f"is run on all, and as {worth.score:,.0f} for a score."
+            f"{name}: {n} count as {_items(worth.difference)} for the difference from a system "
+            f"that is run on all, and as {_items(worth.score)} for a score."
             for name, worth in self.worth.items()
         ]
 
@@ -488,7 +486,7 @@ def plan(
 
 def _check_earlier(table: SegmentStatistics) -> None:
     """Refuse systems that lack an item, and scores of several runs, or of judge and people."""
-    if hasattr(table.metric, "metric"):
+    if isinstance(table.metric, (MeanOfRuns, Judged, Planned)):
         raise InputError(
             f"must have one score an item, got {table.metric.signature}; give means of runs",
             argument="earlier",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,18 +208,9 @@ def heterogeneity_notes(comparison: Comparison) -> list[str]:
     return [f"{said}{f': {first_few(map(str, sure))}' if sure else ''}."]
 
 
-class Welch(NamedTuple):
-    """F, its degrees of freedom, and how often it is as large where all quantities are equal."""
-
-    statistic: float
-    between: float
-    within: float
-    pvalue: float
-
-
 def welch(
     values: NDArray[np.float64], errors: NDArray[np.float64], degrees: NDArray[np.float64]
-) -> Welch:
+) -> tuple[float, float, float, float]:
     r"""Return Welch's (1951) test that k means with unlike errors are equal.
 
     With weights w = 1/se², W = Σw and the weighted mean m:
@@ -235,10 +226,15 @@ def welch(
     values, errors, degrees : ndarray, shape (k,)
         Estimates, their standard errors, above 0, and the degrees of freedom of these.
 
+    Returns
+    -------
+    tuple of float
+        F, both of its degrees of freedom, and how often it is as large where all means are equal.
+
     Examples
     --------
-    >>> found = welch(np.array([1.0, 2.0, 4.0]), np.array([0.5, 0.5, 1.0]), np.full(3, 30.0))
-    >>> print(f"{found.statistic:.2f} {found.within:.1f} {found.pvalue:.3f}")
+    >>> f, _, within, pvalue = welch(np.array([1.0, 2, 4]), np.array([0.5, 0.5, 1]), np.full(3, 30))
+    >>> print(f"{f:.2f} {within:.1f} {pvalue:.3f}")
     3.73 56.8 0.030
     """
     from scipy.special import chdtrc, fdtrc
@@ -254,7 +250,7 @@ def welch(
     statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
     within = (k * k - 1) / (3 * lack) if lack > 0 else np.inf
     pvalue = fdtrc(k - 1, within, statistic) if lack > 0 else chdtrc(k - 1, (k - 1) * statistic)
-    return Welch(statistic, k - 1.0, within, float(pvalue))
+    return statistic, k - 1.0, within, float(pvalue)
 
 
 def labelled(
