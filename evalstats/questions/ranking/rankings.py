@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,6 @@ from evalstats.results.notes import Facts, close_calls, close_notes, floor_notes
 from evalstats.results.records import Difference, Record, by_metric, counted, listed
 from evalstats.results.signatures import system_name
 from evalstats.results.tabular import Column, Table, table_of
-
-if TYPE_CHECKING:
-    pass
-
 
 Floats = NDArray[np.float64]
 Clusters = Literal["simultaneous", "wmt", "wmt25"]
@@ -157,10 +153,10 @@ class Ranking(Several[Ranked]):
 
     def __getitem__(self, system: str) -> Ranked:
         """Return what is known of a system."""
-        if found := [ranked for ranked in self.systems if ranked.system == system]:
-            return found[0]
-        names = ", ".join(ranked.system for ranked in self.systems)
-        raise InputError(f"system must be one of {names}; got {shown(system)}")
+        by_name = {ranked.system: ranked for ranked in self.systems}
+        if system not in by_name:
+            raise InputError(f"system must be one of {', '.join(by_name)}; got {shown(system)}")
+        return by_name[system]
 
     def _rows(self) -> Sequence[Ranked]:
         return self.systems
@@ -169,6 +165,7 @@ class Ranking(Several[Ranked]):
         places = tabular.decimals([r.standard_error for r in self.systems], digits)
         percent, level = f"{100 * self.confidence_level:.10g}", tabular.level(self.confidence_level)
         has_battles = any(r.n_battles is not None for r in self.systems)
+        tier: Column = ("tier", "<", lambda r: r.tier)
         columns: list[Column] = [
             ("rank", ">", lambda r: f"{r.rank:g}"),
             (system_name([self]), "<", lambda r: r.system),
@@ -177,20 +174,12 @@ class Ranking(Several[Ranked]):
             *([("battles", ">", lambda r: f"{r.n_battles or 0:,}")] if has_battles else []),
             (f"rank [{percent} %]", ">", lambda r: f"[{r.low}, {r.high}]"),
             ("all at once", ">", lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]"),
-            ("tier", "<", lambda r: r.tier)
-            if self.has_letters
-            else ("better than", ">", self.beaten),
+            tier if self.has_letters else ("better than", ">", self.beaten),
             ("cluster", ">", lambda r: str(r.cluster)),
-            (
-                "first",
-                ">",
-                lambda r: (
-                    "-" if r.probability_first is None else tabular.number(r.probability_first, 2)
-                ),
-            ),
+            ("first", ">", _first),
         ]
-        of = f"{self.name} {tabular.which_is_better(self.higher_is_better)}"
-        title = f"Ranks by {of}, {counted(self.n_segments, self.unit)}"
+        better = tabular.which_is_better(self.higher_is_better)
+        title = f"Ranks by {self.name} {better}, {counted(self.n_segments, self.unit)}"
         ties = "No system ties with the first."
         if self.tied:
             names = ", ".join(self.tied[:_NAMED]) + (", ..." if self.tied[_NAMED:] else "")
@@ -207,11 +196,9 @@ class Ranking(Several[Ranked]):
         at = [name for name, *_ in columns].index(f"rank [{percent} %]")
 
         def draw() -> Forest:
-            marks = [
-                (Mark(r.rank, r.low, r.high, wider=(r.simultaneous_low, r.simultaneous_high)),)
-                for r in self.systems
-            ]
-            return Forest(tuple(marks), at, f"rank, {level}; thin: all at once", is_whole=True)
+            wide = ((r, (r.simultaneous_low, r.simultaneous_high)) for r in self.systems)
+            marks = tuple((Mark(r.rank, r.low, r.high, wider=ends),) for r, ends in wide)
+            return Forest(marks, at, f"rank, {level}; thin: all at once", is_whole=True)
 
         notes = (ties, letters)
         return [table_of(title, self.systems, columns, notes, spare=spare, draw=draw)]
@@ -231,12 +218,12 @@ class Ranking(Several[Ranked]):
         tied = [name for name in self.tied if name != first.system]
         beaten, level = self.beaten(first), tabular.level(self.confidence_level)
         others = f"{beaten} others" if tied else f"all {n - 1} others" if n > 2 else "the other"
-        line = "It is not shown to be better than any" if beaten[:2] == "0 " else ""
-        line = line or f"It is better than {others}"
+        is_open = beaten[:2] == "0 "
+        line = f"It is {'not shown to be better than any' if is_open else f'better than {others}'}"
         line += f"; {listed(tied, _TOLD)} cannot be told from it" if tied else ""
         if first.low < first.high:
             line += f". The true rank of {first.system} is {first.low} to {first.high} ({level})"
-        return [Finding(said, "open" if beaten[:2] == "0 " else "better", [f"{line}."])]
+        return [Finding(said, "open" if is_open else "better", [f"{line}."])]
 
     def _headline(self) -> str:
         return f"Ranks of {len(self.systems)} systems"
@@ -280,6 +267,10 @@ class Rankings(Several[Ranking]):
 
     def _finding(self, row: Ranking) -> Finding:
         return row._findings()[0]
+
+
+def _first(r: Ranked) -> str:
+    return "-" if r.probability_first is None else tabular.number(r.probability_first, 2)
 
 
 def _of_score(places: int, r: Ranked) -> str:
