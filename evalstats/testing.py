@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
 from evalstats.analysis.design import Aggregated, Labels
-from evalstats.analysis.drawn import summaries_of
 from evalstats.analysis.options import as_limits
 from evalstats.analysis.suite import Groups
+from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Task, as_task, is_extracted, is_statistics, tables_of
 from evalstats.checks import also_called, flag, taking
 from evalstats.designs.one_sample import as_bound

@@ -10,14 +10,8 @@ import numpy as np
 
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Aggregated, Labels
-from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.estimate import estimates_of, limits_of, result_signature
-from evalstats.analysis.max_t import (
-    Tested,
-    adjusted,
-    adjusted_over_tasks,
-    claims_made,
-)
+from evalstats.analysis.families import Row, adjust_claims, adjust_over_tasks, adjusted
 from evalstats.analysis.options import (
     SEED,
     AdjustmentName,
@@ -25,9 +19,11 @@ from evalstats.analysis.options import (
     Method,
     Options,
 )
-from evalstats.analysis.pairs import PairTest, Studentised, claims_of
+from evalstats.analysis.pairs import claims_of, row_of
+from evalstats.analysis.scores import Scores
 from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, flag
+from evalstats.inference.student import Spread
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.estimates import Estimate, Estimates
@@ -218,50 +214,50 @@ def compared(
     """Compare the pairs of all tasks and totals, each metric a family of its own."""
     options, single = evaluation.options, len(evaluation.parts) == 1
     estimates: list[Estimate] = []
-    tests: list[Tested] = []
+    rows: list[Row] = []
     applied: set[str] = set()
     undrawn: list[bool] = []
     is_paired = True
-    for part, drawn in evaluation.drawn(progress):
+    for part, several in evaluation.drawn(progress):
         # Of one pair there are no others, and tasks have Holm's method; without resamples, or where
         # outputs are swapped, nothing says how p-values of pairs depend on one another.
         is_alone = len(evaluation.pairs) == 1 < len(evaluation.parts)
-        adjustment = options.adjustment
-        is_undrawn = options.swapped is not None or not drawn[0].draws.n
-        if adjustment == "max-t" and (is_alone or is_undrawn):
+        adjustment, n_drawn = options.adjustment, several[0].draws.n
+        if adjustment == "max-t" and (is_alone or options.swapped or not n_drawn):
             adjustment = "holm"
         applied.add(adjustment)
-        undrawn.append(not drawn[0].draws.n)
-        is_paired = drawn[0].of.is_paired
-        for one in drawn:
-            of_metric = _family(part, one, evaluation, adjustment)
-            tests += of_metric
-            scores = [e for x in one.samples for e in estimates_of(x, options, part, single=single)]
-            signature = _signature(one, options, of_metric, scores[0].method, adjustment)
-            evaluation.signatures[part.name, one.of.name] = signature
-            estimates += scores
-        evaluation.limits.append(limits_of(drawn, evaluation.pairs, part))
+        undrawn.append(not n_drawn)
+        is_paired = several[0].is_paired
+        for scores in several:
+            of_metric = _family(part, scores, evaluation, adjustment)
+            rows += of_metric
+            samples = [estimates_of(of, options, part, single) for of in scores.together]
+            of_systems = [estimate for of_sample in samples for estimate in of_sample]
+            signature = _signature(scores, options, of_metric, of_systems[0].method, adjustment)
+            evaluation.signatures[part.name, scores.name] = signature
+            estimates += of_systems
+        evaluation.limits.append(limits_of(several, evaluation.pairs, part))
     # Tasks of different kinds have the adjustment that was asked for.
     adjustment = applied.pop() if len(applied) == 1 else options.adjustment
     test = "ar" if options.swapped else "t" if all(undrawn) else options.method
-    pvalues = [one.adjusted for one in tests]
+    level = options.significance_level
     if not single:
-        pvalues = adjusted_over_tasks(tests, adjustment)
-    level, claims = options.significance_level, list[dict[str, Any]]([{}] * len(tests))
+        adjust_over_tasks(rows, adjustment)
     if options.is_limited:
-        claims = claims_made(tests, options.adjustment, level)
+        adjust_claims(rows, options.adjustment, level)
     adjusting = Adjustment(
-        tests,
+        rows,
         name=adjustment,
         level=level,
         alternative=options.alternative,
         n_resamples=options.n_resamples,
     )
     differences = []
-    for tested, pvalue, claim in zip(tests, pvalues, claims, strict=True):
-        fields = {"task": tested.task, "aggregate": tested.aggregate, **tested.fields, **claim}
+    for row in rows:
+        fields, pvalue = row.fields, row.fields.pop("pvalue_adjusted")
         is_swapped = fields["test"] == "ar" and fields["pvalue_error"] > 0
-        least = adjusting.least(tested, fields["test"], fields["n_differing"], is_swapped)
+        least = adjusting.least(row, fields["test"], fields["n_differing"], is_swapped)
+        fields |= {"task": row.task, "aggregate": row.aggregate}
         differences.append(Difference.made(fields, pvalue, level, least))
     facts = Facts(
         evaluation.limits,
@@ -294,44 +290,48 @@ def compared(
     )
 
 
-def _family(part: Part, drawn: Drawn, evaluation: Evaluation, adjustment: str) -> list[Tested]:
-    """Return the tests of all pairs under a metric, adjusted together."""
+def _family(part: Part, scores: Scores, evaluation: Evaluation, adjustment: str) -> list[Row]:
+    """Return the rows of all pairs under a metric, adjusted together, with what they claim."""
     options, pairs = evaluation.options, evaluation.pairs
-    swapped = options.swapped(drawn, pairs, options) if options.swapped else []
-    family: list[Studentised] = []
-    tests: list[Tested] = []
-    for i, (a, b) in enumerate(pairs):
-        # All of a pair at a time: its replicates are not kept.
-        pair = PairTest(drawn, a, b, options)
-        p = swapped[i][0] if swapped else pair.pvalue()
-        fields = pair.fields(p, pair.interval(options.alpha))
-        if swapped:
-            fields |= {"test": "ar", "pvalue_error": swapped[i][1]}
-        tests.append(Tested(part.name, part.total, fields, claims_of(pair), adjusted=p))
-        family.append(pair.studentised)
-    alone = np.array([one.adjusted for one in tests])
-    stepped, within = adjusted(family, alone, adjustment, options)
-    evaluation.within.update(((part.name, one.of.name), own) for one, own in within.items())
-    return [one._replace(adjusted=p) for one, p in zip(tests, stepped.tolist(), strict=True)]
+    spreads: list[Spread] = []
+    rows: list[Row] = []
+    for block in scores.blocks(pairs):
+        # Replicates of differences are not kept.
+        a, b = zip(*block, strict=True)
+        differences = scores.pairs(a, b)
+        for q, pair in enumerate(block):
+            fields = row_of(scores, pair, differences, q, options)
+            fields |= claims_of(scores, pair, differences, q, options)
+            rows.append(Row(part.name, part.total, scores.name, fields))
+        spreads += differences.spreads
+    swapped = options.swapped(scores, pairs, options) if options.swapped else ()
+    for row, (p, error) in zip(rows, swapped, strict=False):
+        row.fields.update(test="ar", pvalue=p, pvalue_error=error)
+    alone = np.array([row.fields["pvalue"] for row in rows])
+    stepped, within = adjusted(scores, pairs, spreads, alone, adjustment, options)
+    evaluation.within[part.name, scores.name] = within
+    for row, p in zip(rows, stepped.tolist(), strict=True):
+        row.fields["pvalue_adjusted"] = p
+    return rows
 
 
 def _signature(
-    drawn: Drawn, options: Options, tests: Sequence[Tested], method: str, adjustment: str
+    scores: Scores, options: Options, rows: Sequence[Row], method: str, adjustment: str
 ) -> Signature:
     """Return what identifies the differences under a metric, and the scores behind them."""
     # Single pairs that differ on few units may have t.
     test, of_pairs = (
-        Counter(one.fields[name] for one in tests).most_common(1)[0][0]
+        Counter(row.fields[name] for row in rows).most_common(1)[0][0]
         for name in ("test", "method")
     )
     limits = {"margin": options.margin, "recovery": options.recovery}
     return result_signature(
-        drawn,
+        scores,
         options,
         "+".join(dict.fromkeys([method, of_pairs])),
         test=test,
         alt=options.alternative,
         adj=adjustment,
         **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
-        paired="runs" if options.paired_runs else None if drawn.of.is_paired else "no",
+        paired="runs" if options.paired_runs else None if scores.is_paired else "no",
     )

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
-from evalstats.analysis.drawn import Drawn, Floats, Pair, summaries_of
 from evalstats.analysis.options import Options
+from evalstats.analysis.scores import Floats, Pair, Scores
+from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Part, Task, Total
 from evalstats.errors import InputError
 from evalstats.results import convert, tabular
@@ -52,7 +53,7 @@ class Evaluation:
     options: Options
     notes: tuple[str, ...] = ()
     #: What was drawn of totals and of an only task; several take much memory, and are drawn again.
-    kept: dict[Part, list[Drawn]] = field(default_factory=dict)
+    kept: dict[Part, list[Scores]] = field(default_factory=dict)
     #: Of each task, or total, and metric, and what limits what is said of a task.
     signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
     limits: list[Limits] = field(default_factory=list)
@@ -68,7 +69,7 @@ class Evaluation:
                     f"over all of them; give it another name"
                 )
 
-    def drawn(self, progress: Progress | None = None) -> Iterator[tuple[Part, list[Drawn]]]:
+    def drawn(self, progress: Progress | None = None) -> Iterator[tuple[Part, list[Scores]]]:
         """Yield each task and total with what is drawn of it, and say which task is done."""
         n_tasks = sum(part.total is None for part in self.parts)
         for i, part in enumerate(self.parts):
@@ -88,11 +89,11 @@ class Evaluation:
             if part.total is None or isinstance(part, Task) or part.metric == d.metric
         )
 
-    def scores_of(self, part: Part) -> dict[str, Drawn]:
+    def scores_of(self, part: Part) -> dict[str, Scores]:
         """Return what is drawn of a task, or total, by metric."""
-        return {one.of.name: one for one in self.kept.get(part) or part.drawn(self.options)}
+        return {one.name: one for one in self.kept.get(part) or part.drawn(self.options)}
 
-    def with_segments(self, d: Difference, asking: str) -> tuple[Task | Total, Drawn]:
+    def with_segments(self, d: Difference, asking: str) -> tuple[Task | Total, Scores]:
         """Return the task and the scores of a difference, whose segments have to be here."""
         part = self.part_of(d)
         drawn = self.scores_of(part)[d.metric]
@@ -108,7 +109,7 @@ class Evaluation:
             )
         return part, drawn
 
-    def together(self, of: Sequence[Difference]) -> list[Drawn]:
+    def together(self, of: Sequence[Difference]) -> list[Scores]:
         """Return the scores under several metrics, which have to be drawn together."""
         firsts = {d.metric: self.part_of(d) for d in of}
         # All metrics of a task are drawn at once.

@@ -366,16 +366,6 @@ class Aggregate:
         weights = ",".join(f"{weight:.4g}" for weight in self.weights)
         return f"aggregate:{weights if self.label == 'weighted' else self.label}"
 
-    def of(self, scores: Floats) -> Floats:
-        """Return the mean of the scores of all strata."""
-        return self.of_each(np.moveaxis(scores, -1, 0))
-
-    def of_each(self, scores: Iterable[Floats]) -> Floats:
-        """Return the mean of T scores, `(...)` each: of many, all at once take much memory."""
-        # One after the other: in a product of matrices, sums depend on how many rows there are.
-        pairs = zip(self.shares, scores, strict=True)
-        return np.asarray(sum(weight * score for weight, score in pairs))
-
 
 #: One score of all segments together.
 MICRO = Aggregate()

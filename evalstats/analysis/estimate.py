@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.design import Aggregated, Labels
-from evalstats.analysis.drawn import Drawn, Effect, Pair, summaries_of
+from evalstats.analysis.design import Aggregated, Labels, Units
 from evalstats.analysis.options import (
     METHODS,
     SEED,
@@ -19,6 +18,8 @@ from evalstats.analysis.options import (
     Options,
     option,
 )
+from evalstats.analysis.scores import Pair, Scores
+from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Part, as_decided, as_task, is_statistics
 from evalstats.checks import also_called
 from evalstats.errors import InputError
@@ -206,102 +207,96 @@ def estimate(
         executor=options.executor,
         progress=progress,
     )
-    estimates = [e for drawn in task.drawn(options) for e in estimates_of(drawn, options, task)]
+    estimates = [e for scores in task.drawn(options) for e in estimates_of(scores, options, task)]
     return estimates[0] if single else Estimates(tuple(estimates))
 
 
-def estimates_of(drawn: Drawn, options: Options, part: Part, single: bool = True) -> list[Estimate]:
+def estimates_of(
+    scores: Scores, options: Options, part: Part, single: bool = True
+) -> list[Estimate]:
     """Return the score of each system under one metric, with its interval.
 
     Of several tasks replicates take much memory, and the signature makes them again; their notes
     stand below all.
     """
-    of, units = drawn.of, drawn.units
-    intervals = [_interval(drawn, i, effect, options) for i, effect in enumerate(drawn.effects)]
-    designs = [_design(drawn, i, effect) for i, effect in enumerate(drawn.effects)]
+    units, places = scores.units, range(len(scores.systems))
+    intervals = [_interval(scores, i, options) for i in places]
+    designs = [_design(scores, i) for i in places]
     notes: tuple[str, ...] = ()
     if single:
-        limits = [limits_of([drawn])]
-        of_designs = design_notes({of.name: designs}, units.unit, units.segment)
+        limits = [limits_of([scores])]
+        of_designs = design_notes({scores.name: designs}, units.unit, units.segment)
         notes = (*limit_notes(limits), *uneven_notes(limits), *of_designs)
-    signatures = {how: result_signature(drawn, options, how) for how, _ in intervals}
+    signatures = {how: result_signature(scores, options, how) for how, _ in intervals}
     return [
         Estimate(
-            metric=of.name,
+            metric=scores.name,
             system=system,
-            score=effect.value,
+            score=float(scores.value[i]),
             low=low,
             high=high,
-            standard_error=effect.spread.error,
-            draws=effect.draws if single else NONE,
+            standard_error=scores.spreads[i].error,
+            draws=scores.draws_of(i) if single else NONE,
             confidence_level=options.confidence_level,
             method=method,
             n_segments=units.n,
             unit=units.unit,
-            higher_is_better=of.higher_is_better,
+            higher_is_better=scores.higher_is_better,
             signature=signatures[method],
             notes=notes,
             task=part.name,
             aggregate=part.total,
-            n_battles=battles,
-            **design,
+            n_battles=scores.battles[i] if scores.battles else None,
+            **designs[i],
         )
-        for system, effect, (method, (low, high)), design, battles in zip(
-            of.systems,
-            drawn.effects,
-            intervals,
-            designs,
-            of.battles or [None] * len(designs),
-            strict=True,
+        for i, (system, (method, (low, high))) in enumerate(
+            zip(scores.systems, intervals, strict=True)
         )
     ]
 
 
-def _interval(drawn: Drawn, i: int, effect: Effect, options: Options) -> tuple[str, Bounds]:
+def _interval(scores: Scores, i: int, options: Options) -> tuple[str, Bounds]:
     """Return what the interval of a score is called, and the interval."""
-    method, alpha = options.method, options.alpha
-    spread, outcomes = effect.spread, drawn.of.outcomes
-    if method == "bootstrap" and outcomes is not None and effect.influence is not None:
-        method, bounds = "wilson", outcomes.score_interval(i, effect.influence, alpha)
+    outcomes, influence, alpha = scores.outcomes, scores.influence, options.alpha
+    if options.method == "bootstrap" and outcomes is not None and influence is not None:
+        method, bounds = "wilson", outcomes.score_interval(i, influence[i], alpha)
     else:
-        if method == "bootstrap" and effect.is_by_t:
-            method = "t"
-        bounds = effect.interval(method, alpha)
-    if not np.all(np.isfinite((*bounds, spread.error))):
+        method, bounds = scores.method_of(i), scores.interval(i, alpha)
+    if not np.all(np.isfinite((*bounds, scores.spreads[i].error))):
         raise InputError(
-            f"there is no finite interval for {drawn.of.metric_name} of "
-            f"{drawn.of.systems[i]!r}: the score or its gradient is not finite near the totals; "
-            f"define the score for every total"
+            f"there is no finite interval for {scores.metric_name} of {scores.systems[i]!r}: the "
+            f"score or its gradient is not finite near the totals; define the score for every total"
         )
-    low, high = drawn.of.bounds
+    low, high = scores.bounds
     return method, (max(bounds[0], low), min(bounds[1], high))
 
 
-def _design(drawn: Drawn, i: int, effect: Effect) -> dict[str, float]:
+def _design(scores: Scores, i: int) -> dict[str, float]:
     """Return what documents, and runs, add to the error of a score: the design effect."""
-    units = drawn.units
-    if not drawn.has_segments or not (units.members is not None or drawn.runs):
+    units = scores.units
+    if not scores.has_segments or not (units.members is not None or scores.n_runs):
         return {}
-    segments = drawn.segments
-    alone = student.spread(segments.segment_influence[i], None, units.segment_codes).error
+    alone = student.spread(scores.segment_influence[i], None, units.segment_codes).error
     design = {"segment_error": alone}
-    if units.members is not None and effect.influence is not None:
-        grouped = units.spread(effect.influence).error
+    if units.members is not None and scores.influence is not None:
+        grouped = units.spread(scores.influence[i]).error
         # Where nothing varies, documents add nothing.
         ratio = (grouped / alone) ** 2 if alone > 0 and grouped > 0 else 1.0
         design |= {"design_effect": ratio, "effective_size": len(units.members) / ratio}
-    if effect.runs:
-        ((between, both, _),) = effect.mean_squares
+    if scores.runs:
+        ((between, both, _),) = scores.runs[i]
         design["run_error"] = max(between - both, 0.0) ** 0.5
     return design
 
 
-def result_signature(drawn: Drawn, options: Options, method: str, **test: str | None) -> Signature:
+def result_signature(
+    scores: Scores, options: Options, method: str, **test: str | None
+) -> Signature:
     """Return everything needed to make the numbers under one metric again."""
     # What was drawn up to now; intervals and p-values of counts, and t, need nothing.
-    n = drawn.draws.n if drawn.draws.are_made else 0
+    n = scores.draws.n if scores.draws.are_made else 0
     n = options.n_resamples if options.swapped and test else n
-    return drawn.signature(
+    return scores.signed(
         {
             **test,
             "ci": method,
@@ -313,31 +308,31 @@ def result_signature(drawn: Drawn, options: Options, method: str, **test: str | 
 
 
 def limits_of(
-    drawn: Sequence[Drawn], pairs: Sequence[Pair] | None = None, part: Part | None = None
+    several: Sequence[Scores], pairs: Sequence[Pair] | None = None, part: Part | None = None
 ) -> Limits:
     """Return what limits all that is said of a task, or of a total, under all its metrics.
 
     Without pairs that is said of scores.
     """
     # What is said of the smallest sample limits what is said of all.
-    every = [units for one in drawn[0].samples for units in one.units.sides]
-    is_crossed = len(drawn[0].units.sides) > 1
+    every = [units for one in several[0].together for units in one.units.sides]
+    is_crossed = len(several[0].units.sides) > 1
     units = min(every, key=lambda units: units.alike.degrees)
     degrees = units.alike.degrees
     sizes: tuple[int, ...] = ()
     worth = degrees + 1
     if units.sizes is not None and units.codes is None:
         sizes, worth = (int(units.sizes.min()), int(units.sizes.max())), kish(units.sizes)
-    if all(one.has_segments and not one.units.has_values for one in drawn):
+    if all(one.has_segments and not one.units.has_values for one in several):
         # Items that are all there are are not few.
         worth = np.inf
     trials: tuple[TrialShares, ...] = ()
-    if any(one.has_segments and one.segments.answers is not None for one in drawn):
+    if any(one.has_segments and one.answers is not None for one in several):
         from evalstats.designs.trials.repeats import trial_shares
 
-        trials = tuple(trial_shares(drawn, pairs or ()))
-    of_pairs = {} if pairs is None else dict.fromkeys(note for one in drawn for note in one.notes)
-    are_counted = all(one.of.outcomes and not one.runs for one in drawn)
+        trials = tuple(trial_shares(several, pairs or ()))
+    of_pairs = {} if pairs is None else dict.fromkeys(note for one in several for note in one.notes)
+    are_counted = all(one.outcomes and not one.n_runs for one in several)
     return Limits(
         task="" if part is None else part.name,
         aggregate=None if part is None else part.total,
@@ -349,91 +344,90 @@ def limits_of(
         sizes=sizes,
         by_t=(is_crossed or degrees < bootstrap.LEAST_DEGREES) and not are_counted,
         is_crossed=is_crossed,
-        gaps=tuple(dict.fromkeys((*of_pairs, *gap_notes(drawn)))),
-        held=tuple(few for one in drawn for few in held_by_few(one, pairs)),
+        gaps=tuple(dict.fromkeys((*of_pairs, *gap_notes(several)))),
+        held=tuple(few for one in several for few in held_by_few(one, pairs)),
         trials=trials,
     )
 
 
-def size_notes(drawn: Drawn) -> tuple[str, ...]:
+def size_notes(scores: Scores) -> tuple[str, ...]:
     """Say when there are too few segments, or groups, to be sure of much."""
-    limits = [limits_of([drawn])._replace(gaps=(), held=(), trials=())]
+    limits = [limits_of([scores])._replace(gaps=(), held=(), trials=())]
     return (*limit_notes(limits), *uneven_notes(limits))
 
 
-def held_by_few(drawn: Drawn, pairs: Sequence[Pair] | None = None) -> list[Concentration]:
+def held_by_few(scores: Scores, pairs: Sequence[Pair] | None = None) -> list[Concentration]:
     """Return the pairs, or without pairs the systems, whose variance few units hold.
 
     Shares are counted, and rest on no variance that was estimated; the error of several runs has
     another source, and documents have a note of theirs.
     """
-    of, influence, units = drawn.of, drawn.influence, drawn.units
-    is_other = of.outcomes is not None or drawn.runs or units.sizes is not None
-    is_other = is_other or len(units.sides) > 1
-    if influence is None or is_other or not units.has_values:
+    influence, units = scores.influence, scores.units
+    is_other = scores.outcomes is not None or scores.n_runs or units.sizes is not None
+    if influence is None or is_other or len(units.sides) > 1 or not units.has_values:
         return []
     concentrations = []
-    systems: list[tuple[int | None, int]] = [(None, i) for i in range(len(of.systems))]
+    systems: list[tuple[int | None, int]] = [(None, i) for i in range(len(scores.systems))]
     for a, b in systems if pairs is None else pairs:
         values, n, n_differing, worth = influence[b], units.n, units.n, np.inf
         if a is not None:
             values = values - influence[a]
-            n_differing, worth = drawn.differ(a, b)
-            n = units.n if drawn.of.is_paired else n_differing
+            n_differing, worth = scores.differ(a, b)
+            n = units.n if scores.is_paired else n_differing
         # Of fewer that differ another note speaks.
         if a is None or n_differing >= FEW_DIFFERING:
-            largest, share = _largest(Effect(0.0, values, NONE, units, worth=worth))
+            largest, share = _largest(units, values, worth)
             if share > _MUCH:
-                names = of.systems[b], None if a is None else of.systems[a]
-                concentrations.append(Concentration(of.name, *names, largest, n, share))
+                names = scores.systems[b], None if a is None else scores.systems[a]
+                concentrations.append(Concentration(scores.name, *names, largest, n, share))
     return concentrations
 
 
-def _largest(effect: Effect) -> tuple[int, float]:
+def _largest(units: Units, influence: Floats, worth: float) -> tuple[int, float]:
     """Return how many units are a tenth, at most ten, and which share of the variance they hold.
 
     A tenth of as many as the degrees of freedom count: those that differ, and in strata fewer. Ten
     of thirty hold much of any variance.
     """
-    assert effect.influence is not None
-    units = effect.units
-    values = student.unbiased(effect.influence, units.sizes, units.codes)
+    values = student.unbiased(influence, units.sizes, units.codes)
     # Squares of very large and very small scores are no numbers.
     squares = (values / (np.max(np.abs(values)) or 1.0)) ** 2
-    largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))
+    degrees = max(min(units.spread(influence).degrees, worth - 1), 1.0)
+    largest = min(_LARGEST, ceil((degrees + 1) / _LARGEST))
     total = float(np.sum(squares))
     held = float(np.sum(np.partition(squares, -largest)[-largest:]))
     return largest, held / total if total > 0 else 0.0
 
 
-def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
+def gap_notes(several: Sequence[Scores]) -> Iterator[str]:
     """Say how scores came about, how many are missing, what judges are worth."""
-    for one in drawn:
-        yield from (*one.of.cautions, *one.origin)
+    for one in several:
+        yield from (*one.cautions, *one.origin)
         if one.influence is not None:
-            yield from one.units.notes(one.of.name, one.influence)
-        for correction in one.of.corrections:
+            yield from one.units.notes(one.name, one.influence)
+        for correction in one.corrections:
             yield from correction.notes()
-        counts, sizes = one.of.missing.T
-        counts = counts if one.n_missing is None else one.n_missing
-        lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
+        counts, sizes = np.zeros((2, len(one.systems)), dtype=np.int64)
+        if one.missing is not None:
+            counts, sizes = one.missing.T
+        lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.systems, strict=True) if n]
         if lacking:
             n, whose = int(np.sum(counts)), first_few(lacking, ", ", NAMED, _OTHERS)
             said = (
-                f"{one.of.metric_name}: {n:,} of {np.sum(sizes):,} scores "
+                f"{one.metric_name}: {n:,} of {np.sum(sizes):,} scores "
                 f"{'is' if n == 1 else 'are'} missing ({whose}); means "
                 f"are over the others."
             )
             unit = one.units.segment
-            unlike = lacking_unlike(one.of.systems, counts.tolist(), sizes.tolist(), unit=unit)
+            unlike = lacking_unlike(one.systems, counts.tolist(), sizes.tolist(), unit=unit)
             yield Caution(f"{said[:-1]}, and {unlike}.", "missing") if unlike else said
-        blocks = one.segments.blocks if one.has_segments else ()
+        strata = one.strata if one.has_segments else ()
         # Tasks may have metrics with other statistics, of which there is no sum.
-        is_one = len({block.totals.shape for block in blocks}) == 1
-        if is_one and (metric := blocks[0].metric).doubt:
-            totals = np.sum([block.totals for block in blocks], axis=0)
-            flags = zip(metric.doubtful(totals), one.of.systems, strict=True)
+        is_one = len({stratum.totals.shape for stratum in strata}) == 1
+        if is_one and (metric := strata[0].metric).doubt:
+            totals = np.sum([stratum.totals for stratum in strata], axis=0)
+            flags = zip(metric.doubtful(totals), one.systems, strict=True)
             names = [system for doubtful, system in flags if doubtful]
             if names:
                 whose = first_few(names, ", ", NAMED, _OTHERS)
-                yield f"{one.of.metric_name} of {whose}: {metric.doubt}."
+                yield f"{one.metric_name} of {whose}: {metric.doubt}."

@@ -1,96 +1,83 @@
-"""Scores of systems: blocks of statistics, and what is made of them; shares that are counted.
+"""Scores of systems under one metric, made of the statistics of their segments, `(S, N, k)`.
 
-Shares are scores of segments that succeed or not (accuracy, pass rates).
+A score is that of the totals of all segments, or a weighted mean of the scores of strata, or tasks:
+Σ w·f(totals). `of_strata` makes quantities of it, `drawn` lets them be resampled, all systems and
+metrics of a call with the same rows of weights. What comes without statistics (moments, battles)
+is made as `Scores` too, and says by `None`, or by no replicates, what it does not know.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from functools import cache, cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.analysis.design import MICRO, Aggregate, Units
+from evalstats.analysis.counts import Counter, Counts, Outcomes, as_outcomes
+from evalstats.analysis.design import Aggregate, SummedUnits, Units
 from evalstats.analysis.options import Options
+from evalstats.analysis.quantities import Quantities, less
 from evalstats.errors import InputError
-from evalstats.inference import counts, student
-from evalstats.inference.student import Spread
+from evalstats.inference import student
+from evalstats.inference.draws import Draws
+from evalstats.inference.student import Runs
 from evalstats.metrics import Mean, Metric, scores_of
 from evalstats.metrics.base import Correction, MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
-from evalstats.resampling.weighted import on_grid
-from evalstats.resampling.weights import places_of
-from evalstats.results.records import Caution, distinct, plural
+from evalstats.resampling.weighted import on_grid, recipe, stratum_totals, weighted_totals
+from evalstats.resampling.weights import Stratified, Weights, places_of
+from evalstats.results.records import Caution, counted, distinct, plural
+from evalstats.results.signatures import Signature
 from evalstats.statistics.segments import SegmentStatistics, missing_scores
 from evalstats.text.tokenization import target_language
 
 Floats = NDArray[np.float64]
-#: Items, or groups, with the pooled share that are added to each stratum, and answers that whole
-#: groups share and that are added to those that vary (Agresti and Coull, 1998).
-_ADDED = 4.0
+#: A baseline and a system, by their places.
+Pair = tuple[int, int]
+#: Sizes of scores of several runs, whose variances are added up.
+_SMALLEST, _LARGEST = 1e-130, 1e130
+#: So many totals of resamples are scored together.
+_KEPT = 2**24
+#: So many influence values and replicates of pairs are in memory together.
+_TOGETHER = 1 << 18
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Scored:
-    """Whose scores these are, under which metric, on which units."""
+@dataclass(frozen=True, eq=False)
+class Stratum:
+    """Statistics of units that are scored together, and the weight of their score."""
 
-    name: str  # what tables call the metric, or the average
-    metric_name: str  # what messages and signatures call it
-    systems: tuple[str, ...]
-    higher_is_better: bool
-    signature: MetricSignature  # of the metric and of what is made of strata
-    reference_label: str | None
-    units: Units
-    outcomes: Outcomes | None = None  # where scores are shares of segments
-    unseen: Floats | None = None  # (S, N) added to squared influence values; t then decides
-    corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
-    bounds: tuple[float, float] = Metric.bounds  # of scores, which no interval exceeds
-    undefined: str = Metric.undefined  # what a score is that is no number
-    cautions: tuple[Caution, ...] = ()  # what may make the scores invalid
-    battles: tuple[int, ...] = ()  # of each system, where scores are of these
-    has_few_values: bool = False  # whether a unit has one of few, as who won, where it is elsewhere
+    metric: Metric
+    rows: NDArray[Any]  # (S, n, k), on the exact grid
+    plain: NDArray[Any]  # (S, n, k), before they were rounded to the grid
+    segments: NDArray[Any]  # (S, m, k), of single segments
+    places: Any = ...  # which of the N units these are
+    segment_places: Any = ...
+    weight: float = 1.0
+    system: int | None = None  # the only one that it has, where systems are on units of their own
 
-    #: Whether all systems have the same units, drawn together.
-    is_paired: ClassVar[bool] = True
+    @cached_property
+    def totals(self) -> Floats:
+        """Summed statistics, `(S, k)`."""
+        return np.asarray(np.sum(self.rows, axis=1, dtype=np.float64))
+
+    def score(self, totals: Floats) -> Floats:
+        """Return the scores of totals, `(..., k) -> (...)`."""
+        return scores_of(self.metric, totals)
+
+    def by_run(self, rows: NDArray[Any]) -> tuple[Metric, NDArray[Any]]:
+        """Return the metric of one run, and rows by run, `(S, n, R k) -> (S, R, n, k)`."""
+        if isinstance(self.metric, MeanOfRuns):
+            return self.metric.metric, self.metric.of_runs(rows)
+        return self.metric, rows[:, None]
 
     @property
-    def samples(self) -> Sequence[tuple[Scored, Any]]:
-        """The systems that are drawn together, and which units are theirs; several if unpaired."""
-        return [(self, ...)]
-
-    @property
-    def missing(self) -> NDArray[np.int64]:
-        """How many scores each system lacks, and how many it would have, `(S, 2)`."""
-        return np.tile([0, self.units.n_segments], (len(self.systems), 1))
-
-    def differ(self, a: int, b: int) -> tuple[int, float]:
-        """Return on how many units two systems differ, and what these are worth; all by default."""
-        return self.units.n, float(self.units.n)
-
-    def counted(self, a: int, b: int, influence: Floats) -> Counts | None:
-        """Return what counts the difference of two shares; nothing where scores are none."""
-        return None if self.outcomes is None else self.outcomes.counted(a, b, influence)
-
-    def least(self, a: int, b: int) -> float | None:
-        """Return the smallest one-sided p-value, where that is not of units that are swapped."""
-        return None
-
-    def check_finite(self, scores: Floats, where: str, system: int | None = None) -> Floats:
-        """Return scores whose last axis is that of the systems, or which are all of one system."""
-        if not np.all(np.isfinite(scores)):
-            column = int(np.argwhere(~np.isfinite(scores))[0][-1]) if system is None else system
-            units = plural(self.units.unit)
-            segments = plural(self.units.segment)
-            more = f"more {units}" if units == segments else f"{segments} of more {units}"
-            raise InputError(
-                f"{self.metric_name} of {where} of system {self.systems[column]!r} "
-                + self.undefined.format(n=self.units.n, units=units, more=more)
-            )
-        return scores
+    def is_of_singles(self) -> bool:
+        """Whether strata of one unit, or of one unit in each run, are drawn together here."""
+        metric = self.metric
+        return isinstance(metric.metric if isinstance(metric, MeanOfRuns) else metric, ScoreSum)
 
 
 class ScoreSum(Metric):
@@ -113,224 +100,510 @@ class ScoreSum(Metric):
         return np.ones(np.shape(totals))
 
 
-def is_score_sum(metric: Metric) -> bool:
-    """Return whether strata of one unit, or of one unit in each run, were drawn together."""
-    return isinstance(metric.metric if isinstance(metric, MeanOfRuns) else metric, ScoreSum)
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Statistics of units that are scored together."""
-
-    metric: Metric
-    rows: NDArray[Any]  # (S, n, k), on the exact grid
-    plain: NDArray[Any]  # (S, n, k), before they were rounded to the grid
-    segments: NDArray[Any]  # (S, m, k), of single segments
-    places: Any = ...  # which of the N units these are
-    segment_places: Any = ...
-
-    @cached_property
-    def totals(self) -> Floats:
-        """Summed statistics, `(S, k)`."""
-        return np.asarray(np.sum(self.rows, axis=1, dtype=np.float64))
-
-    def score(self, totals: Floats) -> Floats:
-        """Return the scores of totals, `(..., k) -> (...)`."""
-        return scores_of(self.metric, totals)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Resampled(Scored):
-    """Statistics of S systems that are here, to be resampled."""
+class Scores(Quantities):
+    """The scores of S systems under one metric: quantities with names.
 
-    blocks: tuple[Block, ...]  # one, or one for each stratum, or system, of its own
+    Matrices `(S, S)` say what is known of pairs where no statistics are here to count.
+    """
 
-    @abstractmethod
-    def score(self, totals: Sequence[Floats], where: str) -> Floats:
-        """Return scores of the totals of all blocks, `(..., S)`; all must be finite."""
-
-    @abstractmethod
-    def influence(self) -> Floats:
-        """Return influence values of units on every score, `(S, N)`."""
-
-    @abstractmethod
-    def run_scores(self, i: int) -> tuple[Floats, Floats]:
-        """Return the score of a system in each of R runs, `(R,)`, and influence values, `(R, N)`.
-
-        Of strata these are the sums of what the score of each adds, by its slope.
-        """
+    name: str  # what tables call the metric, or the average
+    metric_name: str  # what messages and signatures call it
+    systems: tuple[str, ...]
+    higher_is_better: bool
+    signature: MetricSignature  # of the metric and of what is made of strata
+    reference_label: str | None = None
+    strata: tuple[Stratum, ...] = ()  # the statistics: one, or one for each stratum, or system
+    samples: tuple[Scores, ...] = ()  # those of each system, where systems have their own units
+    by_run: tuple[Floats, Floats] | None = None  # scores (S, R) and influence (S, R, N) of runs
+    paired_runs: bool = False  # run r of all systems has the same prompt or seed
+    outcomes: Outcomes | None = None  # where scores are shares of the same segments
+    counter: Counter | None = None  # what counts differences, where that is not the outcomes
+    differing: NDArray[np.int64] | None = None  # units on which pairs differ
+    worths: Floats | None = None  # what these are worth, where that is not their number
+    floors: Floats | None = None  # smallest one-sided p-values, where no units are swapped
+    hidden: NDArray[np.bool_] | None = None  # pairs whose variance rounding hides
+    missing: NDArray[np.int64] | None = None  # (S, 2) scores that lack, and that would be there
+    answers: Floats | None = None  # as `SegmentStatistics.answers`
+    corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
+    bounds: tuple[float, float] = Metric.bounds  # of scores, which no interval exceeds
+    undefined: str = Metric.undefined  # what a score is that is no number
+    cautions: tuple[Caution, ...] = ()  # what may make the scores invalid
+    battles: tuple[int, ...] = ()  # of each system, where scores are of these
+    has_few_values: bool = False  # whether a unit has one of few, as who won, where it is elsewhere
+    notes: tuple[str, ...] = ()  # what its maker does not know of pairs
+    origin: tuple[str, ...] = ()  # sentences on how scores came about
 
     @property
-    def runs(self) -> MeanOfRuns | None:
-        """The metric, where scores are means over several runs of each system."""
-        metric = self.blocks[0].metric
-        return metric if isinstance(metric, MeanOfRuns) else None
+    def is_paired(self) -> bool:
+        """Whether all systems have the same units, drawn together."""
+        return not self.samples
 
-    def check_fits(self, options: Options) -> None:
-        """Refuse options that say nothing of such systems."""
+    @property
+    def has_segments(self) -> bool:
+        """Whether the statistics behind the scores are here, of systems on the same segments."""
+        return bool(self.strata) and self.is_paired
 
+    @property
+    def n_runs(self) -> int | None:
+        """How many runs of each system there are, if several."""
+        return None if self.by_run is None else self.by_run[0].shape[1]
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Segments(Resampled):
-    """Statistics of S systems on the same segments, and how they are scored."""
+    @property
+    def together(self) -> Sequence[Scores]:
+        """The systems that are drawn together; several where each has its own units."""
+        if self.is_paired:
+            return [self]
+        alone = (self.taken([i]) for i in range(len(self.systems)))
+        both = zip(self.samples, alone, strict=True)
+        return [replace(own, draws=of.draws, method=of.method) for own, of in both]
 
-    aggregate: Aggregate = MICRO  # of the scores of the blocks
-    answers: Floats | None = None  # as `SegmentStatistics.answers`
+    def draws_of(self, i: int) -> Draws:
+        """Return the replicates of a system, `(B,)`."""
+        # Nothing of this may hold the whole, or both stay in memory until a collection.
+        draws = self.draws
+        return Draws(draws.n, lambda: draws.values[i])
 
     def score(self, totals: Sequence[Floats], where: str, system: int | None = None) -> Floats:
-        """Return scores of the totals of all blocks, `(..., k)` each; all must be finite."""
-        each = (block.score(x) for block, x in zip(self.blocks, totals, strict=True))
-        return self.check_finite(self.aggregate.of_each(each), where, system)
+        """Return scores of the totals of all strata, `(..., S, k)` each; all must be finite.
 
-    def differ(self, a: int, b: int) -> tuple[int, float]:
-        """Return on how many units two systems differ, and what these are worth."""
-        marks = self.differs(a, b)
-        return int(np.count_nonzero(marks)), self.units.worth(marks)
+        Where a `system` is named, the totals are its own, `(..., k)`, and so is the score.
+        """
+        scores: list[Any] = [0.0] * (1 if self.is_paired else len(self.systems))
+        for stratum, of_stratum in zip(self.strata, totals, strict=True):
+            # One after the other: in a product of matrices, sums depend on how many rows there are.
+            scores[stratum.system or 0] += stratum.weight * stratum.score(of_stratum)
+        found = scores[0] if len(scores) == 1 else np.concatenate(scores, axis=-1)
+        return self.check_finite(np.asarray(found), where, system)
+
+    def check_finite(self, scores: Floats, where: str, system: int | None = None) -> Floats:
+        """Return scores whose last axis is that of the systems, or which are all of one system."""
+        if not np.all(np.isfinite(scores)):
+            column = int(np.argwhere(~np.isfinite(scores))[0][-1]) if system is None else system
+            units, segments = plural(self.units.unit), plural(self.units.segment)
+            more = f"more {units}" if units == segments else f"{segments} of more {units}"
+            raise InputError(
+                f"{self.metric_name} of {where} of system {self.systems[column]!r} "
+                + self.undefined.format(n=self.units.n, units=units, more=more)
+            )
+        return scores
 
     def differs(self, a: int, b: int) -> NDArray[np.bool_]:
         """Say on which units the statistics of two systems differ, `(N,)`."""
         marks = np.empty(self.units.n, dtype=np.bool_)
-        for block in self.blocks:
+        for stratum in self.strata:
             # Rounding to the grid may tell equal numbers of two systems apart.
-            marks[block.places] = np.any(block.plain[a] != block.plain[b], axis=1)
+            marks[stratum.places] = np.any(stratum.plain[a] != stratum.plain[b], axis=1)
         return marks
 
+    def differ(self, a: int, b: int) -> tuple[int, float]:
+        """Return on how many units two systems differ, and what these are worth."""
+        if self.differing is not None:
+            n = int(self.differing[a, b])
+            return n, float(n if self.worths is None else self.worths[a, b])
+        if (a, b) not in self._differ:
+            marks = self.differs(a, b)
+            self._differ[a, b] = int(np.count_nonzero(marks)), self.units.worth(marks)
+        return self._differ[a, b]
+
     @cached_property
-    def missing(self) -> NDArray[np.int64]:
-        """How many scores each system lacks, and how many it would have, `(S, 2)`."""
-        counts = np.zeros((len(self.systems), 2), dtype=np.int64)
-        for block in self.blocks:
-            if block.metric.columns == Mean.columns:
-                counts[:, 0] += missing_scores(block.metric, block.segments)
-                counts[:, 1] += block.segments.shape[1]
-        return counts
+    def _differ(self) -> dict[Pair, tuple[int, float]]:
+        """What is known of pairs up to now: intervals, families and notes ask for it."""
+        return {}
 
-    def influence(self, of_segments: bool = False) -> Floats:
-        """Return influence values of units on every score, `(S, N)`, or of their segments."""
-        n = self.units.n_segments if of_segments else self.units.n
-        values = np.empty((len(self.systems), n))
-        with np.errstate(invalid="ignore", over="ignore"):
-            for share, block in zip(self.aggregate.shares, self.blocks, strict=True):
-                at = block.segment_places if of_segments else block.places
-                rows = block.segments if of_segments else block.rows
-                # One system at a time: as floats, statistics are wide.
-                for i, statistics in enumerate(rows):
-                    own = student.influence_values(block.metric, statistics[None])[0]
-                    values[i, at] = share * own
-        return values
+    def counts_of(self, a: int, b: int, influence: Floats | None) -> Counts | None:
+        """Return what counts the difference of two shares with this influence, `(N,)`, if any."""
+        counter = self.counter or (None if self.outcomes is None else self.outcomes.counted)
+        return None if counter is None or influence is None else counter(a, b, influence)
 
-    def run_scores(self, i: int) -> tuple[Floats, Floats]:
-        """Return what units add to the score of a system in each run: block by block."""
-        parts = []
-        for share, block in zip(self.aggregate.shares, self.blocks, strict=True):
-            metric, (rows,) = run_by_run(block.metric, block.rows[[i]].astype(np.float64))
-            values = student.influence_values(metric, rows)
-            parts.append((share * metric.score(np.sum(rows, axis=1)), share * values, block.places))
-        influence = np.empty((len(parts[0][0]), self.units.n))
-        for _, values, places in parts:
-            influence[:, places] = values
-        return np.sum([scores for scores, _, _ in parts], axis=0), influence
+    def pairs(self, a: Sequence[int], b: Sequence[int], share: float = 1.0) -> Quantities:
+        """Return the scores of systems b less this share of those of systems a, P each."""
+        a, b = list(a), list(b)
+        if self.hidden is not None and np.any(self.hidden[a, b]):
+            i, j = next((i, j) for i, j in zip(a, b, strict=True) if self.hidden[i, j])
+            raise InputError(
+                f"{self.metric_name} of {self.systems[i]!r} and {self.systems[j]!r} differs too "
+                f"little: beside sums of squares, rounding hides the variance of the difference; "
+                f"give the rows, or before they are summed subtract from both what they share (of "
+                f"each segment the baseline's score, say), in a unit near 1"
+            )
+        places = list(zip(a, b, strict=True))
+        known = [self.differ(*place) for place in places]
+        n_differing = np.array([n for n, _ in known], dtype=np.int64)
+        influence = unseen = None
+        if self.influence is not None:
+            influence = self.influence[b] - share * self.influence[a]
+        if self.unseen is not None:
+            # Of the same units that of one system, of others that of both.
+            unseen = np.maximum(self.unseen[b], share**2 * self.unseen[a])
+        counts: list[Counts | None] = []
+        if self.method == "bootstrap" and influence is not None and share == 1:
+            counts = [self.counts_of(*x, u) for x, u in zip(places, influence, strict=True)]
+        draws, value, n = self.draws, self.value, self.units.n
+        return Quantities(
+            self.units,
+            value[b] - share * value[a],
+            influence,
+            Draws(draws.n, lambda: less(draws.values, value, a, b, share, n)),
+            unseen,
+            self._runs_of(places, share),
+            n_differing,
+            # Where nothing differs nothing says how much it could.
+            np.array([worth or np.inf for _, worth in known]),
+            np.float64(0.5) ** n_differing if self.floors is None else self.floors[a, b],
+            counts,
+            self.method,
+        )
+
+    def pair(self, a: int, b: int, share: float = 1.0) -> Quantities:
+        """Return the score of system b less this share of that of system a, alone."""
+        return self.pairs([a], [b], share)
+
+    def taken(self, systems: Sequence[int]) -> Quantities:
+        """Return the scores of some systems, without names."""
+        at, draws = list(systems), self.draws
+        return Quantities(
+            self.units,
+            self.value[at],
+            None if self.influence is None else self.influence[at],
+            Draws(draws.n, lambda: draws.values[at]),
+            None if self.unseen is None else self.unseen[at],
+            [self.runs[i] for i in at] if self.runs else (),
+            method=self.method,
+        )
+
+    def _runs_of(self, places: Sequence[Pair], share: float) -> list[tuple[Runs, ...]]:
+        """Return mean squares of runs of both systems, or if runs are paired of the difference."""
+        if self.by_run is None:
+            return []
+        if self.paired_runs:
+            differences = ((x[b] - share * x[a] for x in self.by_run) for a, b in places)
+            return [(mean_squares(*both),) for both in differences]
+        return [
+            (*self.runs[b], *((share**2 * r, share**2 * e, n) for r, e, n in self.runs[a]))
+            for a, b in places
+        ]
+
+    def blocks(self, places: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
+        """Yield so many pairs as may be in memory together."""
+        step = max(1, _TOGETHER // (self.units.n + self.draws.n))
+        yield from (places[i : i + step] for i in range(0, len(places), step))
 
     @cached_property
     def segment_influence(self) -> Floats:
         """Influence of single segments on every score, whatever is drawn, `(S, n_segments)`."""
-        return self.influence(of_segments=True)
+        return influence_of(self.strata, len(self.systems), self.units.n_segments, True)
+
+    def signed(self, analysis: Mapping[str, str | None]) -> Signature:
+        """Return what identifies the numbers that an analysis makes of it."""
+        labels = ",".join(distinct(str(one.n_labelled) for one in self.corrections))
+        known = {"nrefs": self.reference_label or None, "labels": labels or None}
+        units, strata = self.units, len(self.units.labels)
+        unit = "+".join(side.unit for side in units.sides)
+        drawn = {
+            "by": units.part if units.part != "task" else None,
+            "strata": str(strata) if strata else None,
+            "unit": unit,
+            "from": units.segment if units.segment != unit else None,
+        }
+        return Signature.create(self.metric_name, self.signature, {**known, **analysis, **drawn})
 
 
-def segments_of(
-    table: SegmentStatistics, name: str, units: Units, aggregate: Aggregate, task: str = ""
-) -> Segments:
-    """Return the segments of a table under its metric, which tables of results call `name`."""
+def mean_squares(scores: Floats, influence: Floats) -> Runs:
+    """Return what varies between R runs, what is not the runs' own in it, and R."""
+    return *student.mean_squares(scores, influence), len(scores)
+
+
+def influence_of(
+    strata: Sequence[Stratum], n_systems: int, n: int, of_segments: bool = False
+) -> Floats:
+    """Return influence values of n units on every score, `(S, N)`, or of their segments."""
+    values = np.zeros((n_systems, n))
+    with np.errstate(invalid="ignore", over="ignore"):
+        for stratum in strata:
+            at = stratum.segment_places if of_segments else stratum.places
+            rows = stratum.segments if of_segments else stratum.rows
+            # One system at a time: as floats, statistics are wide.
+            for i, statistics in enumerate(rows, stratum.system or 0):
+                moves = student.influence_values(stratum.metric, statistics[None])[0]
+                values[i, at] = stratum.weight * moves
+    return values
+
+
+def of_strata(strata: Sequence[Stratum], units: Units, **known: Any) -> Scores:
+    """Return the scores of systems with these statistics, of which nothing is drawn yet.
+
+    `known` are further fields of `Scores`.
+    """
+    n = len(known["systems"])
+    scores = Scores(units, np.empty(0), None, undrawn(n), strata=tuple(strata), **known)
+    # The whole corpus first: it shows in no time what is wrong with a score.
+    value = scores.score([stratum.totals for stratum in strata], "the corpus")
+    if (chances := _chances(scores)) is not None:
+        return _of_trials(replace(scores, value=value), chances)
+    influence = influence_of(strata, n, units.n)
+    by_run = _by_run(scores)
+    return replace(
+        scores,
+        value=value,
+        influence=influence if np.all(np.isfinite(influence)) else None,
+        runs=[] if by_run is None else [(mean_squares(*one),) for one in zip(*by_run, strict=True)],
+        by_run=by_run,
+        missing=_missing(strata, n),
+    )
+
+
+def _missing(strata: Sequence[Stratum], n_systems: int) -> NDArray[np.int64]:
+    """Return how many scores each system lacks, and how many it would have, `(S, 2)`."""
+    lacking = np.zeros((n_systems, 2), dtype=np.int64)
+    for stratum in strata:
+        if stratum.metric.columns == Mean.columns:
+            first = stratum.system or 0
+            systems = slice(first, first + len(stratum.segments))
+            lacking[systems, 0] += missing_scores(stratum.metric, stratum.segments)
+            lacking[systems, 1] += stratum.segments.shape[1]
+    return lacking
+
+
+def _by_run(scores: Scores) -> tuple[Floats, Floats] | None:
+    """Return the score of each system in each run, `(S, R)`, and influence values, `(S, R, N)`."""
+    first = scores.strata[0].metric
+    if not isinstance(first, MeanOfRuns):
+        return None
+    n, n_units = len(scores.systems), scores.units.n
+    of_runs, influence = np.zeros((n, first.n_runs)), np.zeros((n, first.n_runs, n_units))
+    for stratum in scores.strata:
+        metric, rows = stratum.by_run(stratum.rows)
+        for i, statistics in enumerate(rows.astype(np.float64), stratum.system or 0):
+            moves = student.influence_values(metric, statistics)
+            of_runs[i] += stratum.weight * metric.score(np.sum(statistics, axis=1))
+            influence[i][:, np.arange(n_units)[stratum.places]] = stratum.weight * moves
+    for i, system in enumerate(scores.systems):
+        size = max(float(np.max(np.abs(x[i]))) for x in (of_runs, influence))
+        if size > 0 and not _SMALLEST < size < _LARGEST:
+            raise InputError(
+                f"{scores.metric_name} of several runs must lie between {_SMALLEST:g} and "
+                f"{_LARGEST:g}, where squares are numbers, got {size:.3g} for "
+                f"{system!r}; take another unit"
+            )
+    return of_runs, influence
+
+
+def _chances(scores: Scores) -> Floats | None:
+    """Return the variance of each score by trials, `(S,)`, where items are all there are."""
+    of_strata = [[x.metric.chance(rows) for rows in x.segments] for x in scores.strata]
+    known = [[x for x in of if x is not None] for of in of_strata]
+    if not any(known):
+        return None
+    has_all = all(len(x) == len(scores.systems) for x in known)
+    if scores.units.sizes is not None or not scores.is_paired or not has_all:
+        raise InputError(
+            "'all' takes items that both systems have, without groups, and a mean over them; leave "
+            "it out",
+            argument="items",
+        )
+    weights = [stratum.weight for stratum in scores.strata]
+    return np.asarray(np.square(weights) @ np.array(known))
+
+
+def _of_trials(scores: Scores, chances: Floats) -> Scores:
+    """Return what trials alone say of scores with these variances: nothing is resampled."""
+    n, n_systems = scores.units.n, len(chances)
+    places, sums = np.zeros(n_systems, dtype=np.intp), np.array([[n, n, n]])
+    called = scores.units.called
+    units = SummedUnits(n, *called, labels=scores.units.labels, places=places, sums=sums)
+    note = (
+        f"{scores.name}: these {counted(n, units.unit)} are all there are, and chance is only in "
+        f"their trials. t decides."
+    )
+    # A coordinate for each system: the trials of two have nothing in common.
+    coordinates = np.diag(np.sqrt(chances * (n - 1) / n))
+    return replace(scores, units=units, outcomes=None, influence=coordinates, origin=(note,))
+
+
+def refuse_fixed(scores: Scores, asking: str) -> None:
+    """Refuse what is about other items, where these are all there are."""
+    if scores.has_segments and not scores.units.has_values:
+        raise InputError(
+            f"'all': {asking} is about other items, and these are all there are; leave it out",
+            argument="items",
+        )
+
+
+def of_table(
+    table: SegmentStatistics, name: str, units: Units, aggregate: Aggregate, task: str, **known: Any
+) -> Scores:
+    """Return the scores of a table under its metric, which tables of results call `name`."""
     metric, tag = table.metric, aggregate.tag
     # What was seen in texts, and whether the metric suits the language of the task.
     said = [one for name in ("", *table.systems) for one in table.cautions.get(name, ())]
     if why := metric.unsuited(target_language(task)):
         said.insert(0, f"{metric.name}: {why}.")
-    are_shares = metric.outcome_columns() is not None
     signature = MetricSignature.of(table.metric_signature)
     of_units = table if units.members is None else table.grouped(units.members)
     rows = on_grid(of_units.values, [f"{c} of {metric.name}" for c in metric.columns])
-    applied = aggregate
-    blocks: tuple[Block, ...] = (Block(metric, rows, of_units.values, table.values),)
+    strata: tuple[Stratum, ...] = (Stratum(metric, rows, of_units.values, table.values),)
+    outcomes = as_outcomes(table, units, () if tag is None else aggregate.weights)
     segment_strata = units.segment_strata
-    if units.strata is not None and segment_strata is not None and aggregate.label != "micro":
-        each = [
-            Block(
-                metric,
-                rows=rows[:, p],
-                plain=of_units.values[:, p],
-                segments=table.values[:, q],
-                places=p,
-                segment_places=q,
+    if units.strata is not None and segment_strata is not None and tag is not None:
+        apart = [
+            Stratum(metric, rows[:, p], of_units.values[:, p], table.values[:, q], p, q, weight)
+            for p, q, weight in zip(
+                places_of(units.strata), places_of(segment_strata), aggregate.weights, strict=True
             )
-            for p, q in zip(places_of(units.strata), places_of(segment_strata), strict=True)
         ]
-        blocks, applied = _with_singles_joined(each, units, aggregate)
-    return Segments(
+        strata = _with_singles_joined(apart, units, aggregate.label)
+    return of_strata(
+        strata,
+        units,
         name=name if tag is None else f"{aggregate.label} {name}",
         metric_name=metric.name,
         systems=table.systems,
         higher_is_better=metric.higher_is_better,
         signature=signature if tag is None else signature.tagged(tag),
         reference_label=table.reference_label,
-        units=units,
-        outcomes=as_outcomes(table, units, aggregate) if are_shares else None,
+        outcomes=outcomes,
         bounds=metric.bounds,
         undefined=metric.undefined,
-        blocks=blocks,
-        aggregate=applied,
         answers=table.answers,
         cautions=tuple(Caution(one, "texts") for one in distinct(said)),
+        **known,
     )
 
 
 def _with_singles_joined(
-    blocks: Sequence[Block], units: Units, aggregate: Aggregate
-) -> tuple[tuple[Block, ...], Aggregate]:
-    """Put strata of one unit into one block of their weighted scores.
+    strata: Sequence[Stratum], units: Units, aggregate: str
+) -> tuple[Stratum, ...]:
+    """Put strata of one unit into one stratum of their weighted scores.
 
     None of them is in every resample, so that they are drawn as one stratum.
     """
-    alone = [t for t, block in enumerate(blocks) if block.rows.shape[1] == 1]
-    if not alone or len(blocks) == 1:
-        return tuple(blocks), aggregate
-    if len(alone) == 1:
-        label = units.labels[alone[0]] if units.labels else alone[0]
+    singles = [t for t, stratum in enumerate(strata) if stratum.rows.shape[1] == 1]
+    if not singles or len(strata) == 1:
+        return tuple(strata)
+    if len(singles) == 1:
+        label = units.labels[singles[0]] if units.labels else singles[0]
         raise InputError(
-            f": aggregate {aggregate.label!r} needs at least 2 {plural(units.unit)} in each "
+            f": aggregate {aggregate!r} needs at least 2 {plural(units.unit)} in each "
             f"stratum, or several strata of one; {label!r} has 1: join it with another",
             argument="strata",
         )
-    weights = aggregate.weights
     scores, moves = [], []
-    for t in alone:
-        metric, rows = run_by_run(blocks[t].metric, blocks[t].rows)
-        scores.append(
-            weights[t] * scores_of(metric, np.asarray(np.sum(rows, axis=2, dtype=np.float64)))
-        )
+    for stratum in (strata[t] for t in singles):
+        metric, rows = stratum.by_run(stratum.rows)
+        totals = np.asarray(np.sum(rows, axis=2, dtype=np.float64))
+        scores.append(stratum.weight * scores_of(metric, totals))
         # What each segment adds to the score of its own stratum, in each run.
-        _, segments = run_by_run(blocks[t].metric, blocks[t].segments)
+        _, segments = stratum.by_run(stratum.segments)
         values = [student.influence_values(metric, of_system) for of_system in segments]
-        moves.append(weights[t] * np.stack(values).swapaxes(1, 2))
-    of_runs, n_runs = isinstance(blocks[0].metric, MeanOfRuns), scores[0].shape[1]
-    joined = Block(
+        moves.append(stratum.weight * np.stack(values).swapaxes(1, 2))
+    of_runs, n_runs = isinstance(strata[0].metric, MeanOfRuns), scores[0].shape[1]
+    joined = Stratum(
         MeanOfRuns(ScoreSum(), n_runs) if of_runs else ScoreSum(),
         rows=on_grid(np.stack(scores, axis=1), ["score"] * n_runs),
         plain=np.stack(scores, axis=1),
         segments=np.concatenate(moves, axis=1),
-        places=np.concatenate([blocks[t].places for t in alone]),
-        segment_places=np.concatenate([blocks[t].segment_places for t in alone]),
+        places=np.concatenate([strata[t].places for t in singles]),
+        segment_places=np.concatenate([strata[t].segment_places for t in singles]),
     )
-    others = [t for t in range(len(blocks)) if t not in alone]
-    shares = (*(weights[t] for t in others), 1.0)
-    return (*(blocks[t] for t in others), joined), Aggregate(aggregate.label, shares)
+    return (*(strata[t] for t in range(len(strata)) if t not in singles), joined)
 
 
-def run_by_run(metric: Metric, rows: NDArray[Any]) -> tuple[Metric, NDArray[Any]]:
-    """Return the metric of one run, and rows by run, `(S, n, R k) -> (S, R, n, k)`."""
-    if isinstance(metric, MeanOfRuns):
-        return metric.metric, metric.of_runs(rows)
-    return metric, rows[:, None]
+def drawn(several: Sequence[Scores], options: Options) -> list[Scores]:
+    """Return scores under several metrics, all resampled with one weight matrix when asked."""
+    _check_runs(several, options)
+    first = several[0]
+    # Resampling segments says nothing of other runs, and no rows draw groups of two labels.
+    is_by_t = first.by_run is not None or len(first.units.sides) > 1
+    n_resamples = 0 if is_by_t else options.n_drawn
+
+    @cache
+    def replicates() -> list[Floats]:
+        weights, then = rows_of(first.units, options.seed), partial(_scores, several)
+        scores = totals_scored(several, weights, n_resamples, options, then)
+        ends = np.cumsum([len(of.systems) for of in several])[:-1]
+        return [frozen(of) for of in np.split(scores, ends, axis=1)]
+
+    resampled = []
+    for i, of in enumerate(several):
+        draws = Draws(n_resamples, lambda i=i: replicates()[i])  # type: ignore[misc]
+        if not n_resamples or not of.units.has_values:
+            draws = undrawn(len(of.systems))
+        method, paired_runs = options.method, options.paired_runs
+        resampled.append(replace(of, draws=draws, method=method, paired_runs=paired_runs))
+    return resampled
+
+
+def _check_runs(several: Sequence[Scores], options: Options) -> None:
+    """Refuse pairs of runs where there are none, and metrics with other runs."""
+    with_runs = [of.by_run is not None for of in several]
+    if options.paired_runs and not several[0].is_paired:
+        raise InputError(
+            "is for several runs of systems with the same segments, and these are unpaired",
+            argument="paired_runs",
+        )
+    if options.paired_runs and not any(with_runs):
+        raise InputError(
+            "is for several runs of each system, and there is one of each; leave it out",
+            argument="paired_runs",
+        )
+    if any(with_runs) and not all(with_runs):
+        raise InputError("all metrics must have the same runs, got some without")
+
+
+def rows_of(units: Units, seed: int) -> Weights:
+    """Return how the rows of weights are drawn: freely, or within strata."""
+    return recipe(units.n, seed) if units.codes is None else Stratified(units.n, seed, units.codes)
+
+
+def totals_scored(
+    several: Sequence[Scores], weights: Weights, n_resamples: int, options: Options, then: Any
+) -> Floats:
+    """Return what `then` makes of the totals of resamples, those of all metrics side by side.
+
+    It takes totals `(R, K)` of each stratum, and makes `(R, W)`; it may have to travel to other
+    processes.
+    """
+    parts = []
+    for t, stratum in enumerate(several[0].strata):
+        # The statistics of all systems and metrics side by side, `(N, K)`.
+        rows = [of.strata[t].rows for of in several]
+        columns = [v.transpose(1, 0, 2).reshape(v.shape[1], -1) for v in rows]
+        together = columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
+        parts.append((stratum.places, together))
+    if len(parts) == 1 and n_resamples * parts[0][1].shape[1] <= _KEPT:
+        scores: Floats = then(
+            [weighted_totals(weights, parts[0][1], n_resamples, options.executor)]
+        )
+        return scores
+    # Totals of many strata, or columns, take much memory: they are scored as they come.
+    return stratum_totals(weights, parts, n_resamples, options.executor, then)
+
+
+def _scores(several: Sequence[Scores], totals: Sequence[Floats]) -> Floats:
+    """Return scores of systems under all metrics from totals of all strata, `(R, K)` each."""
+    apart = [split(several, t, of_stratum) for t, of_stratum in enumerate(totals)]
+    scores = [of.score([x[i] for x in apart], "a resample") for i, of in enumerate(several)]
+    return scores[0] if len(scores) == 1 else np.concatenate(scores, axis=1)
+
+
+def split(several: Sequence[Scores], t: int, totals: Floats) -> list[Floats]:
+    """Take totals `(R, K)` of stratum t apart again, `(R, S, k)` for each metric."""
+    shapes = [of.strata[t].rows.shape[::2] for of in several]
+    parts = np.split(totals, np.cumsum([a * b for a, b in shapes])[:-1], axis=1)
+    return [p.reshape(len(totals), *shape) for p, shape in zip(parts, shapes, strict=True)]
+
+
+def undrawn(n_systems: int) -> Draws:
+    """Return no replicates, `(S, 0)`."""
+    return Draws.of(np.empty((n_systems, 0)))
+
+
+def frozen(replicates: Floats) -> Floats:
+    """Return replicates `(B, S)` as `(S, B)`, which nobody can write to."""
+    rows = np.ascontiguousarray(replicates.T)
+    rows.setflags(write=False)
+    return rows
 
 
 def distinct_names(metrics: Sequence[Metric]) -> list[str]:
@@ -343,216 +616,3 @@ def distinct_names(metrics: Sequence[Metric]) -> list[str]:
     if len(set(full)) < len(full):
         raise InputError(f"must differ, got {', '.join(names)}", argument="metrics")
     return full
-
-
-@dataclass(frozen=True)
-class Counts(ABC):
-    """The difference of two shares, counted: its score interval and score test."""
-
-    test: ClassVar[str]  # what the test is called, and the interval
-    method: ClassVar[str]
-    scale: float  # what a share of 1 scores
-    degrees: float  # of the error, infinite where segments are drawn freely
-
-    @abstractmethod
-    def interval(self, alpha: float) -> tuple[float, float]:
-        """Return the interval of confidence 1 - α."""
-
-    @abstractmethod
-    def pvalue(self, null: float, alternative: str) -> float:
-        """Return the p-value of a null value."""
-
-
-@dataclass(frozen=True)
-class Changes(Counts):
-    """Effective numbers of segments gained and lost, and of all: by Tango's method (1998)."""
-
-    gained: float
-    lost: float
-    n: float
-    #: The same with a part of what was lost, and with a part of what was gained, of groups.
-    fewer_lost: tuple[Changes, ...] = ()
-    fewer_gained: tuple[Changes, ...] = ()
-
-    test = "mcnemar"
-    method = "tango"
-
-    def interval(self, alpha: float) -> tuple[float, float]:
-        """Return Tango's interval of confidence 1 - α, in Buehler's order (1957).
-
-        Its lower limit is never higher than with fewer losses, its upper never lower than with
-        fewer gains.
-        """
-        quantile = student.quantile(self.degrees, alpha)
-        low, high = counts.tango(self.gained, self.lost, self.n, quantile)
-        low, high = self.scale * low, self.scale * high
-        lows = (one.interval(alpha)[0] for one in self.fewer_lost)
-        highs = (one.interval(alpha)[1] for one in self.fewer_gained)
-        return min((low, *lows)), max((high, *highs))
-
-    def pvalue(self, null: float, alternative: str) -> float:
-        """Return the p-value of Tango's score test, in the same order."""
-        if alternative == "two-sided":
-            return min(1.0, 2 * min(self.pvalue(null, side) for side in ("greater", "less")))
-        distance = counts.tango_distance(self.gained, self.lost, self.n, null / self.scale)
-        fewer = self.fewer_lost if alternative == "greater" else self.fewer_gained
-        alone = student.pvalue(distance, 1.0, self.degrees, alternative)
-        return max((alone, *(one.pvalue(null, alternative) for one in fewer)))
-
-
-class Share(NamedTuple):
-    """The share of segments on which a system succeeds, of an effective number of them."""
-
-    share: float
-    n: float
-    error: float  # of the score
-    degrees: float  # of the error, infinite where segments are drawn freely
-
-
-@dataclass(frozen=True, eq=False)
-class Outcomes:
-    """Which segments succeed, what each weighs in the share, and what a share of 1 scores."""
-
-    success: NDArray[np.bool_]  # (S, N)
-    scale: float
-    weights: Floats | None  # (N,), summing to 1; none where all weigh the same
-    units: Units  # what is drawn; segments that are drawn freely count as they are
-
-    def changes(self, a: int, b: int) -> tuple[int, int]:
-        """Count the segments that system b gains against a, and those that it loses."""
-        first, second = self.success[[a, b]]
-        return int(np.count_nonzero(second & ~first)), int(np.count_nonzero(first & ~second))
-
-    def share_of(self, influence: Floats, i: int = 0) -> Share:
-        """Return the share of a system with these influence values of units, `(N,)`."""
-        marks = self.success[i]
-        spread = self.units.spread(influence, self._added(marks.astype(float)))
-        share = 1.0 if np.all(marks) else self._share(marks)
-        n = self._effective(share * (1 - share), spread)
-        return Share(share, n, spread.error, np.inf if self.units.plain else spread.degrees)
-
-    def score_interval(self, i: int, influence: Floats, alpha: float) -> tuple[float, float]:
-        """Return Wilson's interval of a score with these influence values of units, `(N,)`."""
-        of = self.share_of(influence, i)
-        low, high = counts.wilson(of.share, of.n, student.quantile(of.degrees, alpha))
-        return self.scale * low, self.scale * high
-
-    def counted(self, a: int, b: int, influence: Floats) -> Changes:
-        """Return what counts the difference of two scores with these influence values, `(N,)`."""
-        first, second = self.success[[a, b]]
-        gained, lost = second & ~first, first & ~second
-        return replace(
-            self._changes(gained, lost, influence),
-            fewer_lost=tuple(self._changes(gained, part) for part in self._parts(lost)),
-            fewer_gained=tuple(self._changes(part, lost) for part in self._parts(gained)),
-        )
-
-    def _changes(
-        self, gained: NDArray[np.bool_], lost: NDArray[np.bool_], influence: Floats | None = None
-    ) -> Changes:
-        """Return what counts the segments gained and lost, `(N,)` each."""
-        changed = gained.astype(float) - lost
-        if influence is None:
-            weights = 1 / len(changed) if self.weights is None else self.weights
-            values = weights * (changed - np.mean(changed))
-            influence = np.asarray(np.bincount(self.units.of_segments, self.scale * values))
-        spread = self.units.spread(influence, self._added(changed))
-        shares = self._share(gained), self._share(lost)
-        n = self._effective(sum(shares) - (shares[0] - shares[1]) ** 2, spread)
-        degrees = np.inf if self.units.plain else spread.degrees
-        return Changes(self.scale, degrees, n * shares[0], n * shares[1], n)
-
-    def _parts(self, marks: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
-        """Yield none of the marked segments, then those of the groups in which most are marked.
-
-        Of groups with 1, 1 and 5 marks these are none, and the five.
-        """
-        members = self._groups.members
-        if self._groups.sizes is None or members is None or not np.any(marks):
-            return
-        in_group = np.bincount(members, marks)[members]
-        for more in (np.inf, *np.unique(in_group[marks])[:0:-1]):
-            yield marks & (in_group >= more)
-
-    @property
-    def _groups(self) -> Units:
-        """The groups; of two labels those that are more, since t is that of the fewer."""
-        return max(self.units.sides, key=lambda side: side.alike.degrees)
-
-    def _share(self, marks: NDArray[np.bool_]) -> float:
-        return float(np.mean(marks) if self.weights is None else self.weights @ marks)
-
-    def _added(self, values: Floats) -> Floats | None:
-        """Return what is added to Σu² of strata, `(T,)`: of few items, failures may be unseen.
-
-        The variance of a stratum is that of its values (0 and 1, or of a difference -1, 0 and 1)
-        with four items more that are as all items are on average: of a share x/n that of
-        p̃ = (x + 4·pooled)/(n + 4). Of groups it is four groups. To strata of the same shares
-        nothing is added.
-        """
-        codes, n_segments = self.units.segment_codes, self.success.shape[1]
-        if codes is None:
-            return None
-        weights = np.full(n_segments, 1 / n_segments) if self.weights is None else self.weights
-        drawn = codes if self.units.codes is None else self.units.codes
-        if len(drawn) < n_segments and self.units.members is not None:
-            weights = np.bincount(self.units.members, weights)
-        numbers, variances = np.bincount(drawn), []
-        for added in (_ADDED, 0.0):
-            mean, square = (
-                (numbers * np.bincount(codes, powers) / np.bincount(codes) + added * powers.mean())
-                / (numbers + added)
-                for powers in (values, values**2)
-            )
-            variances.append(square - mean**2)
-        return np.asarray(np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
-
-    def _effective(self, variance: float, spread: Spread) -> float:
-        """Return how many freely drawn segments vary as these do (Korn and Graubard, 1998).
-
-        Few successes, or few failures, do not tell how groups hang together: four more, that whole
-        groups share, are added to them (Agresti and Coull, 1998). Where nothing varies the number
-        is Kish's (1965) of the groups.
-        """
-        squared = (spread.error / self.scale) ** 2
-        found = variance / squared if variance > 0 and squared > 0 else np.inf
-        segments = float(self.success.shape[1])
-        if self.weights is not None:
-            segments = student.kish(self.weights)
-        sizes, members = self._groups.sizes, self._groups.members
-        if sizes is None:
-            return segments if self.units.plain or found == np.inf else found
-        # Groups count by what their segments weigh.
-        if self.weights is not None and members is not None:
-            sizes = np.bincount(members, self.weights)
-        groups = student.kish(sizes)
-        more = _ADDED / segments
-        return min(found, (variance + more) / (squared + more / groups))
-
-
-def as_outcomes(table: SegmentStatistics, units: Units, aggregate: Aggregate) -> Outcomes | None:
-    """Return the outcomes where every segment counts once and scores 0 or 1; else `None`."""
-    columns = table.metric.outcome_columns()
-    if columns is None:
-        return None
-    succeeded, counted, scale = columns
-    marks, ones = table.values[..., succeeded], table.values[..., counted]
-    if scale <= 0 or not np.all(ones == 1) or not np.all((marks == 0) | (marks == 1)):
-        return None
-    strata, weights = units.segment_strata, None
-    if aggregate.label != "micro" and strata is not None and len(aggregate.weights) > 1:
-        weights = np.array(aggregate.weights)[strata] / np.bincount(strata)[strata]
-    return Outcomes(marks.astype(np.bool_), scale, weights, units)
-
-
-def joined(parts: list[Outcomes | None], shares: list[float], units: Units) -> Outcomes | None:
-    """Return the outcomes of several tasks together, with the share that each has in a total."""
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or len({part.scale for part in known}) > 1:
-        return None
-    weights = [
-        np.full(p.success.shape[1], w / p.success.shape[1])
-        for w, p in zip(shares, known, strict=True)
-    ]
-    success = np.concatenate([part.success for part in known], axis=1)
-    return Outcomes(success, known[0].scale, np.concatenate(weights), units)

@@ -10,7 +10,6 @@ from typing import Any
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Aggregated, Labels, names_of_labels
-from evalstats.analysis.drawn import summaries_of
 from evalstats.analysis.estimate import estimates_of, limits_of
 from evalstats.analysis.options import (
     METHODS,
@@ -21,6 +20,7 @@ from evalstats.analysis.options import (
     Options,
     option,
 )
+from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import (
     Part,
     Task,
@@ -205,7 +205,7 @@ class Suite:
         estimates: list[Estimate] = []
         limits: list[Limits] = []
         for part, drawn in Evaluation(self.parts, [], options).drawn(progress):
-            for one in (sample for of_metric in drawn for sample in of_metric.samples):
+            for one in (sample for of_metric in drawn for sample in of_metric.together):
                 estimates += estimates_of(one, options, part, single=single)
             limits.append(limits_of(drawn, part=part))
         # Scores of one task have notes of their own.

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
+from evalstats.analysis.counts import joined
 from evalstats.analysis.design import (
     Aggregate,
     Aggregated,
     Labels,
     NamedTotal,
+    Units,
     as_aggregate,
     as_units,
     check_enough,
@@ -28,9 +30,9 @@ from evalstats.analysis.design import (
     names_of_labels,
     unit_name,
 )
-from evalstats.analysis.drawn import Drawn, Summary, from_segments, summaries_of
 from evalstats.analysis.options import SEED, Options
-from evalstats.analysis.scores import Block, Segments, distinct_names, joined, segments_of
+from evalstats.analysis.scores import Scores, Stratum, distinct_names, drawn, of_strata, of_table
+from evalstats.analysis.summaries import Summary, summaries_of
 from evalstats.checks import is_missing, listed, shown
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics.base import MetricSignature, merged
@@ -97,12 +99,12 @@ class Task:
         assert is_statistics(self.statistics)
         return cast(Sequence[SegmentStatistics], self.statistics)
 
-    def drawn(self, options: Options) -> list[Drawn]:
-        """Return what is drawn, one a metric; errors name the task."""
+    def drawn(self, options: Options) -> list[Scores]:
+        """Return the scores under each metric, to be resampled; errors name the task."""
         summaries = summaries_of(self.statistics)
         try:
             if not summaries:
-                return from_segments(self.segments(), options)
+                return drawn(self.scores(), options)
             names = distinct_names([summary.metric for summary in summaries])
             return [
                 summary.labelled(self.groups, self.strata).drawn(name, self.aggregate, options)
@@ -113,8 +115,8 @@ class Task:
                 raise
             raise error.within(f"task {self.name!r}") from None
 
-    def segments(self) -> list[Segments]:
-        """Return how the systems are scored under each metric, and what is drawn of them."""
+    def units(self) -> Units:
+        """Return what is drawn."""
         tables = self.tables
         groups = labels_of(tables, self.groups, "groups")
         strata = labels_of(tables, self.strata, "strata")
@@ -122,18 +124,26 @@ class Task:
         units = as_units(first.n_segments, groups, strata, name, (first.unit, first.part))
         check_enough(units.n, units.unit)
         labelled = [table.metric.labelled(table.values) for table in tables]
-        units = units.within([marks for marks in labelled if marks is not None])
+        return units.within([marks for marks in labelled if marks is not None])
+
+    def scores(self) -> list[Scores]:
+        """Return the scores under each metric, of which nothing is drawn yet."""
+        tables, units = self.tables, self.units()
         aggregate = as_aggregate(self.aggregate, units.labels)
         names = distinct_names([table.metric for table in tables])
         by_stratum = bool(units.labels) and aggregate.label != "micro"
-        each = [table.metric.tuned(table, units, by_stratum) for table in tables]
+        tuned = [table.metric.tuned(table, units, by_stratum) for table in tables]
         return [
-            replace(
-                segments_of(table, name, units, aggregate, self.name),
+            of_table(
+                table,
+                name,
+                units,
+                aggregate,
+                self.name,
                 corrections=() if correction is None else (correction,),
                 unseen=table.metric.unseen(table, units),
             )
-            for (table, correction), name in zip(each, names, strict=True)
+            for (table, correction), name in zip(tuned, names, strict=True)
         ]
 
     def unit_names(self) -> list[str]:
@@ -468,77 +478,74 @@ class Total:
         """Its tables, one a task."""
         return list(self.tables.values())
 
-    def drawn(self, options: Options) -> list[Drawn]:
-        """Return what is drawn of it."""
+    def drawn(self, options: Options) -> list[Scores]:
+        """Return its scores, to be resampled."""
         summaries = summaries_of(self.statistics)
         if not summaries:
-            return from_segments([self.segments()], options)
+            return drawn(self.scores(), options)
         aggregate = self._aggregate(list(self.tables))
-        drawn = summaries[0].total(self.tables, aggregate)
+        scores = summaries[0].total(self.tables, aggregate)
         signature = _signature(self.statistics, aggregate.tag)
         name = f"{self.name} {self.metric}"
-        of = replace(drawn.of, name=self.metric, metric_name=name, signature=signature)
-        return [replace(drawn, of=of)]
+        return [replace(scores, name=self.metric, metric_name=name, signature=signature)]
 
     def unit_names(self) -> list[str]:
         """Return what the unit of each segment is called, after its task."""
         return [f"{task.name}: {name}" for task in self.tasks() for name in task.unit_names()]
 
-    def segments(self) -> Segments:
-        """Return how it is scored: the blocks of its tasks, one after the other."""
-        parts = [task.segments()[0] for task in self.tasks()]
+    def scores(self) -> list[Scores]:
+        """Return its only scores: the strata of its tasks, one after the other."""
+        parts = [task.scores()[0] for task in self.tasks()]
         tables = [self.tables[name] for name in self.order]
         aggregate = self._aggregate(self.order)
-        blocks: list[Block] = []
-        members, strata, codes = [], [], []
-        n_units = n_segments = n_strata = 0
-        for t, part in enumerate(parts):
-            (block,), own = part.blocks, part.units
-            n = own.n_segments
-            at = np.arange(n_units, n_units + own.n)
-            of_segments = np.arange(n_segments, n_segments + n)
-            blocks.append(replace(block, places=at, segment_places=of_segments))
+        n_segments = sum(table.n_segments for table in tables)
+        shares = aggregate.weights or tuple(table.n_segments / n_segments for table in tables)
+        strata: list[Stratum] = []
+        members, tasks, codes = [], [], []
+        n_units = n_before = n_strata = 0
+        for t, (part, share) in enumerate(zip(parts, shares, strict=True)):
+            (stratum,), units = part.strata, part.units
+            at = np.arange(n_units, n_units + units.n)
+            of_segments = np.arange(n_before, n_before + units.n_segments)
+            strata.append(replace(stratum, places=at, segment_places=of_segments, weight=share))
             # A segment without label is a group of its own.
-            members.append(n_units + own.of_segments)
-            strata.append(np.full(own.n, t))
+            members.append(n_units + units.of_segments)
+            tasks.append(np.full(units.n, t))
             # What is drawn apart within a task stays so.
-            codes.append(n_strata + (0 * strata[-1] if own.codes is None else own.codes))
-            n_units, n_segments = n_units + own.n, n_segments + n
+            codes.append(n_strata + (0 * tasks[-1] if units.codes is None else units.codes))
+            n_units, n_before = n_units + units.n, n_before + units.n_segments
             n_strata = int(codes[-1].max()) + 1
         groups = np.concatenate(members) if any(x in self.groups for x in self.order) else None
         unit = only((part.units.unit for part in parts), "group")
         called = only((part.units.segment for part in parts), "item"), parts[0].units.part
-        units = design(n_segments, groups, np.concatenate(strata), self.order, unit, called)
+        units = design(n_segments, groups, np.concatenate(tasks), self.order, unit, called)
         units = replace(units, codes=drawn_within(np.concatenate(codes)))
-        shares = aggregate.weights or tuple(table.n_segments / n_segments for table in tables)
         if aggregate.label == "micro":
-            metrics = [block.metric for block in blocks]
-            metric = metrics[0].pooled(metrics, [block.rows.shape[1] for block in blocks])
-            each = zip(
-                *((block.rows, block.plain, block.segments) for block in blocks), strict=True
-            )
-            blocks = [Block(metric, *(np.concatenate(arrays, axis=1) for arrays in each))]
-        outcomes = [part.outcomes for part in parts]
+            metrics = [stratum.metric for stratum in strata]
+            metric = metrics[0].pooled(metrics, [stratum.rows.shape[1] for stratum in strata])
+            arrays = ((stratum.rows, stratum.plain, stratum.segments) for stratum in strata)
+            rows, plain, segments = (np.concatenate(of, axis=1) for of in zip(*arrays, strict=True))
+            strata = [Stratum(metric, rows, plain, segments)]
         known = [part.unseen for part in parts if part.unseen is not None]
         unseen = None
         if len(known) == len(parts):
             squares = [w**2 * part for w, part in zip(shares, known, strict=True)]
             unseen = np.concatenate(squares, axis=1)
         references = {part.reference_label for part in parts}
-        return Segments(
+        total = of_strata(
+            strata,
+            units,
             name=self.metric,
             metric_name=f"{self.name} {self.metric}",
             systems=self.systems,
             higher_is_better=parts[0].higher_is_better,
             signature=_signature(tables, aggregate.tag),
             reference_label=references.pop() if len(references) == 1 else None,
-            units=units,
             unseen=unseen,
-            outcomes=joined(outcomes, list(shares), units),
+            outcomes=joined([part.outcomes for part in parts], list(shares), units),
             undefined=parts[0].undefined,
-            blocks=tuple(blocks),
-            aggregate=aggregate,
         )
+        return [total]
 
     def _aggregate(self, names: Sequence[str]) -> Aggregate:
         """Return the aggregate of the tasks in the order in which they are drawn."""

@@ -26,7 +26,7 @@ from evalstats.text.references import columns_of
 
 if TYPE_CHECKING:
     from evalstats.analysis.design import Units
-    from evalstats.analysis.drawn import Drawn
+    from evalstats.analysis.scores import Scores
     from evalstats.statistics.segments import SegmentStatistics
 
 #: A judge that scores labelled segments so differently from others has a note.
@@ -358,17 +358,17 @@ class LabelSpread(NamedTuple):
         return (self.people + judged) / n_labelled
 
 
-def label_spread(drawn: Drawn, a: int, b: int) -> LabelSpread | None:
+def label_spread(scores: Scores, a: int, b: int) -> LabelSpread | None:
     """Return the variances behind the difference of two systems, where people correct a judge.
 
     `None` where they do not, and where units are labelled in part, or not the same of both systems.
     """
-    if not drawn.has_segments or len(drawn.segments.blocks) > 1:
+    if not scores.has_segments or len(scores.strata) > 1:
         return None
-    (block,), units = drawn.segments.blocks, drawn.units
-    if not isinstance(metric := block.metric, Judged):
+    (stratum,), units = scores.strata, scores.units
+    if not isinstance(metric := stratum.metric, Judged):
         return None
-    parts, marks = metric.parts(block.plain[[a, b]]), metric.labelled(block.plain[[a, b]])
+    parts, marks = metric.parts(stratum.plain[[a, b]]), metric.labelled(stratum.plain[[a, b]])
     if np.any(marks[0] != marks[1]) or np.any(marks[..., None] & (parts[:, :, 2] != 0)):
         return None
     people, *judges = (

@@ -31,9 +31,9 @@ from evalstats.analysis.design import (
     unit_name,
     without_singles,
 )
-from evalstats.analysis.drawn import Drawn, Summary, frozen
 from evalstats.analysis.options import Options
-from evalstats.analysis.scores import Scored
+from evalstats.analysis.scores import Scores, undrawn
+from evalstats.analysis.summaries import Summary
 from evalstats.analysis.tasks import labels_of
 from evalstats.checks import also_called, as_floats, choice, label, listed
 from evalstats.errors import InputError, InputTypeError
@@ -412,15 +412,14 @@ class Moments(Summary):
         ]
         return [replace(self, **one, differing=None, strata=(), group_ids=None) for one in each]
 
-    def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Drawn:
+    def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Scores:
         """Return the scores of the systems, of which nothing is drawn."""
         applied = as_aggregate(aggregate, self.strata)
-        drawn = _of_strata(self.apart(), self.strata, applied, self.differing, self.unit)
-        name = name if applied.tag is None else f"{applied.label} {name}"
-        return replace(drawn, of=replace(drawn.of, name=name))
+        scores = _of_strata(self.apart(), self.strata, applied, self.differing, self.unit)
+        return replace(scores, name=name if applied.tag is None else f"{applied.label} {name}")
 
     @classmethod
-    def total(cls, tasks: Mapping[str, Moments], aggregate: Aggregate) -> Drawn:
+    def total(cls, tasks: Mapping[str, Moments], aggregate: Aggregate) -> Scores:
         """Return a total over tasks, each the moments of one stratum, perhaps of its own metric."""
         for name, task in tasks.items():
             if task.strata:
@@ -762,7 +761,7 @@ def _of_strata(
     aggregate: Aggregate,
     differing: NDArray[np.int64] | None,
     unit: str,
-) -> Drawn:
+) -> Scores:
     """Return the scores of moments of one stratum each, `differing` as `Moments` has it."""
     systems, n = parts[0].systems, sum(one.n_segments for one in parts)
     first = parts[0].metric
@@ -789,26 +788,24 @@ def _of_strata(
         places=np.repeat(np.arange(len(drawn)), len(systems)),
         sums=np.concatenate([one.counts for one in drawn]),
     )
-    scored = Scored(
+    of_moments = Scores(
+        units,
+        scores,
+        influence if np.all(np.isfinite(influence)) else None,
+        undrawn(len(systems)),
         name=first.name,
         metric_name=first.name,
         systems=systems,
         higher_is_better=first.higher_is_better,
         signature=signature if aggregate.tag is None else signature.tagged(aggregate.tag),
-        reference_label=None,
-        units=units,
-    )
-    return Drawn(
-        scored,
-        scored.check_finite(scores, "the corpus"),
-        frozen(np.empty((0, len(systems)))),
-        influence=influence if np.all(np.isfinite(influence)) else None,
         differing=counted,
-        worth=worth,
+        worths=worth,
         notes=notes,
-        n_missing=n_missing,
+        missing=np.stack([n_missing, np.full_like(n_missing, units.n_segments)], axis=1),
         hidden=hidden,
     )
+    of_moments.check_finite(scores, "the corpus")
+    return of_moments
 
 
 def _scored(
@@ -831,12 +828,13 @@ def _scored(
             f"stratum; {labels[int(np.argmin(counts))]!r} has 1: join it with another",
             argument="strata",
         )
-    scores = np.stack([scores_of(one.metric, one.sums[0]) for one in parts], axis=-1)
+    shares = aggregate.weights
+    pairs = zip(shares, parts, strict=True)
+    scores = sum(share * scores_of(one.metric, one.sums[0]) for share, one in pairs)
     gradients = [
-        share * one.metric.gradient(one.sums[0])
-        for share, one in zip(aggregate.shares, parts, strict=True)
+        share * one.metric.gradient(one.sums[0]) for share, one in zip(shares, parts, strict=True)
     ]
-    return aggregate.of(scores), parts, gradients
+    return np.asarray(scores), parts, gradients
 
 
 def _differing(

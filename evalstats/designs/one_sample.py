@@ -8,22 +8,23 @@ score test of a share, whose interval is Wilson's (1927).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.drawn import Drawn, from_segments
+from evalstats.analysis.counts import Counts, Share
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import PairTest
-from evalstats.analysis.scores import Counts, Resampled, Segments, Share
+from evalstats.analysis.scores import Scores, drawn, mean_squares
 from evalstats.analysis.tasks import Task, Total
 from evalstats.checks import real
 from evalstats.errors import Argument, InputError
 from evalstats.inference import counts, student
+from evalstats.inference.draws import Draws
 from evalstats.results.records import counted
 
 Floats = NDArray[np.float64]
@@ -91,49 +92,11 @@ class ShareAgainst(Counts):
         return student.pvalue(self.of.share - share, error, self.degrees, alternative)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Against(Resampled):
-    """A number and a system, as two systems of which the first has one score in all resamples."""
+def against(of: Scores, bound: Bound) -> Scores:
+    """Return the only system of these scores beside the number, which its score can miss.
 
-    of: Segments
-    number: float
-
-    def score(self, totals: Sequence[Floats], where: str) -> Floats:
-        """Return the number beside scores of the totals of all blocks, `(..., 2)`."""
-        scores = self.of.score(totals, where)
-        return np.concatenate([np.full_like(scores, self.number), scores], axis=-1)
-
-    def influence(self) -> Floats:
-        """Return influence values of units: none on the number, `(2, N)`."""
-        values = self.of.influence()
-        return np.concatenate([np.zeros_like(values), values])
-
-    def run_scores(self, i: int) -> tuple[Floats, Floats]:
-        """Return the score in each run, and influence values; those of the number do not vary."""
-        scores, values = self.of.run_scores(0)
-        if i == PAIR[0]:
-            return np.full_like(scores, self.number), np.zeros_like(values)
-        return scores, values
-
-    def differ(self, a: int, b: int) -> tuple[int, float]:
-        """Return how many units there are, which limit no degrees of freedom."""
-        return self.units.n, np.inf
-
-    def least(self, a: int, b: int) -> float:
-        """Return 0: no units are swapped with a number."""
-        return 0.0
-
-    def counted(self, a: int, b: int, influence: Floats) -> Counts | None:
-        """Return what counts a share against the number; nothing where scores are none."""
-        outcomes = self.of.outcomes
-        if outcomes is None:
-            return None
-        share = outcomes.share_of(self.of.influence()[0])
-        return ShareAgainst(outcomes.scale, share.degrees, share, self.number / outcomes.scale)
-
-
-def against(of: Segments, bound: Bound) -> Against:
-    """Return the only system of these segments beside the number, which its score can miss."""
+    The number stands as a system that has one score in all resamples.
+    """
     if of.higher_is_better is not bound.is_least:
         own, other = ("lower", "at_least") if of.higher_is_better else ("higher", "at_most")
         raise InputError(
@@ -150,35 +113,55 @@ def against(of: Segments, bound: Bound) -> Against:
             f"{bound.number:g}",
             argument=bound.argument,
         )
-    name = f"{bound.number:.10g}"
-    unseen = of.unseen
-    return Against(
-        name=of.name,
-        metric_name=of.metric_name,
+    name, draws, n = f"{bound.number:.10g}", of.draws, of.units.n
+    by_run = of.by_run
+    if by_run is not None:
+        by_run = _beside(by_run[0], bound.number), _beside(by_run[1])
+    # All units differ from a number, and limit no degrees of freedom; none is swapped with it.
+    square = np.ones((2, 2))
+    return replace(
+        of,
         systems=(name if of.systems[0] != name else f"{name} (number)", of.systems[0]),
-        higher_is_better=of.higher_is_better,
-        signature=of.signature,
-        reference_label=of.reference_label,
-        units=of.units,
-        unseen=None if unseen is None else np.concatenate([np.zeros_like(unseen), unseen]),
-        corrections=of.corrections,
+        value=_beside(of.value, bound.number),
+        influence=None if of.influence is None else _beside(of.influence),
+        draws=Draws(draws.n, lambda: _beside(draws.values, bound.number)),
+        unseen=None if of.unseen is None else _beside(of.unseen),
+        runs=[] if by_run is None else [(mean_squares(*x),) for x in zip(*by_run, strict=True)],
+        by_run=by_run,
+        strata=(),
+        outcomes=None,
+        counter=partial(_counted, of, bound.number),
+        differing=(n * square).astype(np.int64),
+        worths=np.inf * square,
+        floors=0 * square,
         bounds=(low, high),
-        undefined=of.undefined,
-        cautions=of.cautions,
-        blocks=of.blocks,
-        of=of,
-        number=bound.number,
+        missing=None,
     )
+
+
+def _beside(values: Floats, number: float = 0.0) -> Floats:
+    """Return a number, the same in all columns, above values of the system, `(1, ...)`."""
+    return np.concatenate([np.full_like(values, number), values])
+
+
+def _counted(of: Scores, number: float, a: int, b: int, influence: Floats) -> Counts | None:
+    """Return what counts a share against the number; nothing where scores are none."""
+    outcomes = of.outcomes
+    if outcomes is None or of.influence is None:
+        return None
+    share = outcomes.share_of(of.influence[0])
+    return ShareAgainst(outcomes.scale, share.degrees, share, number / outcomes.scale)
 
 
 def refuse_constant(pair: PairTest) -> None:
     """Refuse scores that are the same on every unit, which bound nothing on others."""
-    effect = pair.difference
-    if pair.counts is None and not effect.spread.error > 1e-12 * abs(effect.value):
-        of = pair.drawn.of
+    scores, difference = pair.scores, pair.difference
+    error = difference.spreads[0].error
+    if pair.counts is None and not error > 1e-12 * abs(float(difference.value[0])):
+        units = counted(scores.units.n, scores.units.unit)
         raise InputError(
-            f"{of.metric_name} of {of.systems[PAIR[1]]!r} is the same on all "
-            f"{counted(of.units.n, of.units.unit)}, which says nothing of others"
+            f"{scores.metric_name} of {scores.systems[PAIR[1]]!r} is the same on all {units}, "
+            f"which says nothing of others"
         )
 
 
@@ -193,10 +176,10 @@ class OneSample:
     is_paired: ClassVar[bool] = True
 
     @cached_property
-    def segments(self) -> Sequence[Segments]:
-        """The segments of the system, one a metric."""
-        return [self.part.segments()] if isinstance(self.part, Total) else self.part.segments()
+    def scores(self) -> list[Scores]:
+        """The scores of the system, one a metric."""
+        return self.part.scores()
 
-    def drawn(self, options: Options) -> list[Drawn]:
-        """Return what is drawn of number and system, one a metric."""
-        return from_segments([against(of, self.bound) for of in self.segments], options)
+    def drawn(self, options: Options) -> list[Scores]:
+        """Return number and system, one a metric, to be resampled."""
+        return [against(of, self.bound) for of in drawn(self.scores, options)]

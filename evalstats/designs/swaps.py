@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.drawn import Drawn, Pair, split, totals_scored
 from evalstats.analysis.options import Options
-from evalstats.analysis.scores import Segments
-from evalstats.inference.draws import monte_carlo_error, tie_tolerance
+from evalstats.analysis.scores import Pair, Scores, split, totals_scored
+from evalstats.inference.draws import NONE, monte_carlo_error, tie_tolerance
 from evalstats.resampling.streams import random_bytes
 from evalstats.resampling.weights import Weights
 
@@ -69,29 +68,28 @@ def randomization_pvalue(
 
 
 def swapped_pvalues(
-    drawn: Drawn, pairs: Sequence[Pair], options: Options
+    scores: Scores, pairs: Sequence[Pair], options: Options
 ) -> list[tuple[float, float]]:
     """Return the p-value of each pair after swaps of two outputs, with its Monte-Carlo error.
 
     Where m segments differ and 2^m is at most B all swaps are enumerated, and the error is 0.
     """
-    segments = drawn.segments
-    enumerated = [2 ** drawn.differ(*pair)[0] <= options.n_resamples for pair in pairs]
+    enumerated = [2 ** scores.differ(*pair)[0] <= options.n_resamples for pair in pairs]
     random = [pair for pair, exact in zip(pairs, enumerated, strict=True) if not exact]
     columns: Floats = np.empty((0, 0))
     if random:
         # What moves from one system to another follows from what moves to the first; the same
         # swaps are for all pairs.
-        blocks = [replace(b, rows=_wide(b.rows) - _wide(b.rows[:1])) for b in segments.blocks]
-        moving = replace(segments, blocks=tuple(blocks))
-        rows = Halves(segments.units.n, options.seed)
-        then = partial(_swapped_differences, segments, random)
+        strata = [replace(x, rows=_wide(x.rows) - _wide(x.rows[:1])) for x in scores.strata]
+        moving = replace(scores, strata=tuple(strata))
+        rows = Halves(scores.units.n, options.seed)
+        then = partial(_swapped_differences, replace(scores, draws=NONE), random)
         columns = totals_scored([moving], rows, options.n_resamples, options, then)
     drawn_columns, pvalues = iter(columns.T), []
     for (a, b), exact in zip(pairs, enumerated, strict=True):
-        first, second = drawn.scores[[a, b]]
-        tie = tie_tolerance(max(abs(first), abs(second)), drawn.units.n)
-        shuffled = _all_swapped(segments, (a, b)) if exact else next(drawn_columns)
+        first, second = scores.value[[a, b]].tolist()
+        tie = tie_tolerance(max(abs(first), abs(second)), scores.units.n)
+        shuffled = _all_swapped(scores, (a, b)) if exact else next(drawn_columns)
         p = randomization_pvalue(second - first, shuffled, options.alternative, tie, exact)
         error = 0.0
         if not exact:
@@ -100,36 +98,34 @@ def swapped_pvalues(
     return pvalues
 
 
-def _swapped_differences(
-    segments: Segments, pairs: Sequence[Pair], totals: Sequence[Floats]
-) -> Floats:
+def _swapped_differences(scores: Scores, pairs: Sequence[Pair], totals: Sequence[Floats]) -> Floats:
     """Return differences from totals of random halves less those of the first system."""
-    halves = [split([segments], t, block)[0] for t, block in enumerate(totals)]
+    halves = [split([scores], t, of_stratum)[0] for t, of_stratum in enumerate(totals)]
     differences = [
-        _swapped_difference(segments, (a, b), [half[:, b] - half[:, a] for half in halves])
+        _swapped_difference(scores, (a, b), [half[:, b] - half[:, a] for half in halves])
         for a, b in pairs
     ]
     return np.stack(differences, axis=1)
 
 
-def _all_swapped(segments: Segments, pair: Pair) -> Floats:
+def _all_swapped(scores: Scores, pair: Pair) -> Floats:
     """Return differences after all swaps, `(2^m,)`, the first of which swaps nothing."""
-    (a, b), differs = pair, segments.differs(*pair)
+    (a, b), differs = pair, scores.differs(*pair)
     swaps = all_swap_totals(np.eye(int(np.count_nonzero(differs))))
     column = np.cumsum(differs) - 1
     moved = []
-    for block in segments.blocks:
-        here = differs[block.places]
-        rows = _wide(block.rows[:, here])
-        moved.append(swaps[:, column[block.places][here]] @ (rows[b] - rows[a]))
-    return _swapped_difference(segments, pair, moved)
+    for stratum in scores.strata:
+        here = differs[stratum.places]
+        rows = _wide(stratum.rows[:, here])
+        moved.append(swaps[:, column[stratum.places][here]] @ (rows[b] - rows[a]))
+    return _swapped_difference(scores, pair, moved)
 
 
-def _swapped_difference(segments: Segments, pair: Pair, moved: Sequence[Floats]) -> Floats:
-    """Return the difference after statistics `(R, k)` a block moved from system b to a."""
+def _swapped_difference(scores: Scores, pair: Pair, moved: Sequence[Floats]) -> Floats:
+    """Return the difference after statistics `(R, k)` of each stratum moved from system b to a."""
     first, second = (
-        segments.score(
-            [block.totals[i] + side * m for block, m in zip(segments.blocks, moved, strict=True)],
+        scores.score(
+            [stratum.totals[i] + side * m for stratum, m in zip(scores.strata, moved, strict=True)],
             "swapped outputs",
             i,
         )

@@ -17,11 +17,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.counts import Counts, Share
 from evalstats.analysis.design import Aggregated, Labels, Units, refuse_crossed
-from evalstats.analysis.drawn import Drawn, from_segments, summaries_of
 from evalstats.analysis.options import Options
-from evalstats.analysis.scores import Counts, Resampled, Segments, Share
+from evalstats.analysis.scores import Scores, drawn, of_strata
 from evalstats.analysis.suite import Suite
+from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Task, Total, as_task, is_statistics
 from evalstats.errors import InputError
 from evalstats.inference import student
@@ -137,116 +138,79 @@ def _welch(shares: Sequence[Share]) -> float:
     return 1 / below if below > 0 else np.inf
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Independent(Resampled):
-    """S systems under one metric, each scored on units of its own, side by side.
+def _counted(
+    samples: Sequence[Scores], places: Sequence[slice], a: int, b: int, influence: Floats
+) -> Counts | None:
+    """Return what counts the difference of two shares of other segments; `None` of other scores.
 
-    The units of all are one design `(N,)`; `places` are those of each system.
+    `influence` has the values of all units, `(N,)`, and `places` those of each system.
     """
-
-    each: tuple[Segments, ...]
-    places: tuple[slice, ...]
-
-    is_paired: ClassVar[bool] = False
-
-    @property
-    def samples(self) -> Sequence[tuple[Segments, slice]]:
-        """The systems, and which units are theirs."""
-        return list(zip(self.each, self.places, strict=True))
-
-    def score(self, totals: Sequence[Floats], where: str) -> Floats:
-        """Return scores of the totals of all blocks, `(..., 1, k)` each."""
-        parts, rest = [], list(totals)
-        for of in self.each:
-            blocks, rest = rest[: len(of.blocks)], rest[len(of.blocks) :]
-            parts.append(of.score(blocks, where))
-        return np.concatenate(parts, axis=-1)
-
-    def influence(self) -> Floats:
-        """Return influence values of all units on every score, `(S, N)`: 0 of other systems'."""
-        values = np.zeros((len(self.each), self.units.n))
-        for i, (of, here) in enumerate(self.samples):
-            values[i, here] = of.influence()[0]
-        return values
-
-    def run_scores(self, i: int) -> tuple[Floats, Floats]:
-        """Return what the system's own units add to its score in each run."""
-        return self.each[i].run_scores(0)
-
-    def differ(self, a: int, b: int) -> tuple[int, float]:
-        """Return how many units two systems have; they limit no degrees of freedom."""
-        return sum(self.each[i].units.n for i in (a, b)), np.inf
-
-    def least(self, a: int, b: int) -> float:
-        """Return the smallest one-sided p-value: the units can be divided in so many ways."""
-        n, n_both = self.each[a].units.n, self.differ(a, b)[0]
-        return 1 / comb(n_both, n) if n_both <= _MOST_DIVIDED else 0.0
-
-    def counted(self, a: int, b: int, influence: Floats) -> Counts | None:
-        """Return what counts the difference of two shares; nothing where scores are none."""
-        first, second = self.each[a].outcomes, self.each[b].outcomes
-        if first is None or second is None or first.scale != second.scale:
-            return None
-        base = first.share_of(influence[self.places[a]])
-        new = second.share_of(influence[self.places[b]])
-        return IndependentShares(first.scale, _welch((base, new)), base, new)
-
-    def check_fits(self, options: Options) -> None:
-        """Refuse options that need systems with the same segments."""
-        if options.paired_runs:
-            raise InputError(
-                "is for several runs of systems with the same segments, and these are unpaired",
-                argument="paired_runs",
-            )
-
-    @property
-    def missing(self) -> NDArray[np.int64]:
-        """How many scores each system lacks, and how many it would have, `(S, 2)`."""
-        return np.concatenate([of.missing for of in self.each])
+    first, second = samples[a].outcomes, samples[b].outcomes
+    if first is None or second is None or first.scale != second.scale:
+        return None
+    base = first.share_of(influence[places[a]])
+    new = second.share_of(influence[places[b]])
+    return IndependentShares(first.scale, _welch((base, new)), base, new)
 
 
-def side_by_side(each: Sequence[Segments], order: Sequence[int]) -> Independent:
+def side_by_side(samples: Sequence[Scores], order: Sequence[int]) -> Scores:
     """Return systems under one metric side by side, to be drawn in this order."""
-    first, sizes = each[0], [of.units.n for of in each]
-    for of in each:
+    first, sizes = samples[0], [of.units.n for of in samples]
+    for of in samples:
         refuse_crossed(of.units, "paired=False")
     ends = np.cumsum(sizes).tolist()
     places = tuple(slice(end - n, end) for n, end in zip(sizes, ends, strict=True))
-    blocks = [
+    strata = [
         # Columns that are neighbours are not copied.
-        replace(block, places=here if block.places is ... else here.start + block.places)
-        for of, here in zip(each, places, strict=True)
-        for block in of.blocks
+        replace(
+            stratum,
+            places=here if stratum.places is ... else here.start + stratum.places,
+            system=i,
+        )
+        for i, (of, here) in enumerate(zip(samples, places, strict=True))
+        for stratum in of.strata
     ]
     unseen = None
-    if all(of.unseen is not None for of in each):
-        unseen = np.zeros((len(each), ends[-1]))
-        for i, (of, here) in enumerate(zip(each, places, strict=True)):
+    if all(of.unseen is not None for of in samples):
+        unseen = np.zeros((len(samples), ends[-1]))
+        for i, (of, here) in enumerate(zip(samples, places, strict=True)):
             unseen[i, here] = of.unseen
     # Settings that differ, as weights of judges, are all in: ``judged:ppi:0.4,judged:ppi:0.5``.
-    settings = zip(*(of.signature.settings for of in each), strict=False)
-    signature = merged([str(of.signature) for of in each])
-    labels = {of.reference_label for of in each}
-    return Independent(
+    settings = zip(*(of.signature.settings for of in samples), strict=False)
+    signature = merged([str(of.signature) for of in samples])
+    labels = {of.reference_label for of in samples}
+    both = np.add.outer(sizes, sizes)
+    scores = of_strata(
+        strata,
+        _design([of.units for of in samples], order),
         name=first.name,
         metric_name=first.metric_name,
-        systems=tuple(of.systems[0] for of in each),
+        systems=tuple(of.systems[0] for of in samples),
         higher_is_better=first.higher_is_better,
         signature=replace(signature, settings=tuple(",".join(distinct(s)) for s in settings)),
         reference_label=labels.pop() if len(labels) == 1 else None,
-        units=_design([of.units for of in each], order),
+        samples=tuple(samples),
+        counter=partial(_counted, samples, places),
+        # How many units both have; they limit no degrees of freedom.
+        differing=both,
+        worths=np.full(both.shape, np.inf),
+        floors=np.array([[_least(n, m) for m in sizes] for n in sizes]),
         unseen=unseen,
         corrections=tuple(
             replace(one, metric=f"{one.metric} of {of.systems[0]}")
-            for of in each
+            for of in samples
             for one in of.corrections
         ),
         undefined=first.undefined,
-        cautions=tuple(dict.fromkeys(one for of in each for one in of.cautions)),
-        blocks=tuple(blocks),
-        each=tuple(each),
-        places=places,
+        cautions=tuple(dict.fromkeys(one for of in samples for one in of.cautions)),
     )
+    # What runs vary with, beside their own, is the units of their system.
+    return replace(scores, runs=[run for of in samples for run in of.runs])
+
+
+def _least(n: int, m: int) -> float:
+    """Return the smallest one-sided p-value: the units of two can be divided in so many ways."""
+    return 1 / comb(n + m, n) if n + m <= _MOST_DIVIDED else 0.0
 
 
 def _design(each: Sequence[Units], order: Sequence[int]) -> Units:
@@ -295,26 +259,26 @@ class Unpaired:
         """The name of the metric, or metrics, of a total."""
         return self.each[0].metric
 
-    def drawn(self, options: Options) -> list[Drawn]:
-        """Return what is drawn, one a metric; errors name the system.
+    def drawn(self, options: Options) -> list[Scores]:
+        """Return the scores under each metric, to be resampled; errors name the system.
 
         Systems are drawn one after the other in the order of what tells their statistics apart, so
         that neither their names nor the order in which they came change a bit.
         """
-        by_system: list[list[Segments]] = []
+        by_system: list[list[Scores]] = []
         identities: list[tuple[int, list[str]]] = []
         for part in self.each:
             try:
-                segments = [part.segments()] if isinstance(part, Total) else part.segments()
+                scores = part.scores()
             except InputError as error:
                 raise error.within(f"system {part.systems[0]!r}") from None
-            rows = [block.rows for one in segments for block in one.blocks]
+            rows = [stratum.rows for of in scores for stratum in of.strata]
             digests = [sha256(np.ascontiguousarray(x, np.float64).tobytes()) for x in rows]
-            by_system.append(segments)
-            identities.append((segments[0].units.n, [digest.hexdigest() for digest in digests]))
+            by_system.append(scores)
+            identities.append((scores[0].units.n, [digest.hexdigest() for digest in digests]))
         order = sorted(range(len(by_system)), key=identities.__getitem__)
         by_metric = zip(*by_system, strict=True)
-        return from_segments([side_by_side(each, order) for each in by_metric], options)
+        return drawn([side_by_side(samples, order) for samples in by_metric], options)
 
 
 def as_unpaired(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+T = TypeVar("T", float, NDArray[np.float64])
 
 
 class Draws:
@@ -56,8 +58,8 @@ class Draws:
 NONE = Draws.of(np.empty(0))
 
 
-def tie_tolerance(score: float, n_segments: int) -> float:
-    """Return how far differences of scores of this size may lie apart and still be ties.
+def tie_tolerance(score: T, n_segments: int) -> T:
+    """Return how far differences of scores of this size, or sizes, may lie apart and be ties.
 
     A relative distance of 1e-12, and what rounding N statistics to the exact grid may move.
     """

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.scores import Segments, is_score_sum
+from evalstats.analysis.scores import Scores
 from evalstats.analysis.tasks import Task
 from evalstats.checks import label, listed
 from evalstats.errors import InputError, InputTypeError
@@ -228,28 +228,28 @@ def _beside(evaluation: Evaluation, d: Difference) -> _Beside:
     part = evaluation.part_of(d)
     if not isinstance(part, Task):
         return _Beside()
-    _, drawn = evaluation.with_segments(d, "influence")
+    _, scores = evaluation.with_segments(d, "influence")
     references = tuple(part.references) if part.outputs else ()
-    names, strata = tuple(part.unit_names()), scores_by_stratum(drawn.segments)
+    names, strata = tuple(part.unit_names()), scores_by_stratum(scores)
     return _Beside(names, dict(part.outputs), strata, references)
 
 
-def scores_by_stratum(of: Segments) -> list[tuple[str, int, Floats]]:
+def scores_by_stratum(of: Scores) -> list[tuple[str, int, Floats]]:
     """Return the label of each stratum, how many units it has, and all scores in it, `(S,)`."""
     units = of.units
     if units.strata is None:
         return []
     scores: dict[int, Floats] = {}
-    for block in of.blocks:
-        # Strata of one unit have no scores of their own. Others lie in one block.
-        if is_score_sum(block.metric):
+    for stratum in of.strata:
+        # Strata of one unit have no scores of their own. Others are scored together here.
+        if stratum.is_of_singles:
             continue
-        strata = units.strata[block.places]
-        order = np.argsort(strata, kind="stable")
-        numbers, starts = np.unique(strata[order], return_index=True)
+        codes = units.strata[stratum.places]
+        order = np.argsort(codes, kind="stable")
+        numbers, starts = np.unique(codes[order], return_index=True)
         for number, places in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
-            totals = np.asarray(np.sum(block.rows[:, places], axis=1, dtype=np.float64))
-            scores[number] = block.score(totals)
+            totals = np.asarray(np.sum(stratum.rows[:, places], axis=1, dtype=np.float64))
+            scores[number] = stratum.score(totals)
     sizes = np.bincount(units.strata).tolist()
     return [(str(units.labels[t]), sizes[t], scores[t]) for t in sorted(scores)]
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, TypeAlias
 
-from evalstats.analysis.max_t import CLAIMS
+from evalstats.analysis.families import CLAIMS
 from evalstats.analysis.options import Options
-from evalstats.analysis.pairs import PairTest, claims_of
+from evalstats.analysis.pairs import PairTest
 from evalstats.results import tabular
 from evalstats.results.convert import one_of
 from evalstats.results.records import Difference, barring, loss_claim
@@ -91,20 +91,19 @@ def claim_of(pair: PairTest, task: str = "", total: str | None = None) -> Claim:
 
     The difference is that of a task, or of a total.
     """
-    options, p = pair.options, pair.pvalue()
-    claims = claims_of(pair)
+    claims, fields, level = pair.claims, pair.row, pair.options.significance_level
     # A pair alone needs no adjustment.
     alone = {f"{name}_adjusted": claims[name] for name in CLAIMS if name in claims}
-    fields = {"task": task, "aggregate": total, **claims, **alone}
-    if options.is_limited:
+    fields = {"task": task, "aggregate": total, **fields, **claims, **alone}
+    if pair.options.is_limited:
         kept, equivalent = (claims.get(name) for name in CLAIMS)
-        fields["claim"] = loss_claim(kept, equivalent, options.significance_level)
-    fields |= pair.fields(p, pair.interval(options.alpha))
-    difference = Difference.made(fields, p, options.significance_level)
-    if options.is_limited:
+        fields["claim"] = loss_claim(kept, equivalent, level)
+    difference = Difference.made(fields, fields["pvalue"], level)
+    if pair.options.is_limited:
         return difference, claims.get("pvalue_not_worse"), claims.get("pvalue_worse")
-    better, worse = sides_of(pair.drawn.of.higher_is_better)
-    return difference, pair.pvalue(0.0, better), pair.pvalue(0.0, worse)
+    better, worse = sides_of(pair.scores.higher_is_better)
+    passed, failed = (pair.difference.pvalue(0, 0.0, side) for side in (better, worse))
+    return difference, passed, failed
 
 
 def sides_of(higher_is_better: bool) -> tuple[str, str]:
@@ -121,7 +120,8 @@ def one_sided(options: Options, level: float) -> Options:
 
 def test_name(pair: PairTest) -> str:
     """Return what the test of a check is called in signatures: of a limit Tango's."""
-    return "tango" if pair.options.is_limited and pair.test == "mcnemar" else pair.test
+    test = str(pair.row["test"])
+    return "tango" if pair.options.is_limited and test == "mcnemar" else test
 
 
 def limit_of(margin: float | None, recovery: float | None, otherwise: str) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Codes, Labels, label_codes, refuse_crossed, unit_name
-from evalstats.analysis.drawn import Drawn, refuse_fixed
+from evalstats.analysis.scores import Scores, refuse_fixed
 from evalstats.analysis.tasks import Task, Total, as_totals, labels_of, name_of_all
 from evalstats.checks import label
 from evalstats.errors import InputError
@@ -255,15 +255,15 @@ def welch(
 
 def labelled(
     comparison: Comparison, evaluation: Evaluation, labels: str | Iterable[Hashable], asking: str
-) -> tuple[dict[str, Drawn], Codes, list[str], Task]:
+) -> tuple[dict[str, Scores], Codes, list[str], Task]:
     """Return what is drawn under each metric, each segment's stratum, their names, the task."""
     each = [evaluation.with_segments(d, asking) for d in comparison.differences]
-    task, drawn = each[0]
+    task, first = each[0]
     for _, one in each:
         refuse_fixed(one, asking)
     assert isinstance(task, Task)
     given = labels_of(task.tables, labels, asking)
-    codes, found = label_codes(given, drawn.units.n_segments, asking)
+    codes, found = label_codes(given, first.units.n_segments, asking)
     names = [label(str(one), asking) for one in found]
     if len(names) < 2:
         raise InputError(
@@ -271,7 +271,7 @@ def labelled(
             f"domains apart",
             argument=asking,
         )
-    return {one.of.name: one for _, one in each}, codes, names, task
+    return {one.name: one for _, one in each}, codes, names, task
 
 
 def by_stratum(
@@ -284,10 +284,10 @@ def by_stratum(
             "it out, or compare a task alone",
             argument="by",
         )
-    drawn, codes, names, task = labelled(comparison, evaluation, labels, "by")
+    scores_of, codes, names, task = labelled(comparison, evaluation, labels, "by")
     part = unit_name(labels, "stratum")
-    tasks = taken_apart(list(drawn.values()), codes, names, task, part)
-    units = next(iter(drawn.values())).units
+    tasks = taken_apart(list(scores_of.values()), codes, names, task, part)
+    units = next(iter(scores_of.values())).units
     totals: list[Task | Total] = []
     if units.are_split(codes):
         # What shares groups is no stratum of the total, which is the whole as it was drawn.
@@ -303,20 +303,19 @@ def by_stratum(
 
 
 def taken_apart(
-    drawn: Sequence[Drawn], codes: Codes, names: Sequence[str], whole: Task, part: str
+    several: Sequence[Scores], codes: Codes, names: Sequence[str], whole: Task, part: str
 ) -> list[Task]:
     """Return a task for each stratum, which is called a `part`.
 
     Segments keep the names and texts that they have in the whole task.
     """
-    segments = [one.segments for one in drawn]
-    if any(len(of.blocks) > 1 for of in segments):
+    if any(len(scores.strata) > 1 for scores in several):
         raise InputError(
             "takes a score of all segments together apart, and this one is an average over "
             "strata; leave aggregate out",
             argument="by",
         )
-    units, ids = drawn[0].units, whole.segment_names()
+    units, ids = several[0].units, whole.segment_names()
     refuse_crossed(units, "by")
     within = None if units.members is None else units.unit
     groups = whole.unit_names() if within else []
@@ -325,16 +324,16 @@ def taken_apart(
         places = np.flatnonzero(codes == code).tolist()
         tables = [
             SegmentStatistics(
-                of.blocks[0].segments[:, places],
-                of.systems,
-                of.blocks[0].metric,
-                reference_label=of.reference_label,
+                scores.strata[0].segments[:, places],
+                scores.systems,
+                scores.strata[0].metric,
+                reference_label=scores.reference_label,
                 labels={within: _at(groups, places)} if within else {},
                 segment_ids=_at(ids, places),
                 unit=whole.tables[0].unit,
                 part=part,
             )
-            for of in segments
+            for scores in several
         ]
         outputs = {system: _at(texts, places) for system, texts in whole.outputs.items()}
         references = _at(whole.references, places) if whole.references else ()

@@ -12,10 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from evalstats.analysis.design import Aggregated, Labels
-from evalstats.analysis.drawn import Drawn, from_segments, refuse_fixed
 from evalstats.analysis.estimate import estimates_of, limits_of, result_signature
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.pairs import PairTest
+from evalstats.analysis.scores import Scores, drawn, refuse_fixed
 from evalstats.analysis.suite import Groups, Suite, Tables
 from evalstats.analysis.tasks import Part, Task, Total, as_decided, as_pairs
 from evalstats.checks import choice, share
@@ -536,18 +536,18 @@ def gated(
     for part in suite.parts:
         if bound is None:
             ends = as_pairs(suite.systems, baseline)
-            drawn = part.drawn(options)
-            limits.append(limits_of(drawn, ends, part))
+            several = part.drawn(options)
+            limits.append(limits_of(several, ends, part))
         else:
             assert isinstance(part, (Task, Total))
             sample, ends = OneSample(part, bound), [PAIR]
-            alone = from_segments(sample.segments, Options(method="t"))
+            alone = drawn(sample.scores, Options(method="t"))
             for one in alone:
                 refuse_fixed(one, "a gate")
             limits.append(limits_of(alone, part=part))
-            drawn = sample.drawn(options)
+            several = sample.drawn(options)
         pairs += [
-            (part, PairTest(one, *ends[0], _options_of(one, options, bound))) for one in drawn
+            (part, PairTest(one, *ends[0], _options_of(one, options, bound))) for one in several
         ]
     checks = _checks(pairs, bound, is_of_totals)
     made = Gate(
@@ -559,12 +559,12 @@ def gated(
     return made.noting(*accepting(dict.fromkeys(said), accepted))
 
 
-def _options_of(drawn: Drawn, options: Options, bound: Bound | None) -> Options:
+def _options_of(scores: Scores, options: Options, bound: Bound | None) -> Options:
     """Return options of a pair: without a limit the test is that of a loss."""
     if options.is_limited or bound is not None:
         return options
     # A loss is a lower score under some metrics, and a higher one under others.
-    return replace(options, alternative=sides_of(drawn.of.higher_is_better)[1])
+    return replace(options, alternative=sides_of(scores.higher_is_better)[1])
 
 
 def _checks(
@@ -584,8 +584,8 @@ def _checks(
     checks = []
     for (part, pair), claim, is_one in zip(pairs, claims, is_asked, strict=True):
         difference, passed, failed = claim
-        of, options = pair.drawn, pair.options
-        sample = of if of.of.is_paired else of.samples[pair.b]
+        scores, options = pair.scores, pair.options
+        sample = scores if scores.is_paired else scores.samples[pair.b]
         asked = bound.asked if bound else _WITHIN if options.is_limited else _NO_LOSS
         is_answered = is_one and failed is not None
         check = GateCheck(
@@ -610,9 +610,9 @@ def _checks(
 
 def _refuse_harmless(pair: PairTest) -> None:
     """Refuse a test of a loss that no outcome of so few units could make significant."""
-    units, level = pair.drawn.units, pair.options.significance_level
+    units, level = pair.scores.units, pair.options.significance_level
     smallest = 0.5**units.n
-    if pair.n_differing and pair.test not in COUNTED and smallest > level:
+    if pair.n_differing and pair.row["test"] not in COUNTED and smallest > level:
         raise InputError(
             f"{units.n} {plural(units.unit)} cannot give a p-value below {smallest:.2g}, so "
             f"that a gate at {level:g} would pass everything; give more {plural(units.unit)}, or a "
@@ -622,22 +622,23 @@ def _refuse_harmless(pair: PairTest) -> None:
 
 def _signature(part: Part, pair: PairTest, bound: Bound | None, n_checks: int) -> str:
     """Return everything needed to make the numbers of a check again."""
-    drawn, options, method = pair.drawn, pair.options, pair.method
+    scores, options = pair.scores, pair.options
+    test, method = pair.row["test"], pair.row["method"]
     if bound is not None:
-        test: dict[str, str | None] = {"test": f"{pair.test} {bound.asked}".replace(" ", "-")}
+        asked: dict[str, str | None] = {"test": f"{test} {bound.asked}".replace(" ", "-")}
     else:
-        (first, *_) = estimates_of(drawn.samples[0], options, part, single=False)
+        (first, *_) = estimates_of(scores.together[0], options, part, single=False)
         method = "+".join(dict.fromkeys([first.method, method]))
         limits = {"margin": options.margin, "recovery": options.recovery}
-        test = {
+        asked = {
             "test": test_name(pair),
             "alt": options.alternative,
             "adj": "none",
             **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
-            "paired": "runs" if options.paired_runs else None if drawn.of.is_paired else "no",
+            "paired": "runs" if options.paired_runs else None if scores.is_paired else "no",
         }
-    signature = result_signature(drawn, options, method, **test)
-    if pair.counts is not None or pair.test == "t":
+    signature = result_signature(scores, options, method, **asked)
+    if pair.counts is not None or test == "t":
         # Where counts or t decide nothing is drawn.
         signature = signature.but(n=None, seed=None)
     return str(signature.but(adj="holm") if n_checks > 1 else signature)

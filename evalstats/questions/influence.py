@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison, Evaluation
-from evalstats.analysis.drawn import refuse_fixed
-from evalstats.analysis.scores import Block
+from evalstats.analysis.scores import Stratum, refuse_fixed
 from evalstats.inference.draws import tie_tolerance
 from evalstats.resampling.weights import places_of
 from evalstats.results import tabular
@@ -163,30 +162,32 @@ def _line(text: str) -> str:
 
 def influence_of(comparison: Comparison, evaluation: Evaluation, d: Difference) -> Influence:
     """Return the influence of all units on a difference, and without which it would turn."""
-    part, drawn = evaluation.with_segments(d, "influence")
-    refuse_fixed(drawn, "influence")
+    part, scores = evaluation.with_segments(d, "influence")
+    refuse_fixed(scores, "influence")
     names, outputs = part.unit_names(), part.outputs
-    a, b = (drawn.of.systems.index(name) for name in (d.baseline, d.system))
-    moves = drawn.difference(a, b).influence
-    assert moves is not None
+    a, b = (scores.systems.index(name) for name in (d.baseline, d.system))
+    assert scores.influence is not None
+    moves = scores.influence[b] - scores.influence[a]
     sign = -1.0 if d.difference < 0 else 1.0
     supporters = np.argsort(-sign * moves, kind="stable")
-    strata = drawn.units.strata
+    strata = scores.units.strata
     codes = np.zeros(len(supporters), dtype=np.intp) if strata is None else strata
     # The last two of each stratum have to stay.
     stay = [places[-_LEAST:] for places in places_of(codes[supporters])]
     supporters = np.delete(supporters, np.concatenate(stay))
     # The scores without the first of them, without the first two, ...
-    segments, n_steps = drawn.segments, len(supporters)
-    steps = np.full(drawn.units.n, n_steps)
+    n_steps = len(supporters)
+    steps = np.full(scores.units.n, n_steps)
     steps[supporters] = np.arange(n_steps)
-    base, new = segments.aggregate.of_each(
-        _scores_without(block, (a, b), steps[block.places], n_steps) for block in segments.blocks
-    )
-    tie = tie_tolerance(1.0, n_steps + _LEAST) * np.maximum(np.abs(base), np.abs(new))
+    without = [
+        stratum.weight * _scores_without(stratum, (a, b), steps[stratum.places], n_steps)
+        for stratum in scores.strata
+    ]
+    base, new = np.sum(without, axis=0)
+    tie = tie_tolerance(np.maximum(np.abs(base), np.abs(new)), n_steps + _LEAST)
     turned = (np.abs(new - base) > tie) & (sign * (new - base) < 0)
     n_sign = int(np.argmax(turned)) + 1 if np.any(turned) and d.difference else None
-    members = drawn.units.members
+    members = scores.units.members
     firsts = range(len(moves)) if members is None else np.unique(members, return_index=True)[1]
     ids = [names[i] for i in firsts]
     ranked = np.argsort(-np.abs(moves), kind="stable")
@@ -198,31 +199,31 @@ def influence_of(comparison: Comparison, evaluation: Evaluation, d: Difference) 
         baseline=d.baseline,
         difference=d.difference,
         pvalue=d.pvalue,
-        unit=drawn.units.unit,
+        unit=scores.units.unit,
         ids=tuple(ids[i] for i in ranked),
         values=tuple(moves[ranked].tolist()),
         sign_without=None if n_sign is None else tuple(ids[i] for i in supporters[:n_sign]),
         significance_level=comparison.significance_level,
         higher_is_better=d.higher_is_better,
         texts=tuple((both[0][i], both[1][i]) for i in ranked[:SHOWN] if both),
-        n_strata=len(drawn.units.labels) or None,
+        n_strata=len(scores.units.labels) or None,
         signature=comparison.signature_of(d),
     )
 
 
 def _scores_without(
-    block: Block, pair: tuple[int, int], steps: NDArray[np.intp], n_steps: int
+    stratum: Stratum, pair: tuple[int, int], steps: NDArray[np.intp], n_steps: int
 ) -> Floats:
-    """Return a block's scores of both systems after each step, `(2, n_steps)`.
+    """Return a stratum's scores of both systems after each step, `(2, n_steps)`.
 
-    Each unit of the block is left out at its step, `(n,)`; those of the last stay.
+    Each unit of the stratum is left out at its step, `(n,)`; those of the last stay.
     """
     order = np.argsort(steps)
     own = steps[order]
     own = own[own < n_steps]
-    rows = block.rows[list(pair)][:, order[: len(own)]].astype(np.float64)
+    rows = stratum.rows[list(pair)][:, order[: len(own)]].astype(np.float64)
     gone = np.concatenate([np.zeros((2, 1, rows.shape[2])), np.cumsum(rows, axis=1)], axis=1)
     with np.errstate(invalid="ignore", over="ignore"):
-        scores = block.score(block.totals[list(pair), None] - gone)
-    # At the steps of other blocks nothing changes.
+        scores = stratum.score(stratum.totals[list(pair), None] - gone)
+    # At the steps of other strata nothing changes.
     return np.repeat(scores, np.diff(own, prepend=0, append=n_steps), axis=1)

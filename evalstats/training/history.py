@@ -31,8 +31,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.design import Aggregate, Units
-from evalstats.analysis.scores import Outcomes, as_outcomes
+from evalstats.analysis.counts import Outcomes, as_outcomes
+from evalstats.analysis.design import Units
 from evalstats.designs.spending import N_DRAWS, DrawnLooks
 from evalstats.errors import InputError
 from evalstats.inference import student
@@ -420,7 +420,7 @@ def outcomes_of(
     """Return which segments score 1 in each of the rows `(N, k)`, if all are 0/1 scores."""
     names = tuple(f"step {i}" for i in range(len(rows)))
     table = SegmentStatistics(np.stack(rows), names, metric)
-    return as_outcomes(table, Units(len(rows[0]), sizes=sizes), Aggregate())
+    return as_outcomes(table, Units(len(rows[0]), sizes=sizes))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.analysis import drawn
+from evalstats.analysis import scores
 
 ACCURACY = es.Mean("accuracy")
 RNG = np.random.default_rng(3)
@@ -22,13 +22,13 @@ GRADES = {name: values + RNG.normal(size=200) for name, values in PAIR.items()}
 @pytest.fixture
 def drawn_rows(monkeypatch):
     """Record the metrics of every draw."""
-    calls, draw = [], drawn.totals_scored
+    calls, draw = [], scores.totals_scored
 
     def recorded(scored, *arguments):
         calls.append([s.name for s in scored])
         return draw(scored, *arguments)
 
-    monkeypatch.setattr(drawn, "totals_scored", recorded)
+    monkeypatch.setattr(scores, "totals_scored", recorded)
     return calls
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats.analysis import drawn
+from evalstats.analysis import scores
 from evalstats.cli import main
 from evalstats.designs import meta as measures
 from evalstats.results.marks import drawing
@@ -162,7 +162,7 @@ def test_neither_unit_nor_direction_of_a_metric_matters():
 
 def test_totals_that_are_not_kept_have_the_same_p_values(monkeypatch):
     plain = es.meta(*made(), n_resamples=999)
-    monkeypatch.setattr(drawn, "_KEPT", 0)
+    monkeypatch.setattr(scores, "_KEPT", 0)
     assert es.meta(*made(), n_resamples=999).differences == plain.differences
 
 

@@ -201,7 +201,7 @@ def test_a_report_takes_as_long_as_it_has_strata(tmp_path):
             sys.setprofile(None)
         calls.append(n)
         scored.append(Counted.scored - before)
-        found = scores_by_stratum(result.source.with_segments(result[0], "strata")[1].segments)
+        found = scores_by_stratum(result.source.with_segments(result[0], "strata")[1])
         assert [(name, size) for name, size, _ in found] == [(str(t), 4) for t in range(n_strata)]
         expected = [rows[:, strata == t, 0].mean(axis=1) for t in range(n_strata)]
         np.testing.assert_allclose([scores for *_, scores in found], expected)

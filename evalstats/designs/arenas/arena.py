@@ -24,7 +24,6 @@ from evalstats.analysis.design import (
     errors_of,
     grouped,
 )
-from evalstats.analysis.drawn import Drawn, frozen, rows_of
 from evalstats.analysis.options import (
     SEED,
     AdjustmentName,
@@ -32,7 +31,7 @@ from evalstats.analysis.options import (
     Method,
     Options,
 )
-from evalstats.analysis.scores import Scored
+from evalstats.analysis.scores import Scores, frozen, rows_of
 from evalstats.analysis.tasks import Task, as_pairs
 from evalstats.checks import also_called, meant
 from evalstats.designs.arenas import bradley_terry
@@ -40,6 +39,7 @@ from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, as_battl
 from evalstats.designs.moments import coordinates
 from evalstats.errors import InputError
 from evalstats.inference import student
+from evalstats.inference.draws import Draws
 from evalstats.metrics import Mean
 from evalstats.metrics.base import MetricSignature
 from evalstats.resampling.executors import Reporting, Workers
@@ -268,22 +268,11 @@ def _designed(battles: Any, groups: Labels, strata: Labels) -> BattleTable:
     return replace(table, labels=columns).labelled(groups, strata)
 
 
-def strengths_of(table: BattleTable, options: Options) -> Drawn:
+def strengths_of(table: BattleTable, options: Options) -> Scores:
     """Return the strengths of the systems of battles, and what they are in resamples."""
     units = as_units(len(table.points), table.groups, table.strata, table.unit, _CALLED)
     check_enough(units.n, units.unit)
     wins = table.wins(units.members)
-    scored = Scored(
-        name=table.metric.name,
-        metric_name=table.metric.name,
-        systems=table.systems,
-        higher_is_better=True,
-        signature=MetricSignature.of(table.metric.signature),
-        reference_label=None,
-        units=units,
-        battles=tuple(np.bincount(table.pairs.ravel(), minlength=len(table.systems)).tolist()),
-        has_few_values=True,
-    )
     sample = _wins_of(np.asarray(wins.sum(axis=1))[None], len(table.systems))
     (strengths,), _ = bradley_terry.fit(sample)
     _, (information,) = bradley_terry.slope(sample, strengths[None])
@@ -320,12 +309,19 @@ def strengths_of(table: BattleTable, options: Options) -> Drawn:
     slopes = _slopes(table, units.of_segments, units.n, strengths)
     influence, known = _influence(slopes, inverse, units)
     notes = (*_label_notes(table, units, strengths, inverse), *notes)
-    return Drawn(
-        replace(scored, units=known),
+    return Scores(
+        known,
         mean + scale * strengths,
-        frozen(mean + scale * replicates),
-        influence=scale * influence,
+        scale * influence,
+        Draws.of(frozen(mean + scale * replicates)),
+        name=table.metric.name,
+        metric_name=table.metric.name,
+        systems=table.systems,
+        higher_is_better=True,
+        signature=MetricSignature.of(table.metric.signature),
         differing=differing,
+        battles=tuple(np.bincount(table.pairs.ravel(), minlength=len(table.systems)).tolist()),
+        has_few_values=True,
         origin=notes,
     )
 

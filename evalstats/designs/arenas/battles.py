@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels, names_of_labels, unit_name
-from evalstats.analysis.drawn import Drawn, Summary
 from evalstats.analysis.options import Options
+from evalstats.analysis.scores import Scores
+from evalstats.analysis.summaries import Summary
 from evalstats.checks import choice, label, listed, meant, plain, shown
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics.base import signature_of
@@ -149,7 +150,7 @@ class BattleTable(Summary):
         """Whether nobody has won a battle."""
         return bool(np.all(self.points == 1))
 
-    def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Drawn:
+    def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Scores:
         """Return the strengths, and what they are in resamples."""
         from evalstats.designs.arenas.arena import strengths_of
 

@@ -226,8 +226,8 @@ def cases_of(
     (names, trials, right), level = _items_of(evaluation, pairs), comparison.significance_level
     test, pvalues, least = _tested(trials, right, level)
     adjusted = tarone_holm(pvalues, least)
-    _, drawn = evaluation.with_segments(first, "cases")
-    unit, notes = drawn.units.segment, []
+    _, scores = evaluation.with_segments(first, "cases")
+    unit, notes = scores.units.segment, []
     # That of an item alone, which changed as much as it could.
     reached = least * np.searchsorted(np.sort(least), least * _SAME, side="right")
     if np.min(reached) > level:
@@ -239,7 +239,7 @@ def cases_of(
             f"of each would do."
         )
     # A score of 1 is a right answer, as in trials, whatever is made of them.
-    is_right = isinstance(drawn.segments.blocks[0].metric, Trials)
+    is_right = isinstance(scores.strata[0].metric, Trials)
     order = np.lexsort((np.arange(len(pvalues)), pvalues, adjusted))
     columns = (*(right / trials), *trials, pvalues, adjusted)
     cells = zip(*(column[order].tolist() for column in columns), strict=True)
@@ -266,9 +266,9 @@ def _items_of(evaluation: Evaluation, pairs: Sequence[Difference]) -> tuple[list
     names: dict[str, list[str]] = {}
     counts: dict[str, list[Ints]] = {}
     for d in pairs:
-        part, drawn = evaluation.with_segments(d, "cases")
+        part, scores = evaluation.with_segments(d, "cases")
         assert isinstance(part, Task)
-        answers, systems = Repeats.of(drawn.segments.answers), drawn.of.systems
+        answers, systems = Repeats.of(scores.answers), scores.systems
         if answers is None:
             raise InputError(
                 "cases are of items with several trials each, and these have one; give lists of "

@@ -21,7 +21,7 @@ from evalstats.results.notes import span
 from evalstats.results.records import by_metric, plural
 
 if TYPE_CHECKING:
-    from evalstats.analysis.drawn import Drawn, Pair
+    from evalstats.analysis.scores import Pair, Scores
 
 Floats = NDArray[np.float64]
 #: Metrics that a line names; more are counted.
@@ -74,15 +74,20 @@ class TrialShares(NamedTuple):
     unit: str = "item"
 
 
-def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator[TrialShares]:
+def trial_shares(several: Sequence[Scores], pairs: Sequence[Pair] = ()) -> Iterator[TrialShares]:
     """Return which part of variances is chance in trials, of metrics whose items have several.
 
     The variance of items' means is that of items plus σ²/K, with the variance σ² of the K answers
     to an item, pooled over items; that of a difference of two systems has σ²/K of both.
     """
-    for one in drawn:
-        answers = Repeats.of(one.segments.answers) if one.has_segments else None
-        if answers is None or one.runs or one.units.members is not None or not one.units.has_values:
+    for one in several:
+        answers = Repeats.of(one.answers) if one.has_segments else None
+        if (
+            answers is None
+            or one.n_runs
+            or one.units.members is not None
+            or not one.units.has_values
+        ):
             continue
         chance = answers.of_means
         with np.errstate(invalid="ignore"):
@@ -97,7 +102,7 @@ def trial_shares(drawn: Sequence[Drawn], pairs: Sequence[Pair] = ()) -> Iterator
                 share = (_shares([of_pair]) or (0.0,))[0]
                 errors.append((error, error * (1 - share) ** 0.5))
         yield TrialShares(
-            metric=one.of.name,
+            metric=one.name,
             fewest=int(np.min(counts)),
             most=int(np.max(counts)),
             of_scores=_shares(zip(means, chance, strict=True)),
@@ -193,75 +198,75 @@ def check_trials(trials: object, price: object, difference: float | None) -> Non
         )
 
 
-def planned_trials(drawn: Sequence[Drawn], several: Sequence[int], price: object) -> int | None:
+def planned_trials(metrics: Sequence[Scores], several: Sequence[int], price: object) -> int | None:
     """Return the trials of an item that are planned, by default the pilot's; `None` of no plan."""
     if not several and price is None:
         return None
     trials = several[0] if several else None
-    for one in drawn:
+    for one in metrics:
         answers = _answers(one, "trials" if several else "price")
         trials = trials or round(float(np.mean(answers.counts[answers.counts > 0])))
         least = max(_subset(one), 1)
         if several and min(several) < least:
             raise InputError(
-                f"must be at least {least} for {one.of.name}, got {min(several)}", argument="trials"
+                f"must be at least {least} for {one.name}, got {min(several)}", argument="trials"
             )
     return trials
 
 
-def _answers(drawn: Drawn, argument: str) -> Repeats:
+def _answers(scores: Scores, argument: str) -> Repeats:
     """Return the answers behind means of trials, or say which pilot is needed."""
     how = "metrics=evalstats.PassAll(1), or of logs with several answers to an item their mean"
-    answers = Repeats.of(drawn.segments.answers) if drawn.has_segments else None
+    answers = Repeats.of(scores.answers) if scores.has_segments else None
     if answers is None:
         raise InputError(f"needs a pilot with several trials of an item: {how}", argument=argument)
-    if not (_is_of_means(drawn) or _subset(drawn)) or drawn.units.members is not None:
+    if not (_is_of_means(scores) or _subset(scores)) or scores.units.members is not None:
         raise InputError(
-            f"plans means, pass^k or pass@k of single items' trials, and this is {drawn.of.name} "
-            f"of {plural(drawn.units.unit)}: {how}",
+            f"plans means, pass^k or pass@k of single items' trials, and this is {scores.name} "
+            f"of {plural(scores.units.unit)}: {how}",
             argument=argument,
         )
     return answers
 
 
-def _is_of_means(drawn: Drawn) -> bool:
+def _is_of_means(scores: Scores) -> bool:
     """Say whether a score is the mean of the means of items."""
-    first, *others = drawn.segments.blocks
-    return (type(first.metric) is Mean and not others) or _subset(drawn) == 1
+    first, *others = scores.strata
+    return (type(first.metric) is Mean and not others) or _subset(scores) == 1
 
 
-def _subset(drawn: Drawn) -> int:
+def _subset(scores: Scores) -> int:
     """Return k of a mean over items of pass^k or pass@k, 0 of what is none."""
-    first, *others = drawn.segments.blocks
+    first, *others = scores.strata
     metric = first.metric
     return metric.k if isinstance(metric, (PassAll, PassAny)) and not others else 0
 
 
-def spread_of(drawn: Drawn, pair: Pair, variance: float) -> TrialSpread:
+def spread_of(scores: Scores, pair: Pair, variance: float) -> TrialSpread:
     """Return the variances behind that of the differences of two systems on an item.
 
     What chance in the pilot's trials adds is taken off; below 0 the items' part is 0.
     """
-    answers = _answers(drawn, "trials")
-    if _subset(drawn) > 1:
-        return _of_subsets(drawn, pair, answers, _subset(drawn))
+    answers = _answers(scores, "trials")
+    if _subset(scores) > 1:
+        return _of_subsets(scores, pair, answers, _subset(scores))
     chance = float(sum(answers.of_means[system] for system in pair))
     trial = float(sum(answers.within[system] for system in pair))
     pilot = float(np.mean(answers.counts[answers.counts > 0]))
     return TrialSpread(max(variance - chance, 0.0), trial, ceil(_BEYOND * pilot))
 
 
-def _of_subsets(drawn: Drawn, pair: Pair, answers: Repeats, k: int) -> TrialSpread:
+def _of_subsets(scores: Scores, pair: Pair, answers: Repeats, k: int) -> TrialSpread:
     """Return the same of shares of subsets of k trials, without bias where there are 2k or more."""
     systems = list(pair)
     counts, right = answers.counts[systems], answers.sums[systems]
     if float(np.min(counts)) < 2 * k:
         raise InputError(
-            f"of {drawn.of.name} needs a pilot with at least {2 * k} trials of every item, got "
+            f"of {scores.name} needs a pilot with at least {2 * k} trials of every item, got "
             f"{np.min(counts):g}",
             argument="trials",
         )
-    if isinstance(drawn.segments.blocks[0].metric, PassAny):
+    if isinstance(scores.strata[0].metric, PassAny):
         right = counts - right  # none of k right is all of k wrong
     shares = [share_of_subsets(right, counts, m) for m in range(k, 2 * k + 1)]
     powers = tuple(float(np.sum(np.mean(of, axis=1))) for of in shares)

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
-from evalstats.analysis.drawn import Drawn, refuse_fixed, summaries_of
 from evalstats.analysis.estimate import result_signature
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
 from evalstats.analysis.pairs import PairTest
+from evalstats.analysis.scores import Scores, refuse_fixed
+from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share
 from evalstats.designs import states
@@ -242,8 +243,7 @@ class SequentialTest:
                 f"of its own.",
             )
             return last
-        (segments,) = task.segments()
-        units = segments.units
+        units = task.units()
         refuse_crossed(units, "a look")
         self._check_goes_on(units.n, units.unit)
         level, so_far = self._level(units.n, self._so_far)
@@ -256,15 +256,15 @@ class SequentialTest:
             executor=self.executor,
         )
         options = one_sided(asked, level)
-        (drawn,) = part.drawn(options)
-        refuse_fixed(drawn, "a look")
-        of_pair = PairTest(drawn, *pair, options)
+        (scores,) = part.drawn(options)
+        refuse_fixed(scores, "a look")
+        of_pair = PairTest(scores, *pair, options)
         if self.bound is not None:
             refuse_constant(of_pair)
         look = self._look_of(of_pair, level, so_far, table.n_segments)
-        corrections = [note for one in drawn.of.corrections for note in one.notes()]
-        order_said = order_notes(table, order, arrivals, drawn, pair[0])
-        self._notes = (*drawn.of.cautions, *order_said, *corrections)
+        corrections = [note for one in scores.corrections for note in one.notes()]
+        order_said = order_notes(table, order, arrivals, scores, pair[0])
+        self._notes = (*scores.cautions, *order_said, *corrections)
         self._looks, self._arrivals, self._so_far = (*self._looks, look), arrivals, so_far
         return look
 
@@ -382,13 +382,13 @@ class SequentialTest:
     def _look_of(self, pair: PairTest, level: float, so_far: NormalLooks, n_items: int) -> Look:
         """Return the record of a look."""
         difference, passed, failed = claim_of(pair)
-        units, n = pair.drawn.units, pair.drawn.units.n
+        units, n = pair.scores.units, pair.scores.units.n
         is_last = self.of is not None and n >= self.of
         # The effective number of units that hold the difference; 0/1 scores are counted.
         carried: float | None = None
         influence, n_differing = pair.difference.influence, pair.n_differing
         if pair.counts is None and influence is not None:
-            kurtosis = student.kurtosis(influence, n_differing)
+            kurtosis = student.kurtosis(influence[0], n_differing)
             carried = min(float(n_differing), n_differing / (kurtosis or 1.0))
         waits = "" if is_last else self._waits(n, carried, plural(units.unit))
         verdict = verdict_of(passed, failed, level, is_last, waits)
@@ -401,9 +401,9 @@ class SequentialTest:
         spending = self.spending if isinstance(self.spending, str) else "function"
         limits = {"margin": self.margin, "recovery": self.recovery}
         signature = result_signature(
-            pair.drawn,
+            pair.scores,
             pair.options,
-            pair.method,
+            difference.method,
             test=test_name(pair),
             **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
             alpha=f"{alpha:.10g}",
@@ -554,7 +554,7 @@ def order_notes(
     table: SegmentStatistics,
     order: NDArray[np.intp],
     arrivals: Arrivals,
-    drawn: Drawn,
+    scores: Scores,
     baseline: int,
 ) -> list[str]:
     """Return what speaks against the order in which the items of a table came.
@@ -562,7 +562,7 @@ def order_notes(
     `order` has the place of each item in the table, in the order in which they came; `baseline` is
     the place of that system.
     """
-    counts, units = arrivals.counts, drawn.units
+    counts, units = arrivals.counts, scores.units
     # At which look each item came, in the order of the table.
     looks = np.repeat(np.arange(len(counts)), np.diff(counts, prepend=0))[np.argsort(order)]
     of_units = looks
@@ -570,7 +570,7 @@ def order_notes(
         of_units = np.full(units.n, len(counts), dtype=np.intp)
         np.minimum.at(of_units, units.members, looks)
     notes, segments = [], plural(units.segment)
-    if drawn.influence is not None and _drift(drawn.influence[baseline], of_units) < _WARNS:
+    if scores.influence is not None and _drift(scores.influence[baseline], of_units) < _WARNS:
         notes.append(
             f"The baseline's scores differ from look to look more than chance explains: "
             f"{plural(units.unit)} must come in an order that has nothing to do with how hard they "

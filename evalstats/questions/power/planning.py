@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis.comparison import Evaluation
+from evalstats.analysis.counts import Changes
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
-from evalstats.analysis.drawn import Drawn, Effect, Floats, Pair, refuse_fixed
 from evalstats.analysis.estimate import size_notes
 from evalstats.analysis.options import SEED, Alternative, Options
+from evalstats.analysis.quantities import Quantities
+from evalstats.analysis.scores import Floats, Pair, Scores, refuse_fixed
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, is_extracted, systems_of
 from evalstats.checks import also_called, integer, real, share
 from evalstats.designs.one_sample import PAIR, Bound, OneSample, ShareAgainst, as_bound
@@ -260,13 +262,13 @@ class Question:
         if self.width is not None and real(self.width, "width", 0.0) <= 0:
             raise InputError(f"must be above 0, got {self.width}", argument="width")
 
-    def check_fits(self, drawn: Drawn, bound: Bound | None) -> None:
+    def check_fits(self, scores: Scores, bound: Bound | None) -> None:
         """Refuse a difference that no two scores of a metric have, or that leads beyond them."""
-        size, name, (low, high) = self.difference, drawn.of.metric_name, drawn.of.bounds
+        size, name, (low, high) = self.difference, scores.metric_name, scores.bounds
         if size is None:
             return
-        if bound is None and drawn.of.outcomes is not None:
-            low, high = 0.0, drawn.of.outcomes.scale
+        if bound is None and scores.outcomes is not None:
+            low, high = 0.0, scores.outcomes.scale
         said = f"{name} lies between {low:g} and {high:g}"
         if bound is None and size > high - low:
             said = f"must be at most {high - low:g}, since {said}; got {size:g}"
@@ -394,64 +396,61 @@ class Design:
         return noncentral.least_size(lambda r: self.power(difference, n, r), self.asked.target)
 
 
-def by_t(effect: Effect, asked: Question) -> Design:
-    """Return the variances behind the spread of an effect."""
-    squares = effect.mean_squares
-    n, n_runs = effect.units.n, squares[0][2] if squares else 1
-    error, _, degrees = replace(effect, runs=()).spread
+def by_t(number: Quantities, asked: Question, scale: float = 1.0) -> Design:
+    """Return the variances behind the spread of a number, the only one, times a scale."""
+    squares = [(scale**2 * r, scale**2 * e, n) for r, e, n in (number.runs or [()])[0]]
+    n, n_runs = number.units.n, squares[0][2] if squares else 1
+    error, _, degrees = replace(number, runs=()).spreads[0]
     of_runs = tuple((max(r - e, 0.0) * n_runs, e * n_runs * n) for r, e, _ in squares)
-    segment = max(error**2 * n - sum(e for _, e in of_runs) / n_runs, 0.0)
-    known, influence = degrees, effect.influence
+    segment = max((scale * error) ** 2 * n - sum(e for _, e in of_runs) / n_runs, 0.0)
+    known, influence = degrees, number.influence
     # Where people's labels are all alike an error is added, but no value differs.
-    if influence is not None and effect.units.has_values and np.ptp(influence) > 0:
-        known = min(degrees, student.variance_degrees(influence, effect.units.codes))
+    if influence is not None and number.units.has_values and np.ptp(influence) > 0:
+        known = min(degrees, student.variance_degrees(influence[0], number.units.codes))
     return Design(asked, n, degrees, known=known, segment=segment, of_runs=of_runs, n_runs=n_runs)
 
 
-def designed(drawn: Drawn, pair: Pair, asked: Question) -> Design:
+def designed(scores: Scores, pair: Pair, asked: Question) -> Design:
     """Return what is known of a pair (baseline, system), which has to vary."""
-    effect, differ = drawn.difference(*pair), drawn.differ(*pair)[0]
-    outcomes = drawn.of.outcomes
-    base, new = (drawn.of.systems[i] for i in pair)
-    _check_size(effect.influence, drawn, f"{new!r} less {base!r}")
-    counted = None if effect.influence is None else drawn.of.counted(*pair, effect.influence)
-    total = drawn.units.n
-    if isinstance(counted, ShareAgainst):
-        share, number, ahead = counted.of, counted.number, 1 if drawn.of.higher_is_better else -1
-        design = Design(asked, total, share.degrees, scale=counted.scale, number=number)
+    difference, differ = scores.pair(*pair), scores.differ(*pair)[0]
+    base, new = (scores.systems[i] for i in pair)
+    _check_size(difference.influence, scores, f"{new!r} less {base!r}")
+    influence, total = difference.influence, scores.units.n
+    counts = scores.counts_of(*pair, None if influence is None else influence[0])
+    if isinstance(counts, ShareAgainst):
+        share, number, ahead = counts.of, counts.number, 1 if scores.higher_is_better else -1
+        design = Design(asked, total, share.degrees, scale=counts.scale, number=number)
         return replace(design, worth=share.n / total, ahead=ahead)
-    if outcomes is not None and differ:
-        assert effect.influence is not None
-        shares = outcomes.counted(*pair, effect.influence)
-        design = Design(asked, total, shares.degrees, scale=outcomes.scale, worth=shares.n / total)
-        return replace(design, discordant=(shares.gained + shares.lost) / shares.n)
-    rounding = 1e-12 * float(np.max(np.abs(drawn.scores[list(pair)])))
-    if effect.spread.error > rounding:
-        return by_t(effect, asked)
+    if isinstance(counts, Changes) and differ:
+        design = Design(asked, total, counts.degrees, scale=counts.scale, worth=counts.n / total)
+        return replace(design, discordant=(counts.gained + counts.lost) / counts.n)
+    rounding = 1e-12 * float(np.max(np.abs(scores.value[list(pair)])))
+    if difference.spreads[0].error > rounding:
+        return by_t(difference, asked)
     raise InputError(
         f"{new!r} and {base!r} {'differ by the same' if differ else 'have identical statistics'} "
-        f"on every {drawn.units.unit} under {drawn.of.name}: nothing varies, and a pilot without "
+        f"on every {scores.units.unit} under {scores.name}: nothing varies, and a pilot without "
         f"variance says nothing of power; leave one of them out"
     )
 
 
 def planned(
-    drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question, bound: Bound | None = None
+    several: Sequence[Scores], pairs: Sequence[Pair], asked: Question, bound: Bound | None = None
 ) -> Power:
     """Plan for all pairs under all metrics, or for a system against a number, as `power` does."""
-    for one in drawn:
+    for one in several:
         check_smooth(one)
         asked.check_fits(one, bound)
-    first, units = drawn[0], drawn[0].units
+    first, units = several[0], several[0].units
     n, least = asked.n_segments or units.n, 2 * units.n_strata
-    pilot_runs = len(first.runs[0][0].scores) if first.runs else None
+    pilot_runs = first.n_runs
     if n < least:
         raise InputError(
             f"must be at least {least}, two {plural(units.unit)} of each of {least // 2} "
             f"strata, got {n}",
             argument="n_segments",
         )
-    trials = planned_trials(drawn, asked.several_trials, asked.price)
+    trials = planned_trials(several, asked.several_trials, asked.price)
     if asked.runs and not pilot_runs:
         raise InputError(
             "needs a pilot with several runs of each system: with one of each, what runs add is "
@@ -461,8 +460,8 @@ def planned(
     runs = asked.runs or pilot_runs
     rows: list[PairPower] = []
     signatures: list[str] = []
-    identical: list[tuple[Drawn, Pair]] = []
-    for one in drawn:
+    identical: list[tuple[Scores, Pair]] = []
+    for one in several:
         varying = [pair for pair in pairs if one.differ(*pair)[0]] or pairs[:1]
         identical += [(one, pair) for pair in pairs if not one.differ(*pair)[0]]
         rows += [_pair(one, pair, asked, n, (runs, trials)) for pair in varying]
@@ -471,7 +470,7 @@ def planned(
         test = {"test": rows[-1].test, "alt": asked.alternative, "level": f"{asked.level:.10g}"}
         test |= {"trials": str(trials)} if trials else {}
         test |= {"looks": f"{asked.looks}-obrien-fleming"} if asked.looks else {}
-        signatures.append(str(one.signature({"power": f"{asked.target:.10g}", **test})))
+        signatures.append(str(one.signed({"power": f"{asked.target:.10g}", **test})))
     result = Power(
         pairs=tuple(rows),
         n_pilot=units.n,
@@ -492,10 +491,10 @@ def planned(
     )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
     assumed = assumptions(result, list(map(str, units.labels)), uneven, not units.has_values)
-    cautions = distinct(caution for one in drawn for caution in one.of.cautions)
+    cautions = distinct(caution for one in several for caution in one.cautions)
     left_out = []
     for one, (a, b) in identical[:1]:
-        who = f"{one.of.systems[b]} and {one.of.systems[a]} ({one.of.name})"
+        who = f"{one.systems[b]} and {one.systems[a]} ({one.name})"
         who = who if len(identical) == 1 else f"{len(identical)} pairs, {who} for one,"
         left_out = [
             f"{who} have identical statistics on every {one.units.unit}, which say nothing of "
@@ -504,82 +503,83 @@ def planned(
     return replace(result, notes=(*cautions, *assumed, *left_out, *size_notes(first)))
 
 
-def pilot_of(evaluation: Evaluation, of: Sequence[Difference]) -> list[Drawn]:
+def pilot_of(evaluation: Evaluation, of: Sequence[Difference]) -> list[Scores]:
     """Return the scores behind differences of systems that have one test set."""
-    drawn = evaluation.together(of)
-    if not drawn[0].of.is_paired:
+    several = evaluation.together(of)
+    if not several[0].is_paired:
         raise InputError(
             "power plans one test set for all systems, and each of these has its own; compare "
             "the systems on the same segments"
         )
-    return drawn
+    return several
 
 
-def check_smooth(drawn: Drawn) -> None:
+def check_smooth(scores: Scores) -> None:
     """Refuse what cannot be planned for."""
     # Where the gradient is not finite, the replicates vary.
-    _check_size(drawn.replicates if drawn.influence is None else drawn.influence, drawn, "a score")
-    refuse_crossed(drawn.units, "power")
-    refuse_fixed(drawn, "power")
-    blocks = drawn.segments.blocks if drawn.has_segments else ()
-    if not all(block.metric.is_smooth for block in blocks):
+    _check_size(
+        scores.replicates if scores.influence is None else scores.influence, scores, "a score"
+    )
+    refuse_crossed(scores.units, "power")
+    refuse_fixed(scores, "power")
+    if not all(stratum.metric.is_smooth for stratum in scores.strata):
         raise InputError(
-            f"power plans tests by t, which {drawn.of.name} has not, since it is not smooth; take "
+            f"power plans tests by t, which {scores.name} has not, since it is not smooth; take "
             f"a measure that is a mean over segments, as 'acc_eq'"
         )
 
 
-def _check_size(values: Floats | None, drawn: Drawn, what: str) -> None:
+def _check_size(values: Floats | None, scores: Scores, what: str) -> None:
     """Refuse influence values, or replicates, of any shape, whose squares are no numbers."""
     size = 0.0 if values is None else float(np.max(np.abs(values), initial=0.0))
     if size and not _LEAST_SIZE < size < _LARGEST_SIZE:
         raise InputError(
             f"hypotheses must have scores whose variance can be computed, but under "
-            f"{drawn.of.name} a {drawn.units.unit} moves {what} by {size:.1g}; give them in a "
+            f"{scores.name} a {scores.units.unit} moves {what} by {size:.1g}; give them in a "
             f"unit in which they are nearer to 1"
         )
 
 
 def _pair(
-    drawn: Drawn, pair: Pair, asked: Question, n: int, repeats: tuple[int | None, int | None]
+    scores: Scores, pair: Pair, asked: Question, n: int, repeats: tuple[int | None, int | None]
 ) -> PairPower:
     """Return what is found of a pair on n units, of so many planned runs, or trials of an item."""
-    plan, (runs, trials), of_trials = designed(drawn, pair, asked), repeats, None
+    plan, (runs, trials), of_trials = designed(scores, pair, asked), repeats, None
     if trials:
-        plan = by_t(drawn.difference(*pair), asked)
-        spread = spread_of(drawn, pair, plan.segment)
+        plan = by_t(scores.pair(*pair), asked)
+        spread = spread_of(scores, pair, plan.segment)
         plan, of_trials = plan_of_trials(plan, spread, trials, n)
-    base, new = (drawn.of.systems[i] for i in pair)
-    observed = float(drawn.scores[pair[1]] - drawn.scores[pair[0]])
-    record = replace(_record(drawn, plan, n, runs, base, new, observed), of_trials=of_trials)
-    if not drawn.of.corrections:
+    base, new = (scores.systems[i] for i in pair)
+    observed = float(scores.value[pair[1]] - scores.value[pair[0]])
+    record = replace(_record(scores, plan, n, runs, base, new, observed), of_trials=of_trials)
+    if not scores.corrections:
         return record
-    of_design = replace(record.of_design, of_labels=_of_labels(plan, drawn, pair, n))
+    of_design = replace(record.of_design, of_labels=_of_labels(plan, scores, pair, n))
     return replace(record, of_design=of_design)
 
 
 def _alone(
-    drawn: Drawn, correlation: float, asked: Question, n: int, runs: int | None
+    scores: Scores, correlation: float, asked: Question, n: int, runs: int | None
 ) -> PairPower:
     """Return what is found of the only system and another, so correlated, that varies as much."""
-    outcomes, effect, system = drawn.of.outcomes, drawn.effects[0], drawn.of.systems[0]
-    if outcomes is None or effect.influence is None:
-        plan = by_t((2 * (1 - correlation)) ** 0.5 * effect, asked)
+    outcomes, influence, system = scores.outcomes, scores.influence, scores.systems[0]
+    if outcomes is None or influence is None:
+        plan = by_t(scores, asked, (2 * (1 - correlation)) ** 0.5)
     else:
-        share, total = outcomes.share_of(effect.influence), drawn.units.n
+        share, total = outcomes.share_of(influence[0]), scores.units.n
         plan = Design(asked, total, share.degrees, scale=outcomes.scale, worth=share.n / total)
         discordant = 2 * share.share * (1 - share.share) * (1 - correlation)
         plan = replace(plan, discordant=discordant)
     if not plan.deviation(runs or 1) > 0:
         raise InputError(
-            f"{system!r} has the same score on every {drawn.units.unit} under {drawn.of.name}: a "
+            f"{system!r} has the same score on every {scores.units.unit} under {scores.name}: a "
             f"pilot without variance says nothing of power"
         )
-    return _record(drawn, plan, n, runs, f"another, correlation {correlation:g}", system, 0.0)
+    return _record(scores, plan, n, runs, f"another, correlation {correlation:g}", system, 0.0)
 
 
 def _record(
-    drawn: Drawn, plan: Design, n: int, planned: int | None, base: str, new: str, observed: float
+    scores: Scores, plan: Design, n: int, planned: int | None, base: str, new: str, observed: float
 ) -> PairPower:
     """Return what a design finds on n units of so many runs."""
     asked, runs = plan.asked, planned or 1
@@ -599,11 +599,11 @@ def _record(
         narrow = [d.narrow(asked.width, runs) for d in (plan, low, high)]
         more |= _bounded("for_width", narrow)
     # Round numbers around the sizes in question, and the planned size itself.
-    asked_about = n, drawn.units.n, needed or n
+    asked_about = n, scores.units.n, needed or n
     least, most = max(10, min(asked_about) / _REACH), max(asked_about) * _REACH
     sizes = tuple(sorted({n, *_round(least, most)}))
     return PairPower(
-        metric=drawn.of.name,
+        metric=scores.name,
         baseline=base,
         system=new,
         observed=observed,
@@ -612,7 +612,7 @@ def _record(
         sizes=sizes,
         minimums=tuple(plan.least(m, runs) for m in sizes),
         powers=() if size is None else tuple(plan.power(size, m, runs) for m in sizes),
-        higher_is_better=drawn.of.higher_is_better,
+        higher_is_better=scores.higher_is_better,
         of_design=DesignPower(
             discordant=plan.discordant if plan.scale and plan.number is None else None,
             number=plan.number,
@@ -669,12 +669,12 @@ def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
     )
 
 
-def _of_labels(plan: Design, drawn: Drawn, pair: Pair, n: int) -> LabelPower | None:
+def _of_labels(plan: Design, scores: Scores, pair: Pair, n: int) -> LabelPower | None:
     """Return what numbers of people's labels of n units find, where they correct a judge's."""
     # Few pilots have labels.
     from evalstats.designs.judges import label_spread
 
-    if (spread := label_spread(drawn, *pair)) is None:
+    if (spread := label_spread(scores, *pair)) is None:
         return None
     size, pilot = plan.asked.difference, spread.variance(spread.labelled, plan.n) * plan.n
     if not pilot > 0:  # labels that are all alike

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison, Evaluation
-from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.estimate import gap_notes, size_notes
 from evalstats.analysis.options import Options, option
+from evalstats.analysis.scores import Pair, Scores
 from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.metrics import Mean
@@ -312,14 +312,14 @@ def _by_metric(
     drawn = evaluation.scores_of(part)[first.metric]
     of = first.task, first.metric
     scores = {e.system: e for e in comparison.estimates if (e.task, e.metric) == of}
-    number = drawn.of.systems.index
+    number = drawn.systems.index
     pvalues = {(number(d.system), number(d.baseline)): d.pvalue_adjusted for d in differences}
     found = _ranking(
         drawn,
         pvalues,
         evaluation.within[of],
         evaluation.options,
-        scores=[(e.low, e.high, e.n_battles) for e in (scores[x] for x in drawn.of.systems)],
+        scores=[(e.low, e.high, e.n_battles) for e in (scores[x] for x in drawn.systems)],
         task=first.task,
         signature=str(
             evaluation.signatures[first.task, first.metric].but(
@@ -332,30 +332,30 @@ def _by_metric(
             *size_notes(drawn),
             *gap_notes([drawn]),
             *close_notes(
-                close_calls(adjustment, differences), adjustment.level, f"{drawn.of.name}: the"
+                close_calls(adjustment, differences), adjustment.level, f"{drawn.name}: the"
             ),
-            *(() if drawn.of.is_paired else unpaired_notes(comparison.estimates.rows)),
+            *(() if drawn.is_paired else unpaired_notes(comparison.estimates.rows)),
         ),
     )
     return found if clusters == "simultaneous" else _as_wmt(found, drawn, clusters)
 
 
-def _drawing(drawn: Drawn, options: Options) -> dict[str, str]:
+def _drawing(drawn: Scores, options: Options) -> dict[str, str]:
     """Return what a ranking draws, where its comparison may have drawn nothing."""
     n = drawn.draws.n
     return {"n": str(n), "seed": str(options.seed)} if n else {}
 
 
-def _as_wmt(ranking: Ranking, drawn: Drawn, clusters: str) -> Ranking:
+def _as_wmt(ranking: Ranking, drawn: Scores, clusters: str) -> Ranking:
     """Return a ranking with clusters by WMT's tests of the segments' scores."""
-    blocks = [one.segments.blocks for one in drawn.samples if one.has_segments]
+    blocks = [one.strata for one in drawn.together if one.has_segments]
     if not blocks or any(type(block.metric) is not Mean for of in blocks for block in of):
         raise InputError(
             f"={clusters!r} tests the scores of single segments, and {ranking.metric} is no mean "
             f"of scores; leave it out",
             argument="clusters",
         )
-    if clusters == "wmt25" and not drawn.of.is_paired:
+    if clusters == "wmt25" and not drawn.is_paired:
         raise InputError(
             "='wmt25' tests differences on the same segments, and each system has its own; give "
             "'wmt'",
@@ -366,9 +366,9 @@ def _as_wmt(ranking: Ranking, drawn: Drawn, clusters: str) -> Ranking:
         rows += list(np.concatenate([block.segments for block in of], axis=1))
     with np.errstate(invalid="ignore"):
         marks = [sign * (row[:, 0] / row[:, 1]) for row in rows]  # NaN where none is there
-    systems = list(drawn.of.systems)
+    systems = list(drawn.systems)
     order = np.array([systems.index(r.system) for r in ranking.systems])
-    found = ranks.wmt_clusters(marks, order, sign * drawn.scores, clusters)
+    found = ranks.wmt_clusters(marks, order, sign * drawn.value, clusters)
     test, level, when = _OF_WMT[clusters]
     n = len(systems)
     note = (
@@ -383,7 +383,7 @@ def _as_wmt(ranking: Ranking, drawn: Drawn, clusters: str) -> Ranking:
 
 
 def _ranking(
-    drawn: Drawn,
+    drawn: Scores,
     pvalues: Mapping[Pair, float],
     within: Floats,
     options: Options,
@@ -397,11 +397,11 @@ def _ranking(
 
     `scores` are bounds and battles.
     """
-    together = np.ones((len(drawn.scores),) * 2)
+    together = np.ones((len(drawn.value),) * 2)
     for (i, j), p in pvalues.items():
         together[i, j] = together[j, i] = p
-    level, higher = options.significance_level, drawn.of.higher_is_better
-    places = ranks.ranks(drawn.scores, higher)
+    level, higher = options.significance_level, drawn.higher_is_better
+    places = ranks.ranks(drawn.value, higher)
     order = np.argsort(places, kind="stable")
     ahead = places[:, None] < places
     verdicts = (together <= level) & ahead
@@ -412,14 +412,14 @@ def _ranking(
     shown = within <= level
     low, high = 1 + np.sum(shown & ahead.T, axis=1), len(shown) - np.sum(shown & ahead, axis=1)
     return Ranking(
-        metric=drawn.of.name,
+        metric=drawn.name,
         task=task,
         systems=tuple(
             Ranked(
-                metric=drawn.of.name,
-                system=drawn.of.systems[i],
-                score=float(drawn.scores[i]),
-                standard_error=drawn.effects[i].spread.error,
+                metric=drawn.name,
+                system=drawn.systems[i],
+                score=float(drawn.value[i]),
+                standard_error=drawn.spreads[i].error,
                 rank=float(places[i]),
                 low=int(low[i]),
                 high=int(high[i]),
@@ -434,7 +434,7 @@ def _ranking(
             )
             for i in order
         ),
-        tied=tuple(drawn.of.systems[i] for i in order[1:] if not verdicts[order[0], i]),
+        tied=tuple(drawn.systems[i] for i in order[1:] if not verdicts[order[0], i]),
         confidence_level=1 - level,
         higher_is_better=higher,
         n_segments=drawn.units.n,

@@ -1,0 +1,247 @@
+"""Shares that are counted: segments that succeed or not (accuracy, pass rates), and their changes.
+
+Wilson's interval of a share; Tango's (1998) interval and score test of a difference, at effective
+numbers of segments in groups and strata (Kott and Carr, 1997; Dean and Pagano, 2015).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis.design import Units
+from evalstats.inference import counts, student
+from evalstats.inference.student import Spread
+from evalstats.statistics.segments import SegmentStatistics
+
+Floats = NDArray[np.float64]
+#: Items, or groups, with the pooled share that are added to each stratum, and answers that whole
+#: groups share and that are added to those that vary (Agresti and Coull, 1998).
+_ADDED = 4.0
+
+
+@dataclass(frozen=True)
+class Counts(ABC):
+    """The difference of two shares, counted: its score interval and score test."""
+
+    test: ClassVar[str]  # what the test is called, and the interval
+    method: ClassVar[str]
+    scale: float  # what a share of 1 scores
+    degrees: float  # of the error, infinite where segments are drawn freely
+
+    @abstractmethod
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Return the interval of confidence 1 - α."""
+
+    @abstractmethod
+    def pvalue(self, null: float, alternative: str) -> float:
+        """Return the p-value of a null value."""
+
+
+#: What counts the difference of two systems with these influence values of units, `(N,)`.
+Counter = Callable[[int, int, Floats], Counts | None]
+
+
+@dataclass(frozen=True)
+class Changes(Counts):
+    """Effective numbers of segments gained and lost, and of all: by Tango's method (1998)."""
+
+    gained: float
+    lost: float
+    n: float
+    #: The same with a part of what was lost, and with a part of what was gained, of groups.
+    fewer_lost: tuple[Changes, ...] = ()
+    fewer_gained: tuple[Changes, ...] = ()
+
+    test = "mcnemar"
+    method = "tango"
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Return Tango's interval of confidence 1 - α, in Buehler's order (1957).
+
+        Its lower limit is never higher than with fewer losses, its upper never lower than with
+        fewer gains.
+        """
+        quantile = student.quantile(self.degrees, alpha)
+        low, high = counts.tango(self.gained, self.lost, self.n, quantile)
+        low, high = self.scale * low, self.scale * high
+        lows = (one.interval(alpha)[0] for one in self.fewer_lost)
+        highs = (one.interval(alpha)[1] for one in self.fewer_gained)
+        return min((low, *lows)), max((high, *highs))
+
+    def pvalue(self, null: float, alternative: str) -> float:
+        """Return the p-value of Tango's score test, in the same order."""
+        if alternative == "two-sided":
+            return min(1.0, 2 * min(self.pvalue(null, side) for side in ("greater", "less")))
+        distance = counts.tango_distance(self.gained, self.lost, self.n, null / self.scale)
+        fewer = self.fewer_lost if alternative == "greater" else self.fewer_gained
+        alone = student.pvalue(distance, 1.0, self.degrees, alternative)
+        return max((alone, *(one.pvalue(null, alternative) for one in fewer)))
+
+
+class Share(NamedTuple):
+    """The share of segments on which a system succeeds, of an effective number of them."""
+
+    share: float
+    n: float
+    error: float  # of the score
+    degrees: float  # of the error, infinite where segments are drawn freely
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Which segments succeed, what each weighs in the share, and what a share of 1 scores."""
+
+    success: NDArray[np.bool_]  # (S, N)
+    scale: float
+    weights: Floats | None  # (N,), summing to 1; none where all weigh the same
+    units: Units  # what is drawn; segments that are drawn freely count as they are
+
+    def changes(self, a: int, b: int) -> tuple[int, int]:
+        """Count the segments that system b gains against a, and those that it loses."""
+        first, second = self.success[[a, b]]
+        return int(np.count_nonzero(second & ~first)), int(np.count_nonzero(first & ~second))
+
+    def share_of(self, influence: Floats, i: int = 0) -> Share:
+        """Return the share of a system with these influence values of units, `(N,)`."""
+        marks = self.success[i]
+        spread = self.units.spread(influence, self._added(marks.astype(float)))
+        share = 1.0 if np.all(marks) else self._share(marks)
+        n = self._effective(share * (1 - share), spread)
+        return Share(share, n, spread.error, np.inf if self.units.plain else spread.degrees)
+
+    def score_interval(self, i: int, influence: Floats, alpha: float) -> tuple[float, float]:
+        """Return Wilson's interval of a score with these influence values of units, `(N,)`."""
+        of = self.share_of(influence, i)
+        low, high = counts.wilson(of.share, of.n, student.quantile(of.degrees, alpha))
+        return self.scale * low, self.scale * high
+
+    def counted(self, a: int, b: int, influence: Floats) -> Changes:
+        """Return what counts the difference of two scores with these influence values, `(N,)`."""
+        first, second = self.success[[a, b]]
+        gained, lost = second & ~first, first & ~second
+        return replace(
+            self._changes(gained, lost, influence),
+            fewer_lost=tuple(self._changes(gained, part) for part in self._parts(lost)),
+            fewer_gained=tuple(self._changes(part, lost) for part in self._parts(gained)),
+        )
+
+    def _changes(
+        self, gained: NDArray[np.bool_], lost: NDArray[np.bool_], influence: Floats | None = None
+    ) -> Changes:
+        """Return what counts the segments gained and lost, `(N,)` each."""
+        changed = gained.astype(float) - lost
+        if influence is None:
+            weights = 1 / len(changed) if self.weights is None else self.weights
+            values = weights * (changed - np.mean(changed))
+            influence = np.asarray(np.bincount(self.units.of_segments, self.scale * values))
+        spread = self.units.spread(influence, self._added(changed))
+        shares = self._share(gained), self._share(lost)
+        n = self._effective(sum(shares) - (shares[0] - shares[1]) ** 2, spread)
+        degrees = np.inf if self.units.plain else spread.degrees
+        return Changes(self.scale, degrees, n * shares[0], n * shares[1], n)
+
+    def _parts(self, marks: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
+        """Yield none of the marked segments, then those of the groups in which most are marked.
+
+        Of groups with 1, 1 and 5 marks these are none, and the five.
+        """
+        members = self._groups.members
+        if self._groups.sizes is None or members is None or not np.any(marks):
+            return
+        in_group = np.bincount(members, marks)[members]
+        for more in (np.inf, *np.unique(in_group[marks])[:0:-1]):
+            yield marks & (in_group >= more)
+
+    @property
+    def _groups(self) -> Units:
+        """The groups; of two labels those that are more, since t is that of the fewer."""
+        return max(self.units.sides, key=lambda side: side.alike.degrees)
+
+    def _share(self, marks: NDArray[np.bool_]) -> float:
+        return float(np.mean(marks) if self.weights is None else self.weights @ marks)
+
+    def _added(self, values: Floats) -> Floats | None:
+        """Return what is added to Σu² of strata, `(T,)`: of few items, failures may be unseen.
+
+        The variance of a stratum is that of its values (0 and 1, or of a difference -1, 0 and 1)
+        with four items more that are as all items are on average: of a share x/n that of
+        p̃ = (x + 4·pooled)/(n + 4). Of groups it is four groups. To strata of the same shares
+        nothing is added.
+        """
+        codes, n_segments = self.units.segment_codes, self.success.shape[1]
+        if codes is None:
+            return None
+        weights = np.full(n_segments, 1 / n_segments) if self.weights is None else self.weights
+        drawn = codes if self.units.codes is None else self.units.codes
+        if len(drawn) < n_segments and self.units.members is not None:
+            weights = np.bincount(self.units.members, weights)
+        numbers, variances = np.bincount(drawn), []
+        for added in (_ADDED, 0.0):
+            mean, square = (
+                (numbers * np.bincount(codes, powers) / np.bincount(codes) + added * powers.mean())
+                / (numbers + added)
+                for powers in (values, values**2)
+            )
+            variances.append(square - mean**2)
+        return np.asarray(np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
+
+    def _effective(self, variance: float, spread: Spread) -> float:
+        """Return how many freely drawn segments vary as these do (Korn and Graubard, 1998).
+
+        Few successes, or few failures, do not tell how groups hang together: four more, that whole
+        groups share, are added to them (Agresti and Coull, 1998). Where nothing varies the number
+        is Kish's (1965) of the groups.
+        """
+        squared = (spread.error / self.scale) ** 2
+        found = variance / squared if variance > 0 and squared > 0 else np.inf
+        segments = float(self.success.shape[1])
+        if self.weights is not None:
+            segments = student.kish(self.weights)
+        sizes, members = self._groups.sizes, self._groups.members
+        if sizes is None:
+            return segments if self.units.plain or found == np.inf else found
+        # Groups count by what their segments weigh.
+        if self.weights is not None and members is not None:
+            sizes = np.bincount(members, self.weights)
+        groups = student.kish(sizes)
+        more = _ADDED / segments
+        return min(found, (variance + more) / (squared + more / groups))
+
+
+def as_outcomes(
+    table: SegmentStatistics, units: Units, shares: Sequence[float] = ()
+) -> Outcomes | None:
+    """Return the outcomes where every segment counts once and scores 0 or 1; else `None`.
+
+    `shares` are those of the strata in a mean of their scores.
+    """
+    columns = table.metric.outcome_columns()
+    if columns is None:
+        return None
+    succeeded, counted, scale = columns
+    marks, ones = table.values[..., succeeded], table.values[..., counted]
+    if scale <= 0 or not np.all(ones == 1) or not np.all((marks == 0) | (marks == 1)):
+        return None
+    strata, weights = units.segment_strata, None
+    if strata is not None and len(shares) > 1:
+        weights = np.array(shares)[strata] / np.bincount(strata)[strata]
+    return Outcomes(marks.astype(np.bool_), scale, weights, units)
+
+
+def joined(parts: list[Outcomes | None], shares: list[float], units: Units) -> Outcomes | None:
+    """Return the outcomes of several tasks together, with the share that each has in a total."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or len({part.scale for part in known}) > 1:
+        return None
+    weights = [
+        np.full(p.success.shape[1], w / p.success.shape[1])
+        for w, p in zip(shares, known, strict=True)
+    ]
+    success = np.concatenate([part.success for part in known], axis=1)
+    return Outcomes(success, known[0].scale, np.concatenate(weights), units)
