@@ -1,6 +1,6 @@
 """Small logs of those who evaluate applications and agents, as their programs write them."""
 
-from tests.log_files import written
+from tests.log_files import Written, written
 
 # promptfoo
 
@@ -235,15 +235,14 @@ def alpaca_eval(folder):
     return folder
 
 
-#: Writers, and whether the log itself reports the scores of its items.
 FORMATS = {
-    "promptfoo": (promptfoo, True),
-    "DeepEval": (deepeval, True),
-    "OpenAI evals": (openai_evals, True),
-    "tau-bench": (tau_bench, False),
-    "tau2-bench": (tau2_bench, False),
-    "SWE-bench": (swe_bench, True),
-    "AlpacaEval": (alpaca_eval, True),
+    "promptfoo": Written(promptfoo, is_reported=True),
+    "DeepEval": Written(deepeval, is_reported=True),
+    "OpenAI evals": Written(openai_evals, is_reported=True),
+    "tau-bench": Written(tau_bench),
+    "tau2-bench": Written(tau2_bench),
+    "SWE-bench": Written(swe_bench, is_reported=True),
+    "AlpacaEval": Written(alpaca_eval, is_reported=True),
 }
 
 

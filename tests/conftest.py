@@ -178,6 +178,16 @@ def files(tmp_path_factory, small):
     return folder
 
 
+@pytest.fixture(scope="module")
+def examples_folder(tmp_path_factory):
+    """Return a folder with the files that the pages use."""
+    from evalstats.data import examples
+
+    folder = tmp_path_factory.mktemp("examples")
+    examples.write(folder)
+    return folder
+
+
 @pytest.fixture
 def run_here(capsys):
     """Run the command line in this process; return exit code, stdout and stderr."""

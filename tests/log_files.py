@@ -6,6 +6,9 @@ import io
 import json
 import random
 import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,6 +16,19 @@ import pytest
 import evalstats as es
 from evalstats.logs.log import log_of
 from evalstats.logs.rows import Items, Key, Rows
+
+
+class Written(NamedTuple):
+    """A writer of a small log into a folder, which returns its path, and what such a log tells.
+
+    Whether it reports the scores of its items itself, whether items are told by their order alone,
+    and whether it shows that a row is missing or there twice.
+    """
+
+    write: Callable[[Path], Path]
+    is_reported: bool = False
+    has_order: bool = False
+    is_counted: bool = True
 
 
 def rows(scores, *, task="t", name="A", metric=None, filter="", labels=None, **more):

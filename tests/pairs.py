@@ -19,6 +19,12 @@ def pack(sequences: Sequence[Sequence[int]]) -> Ragged:
     return Ragged(np.array([v for x in sequences for v in x], dtype=np.int64), offsets_of(lengths))
 
 
+def packed(pairs: Sequence[Pair]) -> tuple[Ragged, Ragged]:
+    """Put the first sequences of pairs into a container, and the second ones into another."""
+    first, second = zip(*pairs, strict=True) if pairs else ((), ())
+    return pack(first), pack(second)
+
+
 def shuffle_blocks(rng: random.Random, sequence: list[int], times: int) -> list[int]:
     """Exchange two neighbouring blocks of a sequence, several times."""
     for _ in range(times):

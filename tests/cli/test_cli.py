@@ -819,6 +819,12 @@ def test_a_destination_is_no_input(here, refused):
         before = (here / path).read_bytes()
         assert f"-o {path} is the input" in refused(*ONE, "--groups", "docs.txt", "-o", path)
         assert (here / path).read_bytes() == before
+    # What --human and --baseline name is read as well.
+    for words in (
+        ("compare", "judge.csv", "--human"),
+        ("gate", "b.csv", "--margin", "1", "--baseline"),
+    ):
+        assert "-o a.csv is the input a.csv" in refused(*words, "a.csv", "-o", "a.csv")
 
 
 def test_a_destination_changes_only_when_there_is_a_result(here, typed, refused):

@@ -9,7 +9,6 @@ import pytest
 
 import evalstats as es
 from evalstats.cli.flags import COMMANDS
-from evalstats.data import examples
 from evalstats.results import widths
 from evalstats.results.tabular import Page, Table, table_of
 
@@ -48,19 +47,12 @@ PRINTED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    found = tmp_path_factory.mktemp("examples")
-    examples.write(found)
-    return found
-
-
 @pytest.mark.parametrize("words", PRINTED)
-def test_nothing_is_wider_than_its_terminal(words, folder, run_here, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_nothing_is_wider_than_its_terminal(words, examples_folder, run_here, monkeypatch):
+    monkeypatch.chdir(examples_folder)
     for columns in (40, 60, 80):
         monkeypatch.setenv("COLUMNS", str(columns))
-        (folder / "state.json").unlink(missing_ok=True)
+        (examples_folder / "state.json").unlink(missing_ok=True)
         code, out, err = run_here(*shlex.split(words))
         assert code in (0, 1, 3, 4), err
         assert out.count("A wider terminal") <= 1
@@ -69,13 +61,15 @@ def test_nothing_is_wider_than_its_terminal(words, folder, run_here, monkeypatch
         assert not wide or ("--help" in words and columns < 80), columns
 
 
-def test_a_file_is_the_same_on_every_terminal(folder, typed, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_a_file_is_the_same_on_every_terminal(examples_folder, typed, monkeypatch):
+    monkeypatch.chdir(examples_folder)
     texts = []
     for columns in ("60", "200"):
         monkeypatch.setenv("COLUMNS", columns)
         typed(*f"compare {OLD_NEW} --baseline old -o found.txt -o found.md".split())
-        texts.append([(folder / f"found.{end}").read_text("utf-8") for end in ("txt", "md")])
+        texts.append(
+            [(examples_folder / f"found.{end}").read_text("utf-8") for end in ("txt", "md")]
+        )
     assert texts[0] == texts[1]
     monkeypatch.delenv("COLUMNS")
     piped = typed(*f"compare {OLD_NEW} --baseline old".split())
@@ -85,7 +79,7 @@ def test_a_file_is_the_same_on_every_terminal(folder, typed, monkeypatch):
 def test_errors_are_as_wide_as_the_terminal_and_break_no_path_and_no_option(
     run_here, monkeypatch, tmp_path
 ):
-    missing = str(tmp_path / f"{'folder-' * 9}of-no-file.txt")
+    missing = str(tmp_path / f"{'examples_folder-' * 9}of-no-file.txt")
     calls = (
         ("compare", "-r", missing, "-i", missing, missing),
         ("compare", "--metrc", "bleu"),
@@ -155,9 +149,9 @@ def test_two_columns_of_names_leave_room_for_every_other_column():
     assert len([line for line in lines if "-a" in line and "-b" in line]) == 6
 
 
-def test_verdicts_are_whole_where_names_are_cut(folder, typed, monkeypatch):
+def test_verdicts_are_whole_where_names_are_cut(examples_folder, typed, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.chdir(folder)
+    monkeypatch.chdir(examples_folder)
     found = typed("compare", "logs/")
     assert [line for line in found.splitlines() if line.startswith("both …sks")]
     assert sum(line.endswith("  no evidence") for line in found.splitlines()) == 2
@@ -195,8 +189,8 @@ def test_tables_of_scores_are_called_by_what_tells_their_files_apart(tmp_path, t
     assert '"x.b.y"' in named
 
 
-def test_findings_in_a_pipe_are_lines_of_80_columns(folder, typed, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_findings_in_a_pipe_are_lines_of_80_columns(examples_folder, typed, monkeypatch):
+    monkeypatch.chdir(examples_folder)
     monkeypatch.delenv("COLUMNS", raising=False)
     above, table, *_ = typed(
         *["compare", "-r", "ref.txt", "-i", "old.txt", "new.txt", "-m", "bleu"]

@@ -144,19 +144,10 @@ def test_data_frames_are_taken():
     assert (found.score, found.test_case.query) == (1.0, "?")
 
 
-def test_modules_of_axion():
-    from evalstats.compat.axion.dataset import DatasetItem
-    from evalstats.compat.axion.metrics import SentenceBleu
-    from evalstats.compat.axion.metrics.heuristic.bleu import SentenceBLEU
-    from evalstats.compat.axion.metrics.heuristic.levenshtein import LevenshteinRatio
-    from evalstats.compat.axion.runners import MetricRunner
-
-    assert DatasetItem is axion.DatasetItem
-    assert SentenceBLEU is SentenceBleu is axion.SentenceBLEU
-    assert (LevenshteinRatio, MetricRunner) == (axion.LevenshteinRatio, axion.MetricRunner)
+def test_a_result_is_said_in_a_sentence():
     # axion's documentation calls it so, its code does not.
-    assert MetricRunner.run is MetricRunner.execute_batch
-    result = run(SentenceBleu().execute(DatasetItem(*DOCUMENTED[0][:2])))
+    assert axion.MetricRunner.run is axion.MetricRunner.execute_batch
+    result = run(axion.SentenceBLEU().execute(axion.DatasetItem(*DOCUMENTED[0][:2])))
     assert result.pretty() == (
         "score: 0.4139\n6 tokens against 7; matches of 1- to 4-grams: 5/6, 3/5, 1/4, 0/3"
     )

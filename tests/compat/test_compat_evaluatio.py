@@ -4,8 +4,6 @@ Every number here that is called evaluatio's comes from a run of the package (0.
 PyPI). `live/test_evaluatio.py` runs it side by side.
 """
 
-import importlib
-
 import numpy as np
 import pytest
 import sacrebleu
@@ -52,14 +50,6 @@ ROWS = [
 GOOD = ["the cat sits on the mat", "it is raining again", "we went home", "no"]
 BAD = ["a cat sits on a mat", "it rained today", "we are going home late", "no"]
 PVALUES = [0.03, 0.04, 0.001, 0.8, 0.02]
-
-
-def test_modules_have_names_and_no_others():
-    for path in ("metrics.wer", "effect_size.cohen", "alignment"):
-        module = importlib.import_module(f"evalstats.compat.evaluatio.{path}")
-        assert all(getattr(module, name).__doc__ for name in module.__all__)
-        with pytest.raises(AttributeError, match="nothing"):
-            _ = module.nothing
 
 
 def spans(reference, hypothesis):

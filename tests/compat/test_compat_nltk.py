@@ -1,10 +1,7 @@
 """The NLTK adapter against NLTK itself: scores, warnings, errors."""
 
 import doctest
-import importlib
 import inspect
-import subprocess
-import sys
 import warnings
 from fractions import Fraction
 from pathlib import Path
@@ -36,22 +33,6 @@ weight_rows = st.sampled_from(
 @pytest.fixture(scope="module")
 def theirs():
     return pytest.importorskip("nltk.translate.bleu_score")
-
-
-def test_its_module_path_is_nltks(theirs):
-    """One word more is all that changes, in a process that has imported nothing of ours before."""
-    code = """
-from evalstats.compat.nltk.translate.bleu_score import sentence_bleu
-from evalstats.compat.nltk.translate import bleu_score
-import evalstats.compat.nltk as nltk
-from evalstats.compat.nltk.translate import bleu
-assert bleu is sentence_bleu is bleu_score.sentence_bleu is nltk.translate.bleu_score.sentence_bleu
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
-    path = importlib.import_module("evalstats.compat.nltk.translate.bleu_score")
-    assert path.__all__ == ours.__all__
-    assert all(getattr(path, name) is getattr(ours, name) for name in path.__all__)
-    assert all(hasattr(theirs, name) for name in path.__all__ if name != "bleu")
 
 
 def outcome(call):

@@ -8,7 +8,6 @@ import pytest
 import evalstats as es
 from evalstats.analysis.design import as_units
 from evalstats.cli import main
-from evalstats.data import examples
 from evalstats.designs.judges import joined_rows
 from evalstats.statistics.interchange import made_by, rebuilt
 
@@ -347,21 +346,14 @@ def test_suites_totals_ranks_and_gates_take_them():
     assert es.gate(tables["law"], "A", margin=0.2, n_resamples=999).verdict == "passed"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    found = tmp_path_factory.mktemp("judged")
-    examples.write(found)
-    return found
-
-
-def test_a_table_a_column_and_lists_are_one(folder):
-    answers, labels = folder / "answers.csv", folder / "labels.csv"
+def test_a_table_a_column_and_lists_are_one(examples_folder):
+    answers, labels = examples_folder / "answers.csv", examples_folder / "labels.csv"
     by_file = es.compare_logs(answers, metric="correct", human=labels, baseline="base", **FEW)
     people = dict(line.rsplit(",", 1) for line in labels.read_text().split()[1:])
     both = ["system,segment,correct,people"]
     for line in answers.read_text().split()[1:]:
         both.append(f"{line},{people.get(line.rsplit(',', 1)[0], '')}")
-    path = folder / "both.csv"
+    path = examples_folder / "both.csv"
     path.write_text("\n".join(both))
     by_column = es.compare_logs(path, metric="correct", human="people", baseline="base", **FEW)
     assert by_file["tuned"] == by_column["tuned"]
@@ -391,8 +383,13 @@ def test_a_table_a_column_and_lists_are_one(folder):
     assert of_lists["tuned"].pvalue == by_file["tuned"].pvalue
 
 
-def test_the_command_line_takes_them(folder, capsys):
-    command = ["compare", str(folder / "answers.csv"), "--human", str(folder / "labels.csv")]
+def test_the_command_line_takes_them(examples_folder, capsys):
+    command = [
+        "compare",
+        str(examples_folder / "answers.csv"),
+        "--human",
+        str(examples_folder / "labels.csv"),
+    ]
     assert main([*command, "--baseline", "base", "--resamples", "99"]) == 0
     assert "people's labels of 120 of 800 segments" in capsys.readouterr().out
     command[0] = "gate"
@@ -454,9 +451,9 @@ def test_bad_input_is_told(call, message):
     assert message in str(caught.value)
 
 
-def test_tables_that_do_not_fit_are_told(folder, tmp_path):
-    answers = folder / "answers.csv"
-    lines = (folder / "labels.csv").read_text().split()
+def test_tables_that_do_not_fit_are_told(examples_folder, tmp_path):
+    answers = examples_folder / "answers.csv"
+    lines = (examples_folder / "labels.csv").read_text().split()
     cases = {
         "other systems": (
             ["system,segment,correct", "base,1,1", "base,2,0"],
@@ -547,38 +544,11 @@ def test_a_file_of_a_judge_of_judges_is_refused():
         rebuilt(record)
 
 
-def test_a_file_that_is_not_there_is_no_column(folder, capsys):
-    assert main(["compare", str(folder / "answers.csv"), "--human", "missing.csv"]) == 2
+def test_a_file_that_is_not_there_is_no_column(examples_folder, capsys):
+    assert main(["compare", str(examples_folder / "answers.csv"), "--human", "missing.csv"]) == 2
     assert "--human must be a file of people's scores, or a column of the table: there is no " in (
         capsys.readouterr().err
     )
-
-
-@pytest.mark.parametrize("option", ["--human", "--baseline"])
-def test_labels_and_baselines_are_not_written_over(folder, capsys, monkeypatch, option):
-    """They are read like any input, so that no output may take their place."""
-    monkeypatch.chdir(folder)
-    lines = ["segment,correct", *(f"{i},{i % 2}" for i in range(60))]
-    (folder / "old.csv").write_text("\n".join(lines))
-    asked = {
-        "--human": ["compare", "answers.csv", "--human", "labels.csv", "-o", "labels.csv"],
-        "--baseline": [
-            "gate",
-            "new.csv",
-            "--baseline",
-            "old.csv",
-            "--margin",
-            "1",
-            "-o",
-            "old.csv",
-        ],
-    }
-    (folder / "new.csv").write_text("\n".join(lines))
-    path = folder / asked[option][-1]
-    before = path.read_bytes()
-    assert main(asked[option]) == 2
-    assert f"-o {path.name} is the input {path.name}; give another file" in capsys.readouterr().err
-    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize(("n_first", "count"), [(120, "120 of 120"), (500, "0 of 100")])

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import evalstats as es
-from evalstats import cli
 
 pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
 
@@ -66,22 +65,6 @@ def test_scores_are_those_that_the_package_states(folder):
             table = log.tables[header.eval.task, score.name, ""]
             place = table.systems.index(header.eval.model)
             assert table.scores[place] == pytest.approx(score.metrics["accuracy"].value, rel=1e-12)
-
-
-def test_a_folder_is_compared_in_one_command(folder, capsys):
-    assert cli.main(["compare", str(folder), "--resamples", "99"]) == 0
-    text = capsys.readouterr().out
-    assert "mockllm/tuned - mockllm/base" in text
-    assert "21 samples, 3 answers each, averaged" in " ".join(text.split())
-    assert cli.main(["compare", str(folder), "-m", "match", "--epochs", "runs"]) == 0
-    assert "as runs of the system" in capsys.readouterr().out
-
-
-def test_items_may_be_grouped_by_what_samples_say_of_themselves(folder):
-    result = es.compare_logs(folder, groups="metadata.half", metric="match", task="adding")
-    assert "2 halfs" in str(result)
-    with pytest.raises(es.InputError, match="no metric 'mach'; there are match, includes; did you"):
-        es.compare_logs(folder, metric="mach")
 
 
 #: Two runs of the same task and model, whose epochs are reduced in every way that Inspect has.

@@ -15,7 +15,6 @@ from evalstats.metrics.rouge import MEASURES, VARIANTS
 from evalstats.text import levenshtein, porter
 from evalstats.text.tokenization import alphanumeric
 from tests.conftest import nasty_corpora
-from tests.pairs import pack, random_pairs
 
 #: Means of F, precision and recall by variant, then of stems, of rouge_score 0.1.2: the system
 #: `baseline` of the sample, and JDExploreAcademy of WMT22
@@ -186,23 +185,6 @@ def test_unions_of_lines_are_those_of_tables(monkeypatch, limits):
     recall = scored(hyps, refs, "Lsum", measure="recall")
     sizes = [sum(map(len, ref)) for _, ref in pairs]
     assert (recall * sizes).round(9).tolist() == [plain_union(*pair) for pair in pairs]
-
-
-@pytest.mark.parametrize(
-    "limits", [{}, {"_BLOCK_TOKENS": 100}, {"_BLOCK_WORDS": 0, "_KEPT": 3}], ids=str
-)
-@pytest.mark.parametrize("longest", [3, 63, 64, 65, 129, 200])
-def test_lengths_equal_rapidfuzz(monkeypatch, longest, limits):
-    """Either way round, in blocks, and with the integers of very long pairs."""
-    distance = pytest.importorskip("rapidfuzz.distance", reason="rapidfuzz is a test extra")
-    for name, value in limits.items():
-        monkeypatch.setattr(levenshtein, name, value)
-    pairs = random_pairs(longest, 20, longest)
-    pairs += [([1] * longest, [1] * longest), ([1] * longest, [2] * longest), ([], [1] * longest)]
-    expected = [distance.LCSseq.similarity(h, r) for h, r in pairs]
-    sides = [pack([pair[side] for pair in pairs]) for side in (0, 1)]
-    assert levenshtein.common_lengths(*sides).tolist() == expected
-    assert levenshtein.common_lengths(*sides[::-1]).tolist() == expected
 
 
 def test_stems_are_nltks(sample):

@@ -1,4 +1,4 @@
-"""Batched edit distances against rapidfuzz and jiwer."""
+"""Batched edit distances and common subsequences against rapidfuzz and jiwer."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import jiwer
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import LCSseq, Levenshtein
 
 import evalstats as es
 from evalstats.text import levenshtein
-from tests.pairs import pack, random_pairs
+from tests.pairs import packed, random_pairs
 
 
-def measure(pairs):
-    hyps, refs = (pack([pair[side] for pair in pairs]) for side in (0, 1))
-    return levenshtein.levenshtein(hyps, refs).tolist()
+def measure(pairs, found=levenshtein.levenshtein):
+    return found(*packed(pairs)).tolist()
 
 
 @pytest.mark.parametrize(
@@ -30,9 +29,13 @@ def test_equals_rapidfuzz(monkeypatch, longest, limits):
         monkeypatch.setattr(levenshtein, name, value)
     pairs = random_pairs(longest, 20, longest)
     pairs += [([1] * longest, [1] * longest), ([1] * longest, [2] * longest), ([], [1] * longest)]
-    expected = [Levenshtein.distance(h, r) for h, r in pairs]
-    assert measure(pairs) == expected
-    assert measure([(r, h) for h, r in pairs]) == expected
+    for found, oracle in (
+        (levenshtein.levenshtein, Levenshtein.distance),
+        (levenshtein.common_lengths, LCSseq.similarity),
+    ):
+        expected = [oracle(h, r) for h, r in pairs]
+        assert measure(pairs, found) == expected
+        assert measure([(r, h) for h, r in pairs], found) == expected
 
 
 def test_any_integers_are_tokens():

@@ -14,12 +14,11 @@ import evalstats as es
 from evalstats.text import tercom
 from tests.conftest import first
 from tests.naive import sacrebleu_statistics
-from tests.pairs import pack, random_pairs
+from tests.pairs import packed, random_pairs
 
 
 def measure(pairs):
-    hyps, refs = (pack([pair[side] for pair in pairs]) for side in (0, 1))
-    return list(map(int, tercom.translation_edits(hyps, refs)))
+    return list(map(int, tercom.translation_edits(*packed(pairs))))
 
 
 def expected(pairs):
