@@ -79,19 +79,19 @@ def document(
     notes = unsaid([note for note in notes if note not in cautions], findings)
     method = [html(x) for x in [result._method()] if x]
     method += [f"<code>{html(line)}</code>" for line in signatures]
-    sections = {
-        "Findings": f'<ul class="verdicts">{found}</ul>' if found else "",
-        "Results": "".join(map(curve, result._curves()))
-        + _tables(result._tables())
-        + _folded(result._folds()),
-        **result._sections(_as_texts(texts)),
-        "Notes": "".join(f"<p>{_said(note)}</p>" for note in notes),
-        "Method": "".join(f"<p>{line}</p>" for line in method),
-    }
-    sections = {name: inside for name, inside in sections.items() if inside}
+    shown = "".join(map(curve, result._curves())) + _tables(result._tables())
+    # A list: a unit or a text may be called "Findings" too.
+    sections = [
+        ("Findings", f'<ul class="verdicts">{found}</ul>' if found else ""),
+        ("Results", shown + _folded(result._folds())),
+        *result._sections(_as_texts(texts)).items(),
+        ("Notes", "".join(f"<p>{_said(note)}</p>" for note in notes)),
+        ("Method", "".join(f"<p>{line}</p>" for line in method)),
+    ]
     links = body = ""
-    for name, inside in sections.items():
+    for i, (name, inside) in enumerate(section for section in sections if section[1]):
         place = re.sub(r"\W+", "-", name.lower())
+        place = f"{place}-{i}" if f'<section id="{place}"' in body else place
         links += f'<a href="#{place}">{html(name)}</a>'
         body += f'<section id="{place}" aria-labelledby="of-{place}">'
         body += f'<h2 id="of-{place}">{html(name)}</h2>{inside}</section>'

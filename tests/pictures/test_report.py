@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 import evalstats as es
@@ -341,6 +341,7 @@ names = st.one_of(
 
 
 @settings(max_examples=8, phases=[Phase.explicit, Phase.generate])
+@example([*"abc", "Findings", "Results", "Notes"], "x")
 @given(
     st.lists(names, min_size=6, max_size=6, unique=True),
     st.one_of(st.sampled_from(HOSTILE), st.text()),
