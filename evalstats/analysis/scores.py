@@ -27,8 +27,8 @@ from evalstats.inference.student import Runs
 from evalstats.metrics import Mean, Metric, scores_of
 from evalstats.metrics.base import Correction, MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
-from evalstats.resampling.weighted import on_grid, recipe, stratum_totals, weighted_totals
-from evalstats.resampling.weights import Stratified, Weights, places_of
+from evalstats.resampling.weighted import on_grid, stratum_totals, weighted_totals
+from evalstats.resampling.weights import Multinomial, Stratified, Weights, places_of
 from evalstats.results.records import Caution, counted, distinct, plural
 from evalstats.results.signatures import Signature
 from evalstats.statistics.segments import SegmentStatistics, missing_scores
@@ -553,7 +553,9 @@ def _check_runs(several: Sequence[Scores], options: Options) -> None:
 
 def rows_of(units: Units, seed: int) -> Weights:
     """Return how the rows of weights are drawn: freely, or within strata."""
-    return recipe(units.n, seed) if units.codes is None else Stratified(units.n, seed, units.codes)
+    if units.codes is None:
+        return Multinomial(units.n, seed)
+    return Stratified(units.n, seed, units.codes)
 
 
 def totals_scored(

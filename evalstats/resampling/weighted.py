@@ -20,13 +20,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import also_called, integer, refuse_masked, shown
+from evalstats.checks import also_called, integer, refuse_masked
 from evalstats.errors import InputError
 from evalstats.resampling.executors import Workers, as_workers, pieces_of, run_all
 from evalstats.resampling.weights import (
     ROW_GROUP,
     TOGETHER,
-    Bayesian,
     Multinomial,
     Places,
     Rng,
@@ -43,7 +42,6 @@ Floats = NDArray[np.float64]
 MOST_RESAMPLES = 10_000_000
 #: So many totals are scored together: 32 megabytes.
 _MOST_TOTALS = 1 << 22
-KINDS = ("multinomial", "bayesian")
 #: Sums of integers are exact in a float of p bits while all of them stay below 2**p.
 _SINGLE_LIMIT = float(2**24)
 _DOUBLE_BITS = 53
@@ -58,38 +56,17 @@ _CALL_COLUMNS = 128
 _MOST_MOVED = 0.01
 
 
-def recipe(
-    n_segments: int, seed: int, kind: str = "multinomial", n_draws: int | None = None
-) -> Weights:
-    """Return how the rows of a bootstrap are drawn, or say what no row can be."""
-    if kind not in KINDS:
-        raise InputError(f"kind of weights must be one of {', '.join(KINDS)}; got {shown(kind)}")
-    if n_draws is None:
-        n_draws = n_segments
-    elif kind == "multinomial":
-        n_draws = integer(n_draws, "n_draws", 1, n_segments)
-    else:
-        raise InputError(f"n_draws is for multinomial weights, and these are {kind}")
-    if kind == "bayesian":
-        return Bayesian(n_segments, seed)
-    return Multinomial(n_segments, seed, n_draws)
-
-
 @also_called(seed="rng")
 def bootstrap_weights(
     n_segments: int,
     n_resamples: int,
     rng: Rng = 12345,
-    *,
-    kind: str = "multinomial",
-    n_draws: int | None = None,
-) -> NDArray[Any]:
+) -> NDArray[np.int64]:
     """Draw bootstrap resamples as rows of weights, `(B, N)`.
 
-    Multinomial weights say how often a segment was drawn, with replacement (Efron, 1979), and sum
-    to N, or to `n_draws`. Bayesian weights are uniform over all weights that sum to N (Rubin,
-    1981). The same `n_segments` and the same seed give the same rows in every call, the rows that
-    `estimate` and `compare` use, so that systems evaluated on different days stay paired.
+    They say how often a segment was drawn, with replacement (Efron, 1979), and sum to N. The same
+    `n_segments` and the same seed give the same rows in every call, the rows that `estimate` and
+    `compare` use, so that systems evaluated on different days stay paired.
 
     Parameters
     ----------
@@ -99,22 +76,15 @@ def bootstrap_weights(
         B, at least 1.
     rng : int or numpy.random.Generator, optional
         Seed or generator; `None` asks for fresh entropy.
-    kind : {"multinomial", "bayesian"}
-        What a row is.
-    n_draws : int, optional
-        Segments drawn for a multinomial row, 1 to N; N by default. Fewer are the m-out-of-n
-        bootstrap (Bickel, Götze and van Zwet, 1997).
 
     Returns
     -------
     ndarray of int64, shape (B, N)
-        Of float64 for Bayesian weights, which are multiples of a power of two.
 
     Raises
     ------
     InputError
-        For a number out of range, more weights than there is memory for, an unknown kind, or
-        `n_draws` for Bayesian weights.
+        For a number out of range, and more weights than there is memory for.
 
     Examples
     --------
@@ -124,7 +94,7 @@ def bootstrap_weights(
     """
     n_segments = integer(n_segments, "n_segments", 1)
     n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
-    weights = recipe(n_segments, as_seed(rng), kind, n_draws)
+    weights = Multinomial(n_segments, as_seed(rng))
     try:
         rows = np.empty((n_resamples, n_segments), dtype=np.int64)
     except (MemoryError, ValueError):
@@ -134,7 +104,7 @@ def bootstrap_weights(
         ) from None
     for resamples, drawn in batches(weights, n_resamples):
         rows[resamples] = drawn
-    return rows if weights.scale == 1 else rows * weights.scale
+    return rows
 
 
 @also_called(seed="rng")
@@ -143,8 +113,6 @@ def bootstrap_totals(
     n_resamples: int,
     rng: Rng = 12345,
     *,
-    kind: str = "multinomial",
-    n_draws: int | None = None,
     executor: Workers = None,
 ) -> Floats:
     """Sum statistics over each of B bootstrap resamples, `(N, k) -> (B, k)`.
@@ -156,7 +124,7 @@ def bootstrap_totals(
     ----------
     statistics : array_like, shape (N, k)
         Integers are counted exactly, other numbers on the grid of `exact_grid`.
-    n_resamples, rng, kind, n_draws
+    n_resamples, rng
         As in `bootstrap_weights`, whose rows these are.
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
@@ -192,8 +160,7 @@ def bootstrap_totals(
     if table.dtype.kind == "f" and not np.all(np.isfinite(table)):
         raise InputError("statistics must be finite")
     n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
-    weights = recipe(len(table), as_seed(rng), kind, n_draws)
-    return weighted_totals(weights, table, n_resamples, executor)
+    return weighted_totals(Multinomial(len(table), as_seed(rng)), table, n_resamples, executor)
 
 
 def weighted_totals(
@@ -203,10 +170,8 @@ def weighted_totals(
 
     The totals of one column are neighbours in memory, as scores go through them.
     """
-    product = ExactProduct(exact_grid(statistics, weights.total), weights.largest)
+    product = ExactProduct(exact_grid(statistics), weights.largest)
     columns = over_batches(product, weights, n_resamples, executor, axis=1)
-    if weights.scale != 1:
-        columns *= weights.scale
     return np.asarray(columns.T)
 
 
@@ -245,7 +210,7 @@ def stacked_products(
         sizes = [len(parts[t][1]) for t in numbers]
         for places in alike(sizes, TOGETHER // weights.batch_rows):
             some = [numbers[i] for i in places]
-            grids = [exact_grid(parts[t][1], weights.total) for t in some]
+            grids = [exact_grid(parts[t][1], weights.n_segments) for t in some]
             product = ExactProduct(np.stack(grids), weights.largest)
             products.append((some, joined([every[parts[t][0]] for t in some]), product))
     return products

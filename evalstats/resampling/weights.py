@@ -82,16 +82,6 @@ class Weights:
         """Return how many batches have so many rows."""
         return -(-n_resamples // self.batch_rows)
 
-    @property
-    def total(self) -> int:
-        """What every row sums to, or at most sums to."""
-        return self.n_segments
-
-    @property
-    def scale(self) -> float:
-        """What turns the integers that are drawn into weights."""
-        return 1.0
-
     def batch(self, number: int) -> NDArray[Any]:
         """Return the rows of a batch, `(batch_rows, N)`."""
         return self.draw(generator(self.seed, (self.stream,), number))
@@ -103,23 +93,13 @@ class Weights:
 
 @dataclass(frozen=True)
 class Multinomial(Weights):
-    """The bootstrap (Efron, 1979): how often each segment was drawn, with replacement.
-
-    `draws` is the sum of a row: N, or fewer for the m-out-of-n bootstrap.
-    """
-
-    draws: int
+    """The bootstrap (Efron, 1979): how often each segment was drawn, with replacement."""
 
     stream = 0
 
-    @property
-    def total(self) -> int:
-        """The sum of a row."""
-        return self.draws
-
     def draw(self, rng: np.random.Generator) -> NDArray[np.uint8]:
         """Draw the rows of a batch."""
-        return multinomial_rows(rng, self.batch_rows, self.draws, self.n_segments)
+        return multinomial_rows(rng, self.batch_rows, self.n_segments, self.n_segments)
 
 
 def places_of(codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
@@ -185,36 +165,6 @@ class Stratified(Weights):
             drawn = multinomial_rows(rng, n_rows * n_strata, n, n)
             rows[:, places] = drawn.reshape(n_rows, -1)
         return rows
-
-
-@dataclass(frozen=True)
-class Bayesian(Weights):
-    """The Bayesian bootstrap (Rubin, 1981): gaps between sorted uniform numbers.
-
-    Integers, 2^16 to 2^17 for every segment: a weight is off by less than 2^-15 of its mean.
-    """
-
-    stream = 2
-    largest = 1 << 62
-    batch_weights = 1 << 17  # of 24 bytes each while they are drawn
-
-    @property
-    def total(self) -> int:
-        """The sum of a row."""
-        return 1 << (16 + self.n_segments.bit_length())
-
-    @property
-    def scale(self) -> float:
-        """Weights have a mean of 1."""
-        return self.n_segments / self.total
-
-    def draw(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw the rows of a batch."""
-        cuts = np.empty((self.batch_rows, self.n_segments + 1), dtype=np.int64)
-        cuts[:, 0], cuts[:, -1] = 0, self.total
-        cuts[:, 1:-1] = rng.integers(self.total, size=(len(cuts), self.n_segments - 1))
-        cuts.sort(axis=1)
-        return np.diff(cuts, axis=1)
 
 
 @lru_cache(maxsize=_MOST_KEPT)

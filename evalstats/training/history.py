@@ -38,8 +38,8 @@ from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.inference.student import Spread
 from evalstats.metrics import Metric, written
-from evalstats.resampling.weighted import ExactProduct, exact_grid, recipe
-from evalstats.resampling.weights import batches
+from evalstats.resampling.weighted import ExactProduct, exact_grid
+from evalstats.resampling.weights import Multinomial, batches
 from evalstats.results import tabular
 from evalstats.results.convert import Share, record_of
 from evalstats.results.records import Record
@@ -265,7 +265,7 @@ def out_of_bag_weights(n_segments: int, n_resamples: int, seed: int) -> NDArray[
 
     The others are dropped; they occur for two or three segments.
     """
-    weights = np.concatenate([x for _, x in batches(recipe(n_segments, seed), n_resamples)])
+    weights = np.concatenate([x for _, x in batches(Multinomial(n_segments, seed), n_resamples)])
     return np.asarray(weights[np.any(weights == 0, axis=1)])
 
 

@@ -114,7 +114,7 @@ def test_rows_are_multinomial_within_strata():
         expected = stats.binom.pmf(np.arange(n + 1), n, 1 / n) * 2000
         assert stats.chisquare(seen, expected * seen.sum() / expected.sum()).pvalue > 1e-4
     ((_, one),) = batches(Stratified(10, 3, np.zeros(10, dtype=np.intp)), 50)
-    ((_, plain),) = batches(Multinomial(10, 3, 10), 50)
+    ((_, plain),) = batches(Multinomial(10, 3), 50)
     assert np.array_equal(one, plain)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import evalstats as es
 from evalstats.designs.swaps import Halves, all_swap_totals
@@ -20,7 +19,6 @@ from evalstats.resampling.weighted import (
     weighted_totals,
 )
 from evalstats.resampling.weights import (
-    Bayesian,
     Multinomial,
     Stratified,
     as_seed,
@@ -29,10 +27,8 @@ from evalstats.resampling.weights import (
 )
 
 KINDS = {
-    "multinomial": lambda n: Multinomial(n, 3, n),
-    "m out of n": lambda n: Multinomial(n, 3, 1 + n // 2),
+    "multinomial": lambda n: Multinomial(n, 3),
     "halves": lambda n: Halves(n, 3),
-    "bayesian": lambda n: Bayesian(n, 3),
 }
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden_resampling.json").read_text())
 
@@ -58,18 +54,15 @@ def test_row_b_is_row_b(kind, n_segments):
     if n_segments > 7:
         assert len({row.tobytes() for row in rows}) == n_rows
     if isinstance(recipe, Multinomial):
-        draws = n_segments if kind == "multinomial" else 1 + n_segments // 2
-        assert np.all(rows.sum(axis=1, dtype=np.int64) == draws)
+        assert np.all(rows.sum(axis=1, dtype=np.int64) == n_segments)
     for few in (1, recipe.batch_rows, recipe.batch_rows + 1):
         np.testing.assert_array_equal(drawn_rows(recipe, few), rows[:few])
 
 
-@pytest.mark.parametrize("golden", GOLDEN["weights"], ids=lambda g: f"{g['kind']}-{g['n']}")
+@pytest.mark.parametrize("golden", GOLDEN["weights"], ids=lambda g: str(g["n"]))
 def test_golden_weights(golden):
     """The same bits on every platform and in every version: results can be made again."""
-    weights = bootstrap_weights(
-        golden["n"], 700, golden["seed"], kind=golden["kind"], n_draws=golden["draws"]
-    )
+    weights = bootstrap_weights(golden["n"], 700, golden["seed"])
     assert weights[[0, 1, 699], : len(golden["rows"][0])].tolist() == golden["rows"]
 
 
@@ -107,32 +100,10 @@ def test_swaps_are_fair_coins_and_all_swaps_all_subsets():
     assert all_swap_totals(np.empty((0, 2))).tolist() == [[0.0, 0.0]]
 
 
-@pytest.mark.parametrize("n_segments", [1, 2, 500])
-def test_bayesian_weights_are_gaps_of_uniform_numbers(n_segments):
-    """Each weight over N is beta(1, N - 1) (Rubin, 1981): Kolmogorov-Smirnov, false alarm 1e-4."""
-    rows = 4000
-    weights = bootstrap_weights(n_segments, rows, rng=4, kind="bayesian")
-    np.testing.assert_allclose(weights.sum(axis=1), n_segments, rtol=1e-12)
-    if n_segments > 1:
-        for column in (0, n_segments - 1):
-            share = weights[:, column] / n_segments
-            assert stats.kstest(share, stats.beta(1, n_segments - 1).cdf).pvalue > 1e-4
-        correlation = np.corrcoef(weights[:, 0], weights[:, 1])[0, 1]
-        assert abs(correlation + 1 / (n_segments - 1)) < 5 / np.sqrt(rows)
-    # Rounded to where sums of weights of 2^16 are exact; integers are whole, also below 0.
-    statistics = np.random.default_rng(1).random((n_segments, 3))
-    totals = bootstrap_totals(statistics, rows, 4, kind="bayesian")
-    np.testing.assert_allclose(totals, weights @ statistics, rtol=1e-8)
-    logs = -np.random.default_rng(1).integers(1, 100, size=(n_segments, 1)).astype(object)
-    expected = (Bayesian(n_segments, 4).batch(0)[:20].astype(object) @ logs).astype(float)
-    found = bootstrap_totals(logs.astype(int), 20, 4, kind="bayesian")
-    np.testing.assert_array_equal(found, expected * Bayesian(n_segments, 4).scale)
-
-
 @pytest.mark.parametrize("totals, kind", [(bootstrap_totals, Multinomial), (swap_totals, Halves)])
 def test_sums_do_not_depend_on_their_order(totals, kind):
     rng = np.random.default_rng(1)
-    rows = drawn_rows(kind(301, 9, *[301] * (kind is Multinomial)), 500).astype(float)
+    rows = drawn_rows(kind(301, 9), 500).astype(float)
     for statistics in (
         rng.integers(0, 10**9, size=(301, 7)).astype(float),
         rng.random((301, 7)) * 10.0 ** np.arange(-3, 4),
