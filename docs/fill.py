@@ -3,6 +3,8 @@
     python docs/fill.py            # all pages; then read the difference
     python docs/fill.py logs.md
 
+The table of options is made of their schema (`evalstats.analysis.settings`).
+
 A command is a line of an `sh` block that begins with `evalstats`; it runs in a folder of examples.
 What the last command of a block prints belongs into the `text` block that follows, if one does,
 which may be empty before. How many words each page has is printed at the end.
@@ -25,7 +27,9 @@ import textwrap
 from pathlib import Path
 
 import evalstats
+from evalstats.analysis.settings import SETTINGS
 from evalstats.cli import main
+from evalstats.cli.flags import EVERY
 from evalstats.data import examples
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,6 +43,20 @@ _COMMANDS = re.compile(
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _VERSION = re.compile(r"\b(sacrebleu|evalstats|numpy):\d[\w.+]*?(?=\.{3}|[|`,\n]|$)")
 _SHOWN, _WIDE = 60, 96
+
+
+_OPTIONS = re.compile(r"(<!-- options -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def options_table() -> str:
+    """Return a row for each option of the schema: its name, words, default, flag and sentence."""
+    typed = {option.name for option in EVERY}
+    lines = ["| option | default | command line | |", "|:--|:--|:--|:--|"]
+    for name, setting in SETTINGS.items():
+        default = "" if setting.default is None else f"`{setting.default!r}`"
+        flag = f"`{setting.typed}`".replace("|", "\\|") if name in typed else ""
+        lines.append(f"| `{name}` | {default} | {flag} | {setting.sentence} |")
+    return "\n".join(lines) + "\n"
 
 
 def commands(text: str) -> list[tuple[str, str | None]]:
@@ -112,7 +130,9 @@ def filled(text: str) -> str:
             return match[0]
         return f"```sh\n{match[1]}```\n{match[2]}```text\n{_readable(got)}```"
 
-    return _COMMANDS.sub(part, text)
+    return _OPTIONS.sub(
+        lambda match: f"{match[1]}{options_table()}{match[3]}", _COMMANDS.sub(part, text)
+    )
 
 
 def _readable(got: str) -> str:

@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from functools import cache, wraps
 from itertools import chain
 from numbers import Real
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from unicodedata import category
 from unicodedata import name as character_name
@@ -345,7 +346,7 @@ def check_arguments(
             raise InputTypeError(f"{called} has no argument {name!r}; {there}")
 
 
-def taking(options: type) -> Callable[[F], F]:
+def taking(options: type, defaults: Mapping[str, Any] = MappingProxyType({})) -> Callable[[F], F]:
     """Let the signature of a function name the options, a `TypedDict`, that it takes by ``**``.
 
     Editors know them by `Unpack`; notebooks, and who refuses an unknown name, ask the signature.
@@ -357,7 +358,10 @@ def taking(options: type) -> Callable[[F], F]:
         for name, hint in options.__annotations__.items():
             kind = getattr(hint, "__forward_arg__", hint)
             known[name] = inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=kind
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=defaults.get(name, ...),
+                annotation=kind,
             )
         vars(function)["__signature__"] = signature.replace(parameters=list(known.values()))
         return function

@@ -165,3 +165,8 @@ def test_figures_show_the_numbers_of_today(name):
 def test_figures_are_those_that_pages_show():
     shown = set(re.findall(r"figures/(\w+)\.svg", "".join(TEXTS.values())))
     assert shown == {path.stem for path in draw.FOLDER.glob("*.svg")} == set(draw.FIGURES)
+
+
+def test_the_table_of_options_is_that_of_the_schema():
+    page = (fill.ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
+    assert fill.options_table() in page, "run python docs/fill.py choosing.md"

@@ -6,7 +6,7 @@ import inspect
 import pytest
 
 import evalstats as es
-from evalstats.analysis import options
+from evalstats.analysis import options, settings
 from evalstats.questions.ranking.rankings import Rankings
 
 #: A program of a user, its last line apart: what `mypy --strict` says of it line by line.
@@ -86,10 +86,10 @@ def test_questions_to_a_comparison_are_answered_by_records():
 @pytest.mark.parametrize(
     "kind, function",
     [
-        (options.ScoreOptions, es.estimate),
         (options.ScoreOptions, es.Suite.estimate),
         (options.EstimateOptions, es.estimate),
         (options.PairOptions, es.Suite.compare),
+        (options.TestOptions, es.arena),
     ],
 )
 def test_options_are_those_of_the_functions_that_they_are_named_after(kind, function):
@@ -109,6 +109,18 @@ def test_whoever_compares_has_the_options_of_compare_in_the_signature():
                 known[name].annotation,
                 known[name].default,
             )
+
+
+@pytest.mark.parametrize(
+    "function",
+    [es.estimate, es.compare, es.Suite.estimate, es.Suite.compare, es.arena, es.wins, es.meta],
+)
+def test_defaults_are_those_of_the_schema(function):
+    own = inspect.signature(function).parameters
+    known = own.keys() & settings.SETTINGS.keys()
+    assert {"confidence_level", "n_resamples", "rng", "executor"} <= known
+    for name in known - {"aggregate"}:
+        assert own[name].default == settings.SETTINGS[name].default, name
 
 
 @pytest.mark.thorough

@@ -1,6 +1,7 @@
 """The only composer: texts or statistics in, estimates and comparisons out.
 
-- `options`: which options there are, and their ranges
+- `settings`: the schema of options: names, defaults, words, sentences, flags
+- `options`: options as they are checked by it
 - `design`: what is drawn, within which strata, and how scores of strata become one
 - `counts`: 0/1 scores, which are counted: shares, and differences of shares
 - `quantities`: numbers on units, with influence values and replicates: interval, p-value, recovery

@@ -12,15 +12,16 @@ from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.estimate import estimates_of, limits_of, result_signature
 from evalstats.analysis.families import Row, adjust_claims, adjust_over_tasks, adjusted
-from evalstats.analysis.options import (
+from evalstats.analysis.options import Options
+from evalstats.analysis.pairs import claims_of, row_of
+from evalstats.analysis.scores import Scores
+from evalstats.analysis.settings import (
+    N_RESAMPLES,
     SEED,
     AdjustmentName,
     Alternative,
     Method,
-    Options,
 )
-from evalstats.analysis.pairs import claims_of, row_of
-from evalstats.analysis.scores import Scores
 from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, flag
 from evalstats.inference.student import Spread
@@ -52,7 +53,7 @@ def compare(
     confidence_level: float = 0.95,
     margin: float | None = None,
     recovery: float | None = None,
-    n_resamples: int | None = None,
+    n_resamples: int = N_RESAMPLES,
     rng: Rng = SEED,
     executor: Workers = None,
 ) -> Comparison:
@@ -179,13 +180,13 @@ def compare(
         alternative=alternative,
         adjustment=adjustment,
         n_resamples=n_resamples,
-        seed=rng,
+        rng=rng,
         executor=executor,
         margin=margin,
         recovery=recovery,
         paired_runs=paired_runs,
     )
-    options = as_decided(hypotheses, options, n_resamples, rng)
+    options = as_decided(hypotheses, options)
     # What costs nothing is checked before what costs seconds.
     make: Callable[..., Part] = as_task
     if flag(paired, "paired"):

@@ -10,15 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels, Units
-from evalstats.analysis.options import (
-    METHODS,
-    SEED,
-    EstimateOptions,
-    Method,
-    Options,
-    option,
-)
+from evalstats.analysis.options import EstimateOptions, Options
 from evalstats.analysis.scores import Pair, Scores
+from evalstats.analysis.settings import N_RESAMPLES, SEED, Method
 from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Part, as_decided, as_task, is_statistics
 from evalstats.checks import also_called
@@ -28,7 +22,7 @@ from evalstats.inference.bootstrap import Bounds
 from evalstats.inference.draws import NONE
 from evalstats.inference.student import kish
 from evalstats.metrics import Metric
-from evalstats.resampling.executors import Reporting, Workers
+from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import (
@@ -42,7 +36,7 @@ from evalstats.results.notes import (
 )
 from evalstats.results.records import Caution, first_few, lacking_unlike
 from evalstats.results.signatures import Signature
-from evalstats.statistics.extraction import Metrics, Progress
+from evalstats.statistics.extraction import Metrics
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import columns_of
 
@@ -111,10 +105,9 @@ def estimate(
     aggregate: Aggregated = "micro",
     method: Method = "bootstrap",
     confidence_level: float = 0.95,
-    n_resamples: int | None = None,
+    n_resamples: int = N_RESAMPLES,
     rng: Rng = SEED,
     executor: Workers = None,
-    progress: Progress | None = None,
 ) -> Estimate | Estimates:
     """Score a system and say how sure the score is.
 
@@ -153,8 +146,6 @@ def estimate(
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
         or all its cores. Changes no bit of the result.
-    progress : callable, optional
-        Called as ``progress(done, total, label)`` before each extraction and while resampling.
 
     Returns
     -------
@@ -181,10 +172,10 @@ def estimate(
     """
     options = Options(
         confidence_level=confidence_level,
-        method=option(method, METHODS, "method"),
+        method=method,
         n_resamples=n_resamples,
-        seed=rng,
-        executor=executor if progress is None else Reporting(executor, progress),
+        rng=rng,
+        executor=executor,
     )
     single = metric is None or isinstance(metric, (str, Metric))
     if summaries := summaries_of(hypotheses):
@@ -195,7 +186,7 @@ def estimate(
         single = False
     else:
         hypotheses = {"system": hypotheses}
-    options = as_decided(hypotheses, options, n_resamples, rng)
+    options = as_decided(hypotheses, options)
     task = as_task(
         hypotheses,
         references,
@@ -205,7 +196,6 @@ def estimate(
         aggregate=aggregate,
         human=human,
         executor=options.executor,
-        progress=progress,
     )
     estimates = [e for scores in task.drawn(options) for e in estimates_of(scores, options, task)]
     return estimates[0] if single else Estimates(tuple(estimates))

@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, TypedDict
 
 from evalstats.analysis.design import Aggregated, Labels
+from evalstats.analysis.settings import (
+    DEFAULTS,
+    N_RESAMPLES,
+    SEED,
+    SETTINGS,
+    AdjustmentName,
+    Alternative,
+    Method,
+)
 from evalstats.checks import flag, integer, real, share, shown
 from evalstats.errors import Argument, InputError
-from evalstats.resampling.executors import Workers, as_workers
+from evalstats.resampling.executors import Reporting, Workers, as_workers
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.statistics.extraction import Progress
 
-#: What nobody asked for.
-N_RESAMPLES, SEED = 9999, 12345
-#: What decides: of intervals, and of p-values.
-Method = Literal["bootstrap", "t"]
-Alternative = Literal["two-sided", "greater", "less"]
-AdjustmentName = Literal["max-t", "holm", "benjamini-hochberg", "none"]
-METHODS, ALTERNATIVES = get_args(Method), get_args(Alternative)
-ADJUSTMENTS = get_args(AdjustmentName)
+METHODS, ALTERNATIVES, ADJUSTMENTS = (
+    SETTINGS[name].words for name in ("method", "alternative", "adjustment")
+)
 
 
 class _WorkOptions(TypedDict, total=False):
     confidence_level: float
-    n_resamples: int | None
+    n_resamples: int
     rng: Rng
     executor: Workers
-    progress: Progress | None
+    method: Method
 
 
 class ScoreOptions(_WorkOptions, total=False):
     """Options of `Suite.estimate`, for functions that pass them on."""
 
-    method: Method
+    progress: Progress | None
 
 
-class EstimateOptions(ScoreOptions, total=False):
+class EstimateOptions(_WorkOptions, total=False):
     """Options of `evalstats.estimate`."""
 
     groups: Labels
@@ -47,15 +51,19 @@ class EstimateOptions(ScoreOptions, total=False):
     human: object
 
 
-class PairOptions(_WorkOptions, total=False):
-    """Options of `Suite.compare`, for functions that pass them on."""
+class TestOptions(ScoreOptions, total=False):
+    """Options of all that compares, for functions that pass them on."""
 
     baseline: str | None
-    method: Method
     alternative: Alternative
     adjustment: AdjustmentName
     margin: float | None
     recovery: float | None
+
+
+class PairOptions(TestOptions, total=False):
+    """Options of `Suite.compare`, for functions that pass them on."""
+
     paired_runs: bool
 
 
@@ -66,12 +74,12 @@ class Options:
     `significance_level` is 1 - `confidence_level`; a gate, whose bounds are one-sided, has both.
     """
 
-    confidence_level: float = 0.95
-    method: str = "bootstrap"
-    alternative: str = "two-sided"
-    adjustment: str = "max-t"
-    n_resamples: Any = None  # int, N_RESAMPLES where nothing was asked for
-    seed: Any = SEED  # int, made of what was given as rng
+    confidence_level: float = DEFAULTS["confidence_level"]
+    method: str = DEFAULTS["method"]
+    alternative: str = DEFAULTS["alternative"]
+    adjustment: str = DEFAULTS["adjustment"]
+    n_resamples: int = N_RESAMPLES
+    rng: Rng = SEED
     executor: Any = None
     margin: float | None = None
     recovery: float | None = None
@@ -81,37 +89,36 @@ class Options:
     #: intervals may then be percentiles.
     swapped: Callable[[Any, Any, Options], list[tuple[float, float]]] | None = None
 
+    @classmethod
+    def of(cls, asked: Mapping[str, Any]) -> Options:
+        """Return the options among what a function was asked; who is told of the work works so."""
+        known = {name: asked[name] for name in vars(cls)["__annotations__"] if name in asked}
+        if asked.get("progress") is not None:
+            known["executor"] = Reporting(asked.get("executor"), asked["progress"])
+        return cls(**known)
+
     def __post_init__(self) -> None:
-        confidence = share(self.confidence_level, "confidence_level")
-        if self.significance_level:
-            share(self.significance_level, "significance_level")
-        # 1 - 0.95 is not quite 0.05.
-        level = self.significance_level or float(f"{1 - confidence:.12g}")
-        margin, recovery = as_limits(self.margin, self.recovery)
-        if (margin, recovery) != (None, None) and level >= 0.5:
+        for name, value in vars(self).copy().items():
+            if name in SETTINGS and not (self.swapped and value == "percentile"):
+                vars(self)[name] = checked(name, value)
+        as_limits(self.margin, self.recovery)
+        level = self.significance_level
+        if self.is_limited and (level or self.alpha) >= 0.5:
             # An interval of confidence 1 - 2·level has to be one.
-            asked, value, side = "confidence_level", confidence, "above"
-            if self.significance_level:
+            asked, value, side = "confidence_level", self.confidence_level, "above"
+            if level:
                 asked, value, side = "significance_level", level, "below"
             raise InputError(
                 f"must be {side} 0.5 where there is a margin or a recovery, got {value:g}",
                 argument=asked,
             )
-        methods = (*METHODS, "percentile") if self.swapped else METHODS
-        n_resamples = N_RESAMPLES if self.n_resamples is None else self.n_resamples
-        vars(self).update(
-            confidence_level=confidence,
-            method=option(self.method, methods, "method"),
-            alternative=option(self.alternative, ALTERNATIVES, "alternative"),
-            adjustment=option(self.adjustment, ADJUSTMENTS, "adjustment"),
-            n_resamples=integer(n_resamples, "n_resamples", 2, MOST_RESAMPLES),
-            seed=as_seed(self.seed),
-            executor=as_workers(self.executor),
-            margin=margin,
-            recovery=recovery,
-            significance_level=level,
-            paired_runs=flag(self.paired_runs, "paired_runs"),
-        )
+        # 1 - 0.95 is not quite 0.05.
+        vars(self)["significance_level"] = level or self.alpha
+
+    @property
+    def seed(self) -> int:
+        """The seed that was made of what was given as `rng`."""
+        return int(self.rng)  # type: ignore[arg-type]
 
     @property
     def alpha(self) -> float:
@@ -134,6 +141,46 @@ class Options:
         return 0 if self.method == "t" else self.n_resamples
 
 
+def checked(name: str, value: object) -> Any:
+    """Return the value of an option as its setting has it, or say what was expected."""
+    setting = SETTINGS[name]
+    if setting.words:
+        return option(value, setting.words, name)
+    if value is None and setting.default is None and name != "executor":
+        return None
+    return _CHECKS.get(name, share)(value, name)
+
+
+def _margin(value: object, name: str) -> float:
+    size = real(value, name, -float("inf"))
+    if size <= 0:
+        raise InputError(
+            f"must be above 0, got {value}: it is a size, and the metric says which side "
+            f"is a loss; leave it out to test for a loss of any size",
+            argument=name,
+        )
+    return size
+
+
+def _recovery(value: object, name: str) -> float:
+    kept = real(value, name, -float("inf"))
+    if not 0 < kept <= 1:
+        raise InputError(f"must be a share above 0 and at most 1, got {value}", argument=name)
+    return kept
+
+
+#: How options are checked that are neither words nor shares between 0 and 1.
+_CHECKS: dict[str, Callable[[object, str], Any]] = {
+    "margin": _margin,
+    "recovery": _recovery,
+    "paired_runs": flag,
+    "n_resamples": lambda value, name: integer(value, name, 2, MOST_RESAMPLES),
+    "rng": lambda value, name: as_seed(value),  # type: ignore[arg-type]
+    "executor": lambda value, name: as_workers(value),
+    "significance_level": lambda value, name: share(value, name) if value else 0.0,
+}
+
+
 def as_limits(margin: object, recovery: object) -> tuple[float | None, float | None]:
     """Return margin and recovery, of which at most one is given, checked."""
     if margin is not None and recovery is not None:
@@ -144,19 +191,7 @@ def as_limits(margin: object, recovery: object) -> tuple[float | None, float | N
             Argument("recovery"),
             ", not both: each is a limit of a loss",
         )
-    size = None if margin is None else real(margin, "margin", -float("inf"))
-    if size is not None and size <= 0:
-        raise InputError(
-            f"must be above 0, got {margin}: it is a size, and the metric says which side "
-            f"is a loss; leave it out to test for a loss of any size",
-            argument="margin",
-        )
-    kept = None if recovery is None else real(recovery, "recovery", -float("inf"))
-    if kept is not None and not 0 < kept <= 1:
-        raise InputError(
-            f"must be a share above 0 and at most 1, got {recovery}", argument="recovery"
-        )
-    return size, kept
+    return checked("margin", margin), checked("recovery", recovery)
 
 
 def option(value: object, options: tuple[str, ...], name: str) -> str:

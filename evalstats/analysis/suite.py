@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Aggregated, Labels, names_of_labels
 from evalstats.analysis.estimate import estimates_of, limits_of
-from evalstats.analysis.options import (
-    METHODS,
-    SEED,
-    AdjustmentName,
-    Alternative,
-    Method,
-    Options,
-    option,
-)
+from evalstats.analysis.options import Options, PairOptions, ScoreOptions
+from evalstats.analysis.settings import DEFAULTS
 from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import (
     Part,
@@ -30,21 +23,19 @@ from evalstats.analysis.tasks import (
     is_statistics,
     tables_of,
 )
-from evalstats.checks import also_called, label, listed
+from evalstats.checks import also_called, label, listed, taking
 from evalstats.errors import InputError, InputTypeError
-from evalstats.resampling.executors import Workers
-from evalstats.resampling.weights import Rng
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import Facts, Limits, notes_of
-from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 #: What is said of an argument that `Suite.estimate` or `Suite.compare` has not.
-_UNKNOWN = (
-    "is unknown, or for one task alone; options of a suite are method, confidence_level, "
-    "n_resamples, rng, executor"
-)
-_OF_PAIRS = ", alternative, adjustment, margin, recovery, paired_runs"
+_UNKNOWN = "is unknown, or for one task alone; options of a suite are "
+_OF_SCORES = ", ".join(ScoreOptions.__annotations__)
+_OF_PAIRS = ", ".join(PairOptions.__annotations__)
 Tables = Mapping[str, Sequence[SegmentStatistics]]
 #: Labels by task, labels of the only task, or the name of a label.
 Groups = Any
@@ -161,17 +152,9 @@ class Suite:
         ]
         return suite
 
-    @also_called(_UNKNOWN, seed="rng")
-    def estimate(
-        self,
-        *,
-        method: Method = "bootstrap",
-        confidence_level: float = 0.95,
-        n_resamples: int | None = None,
-        rng: Rng = SEED,
-        executor: Workers = None,
-        progress: Progress | None = None,
-    ) -> Estimates:
+    @also_called(_UNKNOWN + _OF_SCORES, seed="rng")
+    @taking(ScoreOptions, DEFAULTS)
+    def estimate(self, **asked: Unpack[ScoreOptions]) -> Estimates:
         """Score every system on every task, and in total.
 
         Returns an `Estimate` for each task, metric and system, and then the totals.
@@ -193,14 +176,8 @@ class Suite:
         >>> print(f"{scores['macro', 'acc', 'A'].score:.3f}")
         0.675
         """
-        options = Options(
-            confidence_level=confidence_level,
-            method=option(method, METHODS, "method"),
-            n_resamples=n_resamples,
-            seed=rng,
-            executor=executor,
-        )
-        options = self._decided(options, n_resamples, rng)
+        progress = asked.pop("progress", None)
+        options = self._decided(Options.of(asked))
         single = len(self.parts) == 1
         estimates: list[Estimate] = []
         limits: list[Limits] = []
@@ -213,22 +190,8 @@ class Suite:
         return Estimates(tuple(estimates), (*self.notes, *below))
 
     @also_called(_UNKNOWN + _OF_PAIRS, seed="rng")
-    def compare(
-        self,
-        *,
-        baseline: str | None = None,
-        method: Method = "bootstrap",
-        alternative: Alternative = "two-sided",
-        adjustment: AdjustmentName = "max-t",
-        confidence_level: float = 0.95,
-        n_resamples: int | None = None,
-        rng: Rng = SEED,
-        executor: Workers = None,
-        progress: Progress | None = None,
-        margin: float | None = None,
-        recovery: float | None = None,
-        paired_runs: bool = False,
-    ) -> Comparison:
+    @taking(PairOptions, DEFAULTS)
+    def compare(self, **asked: Unpack[PairOptions]) -> Comparison:
         """Say on which tasks systems differ, and whether they do in total.
 
         All rows of tasks under one metric, of all pairs, are a family, and the totals of all pairs
@@ -252,26 +215,14 @@ class Suite:
         n_resamples, rng, executor, progress
             The work, as in `estimate`.
         """
-        options = Options(
-            confidence_level=confidence_level,
-            method=method,
-            alternative=alternative,
-            adjustment=adjustment,
-            n_resamples=n_resamples,
-            seed=rng,
-            executor=executor,
-            margin=margin,
-            recovery=recovery,
-            paired_runs=paired_runs,
-        )
-        options = self._decided(options, n_resamples, rng)
-        pairs = as_pairs(self.systems, baseline)
+        progress, baseline = asked.pop("progress", None), asked.get("baseline")
+        options, pairs = self._decided(Options.of(asked)), as_pairs(self.systems, baseline)
         return compared(Evaluation(self.parts, pairs, options, self.notes), baseline, progress)
 
-    def _decided(self, options: Options, n_resamples: int | None, rng: Rng) -> Options:
+    def _decided(self, options: Options) -> Options:
         """Return options with what summaries have decided."""
         for tables in self.tasks.values():
-            options = as_decided(tables, options, n_resamples, rng)
+            options = as_decided(tables, options)
         return options
 
     def __repr__(self) -> str:

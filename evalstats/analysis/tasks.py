@@ -30,7 +30,7 @@ from evalstats.analysis.design import (
     names_of_labels,
     unit_name,
 )
-from evalstats.analysis.options import SEED, Options
+from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Scores, Stratum, distinct_names, drawn, of_strata, of_table
 from evalstats.analysis.summaries import Summary, summaries_of
 from evalstats.checks import is_missing, listed, shown
@@ -38,7 +38,6 @@ from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics.base import MetricSignature, merged
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.executors import Workers
-from evalstats.resampling.weights import Rng
 from evalstats.results.records import counted, distinct, only, plural
 from evalstats.statistics.extraction import (
     Metrics,
@@ -281,30 +280,15 @@ def is_extracted(value: object) -> bool:
     return is_statistics(value) or bool(summaries_of(value))
 
 
-def as_decided(hypotheses: object, options: Options, n_resamples: int | None, rng: Rng) -> Options:
-    """Return the options with what a summary has decided, which nobody may have asked otherwise.
-
-    `n_resamples` and `rng` are what the caller passed: `None`, or the default, asks for nothing.
-    """
+def as_decided(hypotheses: object, options: Options) -> Options:
+    """Return the options with what a summary has decided: t, where nothing can be drawn of it."""
     summaries = summaries_of(hypotheses)
-    if not summaries:
-        return options
-    first = summaries[0]
-    if options.paired_runs:
+    if summaries and options.paired_runs:
         raise InputError(
-            f"is for several runs of each system, and {first.why}; leave it out",
+            f"is for several runs of each system, and {summaries[0].why}; leave it out",
             argument="paired_runs",
         )
-    if not first.is_by_t:
-        return options
-    for name, is_asked in (("n_resamples", n_resamples is not None), ("rng", rng != SEED)):
-        if is_asked:
-            raise InputError(
-                f"must be left out when {first.name} is given: nothing is drawn of it, and t "
-                f"decides",
-                argument=name,
-            )
-    return replace(options, method="t")
+    return replace(options, method="t") if summaries and summaries[0].is_by_t else options
 
 
 def _check_summaries(

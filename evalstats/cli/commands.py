@@ -246,8 +246,7 @@ def _asked(
     """Return what is analysed, and the other arguments of the call, checked before the work."""
     names = names_of("argument")
     asked = {name: value for name in names if (value := getattr(options, name)) is not None}
-    known = {"seed" if name == "rng" else name: value for name, value in asked.items()}
-    Options(**{field.name: known[field.name] for field in fields(Options) if field.name in known})
+    Options.of(asked)
     percentages = {name: x for name, x in asked.items() if isinstance(x, Percent)}
     if percentages and options.input:
         raise _no_shares(percentages, metrics_of(options)[0].name)

@@ -14,6 +14,8 @@ from shutil import get_terminal_size
 from textwrap import fill
 from typing import Any, NamedTuple
 
+from evalstats.analysis.settings import SETTINGS
+
 
 class Command(NamedTuple):
     """What a command is for, how it is typed, two examples, and which options it `takes`.
@@ -70,6 +72,12 @@ class Option(NamedTuple):
         """Its name among the options of a command."""
         long = next((flag for flag in self.flags if flag.startswith("--")), self.flags[0])
         return self.to or long.lstrip("-").replace("-", "_")
+
+
+def _core(name: str, commands: str, use: str = "", **more: Any) -> Option:
+    """Return an option of the core's schema, of these commands or groups, in this use."""
+    setting = SETTINGS[name]
+    return Option(setting.typed, commands, setting.help, use, to=name, **more)
 
 
 _INPUT = "LOG... | FILE.npz... | -i OUT... -r REF..."
@@ -183,30 +191,23 @@ OPTIONS = {
         Option("--ids FILE", "extract", "one name of a segment a line"),
     ],
     "units": [
-        Option("--groups NAME|FILE...", "units plan meta",
-               "label of the items, or a label a line; or two: prompt rater", "label"),
-        Option("--strata NAME|FILE", "units plan", "likewise a domain: drawn within each",
-               "label rare"),
+        _core("groups", "units plan meta", "label"),
+        _core("strata", "units plan", "label rare"),
         Option("--unpaired", "compare rank gate", "systems have other items; -r: a file a system",
                "rare"),
-        Option("--paired-runs", "compare rank gate", "run 1 of all has the same prompt, or seed",
-               "argument rare"),
+        _core("paired_runs", "compare rank gate", "argument rare"),
         Option("--by NAME|FILE", "compare", "a row a domain, and whether they differ",
                "label question rare"),
-        Option("--aggregate micro|macro", "units",
-               "over strata or tasks: all together, or means", "rare"),
+        _core("aggregate", "units", "rare"),
     ],
     "test": [
-        Option("--baseline NAME", "compare power gate cases meta",
-               "compare all with it; name or path",
-               instead={"gate": {"typed": "--baseline BASE",
+        _core("baseline", "compare power gate cases meta",
+              instead={"gate": {"typed": "--baseline BASE",
                                  "help": "what is in use: log, file of outputs, or name"},
                         "cases": {"typed": "--baseline BASE",
                                   "help": "what is in use: a log, or a name"}}),
-        Option("--margin POINTS", "compare gate", "the difference, or loss, that matters",
-               "argument"),
-        Option("--recovery SHARE", "compare gate", "of the baseline's score, to be kept",
-               "argument"),
+        _core("margin", "compare gate", "argument"),
+        _core("recovery", "compare gate", "argument"),
         Option("--at-least POINTS", "gate power", "without a baseline: the score to reach",
                "argument"),
         Option("--at-most POINTS", "gate power", "likewise, where lower is better",
@@ -223,17 +224,12 @@ OPTIONS = {
         Option("--power LEVEL", "power", "target (default: 0.8)", "argument"),
         Option("--clusters simultaneous|wmt|wmt25", "rank",
                "by verdicts (default), or WMT's tests of segments' scores", "rare"),
-        Option("--method bootstrap|t", "scored", "of intervals and tests (default: bootstrap)",
-               "argument rare"),
-        Option("--alternative two-sided|greater|less", "compare power", "default: two-sided",
-               "argument rare"),
-        Option("--adjustment, --adjust max-t|holm|benjamini-hochberg|none", "compare rank",
-               "default: max-t", "argument rare",
-               instead={"rank": {"typed": "--adjustment, --adjust max-t|holm"}}),
-        Option("--confidence-level LEVEL", "scored power cases meta",
-               "default: 0.95; verdicts are at 1 - LEVEL", "argument"),
-        Option("--significance-level LEVEL", "power gate",
-               "how often one test may be wrong (default: 0.05)", "argument"),
+        _core("method", "scored", "argument rare"),
+        _core("alternative", "compare power", "argument rare"),
+        _core("adjustment", "compare rank", "argument rare",
+              instead={"rank": {"typed": "--adjustment, --adjust max-t|holm"}}),
+        _core("confidence_level", "scored power cases meta", "argument"),
+        _core("significance_level", "power gate", "argument"),
         Option("--of N", "gate", "items, or groups, planned at most: a look at those so far",
                "argument rare"),
         Option("--looks N", "gate power", "how many looks are planned (default of gate: 8)",
@@ -243,8 +239,8 @@ OPTIONS = {
         Option("--state FILE", "gate", "JSON of all looks so far; with --of N"),
         Option("--undecided pass|fail", "gate", "what it counts as: exit with 0 or 1, not with 3",
                "argument rare"),
-        Option("--resamples N", "drawn", "default: 9,999", "argument", to="n_resamples"),
-        Option("--seed N", "drawn plan", "default: 12345", "argument", to="rng"),
+        _core("n_resamples", "drawn", "argument"),
+        _core("rng", "drawn plan", "argument"),
     ],
     "output": [
         Option("-o, --output FILE", "printed extract", _OUTPUT, again=True,

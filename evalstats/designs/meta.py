@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import unit_name
-from evalstats.analysis.options import SEED, AdjustmentName, Alternative, Options
+from evalstats.analysis.options import Options
+from evalstats.analysis.settings import N_RESAMPLES, SEED, AdjustmentName, Alternative
 from evalstats.analysis.tasks import as_pairs, as_task
 from evalstats.checks import also_called, as_numbers, choice, is_missing, listed, meant
 from evalstats.designs.swaps import swapped_pvalues
@@ -246,7 +247,7 @@ def meta(
     alternative: Alternative = "two-sided",
     adjustment: AdjustmentName = "max-t",
     confidence_level: float = 0.95,
-    n_resamples: int | None = None,
+    n_resamples: int = N_RESAMPLES,
     rng: Rng = SEED,
     executor: Workers = None,
 ) -> Comparison:
@@ -371,7 +372,7 @@ def meta(
         adjustment=adjustment,
         confidence_level=confidence_level,
         n_resamples=n_resamples,
-        seed=rng,
+        rng=rng,
         executor=executor,
         swapped=swapped_pvalues if is_swapped else None,
     )

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalstats.analysis.design import Labels, as_units, check_enough, refuse_crossed, unit_name
-from evalstats.analysis.options import SEED
+from evalstats.analysis.settings import SEED
 from evalstats.analysis.tasks import as_task, is_statistics, labels_of, tables_of
 from evalstats.checks import also_called, choice, integer, is_missing, listed, shown
 from evalstats.designs.judges import Judged, bounded_weights, less_mean

@@ -9,7 +9,8 @@ from typing import cast
 import numpy as np
 
 from evalstats.analysis.estimate import estimate
-from evalstats.analysis.options import METHODS, Method, option
+from evalstats.analysis.options import checked
+from evalstats.analysis.settings import Method
 from evalstats.checks import is_missing, share, shown
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.metrics import Mean
@@ -63,7 +64,7 @@ def interval(
         For bad options; and, when scores come, where a sample has no value for `cluster`.
     """
     share(level, "level")
-    chosen = cast(Method, option(method, METHODS, "method"))
+    chosen = cast(Method, checked("method", method))
 
     def interval_of(scores: list[SampleScore]) -> Value:
         values = [to_float(score.score.value) for score in scores]

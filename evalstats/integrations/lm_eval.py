@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis.estimate import estimate
-from evalstats.analysis.options import N_RESAMPLES, SEED
+from evalstats.analysis.settings import N_RESAMPLES, SEED
 from evalstats.checks import share
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.formats.lm_eval import Results, TaskSamples

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.estimate import estimates_of, limits_of, result_signature
-from evalstats.analysis.options import SEED, Options
+from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.scores import Scores, drawn, refuse_fixed
+from evalstats.analysis.settings import N_RESAMPLES, SEED
 from evalstats.analysis.suite import Groups, Suite, Tables
 from evalstats.analysis.tasks import Part, Task, Total, as_decided, as_pairs
 from evalstats.checks import choice, share
@@ -40,7 +41,7 @@ from evalstats.questions.checks import (
 )
 from evalstats.questions.needed import needed_of
 from evalstats.resampling.executors import Workers
-from evalstats.resampling.weights import Rng, as_seed
+from evalstats.resampling.weights import Rng
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
 from evalstats.results.forms import Finding, Several
@@ -489,7 +490,7 @@ def gated(
     aggregate: Aggregated | None = None,
     groups: Groups = None,
     strata: Labels = None,
-    n_resamples: int | None = None,
+    n_resamples: int = N_RESAMPLES,
     rng: Rng = SEED,
     executor: Workers = None,
     notes: Sequence[str] = (),
@@ -508,7 +509,7 @@ def gated(
     is_of_totals = choice(on, ASKED, "on") == "total" and len(tasks) > 1
     asked = Options(
         n_resamples=n_resamples,
-        seed=as_seed(rng),
+        rng=rng,
         executor=executor,
         margin=margin,
         recovery=recovery,
@@ -516,7 +517,7 @@ def gated(
     )
     options = one_sided(asked, level)
     for tables in tasks.values():
-        options = as_decided(tables, options, n_resamples, rng)
+        options = as_decided(tables, options)
     suite = Suite.of(tasks, aggregate, groups, strata, paired=paired)
     if bound is None and len(suite.systems) != 2:
         raise InputError(f"a gate compares one system with one baseline, got {list(suite.systems)}")

@@ -45,9 +45,8 @@ def test_exact_permutation_is_scipys(alternative):
 @pytest.mark.parametrize("n", [4, 40])
 def test_the_same_number_as_compare(test, alternative, n):
     x1, x2 = scores_pair(3, n)
-    seeded = {"rng": 7} if test == "bootstrap" else {"seed": 7}
     (difference,) = compare(
-        {"2": x2, "1": x1}, None, es.Mean("x"), test=test, alternative=alternative, **seeded
+        {"2": x2, "1": x1}, None, es.Mean("x"), test=test, alternative=alternative, rng=7
     )
     function = paired.paired_permutation_test if test == "ar" else paired.paired_bootstrap_test
     result = function(x1, x2, alternative=alternative, rng=7)

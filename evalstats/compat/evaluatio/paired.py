@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.analysis.options import ALTERNATIVES, option
+from evalstats.analysis.options import checked
 from evalstats.checks import also_called, as_scores, check_same_index, flag, integer, share
 from evalstats.designs.swaps import Halves, all_swap_totals, randomization_pvalue
 from evalstats.errors import InputError
@@ -230,7 +230,7 @@ def paired_bootstrap_test(
 
 
 def _options(alternative: str, n_resamples: int, rng: Rng) -> tuple[str, int, int]:
-    chosen = option(alternative, ALTERNATIVES, "alternative")
+    chosen = checked("alternative", alternative)
     return chosen, integer(n_resamples, "n_resamples", 1, weighted.MOST_RESAMPLES), as_seed(rng)
 
 

@@ -24,16 +24,11 @@ from evalstats.analysis.design import (
     errors_of,
     grouped,
 )
-from evalstats.analysis.options import (
-    SEED,
-    AdjustmentName,
-    Alternative,
-    Method,
-    Options,
-)
+from evalstats.analysis.options import Options, TestOptions
 from evalstats.analysis.scores import Scores, frozen, rows_of
+from evalstats.analysis.settings import DEFAULTS
 from evalstats.analysis.tasks import Task, as_pairs
-from evalstats.checks import also_called, meant
+from evalstats.checks import also_called, meant, taking
 from evalstats.designs.arenas import bradley_terry
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, as_battles
 from evalstats.designs.moments import coordinates
@@ -42,16 +37,14 @@ from evalstats.inference import student
 from evalstats.inference.draws import Draws
 from evalstats.metrics import Mean
 from evalstats.metrics.base import MetricSignature
-from evalstats.resampling.executors import Reporting, Workers
 from evalstats.resampling.weighted import over_batches
-from evalstats.resampling.weights import Rng
 from evalstats.results.notes import span
 from evalstats.results.records import first_few
-from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+    from typing_extensions import Unpack
 
 
 Floats = NDArray[np.float64]
@@ -72,23 +65,14 @@ _few = partial(first_few, between=", ", most=_NAMED, more=" and {} more")
 
 
 @also_called(seed="rng")
+@taking(TestOptions, DEFAULTS)
 def arena(
     battles: Any,
     *,
     groups: Labels = None,
     strata: Labels = None,
-    baseline: str | None = None,
     scale: Literal["log-odds", "elo"] = "log-odds",
-    method: Method = "bootstrap",
-    alternative: Alternative = "two-sided",
-    adjustment: AdjustmentName = "max-t",
-    confidence_level: float = 0.95,
-    n_resamples: int | None = None,
-    rng: Rng = SEED,
-    executor: Workers = None,
-    progress: Progress | None = None,
-    margin: float | None = None,
-    recovery: float | None = None,
+    **asked: Unpack[TestOptions],
 ) -> Comparison:
     r"""Compare systems of which only is known who was preferred to whom.
 
@@ -150,17 +134,7 @@ def arena(
     >>> [ranked.system for ranked in result.ranking()]
     ['x', 'y', 'z']
     """
-    asked = Options(
-        confidence_level=confidence_level,
-        method=method,
-        alternative=alternative,
-        adjustment=adjustment,
-        n_resamples=n_resamples,
-        seed=rng,
-        executor=executor if progress is None else Reporting(executor, progress),
-        margin=margin,
-        recovery=recovery,
-    )
+    options, baseline = Options.of(asked), asked.get("baseline")
     metric = BradleyTerry(scale)
     table = linked(replace(_designed(battles, groups, strata), metric=metric))
     if baseline is not None and baseline not in table.systems:
@@ -170,25 +144,17 @@ def arena(
             argument="baseline",
         )
     pairs = as_pairs(table.systems, baseline, "arena")
-    return compared(Evaluation([Task([table])], pairs, asked), baseline)
+    return compared(Evaluation([Task([table])], pairs, options), baseline)
 
 
 @also_called(seed="rng")
+@taking(TestOptions, DEFAULTS)
 def wins(
     preferences: Any,
     *,
     groups: Labels = None,
     strata: Labels = None,
-    baseline: str | None = None,
-    method: Method = "bootstrap",
-    alternative: Alternative = "two-sided",
-    adjustment: AdjustmentName = "max-t",
-    confidence_level: float = 0.95,
-    n_resamples: int | None = None,
-    rng: Rng = SEED,
-    executor: Workers = None,
-    margin: float | None = None,
-    recovery: float | None = None,
+    **asked: Unpack[TestOptions],
 ) -> Comparison:
     """Compare how often each of two systems is preferred, where a tie is half a win of each.
 
@@ -229,25 +195,15 @@ def wins(
             f"es.arena compares several",
             argument="preferences",
         )
-    asked = Options(
-        confidence_level=confidence_level,
-        method=method,
-        alternative=alternative,
-        adjustment=adjustment,
-        n_resamples=n_resamples,
-        seed=rng,
-        executor=executor,
-        margin=margin,
-        recovery=recovery,
-    )
+    options, baseline = Options.of(asked), asked.get("baseline")
     rates = win_rates(replace(table, labels={}))
     is_one = table.groups is not None and not isinstance(table.groups, Mapping)
     groups = table.unit if is_one else table.groups
     task = Task([rates], groups=groups, strata=table.strata)
     pairs = as_pairs(table.systems, baseline, "wins")
     units = as_units(len(table.points), table.groups, table.strata, table.unit, _CALLED)
-    notes = (*table.notes, *position_notes(table, units, asked), *table.tie_notes)
-    return compared(Evaluation([task], pairs, asked, notes), baseline)
+    notes = (*table.notes, *position_notes(table, units, options), *table.tie_notes)
+    return compared(Evaluation([task], pairs, options, notes), baseline)
 
 
 def win_rates(table: BattleTable) -> SegmentStatistics:

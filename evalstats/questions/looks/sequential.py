@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
 from evalstats.analysis.estimate import result_signature
-from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
+from evalstats.analysis.options import Options, as_limits
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.scores import Scores, refuse_fixed
+from evalstats.analysis.settings import N_RESAMPLES, SEED
 from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share
@@ -252,7 +253,7 @@ class SequentialTest:
             recovery=self.recovery,
             method=self.test,
             n_resamples=self.n_resamples,
-            seed=self.seed,
+            rng=self.seed,
             executor=self.executor,
         )
         options = one_sided(asked, level)

@@ -15,9 +15,10 @@ from evalstats.analysis.comparison import Evaluation
 from evalstats.analysis.counts import Changes
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
 from evalstats.analysis.estimate import size_notes
-from evalstats.analysis.options import SEED, Alternative, Options
+from evalstats.analysis.options import Options
 from evalstats.analysis.quantities import Quantities
 from evalstats.analysis.scores import Floats, Pair, Scores, refuse_fixed
+from evalstats.analysis.settings import Alternative
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, is_extracted, systems_of
 from evalstats.checks import also_called, integer, real, share
 from evalstats.designs.one_sample import PAIR, Bound, OneSample, ShareAgainst, as_bound
@@ -197,7 +198,7 @@ def power(
     pairs: Sequence[Pair] = [PAIR]
     if bound is None:
         pairs = as_pairs(systems, baseline, "power") if len(systems) > 1 else ()
-    options = as_decided(hypotheses, options, None, SEED)
+    options = as_decided(hypotheses, options)
     task = as_task(
         hypotheses,
         references,
