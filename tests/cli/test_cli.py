@@ -327,25 +327,6 @@ def test_files_of_statistics_compare_like_the_texts(typed, here):
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        "compare scores.csv --resamples 99",
-        "estimate scores.csv --resamples 99",
-        "rank scores.csv --resamples 99",
-        "power scores.csv --difference 1",
-        "gate scores.csv --baseline A --margin 0.9 --resamples 99",
-        "gate scores.csv --systems B --at-least 0.1 --resamples 99",
-    ],
-)
-def test_a_result_that_was_written_is_shown_as_it_was_printed(words, here, run_here):
-    """All but the sentence of what a test set finds, which needs the scores."""
-    (_, printed, errors), _ = (run_here(*words.split(), *o) for o in ((), ("-o", "result.json")))
-    assert errors == ""
-    code, shown, errors = run_here("show", "result.json")
-    assert (code, shown.partition("\n\n")[2], errors) == (0, printed.partition("\n\n")[2], "")
-
-
-@pytest.mark.parametrize(
     "name, unit",
     [
         ("documents.txt", "6 documents"),

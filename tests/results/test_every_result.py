@@ -1,11 +1,14 @@
-"""Every public result comes back from its JSON, in Python and by `evalstats show`."""
+"""Every public result comes back from its JSON, in Python and by `evalstats show`, in all forms."""
 
+import json
+import re
 from dataclasses import is_dataclass
 
 import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.results import files
 from evalstats.results.forms import Result
 
 RNG = np.random.default_rng(4)
@@ -42,11 +45,59 @@ RESULTS = {
 }
 
 
+#: Others that have something of their own.
+UNLIKE = {
+    "scores of a suite": lambda: suite().estimate(),
+    "claims over tasks": lambda: suite().compare().joint("b", "a", task=["first", "other"]),
+    "power of runs": lambda: es.power(
+        {name: RNG.normal(size=(3, 40)) for name in "ab"}, metrics=ACC, difference=0.1
+    ),
+    "odd groups": lambda: es.compare(
+        SCORES, metrics=ACC, n_resamples=99, groups=["a\nb"] * 10 + [""] * 20
+    ).influence("acc", "c", "a"),
+}
+
+
+def suite():
+    tables = {name: es.extract(SCORES, metric=ACC) for name in ("first", "other")}
+    return es.Suite(tables)
+
+
+def check_forms(result):
+    """What JSON brings back is the same in every form, and all forms have the same cells."""
+    assert json.loads(result.to_json()) == json.loads(json.dumps(result.to_dict()))
+    found = type(result).from_json(result.to_json(indent=None))
+    assert found == result
+    assert repr(found) == repr(result) == str(result)
+    forms = ("to_text", "to_markdown", "to_latex", "to_html", "to_csv", "to_json")
+    text, markdown, latex, html, *_ = written = [getattr(result, form)() for form in forms]
+    again = [getattr(found, form)() for form in forms]
+    # Densities are of replicates, which files do not keep.
+    of_replicates = r'<svg [^>]*><path class="density"[^>]*/></svg>| class="tall"| tall'
+    again[3], written[3] = (re.sub(of_replicates, "", page) for page in (again[3], html))
+    assert again == written
+    for table in result._tables():
+        assert [len(row) for row in table.rows] == [len(table.header)] * len(table.rows)
+        for cell in table.rows[-1]:
+            assert cell in text
+            assert files.html(cell) in html or files.html_number(cell) in html
+            assert files.markdown(cell) in markdown
+    for note in result._below()[0]:
+        assert note in text
+    for note in result._below(verbose=True)[0]:
+        # What explains a mark stands below the table; all else is a comment.
+        assert (files.latex_words(note) if note.startswith("†") else f"% {note}") in latex
+
+
+@pytest.mark.parametrize("name", [*RESULTS, *UNLIKE])
+def test_a_result_is_read_back_in_every_form(name):
+    check_forms({**RESULTS, **UNLIKE}[name]())
+
+
 @pytest.mark.parametrize("name", RESULTS)
-def test_a_result_is_read_back(name, tmp_path, typed):
+def test_a_result_that_was_written_is_shown(name, tmp_path, typed):
     result = RESULTS[name]()
     assert type(result) is getattr(es, name)
-    assert type(result).from_json(result.to_json()) == result
     path = tmp_path / "result.json"
     path.write_text(result.to_json(), encoding="utf-8")
     assert typed("show", str(path), "-f", "json").rstrip() == result.to_json()

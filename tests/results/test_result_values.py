@@ -5,7 +5,6 @@ import io
 import json
 import pickle
 import random
-import re
 from contextlib import suppress
 from csv import DictReader
 from dataclasses import replace
@@ -19,10 +18,10 @@ from hypothesis import strategies as st
 import evalstats as es
 from evalstats.compat.evaluatio import paired
 from evalstats.errors import InputError
-from evalstats.questions.ranking.rankings import Rankings
-from evalstats.results import convert, files
+from evalstats.results import convert
 from evalstats.results.records import loss_claim, verdict_of
 from tests import mutations
+from tests.results.test_every_result import RESULTS, check_forms
 
 RNG = np.random.default_rng(4)
 SCORES = {name: RNG.random(30) + 0.1 * i for i, name in enumerate("abc")}
@@ -147,9 +146,7 @@ def test_the_other_way_round_a_better_system_is_a_worse_one():
 
 
 MAKERS = {
-    "Estimate": lambda: es.estimate(SCORES["a"], metric=METRICS[0], n_resamples=99),
-    "Estimates": lambda: es.estimate(SCORES, metric=METRICS, n_resamples=99),
-    "Comparison": comparison,
+    **RESULTS,
     "Difference": lambda: comparison().differences[0],
     "PairedTestResult": lambda: paired.paired_permutation_test(SCORES["a"], SCORES["b"]),
     "SegmentStatistics": lambda: es.extract(TEXTS, REFERENCES),
@@ -190,32 +187,6 @@ def marks(n_systems, n_tasks, metric=METRICS[0]):
     }
 
 
-def check_forms(result):
-    """What JSON brings back is the same in every form, and all forms have the same cells."""
-    assert json.loads(result.to_json()) == json.loads(json.dumps(result.to_dict()))
-    found = type(result).from_json(result.to_json(indent=None))
-    assert found == result
-    assert repr(found) == repr(result) == str(result)
-    forms = ("to_text", "to_markdown", "to_latex", "to_html", "to_csv", "to_json")
-    text, markdown, latex, html, *_ = written = [getattr(result, form)() for form in forms]
-    again = [getattr(found, form)() for form in forms]
-    # Densities are of replicates, which files do not keep.
-    of_replicates = r'<svg [^>]*><path class="density"[^>]*/></svg>| class="tall"| tall'
-    again[3], written[3] = (re.sub(of_replicates, "", page) for page in (again[3], html))
-    assert again == written
-    for table in result._tables():
-        assert [len(row) for row in table.rows] == [len(table.header)] * len(table.rows)
-        for cell in table.rows[-1]:
-            assert cell in text
-            assert files.html(cell) in html or files.html_number(cell) in html
-            assert files.markdown(cell) in markdown
-    for note in result._below()[0]:
-        assert note in text
-    for note in result._below(verbose=True)[0]:
-        # What explains a mark stands below the table; all else is a comment.
-        assert (files.latex_words(note) if note.startswith("†") else f"% {note}") in latex
-
-
 @cache
 def answers(compare):
     result = compare()
@@ -240,24 +211,6 @@ def test_what_a_comparison_answers_is_read_back_and_has_the_same_columns(compare
     for answer, like in zip(answers(compare), answers(comparison), strict=True):
         check_forms(answer)
         assert answer.to_csv().split("\n")[0] == like.to_csv().split("\n")[0]
-
-
-OTHERS = {
-    "Ranking": lambda: PAIRS.ranking("COMET"),
-    "Rankings": lambda: Rankings((PAIRS.ranking("COMET"), PAIRS.ranking("errors"))),
-    "Suite": lambda: es.Suite(marks(2, 3)).estimate(),
-    "claims": lambda: es.Suite(marks(2, 3)).compare().joint("b", "a", task=list("xyz")),
-    "runs": lambda: es.power({k: np.random.default_rng(i).normal(size=(3, 40)) for i,
-                              k in enumerate("AB")},
-                             metrics=METRICS[0], difference=0.1),
-    "odd groups": lambda: es.compare(TEXTS, REFERENCES, n_resamples=99,
-                                     groups=["a\nb"] * 4 + [""] * 5).influence(),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS)
-def test_json_is_read_back_as_the_same_result_in_every_form(make):
-    check_forms(make())
 
 
 def table(name):
@@ -321,21 +274,15 @@ def test_a_key_that_is_there_twice_is_refused():
         es.Comparison.from_json(text)
 
 
-def grown():
-    test = es.SequentialTest(of=400, metric=es.Mean("acc"))
-    test.look([1, 0, 1, 1] * 50, [1, 0, 0, 1] * 50)
-    return test.result
-
-
 @pytest.mark.parametrize("make, field, value, message", [
     (lambda: PAIRS.power(0.1, metric="COMET"), "n_segments", 0, "n_segments must be at least 1"),
     (lambda: PAIRS.power(0.1, metric="COMET"), "target", 1.5, "target must be above 0 and at mo"),
     (lambda: PAIRS.ranking("COMET"), "confidence_level", 0, "confidence_level must be above 0 and"),
     (lambda: PAIRS.ranking("COMET"), "systems", [], "cannot read Ranking from JSON: it has no rec"),
-    (lambda: grown(), "recovery", 1.5, "recovery must be above 0 and at most 1, got 1.5"),
-    (lambda: grown().last, "pvalue", 0.44,
+    (RESULTS["Looks"], "recovery", 1.5, "recovery must be above 0 and at most 1, got 1.5"),
+    (lambda: RESULTS["Looks"]().last, "pvalue", 0.44,
      "verdict does not fit its p-values and level, which say 'go on'"),
-    (lambda: grown().last, "verdict", "failed", "verdict does not fit .*, which say 'passed'"),
+    (lambda: RESULTS["Looks"]().last, "verdict", "failed", "verdict does not fit .*, which say 'passed'"),
     (lambda: PAIRS.by([*"aabbcc"] * 5).heterogeneity(), "tests", [], "Heterogeneity .* it has no rec"),
     (lambda: PAIRS.ranking("COMET").systems[0], "low", 9, "low is 9, above high, "),
     (lambda: PAIRS.influence("COMET", "c", "a"), "pvalue", 2.0, "pvalue must be from 0 to 1"),
