@@ -483,7 +483,7 @@ def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
         places = [first.get(item) for item in table.segment_ids or ()]
         for kind, texts in items.texts.items():
             name = part.rows.system if kind == "answer" else kind
-            if name not in columns:
+            if name not in columns and kind != "prompt":
                 columns[name] = ["" if i is None else texts[i] for i in places]
     return columns
 

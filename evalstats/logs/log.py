@@ -1,20 +1,24 @@
-"""`Log`: what a log or a table of scores holds, with what was left out and why."""
+"""`Log`, what a log holds and what was left out; `Format`, by which files become one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain, compress
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from evalstats.analysis.design import Called
 from evalstats.checks import label, listed, meant
 from evalstats.errors import InputError
 from evalstats.logs.pivot import ItemScores, item_scores, pivoted, shared_labels
 from evalstats.logs.rows import Key, Rows, matches, natural
-from evalstats.logs.sources import without_suffix
+from evalstats.logs.sources import Json, Source, dotted, read_json, without_suffix
 from evalstats.metrics import Mean, Metric, Ratio
 from evalstats.results.forms import Result
 from evalstats.results.records import counted, first_few, only, plural
@@ -41,16 +45,15 @@ class Wanted(NamedTuple):
     columns: Mapping[str, str | None] = MappingProxyType({})
 
     @classmethod
-    def of(cls, task: Patterns, metric: Patterns, filter: Patterns) -> Wanted:
+    def of(cls, task: Patterns, metric: Patterns, filter: Patterns, *others: Any) -> Wanted:
         """Return the patterns of a caller, each one or several, or say what is wrong with them."""
-        return cls(
-            as_patterns(task, "task"), as_patterns(metric, "metric"), as_patterns(filter, "filter")
-        )
+        patterns: list[Any] = [*map(as_patterns, (task, metric, filter), Key._fields)]
+        return cls(*patterns, *others)
 
     def opened(self, groups: Mapping[str, Sequence[str]]) -> Wanted:
         """Return the same with the tasks of the groups that are asked for by name."""
-        tasks = [task for group, of in groups.items() if matches(group, self.task) for task in of]
-        return self._replace(task=(*self.task, *tasks))
+        opened = chain.from_iterable(groups[name] for name in groups if matches(name, self.task))
+        return self._replace(task=(*self.task, *opened))
 
     def has_task(self, task: str) -> bool:
         """Return whether a task is wanted."""
@@ -58,10 +61,8 @@ class Wanted(NamedTuple):
 
     def has(self, key: Key) -> bool:
         """Return whether the rows of this task, metric and filter are wanted."""
-        return all(
-            not patterns or any(matches(name, patterns) for name in names)
-            for names, patterns in zip(_called(key), self[:3], strict=True)
-        )
+        called = zip(_called(key), self[:3], strict=True)
+        return all(not wishes or any(matches(n, wishes) for n in names) for names, wishes in called)
 
     def check(
         self, rows: Sequence[Rows], there: Sequence[Rows], where: str, groups: Iterable[str] = ()
@@ -219,11 +220,9 @@ class Log(Result):
     @property
     def failures(self) -> tuple[str, ...]:
         """What has no score and counts as failed, as the harness counts it."""
-        lines = (
-            f"{one.system}{f', {one.key.task}' if one.key.task else ''}: {one.failed}"
-            for one in self.rows
-            if one.failed
-        )
+        failed = [one for one in self.rows if one.failed]
+        whose = (", ".join(filter(None, (one.system, one.key.task))) for one in failed)
+        lines = (f"{who}: {one.failed}" for who, one in zip(whose, failed, strict=True))
         return tuple(dict.fromkeys(lines))
 
     @property
@@ -254,24 +253,24 @@ class Log(Result):
         As the harness does, a task that lacks the metric is in no average of it.
         """
         scores = {
-            (one.key, one.system): (score, len(part.ids) + part.n_unscored)
+            (one.key, one.system): (score, len(part.items.ids) + part.n_unscored)
             for one, part, score in self._scored
         }
         tasks, averages = set(self.tasks), []
         for (key, system), stated in self.group_scores.items():
             leaves = self.groups.get(key.task, ())
-            each = {task: scores.get((key._replace(task=task), system)) for task in leaves}
-            there = {task: own for task, own in each.items() if own is not None}
-            if there and tasks.issuperset(leaves):
-                values, sizes = zip(*there.values(), strict=True)
-                means = {"micro": np.average(values, weights=sizes), "macro": np.mean(values)}
-                means = {name: float(mean) for name, mean in means.items()}
-                weights = tuple(
-                    w for w, m in means.items() if np.isclose(m, stated, _RELATIVE, _ABSOLUTE)
-                )
-                averages.append(
-                    Average(key, system, tuple(there), sum(sizes), stated, means, weights)
-                )
+            asked = {task: (key._replace(task=task), system) for task in leaves}
+            there = {task: scores[place] for task, place in asked.items() if place in scores}
+            if not there or not tasks.issuperset(leaves):
+                continue
+            values, sizes = zip(*there.values(), strict=True)
+            means = {
+                "micro": float(np.average(values, weights=sizes)),
+                "macro": float(np.mean(values)),
+            }
+            are_close = (np.isclose(m, stated, _RELATIVE, _ABSOLUTE) for m in means.values())
+            weights = tuple(compress(means, are_close))
+            averages.append(Average(key, system, tuple(there), sum(sizes), stated, means, weights))
         return tuple(averages)
 
     @cached_property
@@ -287,7 +286,11 @@ class Log(Result):
     def part(self, wanted: Wanted) -> Log:
         """Return the rows that are wanted, which may be none."""
         opened = wanted.opened(self.groups)
-        return replace(self, rows=tuple(one for one in self.rows if opened.has(one.key)))
+        return self.less(lambda rows: not opened.has(rows.key))
+
+    def less(self, is_left: Callable[[Rows], bool]) -> Log:
+        """Return the log without the rows that are left out, which may be all."""
+        return replace(self, rows=tuple(rows for rows in self.rows if not is_left(rows)))
 
     def renamed(self, names: Mapping[str, str]) -> Log:
         """Return the log with other names of systems: ``{"old": "new"}``."""
@@ -321,43 +324,29 @@ class Log(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: what was found, and what was left out."""
-        groups = [
-            {
-                **one.key._asdict(),
-                "system": one.system,
-                "items": one.n_items,
-                "answers": "",
-                "score": one.by_weights[one.weights[0]] if one.weights else None,
-                "reported": one.reported,
-            }
-            for one in self.averages
+        averages = [
+            _record(x, x.n_items, "", x.by_weights[x.weights[0]] if x.weights else None)
+            for x in self.averages
         ]
         return {
             **{name: getattr(self, name) for name in ("name", "path", "format", "epochs")},
             "tables": self._records(),
             "groups": {name: list(tasks) for name, tasks in self.groups.items()},
-            "group_scores": groups,
+            "group_scores": averages,
             "incomplete": {str(key): what for key, what in self.incomplete.items()},
             "failures": list(self.failures),
             "disagreements": list(self.disagreements),
             "skipped": list(self.skipped),
         }
 
-    def __repr__(self) -> str:
-        return f"Log({self.name!r}, {self.format}, {len(self.tables)} tables)"
-
     def _records(self) -> list[dict[str, Any]]:
         return [
-            {
-                **one.key._asdict(),
-                "system": one.system,
-                "items": len(part.ids),
-                "answers": "-".join(map(str, dict.fromkeys(part.n_answers))),
-                "score": score,
-                "reported": one.reported,
-            }
-            for one, part, score in self._scored
+            _record(one, len(part.items.ids), "-".join(map(str, dict.fromkeys(part.n_answers))), x)
+            for one, part, x in self._scored
         ]
+
+    def __repr__(self) -> str:
+        return f"Log({self.name!r}, {self.format}, {len(self.tables)} tables)"
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         spec = ".6g" if digits is None else f".{digits}f"
@@ -390,14 +379,19 @@ class Log(Result):
         ]
 
 
+def _record(one: Rows | Average, n: int, answers: str, score: float | None) -> dict[str, Any]:
+    """Return what is shown of rows, or of an average, of n items."""
+    computed = {"items": n, "answers": answers, "score": score, "reported": one.reported}
+    return {**one.key._asdict(), "system": one.system, **computed}
+
+
 def log_of(
     path: object,
     format: str,
     rows: Iterable[Rows],
-    *,
     skipped: Sequence[str] = (),
-    groups: Mapping[str, tuple[str, ...]] | None = None,
-    group_scores: Mapping[tuple[Key, str], float] | None = None,
+    groups: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    group_scores: Mapping[tuple[Key, str], float] = MappingProxyType({}),
 ) -> Log:
     """Return the rows that a format read as a `Log`, tasks in the natural order of their names.
 
@@ -426,19 +420,12 @@ def log_of(
         part = item_scores(one)
         of_key.setdefault(one.key, []).append(part)
         if part.n_unscored:
-            every = counted(part.n_unscored + len(part.ids), one.called[0])
-            n = f"{part.n_unscored:,} of {every}"
-            left.append(f"{n} of {one.key} of {one.system}, which are unscored")
+            whole = counted(part.n_unscored + len(part.items.ids), one.called[0])
+            who = f"{one.key} of {one.system}"
+            left.append(f"{part.n_unscored:,} of {whole} of {who}, which are unscored")
     for parts in of_key.values():
         shared_labels(parts)  # What systems of one log say of an item must be the same.
-    return Log(
-        str(path),
-        format,
-        kept,
-        groups=dict(groups or {}),
-        group_scores=dict(group_scores or {}),
-        skipped=tuple(left),
-    )
+    return Log(str(path), format, kept, None, dict(groups), dict(group_scores), tuple(left))
 
 
 def by_key(rows: Iterable[Rows]) -> dict[Key, list[Rows]]:
@@ -477,4 +464,80 @@ def as_patterns(patterns: Patterns, name: str) -> tuple[str, ...]:
         return ()
     if isinstance(patterns, str):
         return (patterns,)
-    return tuple(label(one, name) for one in listed(patterns, name, "patterns"))
+    return tuple(label(pattern, name) for pattern in listed(patterns, name, "patterns"))
+
+
+#: What is said of a format where nothing names the items.
+BY_PLACE = ", items are its rows"
+
+
+@dataclass
+class Reading:
+    """A file or folder that is read: its files of the format, and what of them is wanted.
+
+    Beside the rows a format fills in what `Log` calls `skipped`, `groups` and `group_scores`, and
+    may say more of its own name in `format`.
+    """
+
+    source: Source
+    files: list[Path]
+    wanted: Wanted
+    format: str
+    skipped: list[str] = field(default_factory=list)
+    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    group_scores: dict[tuple[Key, str], float] = field(default_factory=dict)
+
+    def json(self, path: Path) -> Json:
+        """Return what one of the files holds; a file that is alone was read before."""
+        return self.source.json if path == self.source.path else read_json(path)
+
+    def labels(self, record: Any, **own: str) -> dict[str, str]:
+        """Return the labels of an item: its own, and those that are asked for, by paths of keys."""
+        return {**own, **{path: dotted(record, path) for path in self.wanted.labels}}
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of logs: `rows` turns its files into rows.
+
+    A single file is of the format if it has one of the `suffixes`, ".json .jsonl", less that of
+    compression, and `fits`; no other file is opened. Of a folder the files are read that `listed`
+    knows by their names or first bytes; a format without it reads single files only. `called` says
+    what it calls an item, and a task, where that is not said by the file.
+    """
+
+    name: str
+    suffixes: str
+    fits: Callable[[Source], bool]
+    rows: Callable[[Reading], Iterable[Rows]]
+    listed: Callable[[Source], bool] | None = None
+    called: Called | None = None
+
+    def files(self, source: Source) -> Iterator[Path]:
+        """Yield the files of a folder that are of this format, or the file that is."""
+        if not source.path.is_dir():
+            if source.suffix in self.suffixes.split() and self.fits(source):
+                yield source.path
+        elif self.listed is not None:
+            yield from (path for path in source.files if self.listed(Source(path)))
+
+    def is_ours(self, source: Source) -> bool:
+        """Return whether a file is of this format, or a folder has such a file."""
+        return next(self.files(source), None) is not None
+
+    def read(self, source: Source, wanted: Wanted) -> Log:
+        """Return what is wanted of a file or folder of this format."""
+        reading = Reading(source, list(self.files(source)), wanted, self.name)
+        rows = list(self.rows(reading))
+        if self.called is not None:
+            rows = [replace(one, called=self.called) for one in rows]
+        opened = wanted.opened(reading.groups)
+        rows = [one for one in rows if opened.has(one.key)]
+        filled = reading.skipped, reading.groups, reading.group_scores
+        return log_of(source.path, reading.format, rows, *filled)
+
+
+def begins(beginning: bytes, flags: int = 0) -> Callable[[Source], bool]:
+    """Return whether a file is JSON whose first bytes match a pattern; no more of it is read."""
+    pattern = re.compile(beginning, flags)
+    return lambda source: source.suffix == ".json" and pattern.match(source.head) is not None

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import Argument, InputError
-from evalstats.logs.formats.format import ARGUMENT, BY_PLACE
-from evalstats.logs.log import Log, Patterns, as_patterns, by_key, incompleteness
-from evalstats.logs.pivot import ItemScores, Pivot, epochs_differ, items_of
-from evalstats.logs.rows import Key, Rows, matches, natural
+from evalstats.logs.log import BY_PLACE, Log, Patterns, as_patterns, by_key, incompleteness
+from evalstats.logs.pivot import ItemScores, Pivot, epochs_differ
+from evalstats.logs.rows import ARGUMENT, Key, Rows, matches, natural
 from evalstats.metrics import Mean
 from evalstats.results.records import (
     BARRING,
@@ -307,7 +306,7 @@ def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
     for part, there in zip(pivot.parts, pivot.is_there, strict=True):
         if part.rows.is_limited and not np.all(there):
             is_asked &= there
-            n = counted(len(part.ids), pivot.called[0])
+            n = counted(len(part.items.ids), pivot.called[0])
             notes.append(Note("limited", f"{pivot.key}: {part.rows.system} was limited to {n}"))
     if not np.any(is_asked):
         raise InputError(
@@ -315,7 +314,7 @@ def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
             *_UNPAIRED,
         )
     if not np.any(pivot.is_there.all(axis=0)):
-        firsts = ", ".join(f"{part.ids[0]!r} for {part.rows.system}" for part in pivot.parts)
+        firsts = ", ".join(f"{part.items.ids[0]!r} for {part.rows.system}" for part in pivot.parts)
         what = f"no item is in the logs of all systems: ids begin with {firsts}"
         raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
     return is_asked
@@ -389,13 +388,12 @@ def change_notes(pivots: Sequence[Mapping[Key, Pivot]], allowed: Sequence[str]) 
     """
     by_task: dict[str, _Changes] = {}
     for key in pivots[0]:
-        parts = [part for of in pivots for part in of[key].parts]
-        if len(pivots) > 1:
-            # Systems that are not paired were asked others, whatever their items are called.
-            parts = [part._replace(prompts=()) for part in parts]
-        # All metrics of a task are of the same answers.
+        parts = [part for side in pivots for part in side[key].parts]
+        # All metrics of a task are of the same answers. Systems that are not paired were asked
+        # others, whatever their items are called.
         if key.task not in by_task:
-            by_task[key.task] = _changes(key.task, parts)
+            n_unlike = _other_prompts(parts) if len(pivots) == 1 else (0, 0)
+            by_task[key.task] = _Changes(key.task, _changes(parts), *n_unlike)
     by_change: dict[tuple[object, ...], list[_Changes]] = {}
     for one in by_task.values():
         if one.phrases or one.n_prompts:
@@ -424,8 +422,8 @@ def change_notes(pivots: Sequence[Mapping[Key, Pivot]], allowed: Sequence[str]) 
     return [Caution(said, "changes")]
 
 
-def _changes(task: str, parts: Sequence[ItemScores]) -> _Changes:
-    """Return what differs between the systems of one task."""
+def _changes(parts: Sequence[ItemScores]) -> dict[str, str]:
+    """Return what differs between the systems of one task, as in `_Changes`."""
     settings = [(part.rows.system, part.rows.settings) for part in parts]
     names = dict.fromkeys(name for _, known in settings for name in known)
     arguments = {name: f"{name.partition('.')[2]} {{}}" for name in names if name not in _WRITTEN}
@@ -451,22 +449,16 @@ def _changes(task: str, parts: Sequence[ItemScores]) -> _Changes:
             ]
         first = first or systems
         phrases[name] = " against ".join(values)
-    return _Changes(task, phrases, *_other_prompts(parts))
+    return phrases
 
 
 def _other_prompts(parts: Sequence[ItemScores]) -> tuple[int, int]:
     """Return how many items two systems were asked with other prompts, and how many items both."""
-    parts = [part for part in parts if part.prompts]
-    if len(parts) < 2:
-        return 0, 0
-    ids, places = items_of(parts)
-    first = np.full(len(ids), "", dtype=object)
-    shared, others = np.zeros((2, len(ids)), dtype=np.bool_)
-    for part, of_part in zip(parts, places, strict=True):
-        prompts = np.full(len(ids), "", dtype=object)
-        prompts[of_part] = part.prompts
-        both = (first != "") & (prompts != "")
-        shared |= both
-        others |= both & (prompts != first)
-        first = np.where(first == "", prompts, first)
-    return int(np.sum(others)), int(np.sum(shared))
+    prompts: dict[str, list[str]] = {}
+    for part in parts:
+        given = part.items.texts.get("prompt", ())
+        for item, prompt in zip(part.items.ids, given, strict=False):
+            if prompt:
+                prompts.setdefault(item, []).append(prompt)
+    n_other = sum(len(set(hashes)) > 1 for hashes in prompts.values())
+    return n_other, sum(len(hashes) > 1 for hashes in prompts.values())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import compress
+from itertools import chain, compress, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from evalstats.checks import listed, shown
 from evalstats.designs.trials.metrics import EPOCHS, Trials, trials_named
 from evalstats.errors import Argument, InputError
 from evalstats.inference.student import mean_squares
-from evalstats.logs.rows import Key, Rows, natural_order, taken
+from evalstats.logs.rows import Items, Key, Rows, natural_order
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import counted, only
@@ -48,16 +48,16 @@ def usual_epochs(rows: Sequence[Rows]) -> tuple[str, str]:
     They are runs where columns say so, and every item of every table has the same number of them;
     where it has not, the second text says why runs are averaged.
     """
-    every = [one.without_absent(keep_items=True) for one in rows]
-    if not any(one.items.are_runs and len(one.items.epochs) for one in every):
+    rows = [one.without_absent(keep_items=True) for one in rows]
+    if not any(one.items.are_runs and len(one.items.epochs) for one in rows):
         return "mean", ""
-    counts = {n_runs(one) if one.items.are_runs else 1 for one in every}
+    counts = {n_runs(one) if one.items.are_runs else 1 for one in rows}
     if None in counts:
         return "mean", "not every item has every run"
     if len(counts) > 1:
         numbers = ", ".join(map(str, sorted(filter(None, counts))))
         return "mean", f"there are not as many of each system and task, but {numbers}"
-    if any(np.any(one.is_gone) for one in every):
+    if any(np.any(one.is_gone) for one in rows):
         return "mean", "some have no score"
     return "runs", ""
 
@@ -125,25 +125,12 @@ class ItemScores(NamedTuple):
     """
 
     rows: Rows
-    ids: tuple[str, ...]
+    items: Items
     values: NDArray[Any]
-    labels: Mapping[str, tuple[str, ...]]
     n_answers: tuple[int, int] = (1, 1)
     n_runs: int = 1
     n_unscored: int = 0
-    prompts: tuple[str, ...] = ()
     repeats: NDArray[np.float64] | None = None
-
-    def at(self, places: NDArray[np.intp]) -> ItemScores:
-        """Return the items at these places, in this order."""
-        of = places.tolist()
-        return self._replace(
-            ids=tuple(self.ids[i] for i in of),
-            values=self.values[places],
-            labels=taken(self.labels, of),
-            prompts=tuple(self.prompts[i] for i in of) if self.prompts else (),
-            repeats=None if self.repeats is None else self.repeats[places],
-        )
 
 
 def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
@@ -156,8 +143,8 @@ def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
     scored = ~gone
     if isinstance(rows.metric, Mean):
         scored &= rows.values[:, 1] != 0
-    items = ItemScores(rows, ids, rows.values, rows.items.labels, prompts=rows.items.prompts)
-    kept, trials = scored | gone, as_trials(epochs, rows.metric.name)
+    items = ItemScores(rows, rows.items, rows.values)
+    kept = scored | gone
     if len(rows.items.epochs):
         first = np.flatnonzero([i == 0 or ids[i] != ids[i - 1] for i in range(len(ids))])
         counts = np.diff([*first, len(ids)])
@@ -169,7 +156,8 @@ def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
                         f"{name!r}: {shown(labels[j], 60)} and {shown(labels[i], 60)}"
                     )
         n, most = int(counts.min()), int(counts.max())
-        items = items.at(first)._replace(n_answers=(n, most))
+        firsts = rows.items.at(first.tolist(), are_alone=True)
+        items = items._replace(items=firsts, n_answers=(n, most))
         if epochs == "runs":
             if n_runs(rows) is None:
                 raise InputError(
@@ -183,30 +171,25 @@ def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
             items = items._replace(values=rows.values.reshape(len(counts), -1), n_runs=n)
             kept = np.logical_and.reduceat(kept, first)
         else:
-            values, repeats = _averaged(rows, scored, first)
+            # The mean of the scored answers to each item; without any it is NaN.
+            values = np.where(scored[:, None], rows.values, 0.0)
+            with np.errstate(over="ignore"):
+                powers = [scored, values[:, 0], values[:, 0] ** 2]
+                repeats = np.add.reduceat(np.stack(powers, axis=1, dtype=float), first, axis=0)
+            n_scored = repeats[:, 0]
+            values = np.add.reduceat(values, first, axis=0) / np.maximum(n_scored, 1)[:, None]
+            values[n_scored == 0] = np.nan
             kept = (repeats[:, 0] > 0) | np.logical_or.reduceat(gone, first)
             items = items._replace(values=values, repeats=repeats)
     if not np.all(kept):
-        items = items.at(np.flatnonzero(kept))._replace(n_unscored=int(np.sum(~kept)))
+        items = items._replace(
+            items=items.items.at(np.flatnonzero(kept).tolist()),
+            values=items.values[kept],
+            repeats=None if items.repeats is None else items.repeats[kept],
+            n_unscored=int(np.sum(~kept)),
+        )
+    trials = as_trials(epochs, rows.metric.name)
     return items if trials is None else _counted(items, trials)
-
-
-def _averaged(
-    rows: Rows, scored: NDArray[np.bool_], first: NDArray[np.intp]
-) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return the mean statistics of the scored answers to each item, and `ItemScores.repeats`.
-
-    Items begin at the places `first`; one without any score is NaN.
-    """
-    values = np.where(scored[:, None], rows.values, 0.0)
-    scores = values[:, 0]
-    with np.errstate(over="ignore"):
-        repeats = np.stack([scored, scores, scores**2], axis=1, dtype=np.float64)
-        repeats = np.add.reduceat(repeats, first, axis=0)
-    n_scored = np.add.reduceat(scored, first, dtype=np.int64)
-    values = np.add.reduceat(values, first, axis=0) / np.maximum(n_scored, 1)[:, None]
-    values[n_scored == 0] = np.nan
-    return values, repeats
 
 
 def _counted(items: ItemScores, metric: Trials) -> ItemScores:
@@ -215,13 +198,12 @@ def _counted(items: ItemScores, metric: Trials) -> ItemScores:
     if repeats is None:
         there = ~np.isnan(items.values).any(axis=1)
         repeats = np.stack([there, np.where(there, items.values[:, 0], 0.0)], axis=1, dtype=float)
-    values = np.full((len(items.ids), len(metric.columns)), np.nan)
-    there = repeats[:, 0] > 0
-    names = list(compress(items.ids, there.tolist()))
+    ids, there = items.items.ids, repeats[:, 0] > 0
+    values, names = np.full((len(ids), len(metric.columns)), np.nan), list(compress(ids, there))
     try:
         values[there] = metric.counted(repeats[there, 0], repeats[there, 1], names)
     except InputError as error:
-        short = items.ids[int(np.flatnonzero(repeats[:, 0] < metric.fewest)[0])]
+        short = ids[int(np.flatnonzero(repeats[:, 0] < metric.fewest)[0])]
         of_item = np.array([name == short for name in items.rows.items.ids])
         where = f"{items.rows.path}, {items.rows.key}"
         if n_gone := int(np.sum(of_item & items.rows.is_gone)):
@@ -258,11 +240,11 @@ class Pivot(NamedTuple):
         shape = (len(self.parts), len(self.ids), len(self.metric.columns))
         values = np.zeros(shape, dtype=np.result_type(*(part.values for part in self.parts)))
         for block, part, places in zip(values, self.parts, self.places, strict=True):
-            rows, own, whole = part.values, part.rows.metric, self.metric
-            if isinstance(own, Confusion) and isinstance(whole, Confusion) and own != whole:
+            rows, narrow, whole = part.values, part.rows.metric, self.metric
+            if isinstance(narrow, Confusion) and isinstance(whole, Confusion) and narrow != whole:
                 # Counts of classes that only other systems have are 0.
                 wider = np.zeros((len(rows), len(whole.labels), 3), dtype=rows.dtype)
-                columns = [whole.labels.index(name) for name in own.labels]
+                columns = [whole.labels.index(name) for name in narrow.labels]
                 wider[:, columns] = rows.reshape(len(rows), -1, 3)
                 rows = wider.reshape(len(rows), -1)
             block[places] = rows
@@ -274,7 +256,7 @@ class Pivot(NamedTuple):
             tuple(part.rows.system for part in self.parts),
             self.metric,
             segment_ids=tuple(compress(self.ids, is_kept)),
-            labels={name: tuple(compress(of, is_kept)) for name, of in self.labels.items()},
+            labels={name: tuple(compress(cells, is_kept)) for name, cells in self.labels.items()},
             repeats=self._repeats(kept),
             unit=self.called[0],
             part=self.called[1],
@@ -294,11 +276,11 @@ class Pivot(NamedTuple):
         id is "0"; others those of their order, where all systems have them in that of their names.
         """
         label_codes(labels, len(labels), argument)
-        names = [str(of).replace("\t", "/") for of in labels]
+        names = [str(name).replace("\t", "/") for name in labels]
         numbers = [int(x) for x in self.ids if x.isdecimal() and len(x) < 16]
         first = 0 if 0 in numbers else 1
         if len(numbers) == len(self.ids) and max(numbers) - first < len(names):
-            of_items = [names[i - first] for i in numbers]
+            names = [names[i - first] for i in numbers]
         elif len(names) != len(self.ids):
             raise InputError(
                 f"has {counted(len(names), 'label')} but there are "
@@ -313,17 +295,11 @@ class Pivot(NamedTuple):
                 f"label, such as that of a column",
                 argument=argument,
             )
-        else:
-            of_items = names
-        return self._replace(labels={**self.labels, name: of_items})
+        return self._replace(labels={**self.labels, name: names})
 
     def _repeats(self, kept: NDArray[np.bool_]) -> NDArray[np.float64] | None:
         """Return the answers that scores are means of, `(S, N, 3)`, where any item has several."""
-        every = [part.repeats for part in self.parts if part.repeats is not None]
-        if not every or not isinstance(self.metric, Mean):
-            return None
-        if not all(np.all(np.isfinite(one)) for one in every):
-            # Squares of very large scores are no numbers.
+        if not isinstance(self.metric, Mean) or all(part.repeats is None for part in self.parts):
             return None
         repeats = np.zeros((len(self.parts), len(self.ids), 3))
         for block, part, places in zip(repeats, self.parts, self.places, strict=True):
@@ -334,7 +310,8 @@ class Pivot(NamedTuple):
                 block[places, 2] = np.minimum(np.abs(scores[:, 0]), 1e150) ** 2
             else:
                 block[places] = part.repeats
-        return repeats[:, kept]
+        # Squares of very large scores are no numbers.
+        return repeats[:, kept] if np.all(np.isfinite(repeats)) else None
 
 
 def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | None = None) -> Pivot:
@@ -346,7 +323,7 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
     rows = [one.without_absent(keep_items=True) for one in rows]
     metric = _shared_metric(rows) if metric is None else metric
     epochs = usual_epochs(rows)[0] if epochs is None else epochs
-    key, trials = rows[0].key, as_trials(epochs, metric.name)
+    key, trials, why = rows[0].key, as_trials(epochs, metric.name), ""
     for one in rows if trials is not None else ():
         if not isinstance(metric, Mean):
             why = f"{metric.name} is no mean of scores"
@@ -354,14 +331,13 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
             why = f"lower is better of {metric.name}"
         elif not np.all(np.isin(one.values[~one.is_gone][:, 0], (0, 1))):
             why = f"scores of {metric.name} are not all 0 or 1"
-        else:
-            continue
-        raise InputError(
-            f"{one.path}, {one.key}: ",
-            Argument("epochs", epochs),
-            f" counts the answers with a score of 1, but {why}; average them with ",
-            Argument("epochs", "mean"),
-        )
+        if why:
+            raise InputError(
+                f"{one.path}, {one.key}: ",
+                Argument("epochs", epochs),
+                f" counts the answers with a score of 1, but {why}; average them with ",
+                Argument("epochs", "mean"),
+            )
     parts = tuple(item_scores(one, epochs) for one in rows)
     metric = metric if trials is None else trials
     runs = {part.n_runs: part.rows.system for part in parts}
@@ -391,29 +367,20 @@ def pivots_of(
     Of several `epochs` each is a metric of its own: the metric of a key is then "reward pass^4".
     """
     _check_directed(rows_of.values())
-    ways = []
-    for way in epochs:
-        if paired:
-            ways.append([{key: pivoted(rows, way) for key, rows in rows_of.items()}])
-            continue
-        pivots = {}
-        for key, rows in rows_of.items():
-            # What only other systems have in a table is none of a system's items.
-            own = [one.without_absent(keep_items=False) for one in rows]
-            metric = _shared_metric(own)
-            pivots[key] = [pivoted([one], way, metric) for one in own]
-        systems = zip(*pivots.values(), strict=True)
-        ways.append([dict(zip(pivots, each, strict=True)) for each in systems])
-    if len(ways) == 1:
-        return ways[0]
-    return [
-        {
-            key._replace(metric=pivot.metric.name): pivot
-            for of_way in side
-            for key, pivot in of_way.items()
-        }
-        for side in zip(*ways, strict=True)
-    ]
+    # What only other systems have in a table is none of a system's items.
+    alone = {
+        key: [one.without_absent(keep_items=False) for one in rows]
+        for key, rows in (() if paired else rows_of.items())
+    }
+    metrics = {key: _shared_metric(rows) for key, rows in alone.items()}
+    n_sides = 1 if paired else len(next(iter(alone.values())))
+    sides: list[dict[Key, Pivot]] = [{} for _ in range(n_sides)]
+    for way, key in product(epochs, rows_of):
+        for i, side in enumerate(sides):
+            of_side = (rows_of[key],) if paired else ([alone[key][i]],)
+            pivot = pivoted(*of_side, way, metrics.get(key))
+            side[key if len(epochs) == 1 else key._replace(metric=pivot.metric.name)] = pivot
+    return sides
 
 
 def items_of(parts: Sequence[ItemScores]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
@@ -421,13 +388,12 @@ def items_of(parts: Sequence[ItemScores]) -> tuple[tuple[str, ...], list[NDArray
 
     Of ids ("1", "3") and ("1", "2") these are ("1", "2", "3") and places [0, 2] and [0, 1].
     """
-    ids = parts[0].ids
-    if all(part.ids == ids for part in parts):
-        return ids, [np.arange(len(ids))] * len(parts)
-    union = list(dict.fromkeys(name for part in parts for name in part.ids))
-    ids = tuple(union[i] for i in natural_order(union))
-    known = {name: i for i, name in enumerate(ids)}
-    return ids, [np.array([known[name] for name in part.ids], dtype=np.intp) for part in parts]
+    columns = [part.items.ids for part in parts]
+    if all(ids == columns[0] for ids in columns):
+        return columns[0], [np.arange(len(columns[0]))] * len(parts)
+    union = list(dict.fromkeys(chain.from_iterable(columns)))
+    known = {union[i]: place for place, i in enumerate(natural_order(union))}
+    return tuple(known), [np.array([known[name] for name in ids], np.intp) for ids in columns]
 
 
 def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
@@ -437,15 +403,15 @@ def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
     """
     by_item: dict[str, list[str]] = {}
     ids, _ = items_of(parts)
-    for name, first in parts[0].labels.items():
-        if not all(name in part.labels for part in parts):
+    for name, first in parts[0].items.labels.items():
+        if not all(name in part.items.labels for part in parts):
             continue
-        if all(part.ids == ids and part.labels[name] == first for part in parts):
+        if all(part.items.ids == ids and part.items.labels[name] == first for part in parts):
             by_item[name] = list(first)
             continue
         known: dict[str, str] = {}
         for part in parts:
-            of_item = dict(zip(part.ids, part.labels[name], strict=True))
+            of_item = dict(zip(part.items.ids, part.items.labels[name], strict=True))
             unlike = [
                 item for item, value in of_item.items() if known.setdefault(item, value) != value
             ]
@@ -461,9 +427,9 @@ def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
 
 def _check_directed(rows: Iterable[Sequence[Rows]]) -> None:
     """Raise where no direction is known of some metrics, whose rows are given one by one."""
-    unknown = [of for of in rows if not any(one.is_directed for one in of)]
+    unknown = [same for same in rows if not any(one.is_directed for one in same)]
     if unknown:
-        names = dict.fromkeys(of[0].key.metric for of in unknown)
+        names = dict.fromkeys(same[0].key.metric for same in unknown)
         raise InputError(
             f"{unknown[0][0].path}: whether a higher or a lower {', '.join(names)} is better is "
             f"not known; give ",
@@ -492,8 +458,8 @@ def _shared_metric(rows: Sequence[Rows]) -> Metric:
         labels = tuple(sorted(classes))
         metrics = [replace(m, labels=labels) if isinstance(m, Confusion) else m for m in metrics]
     compared = [(type(m), m.name, m.signature, m.columns, m.higher_is_better) for m in metrics]
-    for one, metric, own in zip(rows, metrics, compared, strict=True):
-        if own != compared[0]:
+    for one, metric, traits in zip(rows, metrics, compared, strict=True):
+        if traits != compared[0]:
             raise InputError(
                 f"{one.key}: the metric of {one.system} is {shown(metric)}, but that of "
                 f"{rows[0].system} is {shown(metrics[0])}"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from pathlib import PurePath
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -54,17 +55,16 @@ class Items:
 
     `epochs` say which answer to its item each is, empty where each has one, and `are_runs` whether
     that is a run of the system, such as a seed; `labels` are groups and hashes of what was asked;
-    `order` has where each answer was in what was read; `prompts` are hashes of the whole texts that
-    a system was given, which may differ, empty where there are none; `paths` are keys of the log
-    that can be asked for as labels, as far as they are known; `texts` are the "question", "target"
-    and "answer" of each, or their ends, where the log has them.
+    `order` has where each answer was in what was read; `paths` are keys of the log that can be
+    asked for as labels, as far as they are known; `texts` are the "question", "target" and "answer"
+    of each, or their ends, where the log has them, and "prompt", a hash of the whole text that a
+    system was given, which may differ.
     """
 
     ids: tuple[str, ...]
     epochs: NDArray[np.int64]
     labels: Mapping[str, tuple[str, ...]]
     order: NDArray[np.intp]
-    prompts: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     are_runs: bool = False
@@ -76,13 +76,15 @@ class Items:
         ids: Sequence[str],
         labels: Mapping[str, Sequence[str]] | None = None,
         epochs: Sequence[int] = (),
-        prompts: Sequence[str] = (),
         texts: Mapping[str, Sequence[str]] | None = None,
+        paths: tuple[str, ...] = (),
     ) -> Items:
         """Return answers in the natural order of their ids, and of their epochs.
 
         A label that is empty for all answers is left out. `where` is what messages call the log.
         """
+        labels = {name: values for name, values in (labels or {}).items() if any(values)}
+        texts = {name: values for name, values in (texts or {}).items() if any(values)}
         numbers = epochs if len(set(epochs)) > 1 else ()
         first = sorted(range(len(ids)), key=numbers.__getitem__) if numbers else range(len(ids))
         order = [first[i] for i in natural_order([ids[i] for i in first])]
@@ -94,27 +96,26 @@ class Items:
                 f"{where} has {counted(len(twice), 'item')} more than once, "
                 f"{', '.join(map(shown, twice[:3]))} among them; a log has each item once"
             )
-        for name, values in (labels or {}).items():
-            if any(values):
-                check_names(values, f"{where}: labels {label(name, 'names of labels')!r}")
+        for name, values in labels.items():
+            check_names(values, f"{where}: labels {label(name, 'names of labels')!r}")
         return cls(
             tuple(ids[i] for i in order),
             np.array([numbers[i] for i in order if numbers], np.int64),
-            taken({name: of for name, of in (labels or {}).items() if any(of)}, order),
+            taken(labels, order),
             np.array(order, np.intp),
-            tuple(prompts[i] for i in order) if any(prompts) else (),
-            texts=taken({name: of for name, of in (texts or {}).items() if any(of)}, order),
+            paths,
+            taken(texts, order),
         )
 
-    def at(self, places: Sequence[int]) -> Items:
-        """Return the answers at these places as the only ones to their items."""
+    def at(self, places: Sequence[int], *, are_alone: bool = False) -> Items:
+        """Return the answers at these places, which may be the only ones to their items."""
+        epochs = self.epochs if len(self.epochs) and not are_alone else np.empty(0, np.int64)
         return replace(
             self,
             ids=tuple(self.ids[i] for i in places),
-            epochs=np.empty(0, np.int64),
+            epochs=epochs[places] if len(epochs) else epochs,
             labels=taken(self.labels, places),
             order=np.arange(len(places)),
-            prompts=tuple(self.prompts[i] for i in places) if self.prompts else (),
             texts=taken(self.texts, places),
         )
 
@@ -133,8 +134,8 @@ class Answers:
     `where` is the path and `unit` what `lines` counts: "a.jsonl, line 7". `ids` are those of the
     items, and `epochs` say which answer to its item each is. `values` has the score of each answer,
     or its statistics, by metric and place, since an answer need not have all:
-    ``{"acc": {0: 1.0, 2: 0.0}}``. `prompts` are hashes of what the system was given, and `paths`
-    those of keys that can be asked for as labels: "doc.passage"; `texts` are those of `Items`.
+    ``{"acc": {0: 1.0, 2: 0.0}}``. `paths` are those of keys that can be asked for as labels:
+    "doc.passage"; `texts` are those of `Items`.
     """
 
     where: str
@@ -144,7 +145,6 @@ class Answers:
     epochs: list[int] = field(default_factory=list)
     labels: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, dict[int, Any]] = field(default_factory=dict)
-    prompts: list[str] = field(default_factory=list)
     paths: tuple[str, ...] = ()
     texts: dict[str, list[str]] = field(default_factory=dict)
 
@@ -155,7 +155,6 @@ class Answers:
         labels: Mapping[str, str],
         values: Mapping[str, Any],
         epoch: int = 1,
-        prompt: str = "",
         texts: Mapping[str, str] | None = None,
     ) -> None:
         """Add an answer; all have labels, and texts, of the same names."""
@@ -163,7 +162,6 @@ class Answers:
         self.lines.append(line)
         self.ids.append(id)
         self.epochs.append(epoch)
-        self.prompts.append(prompt)
         for name, value in labels.items():
             self.labels.setdefault(name, []).append(value)
         for name, text in (texts or {}).items():
@@ -175,15 +173,14 @@ class Answers:
     def items(self, places: Sequence[int] | None = None) -> Items:
         """Return the items of all answers, or of those at `places`."""
         at = range(len(self.ids)) if places is None else places
-        items = Items.of(
+        return Items.of(
             self.where,
             [self.ids[i] for i in at],
             taken(self.labels, at),
             [self.epochs[i] for i in at],
-            [self.prompts[i] for i in at],
             taken(self.texts, at),
+            self.paths,
         )
-        return replace(items, paths=self.paths)
 
     def means(self, metric: str, items: Items) -> NDArray[np.float64]:
         """Return statistics of `Mean` in the order of the items, NaN where there is no score."""
@@ -202,6 +199,48 @@ class Answers:
         rows = np.full((len(self.ids), 2), np.nan)
         rows[list(self.values[metric])] = statistics
         return rows[items.order]
+
+    def rows(
+        self,
+        key: Key,
+        system: str,
+        items: Items | None = None,
+        values: NDArray[np.float64] | None = None,
+        *,
+        higher: bool | None = True,
+        reported: object = None,
+        lacking: Sequence[str] = (),
+        failed: str = "",
+        is_limited: bool = False,
+        settings: Mapping[str, str] | None = None,
+    ) -> Rows:
+        """Return the rows of a metric whose mean is taken: that of these answers of its name.
+
+        `items` are given where several metrics share them, and `values` where they are not simply
+        its scores. `higher` says whether more is better, None where nothing says it; `reported`
+        counts if it is a number, and lines of `lacking` if they are not empty. What has no score
+        has the score 0 where `failed` says why, since the harness counts it as a failure.
+        """
+        items = items or self.items()
+        values = self.means(key.metric, items) if values is None else values
+        is_failed = np.asarray(np.isnan(values).any(axis=1)) if failed else None
+        if is_failed is not None:
+            values[is_failed] = 0.0, 1.0
+        return Rows(
+            key,
+            system,
+            Mean(key.metric, higher is not False),
+            items,
+            values,
+            reported=float(reported) if is_finite(reported) else None,
+            lacking="; ".join(filter(None, lacking)),
+            is_limited=is_limited,
+            is_directed=higher is not None,
+            path=self.where,
+            settings=settings or {},
+            is_failed=is_failed,
+            failed=failed,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,13 +295,13 @@ class Rows:
 
     def part(self, kept: NDArray[np.bool_]) -> Rows:
         """Return the rows of the answers to keep, `(n,)`."""
-        epochs = self.items.epochs
-        items = self.items.at(np.flatnonzero(kept).tolist())
-        items = replace(items, epochs=epochs[kept] if len(epochs) else epochs)
-        marks = (None if of is None else of[kept] for of in (self.is_absent, self.is_failed))
-        is_absent, is_failed = marks
-        values = self.values[kept]
-        return replace(self, items=items, values=values, is_absent=is_absent, is_failed=is_failed)
+        return replace(
+            self,
+            items=self.items.at(np.flatnonzero(kept).tolist()),
+            values=self.values[kept],
+            is_absent=None if self.is_absent is None else self.is_absent[kept],
+            is_failed=None if self.is_failed is None else self.is_failed[kept],
+        )
 
     def counting(self, missing: str | None) -> Rows:
         """Return the rows with answers without a score counted as `missing` says.
@@ -275,11 +314,14 @@ class Rows:
             n, scores = int(np.sum(is_gone)), self.values[~is_gone, 0]
             if not n or not np.all(np.isin(scores, (0, 1))):
                 return self
-            failed = [self.failed, f"{n:,} of {len(is_gone):,} answers have no score"]
-            is_failed = is_gone if self.is_failed is None else is_gone | self.is_failed
-            values = np.where(is_gone[:, None], (0.0, 1.0), self.values)
-            said = "; ".join(filter(None, failed))
-            return replace(self, values=values, is_absent=None, is_failed=is_failed, failed=said)
+            said = f"{n:,} of {len(is_gone):,} answers have no score"
+            return replace(
+                self,
+                values=np.where(is_gone[:, None], (0.0, 1.0), self.values),
+                is_absent=None,
+                is_failed=is_gone if self.is_failed is None else is_gone | self.is_failed,
+                failed=f"{self.failed}; {said}" if self.failed else said,
+            )
         if missing in (None, "failure") or self.is_failed is None:
             return self
         values = np.where(self.is_failed[:, None], np.nan, self.values)
@@ -478,3 +520,42 @@ def check_patterns(
             raise InputError(
                 f": there is no {kind}{pattern!r}; {meant(pattern, names)}", argument=argument
             )
+
+
+#: What stands before the names of arguments among settings.
+ARGUMENT = "arguments"
+
+
+def fewer(unit: str, n_stated: object, n_there: int) -> str:
+    """Return "there were 8 trials, 6 are there"; empty where the two agree, or none is stated."""
+    if n_stated is None or n_stated == n_there:
+        return ""
+    return f"there were {shown(n_stated, 60)} {unit}, {n_there:,} are there"
+
+
+def ended(unit: str, errors: Sequence[object], n_whole: int | None = None) -> str:
+    """Return "2 of 8 trials ended with an error, the first with 'timeout'"; empty for none."""
+    if not errors:
+        return ""
+    whole = f" of {n_whole:,}" if n_whole is not None else ""
+    what = unit.removesuffix("s") if len(errors) == 1 and n_whole is None else unit
+    first = shown(errors[0], 80)
+    return f"{len(errors):,}{whole} {what} ended with an error, the first with {first}"
+
+
+def settings_of(arguments: Any = None, **values: object) -> dict[str, str]:
+    """Return settings as text, without those that are not known: ``{"version": "1.0"}``.
+
+    Arguments of a task, ``{"cot": 1}``, are settings, ``{"arguments.cot": "1"}``. A dataset that is
+    a path says where it was on one machine, and not what it is.
+    """
+    known = {
+        name: f"{value:g}" if isinstance(value, float) else str(value)
+        for name, value in values.items()
+        if value not in (None, "", "N/A")
+    }
+    if PurePath(known.get("dataset", "")).is_absolute():
+        del known["dataset"]
+    for name in sorted(arguments, key=str) if isinstance(arguments, Mapping) else ():
+        known[f"{ARGUMENT}.{name}"] = shown(arguments[name], 60)
+    return known

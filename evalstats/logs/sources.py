@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -127,10 +128,8 @@ class Source:
     @cached_property
     def first(self) -> dict[str, Any]:
         """The first object of a file of JSON lines; empty for any other."""
-        if self.suffix == ".jsonl":
-            for _, record in json_lines(self.path):
-                return record
-        return {}
+        lines = json_lines(self.path) if self.suffix == ".jsonl" else ()
+        return next((record for _, record in lines), {})
 
 
 @contextmanager
@@ -219,8 +218,21 @@ def zip_json(archive: zipfile.ZipFile, name: str) -> Json:
         raise InputError(
             f"{where} is refused: it claims {entry.file_size:,} bytes in {entry.compress_size:,}"
         )
+    n_most, stored = entry.file_size + 1, copy(entry)
+    is_zstd = entry.compress_type == _ZSTD and sys.version_info < (3, 14)
+    if is_zstd:
+        # The bytes as they are stored; their checksum is that of what they stand for.
+        stored.compress_type, stored.file_size = zipfile.ZIP_STORED, entry.compress_size
+        del stored.CRC
     try:
-        data = _member(archive, entry)
+        with archive.open(stored) as member:
+            data = member.read(stored.file_size + 1)
+        if is_zstd:
+            import zstandard
+
+            unpacker = zstandard.ZstdDecompressor()
+            packed = unpacker.stream_reader(io.BytesIO(data), read_across_frames=True)
+            data = bytes(packed.read(n_most))
     except ImportError as error:
         raise MissingExtraError(
             f"{where} is compressed with zstd, which Python reads from 3.14 on: "
@@ -233,30 +245,25 @@ def zip_json(archive: zipfile.ZipFile, name: str) -> Json:
     return parsed(data, where)
 
 
-def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """Return the bytes of a member, one more than it claims at most."""
-    if entry.compress_type != _ZSTD or hasattr(zipfile, "ZIP_ZSTANDARD"):
-        with archive.open(entry) as member:
-            return member.read(entry.file_size + 1)
-    import zstandard
-
-    # The bytes as they are stored; their checksum is that of what they stand for.
-    stored = copy(entry)
-    stored.compress_type, stored.file_size = zipfile.ZIP_STORED, entry.compress_size
-    del stored.CRC
-    with archive.open(stored) as member:
-        packed = io.BytesIO(member.read(stored.file_size + 1))
-    reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
-    return bytes(reader.read(entry.file_size + 1))
+#: What messages call the types of JSON.
+_KINDS = {str: "text", int: "a whole number", bool: "true or false", dict: "an object"}
 
 
-def require(record: Any, *keys: str, where: str) -> Json:
-    """Return ``record[key][key]...``, or say which key is missing."""
+def require(record: Any, *keys: str, where: str, kind: type = object) -> Json:
+    """Return ``record[key][key]...``, or say which key is missing, or is not of a kind.
+
+    Text must not be empty.
+    """
     value = record
     for i, key in enumerate(keys):
         if not isinstance(value, dict) or key not in value:
             raise InputError(f"{where} has no {'.'.join(keys[: i + 1])!r}")
         value = value[key]
+    if not isinstance(value, kind) or (
+        isinstance(value, str) and kind is str and not value.strip()
+    ):
+        what, got = f"{where}: {'.'.join(keys)}", shown(value, 60)
+        raise InputError(f"{what} must be {_KINDS[kind]}, got {got}")
     return value
 
 
@@ -267,12 +274,20 @@ def get(record: Any, *keys: str) -> Json:
     return record
 
 
-def require_text(record: Any, *keys: str, where: str) -> str:
-    """Return the text at ``record[key][key]...``, which must be there."""
-    text = require(record, *keys, where=where)
-    if not isinstance(text, str) or not text.strip():
-        raise InputError(f"{where}: {'.'.join(keys)} must be text, got {shown(text, 60)}")
-    return text
+def first_of(document: Any) -> Json:
+    """Return the first of a list, None of an empty one and of anything else."""
+    return document[0] if isinstance(document, list) and document else None
+
+
+def has(record: Any, *keys: str) -> bool:
+    """Return whether what JSON holds is an object with all of these keys."""
+    return isinstance(record, dict) and record.keys() >= set(keys)
+
+
+def beside(path: Path, name: str) -> Json:
+    """Return what a JSON file of this name in the same folder holds, None where there is none."""
+    file = path.with_name(name)
+    return read_json(file) if file != path and file.is_file() else None
 
 
 def fingerprint(*texts: str) -> str:
@@ -308,12 +323,13 @@ def paths_of(record: Any, *keys: str) -> tuple[str, ...]:
 
     Lists and objects, which hardly any two items share, are none.
     """
-    found = []
-    for key in keys:
-        part = get(record, key)
-        inner = part.items() if isinstance(part, dict) else ()
-        found += [f"{key}.{name}" for name, value in inner if not isinstance(value, (list, dict))]
-    return tuple(found)
+    return tuple(
+        f"{key}.{name}"
+        for key in keys
+        if isinstance(part := get(record, key), dict)
+        for name, value in part.items()
+        if not isinstance(value, (list, dict))
+    )
 
 
 def as_label(value: Any) -> str:

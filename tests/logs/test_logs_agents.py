@@ -499,7 +499,7 @@ def test_annotators_and_references_are_told_apart(tmp_path):
         ("x.json", lambda: tau2_results([[1.0], [0.0]]),
          lambda c: c["info"]["environment_info"].clear(), "no 'environment_info.domain_name'"),
         ("x.json", lambda: tau2_results([[1.0], [0.0]]),
-         lambda c: c["simulations"][0].update(trial="a"), "trial must be a number, got 'a'"),
+         lambda c: c["simulations"][0].update(trial="a"), "trial must be a whole number, got 'a'"),
         ("x.json", lambda: swe_report(resolved=[1], unresolved=[2]),
          lambda c: c["unresolved_ids"].append("django__django-1"),
          "'django__django-1' is in resolved_ids and unresolved_ids"),

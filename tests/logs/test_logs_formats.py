@@ -8,7 +8,7 @@ import pytest
 
 import evalstats as es
 from evalstats.logs import formats, reading
-from evalstats.logs.formats.format import Format
+from evalstats.logs.log import Format
 from evalstats.metrics.ratios import MeanOfRuns
 from tests import log_files
 from tests.conftest import WMT

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,36 +26,32 @@ import numpy as np
 
 from evalstats.checks import is_missing, label, shown
 from evalstats.errors import InputError
-from evalstats.logs.formats.format import (
-    Format,
-    Reading,
-    arguments_of,
-    begins,
+from evalstats.logs.log import Format, Reading, begins
+from evalstats.logs.rows import (
+    Answers,
+    Key,
+    Rows,
+    direction,
     ended,
     fewer,
-    first_of,
-    has,
-    rows_of,
+    is_finite,
+    settings_of,
 )
-from evalstats.logs.rows import Answers, Key, Rows, direction, is_finite
 from evalstats.logs.sources import (
     Source,
     as_label,
     as_name,
     fingerprint,
+    first_of,
     get,
+    has,
     json_lines,
     paths_of,
     read_json,
     require,
-    require_text,
     without_suffix,
 )
 
-#: How files begin.
-_TRIALS = re.compile(rb'\s*\[\s*\{\s*"task_id"\s*:\s*\d+\s*,\s*"reward"\s*:')
-_RESULTS = re.compile(rb'\s*\{\s*"timestamp"\s*:[^,{]*,\s*"info"\s*:\s*\{\s*"git_commit"')
-_REPORT = re.compile(rb'\s*\{\s*"total_instances"\s*:')
 #: What tau-bench calls a file: agent, range of tasks (0 to -1 is all), user, time.
 _NAME = re.compile(r"(.+)_range_(-?\d+)-(-?\d+)_user-(.+)_\d+")
 #: What published files are called, by the domain of their tasks: gpt-4o-airline, or airline.
@@ -103,39 +98,28 @@ def _tau_bench(reading: Reading) -> Iterator[Rows]:
     if len(set(short.values())) == len(short):
         named = short
     for path, match in parts.items():
-        key = Key(named[path][0], "reward")
-        if not reading.wanted.has(key):
-            continue
-        trials, answers, asked = reading.json(path), Answers(str(path), "trial"), dict[str, str]()
-        for i, trial in enumerate(trials):
-            item = str(require(trial, "task_id", where=f"{path}, trial {i}"))
-            task = get(trial, "info", "task")
+        answers, errors, asked = Answers(str(path), "trial"), [], dict[str, str]()
+        for i, trial in enumerate(reading.json(path)):
+            where, error = f"{path}, trial {i}", get(trial, "info", "error")
+            item, task = str(require(trial, "task_id", where=where)), get(trial, "info", "task")
             asked[item] = asked.get(item) or _asked(task, "instruction", "actions", "outputs")
-        errors = []
-        for i, trial in enumerate(trials):
-            where, item = f"{path}, trial {i}", str(trial["task_id"])
-            reward, error = require(trial, "reward", where=where), get(trial, "info", "error")
-            is_gone = not is_missing(error)
-            if is_gone:
+            reward = require(trial, "reward", where=where)
+            if not is_missing(error):
                 errors.append(error)
-            labels = reading.labels(trial, task_hash=asked[item])
-            number = require(trial, "trial", where=where)
-            if not isinstance(number, int):
-                raise InputError(f"{where}: trial must be a whole number, got {number!r}")
-            value = None if is_gone else reward
-            answers.add(i, item, labels, {key.metric: value}, number)
-        n_whole = len(set(answers.ids)) * len(set(answers.epochs))
-        lacking = [fewer("trials", n_whole, len(trials))]
-        is_part = match is not None and match.group(2, 3) != ("0", "-1") and not any(lacking)
-        settings = arguments_of({"user": match[4]} if match else None)
-        yield rows_of(
-            answers,
-            key,
+                reward = None
+            number = require(trial, "trial", where=where, kind=int)
+            labels = reading.labels(trial, task_hash="")
+            answers.add(i, item, labels, {"reward": reward}, number)
+        answers.labels["task_hash"] = [asked[item] for item in answers.ids]
+        n, n_whole = len(answers.ids), len(asked) * len(set(answers.epochs))
+        lacking = fewer("trials", n_whole, n)
+        yield answers.rows(
+            Key(named[path][0], "reward"),
             named[path][1],
-            lacking=lacking,
-            failed=ended("trials", errors, len(trials)),
-            is_limited=is_part,
-            settings=settings,
+            lacking=[lacking],
+            failed=ended("trials", errors, n),
+            is_limited=match is not None and match.group(2, 3) != ("0", "-1") and not lacking,
+            settings=settings_of({"user": match[4]} if match else None),
         )
 
 
@@ -145,24 +129,19 @@ def _tau2_bench(reading: Reading) -> Iterator[Rows]:
         where, results = str(path), reading.json(path)
         about = require(results, "info", where=where)
         key = Key(str(require(about, "environment_info", "domain_name", where=where)), "reward")
-        if not reading.wanted.has(key):
-            continue
         tasks = {str(task["id"]): task for task in results.get("tasks") or []}
         simulations = results.get("simulations") or results.get("simulation_index")
         if not simulations:
-            beside = sorted((path.parent / "simulations").glob("*.json"))
-            simulations = [read_json(file) for file in beside]
+            files = sorted((path.parent / "simulations").glob("*.json"))
+            simulations = [read_json(file) for file in files]
         if not isinstance(simulations, list) or not simulations:
             raise InputError(f"{path} has no simulations, nor has a folder 'simulations' beside it")
         answers, reasons = Answers(where, "simulation"), Counter[str]()
         for i, one in enumerate(simulations):
-            item = str(require(one, "task_id", where=f"{where}, simulation {i}"))
-            trial, ending = one.get("trial") or 0, one.get("termination_reason")
-            if not isinstance(trial, int):
-                raise InputError(f"{where}, simulation {i}: trial must be a number, got {trial!r}")
-            reward = (
-                get(one, "reward_info", "reward") if "reward_info" in one else one.get("reward")
-            )
+            at, ending = f"{where}, simulation {i}", one.get("termination_reason")
+            item = str(require(one, "task_id", where=at))
+            trial = require({"trial": one.get("trial") or 0}, "trial", where=at, kind=int)
+            reward = get(one, *(("reward_info",) if "reward_info" in one else ()), "reward")
             if reward is None or ending in _UNSCORED:
                 reward = None
                 reasons[str(ending)] += 1
@@ -170,60 +149,58 @@ def _tau2_bench(reading: Reading) -> Iterator[Rows]:
             hashed = _asked(task, "user_scenario", "evaluation_criteria")
             labels = reading.labels({**one, "task": task}, task_hash=hashed)
             answers.add(i, item, labels, {key.metric: reward}, trial)
-        items, n_trials = answers.items(), get(about, "num_trials")
+        n_trials = get(about, "num_trials")
         n_whole = n_trials * len(tasks) if isinstance(n_trials, int) and tasks else None
         lacking = [fewer("simulations", n_whole, len(simulations))]
-        if n := sum(reasons.values()):
+        if n := reasons.total():
             counts = ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common())
             were = f"{n:,} simulations were" if n > 1 else "1 simulation was"
             lacking.append(f"{were} not evaluated ({counts})")
         agent = get(about, "agent_info", "llm") or get(about, "audio_native_config", "model")
         agent = str(agent or require(about, "agent_info", "implementation", where=where))
-        settings = arguments_of({"user": get(about, "user_info", "llm")})
-        yield rows_of(answers, key, agent, items, lacking=lacking, settings=settings)
+        settings = settings_of({"user": get(about, "user_info", "llm")})
+        yield answers.rows(key, agent, lacking=lacking, settings=settings)
 
 
 def _swe_bench(reading: Reading) -> Iterator[Rows]:
     """Yield whether instances were resolved, of each report ``MODEL.RUN.json``, called as it is."""
-    key = Key("", "resolved")
-    for path in reading.files if reading.wanted.has(key) else ():
+    for path in reading.files:
         report, answers = reading.json(path), Answers(str(path), "instance")
-        endings = _endings(report, path)
+        # The list in which each instance is: {"django__django-1": "error_ids"}.
+        endings: dict[str, str] = {}
+        for name in _LISTS:
+            ids = report.get(name) or []
+            if not isinstance(ids, list):
+                got = shown(ids, 60)
+                raise InputError(f"{path}: {name} must be a list of instances, got {got}")
+            for item, n in Counter(map(str, ids)).items():
+                if n > 1:
+                    raise InputError(f"{path} has {shown(item, 60)} twice in {name}")
+                if name == "unresolved_ids" and endings.get(item) == "resolved_ids":
+                    both = f"{shown(item, 60)} is in resolved_ids and unresolved_ids"
+                    raise InputError(f"{path}: {both}")
+            endings |= {label(item, f"{name} of {path}"): name for item in ids}
         if not endings:
             raise InputError(f"{path} names no instances")
         for i, (item, ending) in enumerate(endings.items()):
             # "django__django-11099" is of the repository django/django.
             labels = {"repo": item.rpartition("-")[0].replace("__", "/")}
             score = _LISTS[ending]
-            answers.add(i, item, labels, {key.metric: None if isinstance(score, str) else score})
+            answers.add(i, item, labels, {"resolved": None if isinstance(score, str) else score})
         counts = Counter(endings.values())
-        named = [(counts[name], what) for name, what in _LISTS.items() if isinstance(what, str)]
-        failed = ", ".join(f"{n:,} {what}" for n, what in named if n)
+        unscored = [(counts[name], what) for name, what in _LISTS.items() if isinstance(what, str)]
+        failed = ", ".join(f"{n:,} {what}" for n, what in unscored if n)
         if failed:
             failed = f"of {len(endings):,} instances {failed}"
         total, n_resolved = report["total_instances"], report.get("resolved_instances")
         is_stated = is_finite(total) and is_finite(n_resolved) and total > 0
-        rate = n_resolved / total if is_stated else None
-        lacking = [fewer("instances", total, len(endings))]
-        system = without_suffix(path)
-        yield rows_of(answers, key, system, reported=rate, lacking=lacking, failed=failed)
-
-
-def _endings(report: Any, path: Path) -> dict[str, str]:
-    """Return the list in which each instance is, as of ``{"django__django-1": "error_ids"}``."""
-    endings: dict[str, str] = {}
-    for name in _LISTS:
-        ids = report.get(name) or []
-        if not isinstance(ids, list):
-            raise InputError(f"{path}: {name} must be a list of instances, got {shown(ids, 60)}")
-        if len(set(map(str, ids))) < len(ids):
-            twice = next(item for i, item in enumerate(ids) if item in ids[:i])
-            raise InputError(f"{path} has {shown(twice, 60)} twice in {name}")
-        for item in ids:
-            if name == "unresolved_ids" and endings.get(item) == "resolved_ids":
-                raise InputError(f"{path}: {shown(item, 60)} is in resolved_ids and unresolved_ids")
-            endings[label(item, f"{name} of {path}")] = name
-    return endings
+        yield answers.rows(
+            Key("", "resolved"),
+            without_suffix(path),
+            reported=n_resolved / total if is_stated else None,
+            lacking=[fewer("instances", total, len(endings))],
+            failed=failed,
+        )
 
 
 TAU_BENCH = Format(
@@ -231,15 +208,15 @@ TAU_BENCH = Format(
     ".json",
     lambda source: has(first_of(source.json), "task_id", "reward", "info", "trial"),
     _tau_bench,
-    partial(begins, beginning=_TRIALS),
+    begins(rb'\s*\[\s*\{\s*"task_id"\s*:\s*\d+\s*,\s*"reward"\s*:'),
     ("task", "domain"),
 )
 TAU2_BENCH = Format(
     "tau2-bench",
     ".json",
-    lambda source: all(get(source.json, "info", of) is not None for of in _TAU2_INFO),
+    lambda source: all(get(source.json, "info", name) is not None for name in _TAU2_INFO),
     _tau2_bench,
-    partial(begins, beginning=_RESULTS),
+    begins(rb'\s*\{\s*"timestamp"\s*:[^,{]*,\s*"info"\s*:\s*\{\s*"git_commit"'),
     ("task", "domain"),
 )
 SWE_BENCH = Format(
@@ -247,7 +224,7 @@ SWE_BENCH = Format(
     ".json",
     lambda source: has(source.json, "resolved_ids", "total_instances"),
     _swe_bench,
-    partial(begins, beginning=_REPORT),
+    begins(rb'\s*\{\s*"total_instances"\s*:'),
     ("instance", "task"),
 )
 
@@ -259,8 +236,6 @@ _ERROR = 2
 _ASSERTED = ("type", "value", "threshold", "metric", "weight")
 #: What the statistics of all results have, by what those of one prompt call it.
 _STATS = {"testPassCount": "successes", "testFailCount": "failures", "testErrorCount": "errors"}
-#: How the file of a run begins.
-_TEST_RUN = re.compile(rb'\s*\{.*"(testRunData|testCases|conversationalTestCases)"\s*:', re.DOTALL)
 #: Names that DeepEval gives to test cases which have none.
 _NUMBERED = re.compile(r"(conversational_)?test_case_\d+")
 _CASES = ("testCases", "conversationalTestCases", "test_results")
@@ -282,19 +257,20 @@ def _is_promptfoo(source: Source) -> bool:
     return has(first_of(_results(source.json)), "prompt", "success")
 
 
-class _Result(NamedTuple):
-    """A result: its place in the file, the number of its test, and what the test says and asks."""
+class _Column(NamedTuple):
+    """The results of one provider with one prompt, each with its place and what its test asks.
 
-    record: Any
-    place: int
-    order: int
-    description: str
-    variables: str
-    asked: str
+    `number` is that of the prompt, which differs between providers; None where there is none.
+    """
+
+    provider: str
+    prompt: str
+    number: int | None
+    results: list[tuple[int, Any, str]]
 
 
-def _read(record: Any, place: int, where: str) -> _Result:
-    """Return a result with its number, 0 where it has none, and a hash of what its test asks."""
+def _test_of(record: Any, where: str) -> tuple[str, str, str]:
+    """Return a hash of what the test of a result asks, its description and its variables."""
     test = record.get("testCase") or {}
     given = get(test, "vars") or record.get("vars") or {}
     if not isinstance(given, dict):
@@ -304,49 +280,19 @@ def _read(record: Any, place: int, where: str) -> _Result:
     description = as_label(get(test, "description") or record.get("description"))
     asserted = [{name: get(one, name) for name in _ASSERTED} for one in get(test, "assert") or []]
     asked = fingerprint(as_label(variables), description, as_label(asserted))
-    number = record.get("testIdx")
-    order = number if isinstance(number, int) else 0
-    return _Result(record, place, order, description, said or "test", asked)
+    return asked, description, said or "test"
 
 
-class _Column(NamedTuple):
-    """The results of one provider with one prompt.
-
-    `stated` are promptfoo's numbers of all of them, None where there are none.
-    """
-
-    provider: str
-    prompt: str
-    results: list[_Result]
-    stated: Any
-
-
-def _columns(records: Sequence[Any], document: Any, where: str) -> list[_Column]:
-    """Return results by the number of their prompt, which differs between providers."""
-    inner = get(document, "results")
-    prompts = get(inner, "prompts") or get(inner, "table", "head", "prompts") or []
-    columns: dict[Any, _Column] = {}
-    for i, record in enumerate(records):
-        at = f"{where}, result {i}"
-        require(record, "success", where=at)
-        label = as_label(get(record, "prompt", "label") or get(record, "prompt", "display"))
-        given = record.get("provider")
-        name = get(given, "label") or get(given, "id") or given
-        provider = name if isinstance(name, str) and name.strip() else "provider"
-        number = record.get("promptIdx")
-        if number is not None and not isinstance(number, int):
-            raise InputError(f"{at}: promptIdx must be a whole number, got {shown(number, 60)}")
-        stated = None
-        if number is not None and 0 <= number < len(prompts):
-            stated = get(prompts[number], "metrics")
-        place = (provider, label) if number is None else number
-        column = columns.setdefault(place, _Column(provider, label, [], stated))
-        column.results.append(_read(record, i, at))
-    if len(columns) == 1 and next(iter(columns.values())).stated is None:
-        stats = get(inner, "stats") or get(document, "stats")
-        counts = {name: get(stats, of) for name, of in _STATS.items()}
-        return [column._replace(stated=counts) for column in columns.values()]
-    return [columns[place] for place in (sorted(columns) if prompts else columns)]
+def _column_of(record: Any, where: str) -> _Column:
+    """Return the column of a result, without results."""
+    prompt = as_label(get(record, "prompt", "label") or get(record, "prompt", "display"))
+    given = record.get("provider")
+    name = get(given, "label") or get(given, "id") or given
+    provider = name if isinstance(name, str) and name.strip() else "provider"
+    number = record.get("promptIdx")
+    if number is not None and not isinstance(number, int):
+        raise InputError(f"{where}: promptIdx must be a whole number, got {shown(number, 60)}")
+    return _Column(provider, prompt, number, [])
 
 
 def _systems(columns: Sequence[_Column]) -> list[str]:
@@ -354,23 +300,21 @@ def _systems(columns: Sequence[_Column]) -> list[str]:
     providers = [as_name(column.provider) for column in columns]
     if len(set(providers)) == len(providers):
         return providers
-    seen = Counter[tuple[str, str]]()
-    names = []
+    seen, names = Counter[str](), []
     for provider, column in zip(providers, columns, strict=True):
-        pair = provider, as_name(column.prompt or "prompt", most=40)
-        seen[pair] += 1
-        names.append(", ".join(pair) + (f" ({seen[pair]})" if seen[pair] > 1 else ""))
+        name = f"{provider}, {as_name(column.prompt or 'prompt', most=40)}"
+        seen[name] += 1
+        names.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
     return names
 
 
-def _test_names(results: Sequence[_Result]) -> dict[str, str]:
+def _test_names(tests: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     """Return the names of tests by what they ask: their descriptions, or else their variables."""
-    tests = {one.asked: one for one in results}
-    counts = Counter(one.description for one in tests.values())
+    counts = Counter(description for description, _ in tests.values())
     names = {}
-    for asked, one in tests.items():
-        is_told = one.description and counts[one.description] == 1
-        parts = [one.description] if is_told else [one.description, one.variables]
+    for asked, (description, variables) in tests.items():
+        is_told = description and counts[description] == 1
+        parts = [description] if is_told else [description, variables]
         names[asked] = ": ".join(as_name(part) for part in parts if part)
     twice = Counter(names.values())
     return {
@@ -385,71 +329,81 @@ def _values(result: Any, errors: list[Any], where: str) -> dict[str, Any]:
     if is_error:
         errors.append(error or "no message")
         return {_PASSED: None, _SCORE: None}
-    passed = result["success"]
-    if not isinstance(passed, bool):
-        raise InputError(f"{where}: success must be true or false, got {shown(passed, 60)}")
+    passed = require(result, "success", where=where, kind=bool)
     values = {_PASSED: passed, _SCORE: result.get("score")}
     named = result.get("namedScores") or {}
     return values | {as_name(n): x for n, x in named.items() if as_name(n) not in values}
 
 
+def _order(result: tuple[int, Any, str]) -> int:
+    """Return the number of the test of a result, 0 where it has none."""
+    number = result[1].get("testIdx")
+    return number if isinstance(number, int) else 0
+
+
 def _promptfoo(reading: Reading) -> Iterator[Rows]:
     """Yield whether tests passed, their scores and their named scores, of each system."""
     source, where = reading.source, str(reading.source.path)
+    records, document = _results(source.json), source.json
     if source.suffix == ".jsonl":
-        records: list[Any] = [record for _, record in json_lines(source.path)]
-    else:
-        records = _results(source.json)
-    columns = _columns(records, source.json, where)
-    every = [one for column in columns for one in column.results]
-    names = _test_names(every)
+        records = [record for _, record in json_lines(source.path)]
+    columns, tests = dict[Any, _Column](), dict[str, tuple[str, str]]()
     # The metrics that any result of a test has.
-    metrics: dict[str, set[str]] = {asked: {_PASSED, _SCORE} for asked in names}
-    for one in every:
-        metrics[one.asked].update(map(as_name, one.record.get("namedScores") or {}))
-    for column, system in zip(columns, _systems(columns), strict=True):
+    metrics = defaultdict[str, set[str]](lambda: {_PASSED, _SCORE})
+    for i, record in enumerate(records):
+        require(record, "success", where=f"{where}, result {i}")
+        column = _column_of(record, f"{where}, result {i}")
+        asked, description, variables = _test_of(record, f"{where}, result {i}")
+        tests[asked] = description, variables
+        place = column[:2] if column.number is None else column.number
+        columns.setdefault(place, column).results.append((i, record, asked))
+        metrics[asked].update(map(as_name, record.get("namedScores") or {}))
+    names, inner = _test_names(tests), get(document, "results")
+    prompts = get(inner, "prompts") or get(inner, "table", "head", "prompts") or []
+    ordered = [columns[place] for place in (sorted(columns) if prompts else columns)]
+    for column, system in zip(ordered, _systems(ordered), strict=True):
         answers, errors = Answers(where, "result"), list[Any]()
         numbers, seen = set[Any](), Counter[str]()
-        for one in sorted(column.results, key=lambda one: one.order):
-            number = one.record.get("testIdx")
+        for i, record, asked in sorted(column.results, key=_order):
+            number = record.get("testIdx")
             if number is not None and number in numbers:
                 raise InputError(f"{where} has the test {shown(number, 60)} of {system} twice")
             numbers.add(number)
-            item = names[one.asked]
+            item = names[asked]
             seen[item] += 1
-            values = _values(one.record, errors, f"{where}, result {one.place}")
-            labels = reading.labels(one.record, test_hash=one.asked)
-            answers.paths = answers.paths or paths_of(one.record, "vars", "metadata")
-            answers.add(one.place, item, labels, values, seen[item])
-        items, counts = answers.items(), [get(column.stated, name) for name in _STATS]
+            values = _values(record, errors, f"{where}, result {i}")
+            answers.paths = answers.paths or paths_of(record, "vars", "metadata")
+            labels = reading.labels(record, test_hash=asked)
+            answers.add(i, item, labels, values, seen[item])
+        # promptfoo's numbers of all results of this prompt, or of all where there is one.
+        number = column.number
+        stated = None
+        if number is not None and 0 <= number < len(prompts):
+            stated = get(prompts[number], "metrics")
+        if stated is None and len(columns) == 1:
+            stats = get(inner, "stats") or get(document, "stats")
+            stated = {name: get(stats, called) for name, called in _STATS.items()}
+        items, counts = answers.items(), [get(stated, name) for name in _STATS]
         whole = sum(counts) if all(map(is_finite, counts)) else None
-        if whole is not None:
-            lost = fewer("tests", whole, len(answers.ids))
-        else:
-            fewest, most = min(seen.values()), max(seen.values())
-            lost = f"tests have {fewest} to {most} repetitions" if fewest < most else ""
+        lost, repetitions = fewer("tests", whole, len(answers.ids)), sorted(seen.values())
+        if whole is None and repetitions[0] < repetitions[-1]:
+            lost = f"tests have {repetitions[0]} to {repetitions[-1]} repetitions"
         failed = ended("tests", errors, len(answers.ids))
-        stated = {_PASSED: counts[0], _SCORE: get(column.stated, "score")}
+        totals = {_PASSED: counts[0], _SCORE: get(stated, "score")}
         for metric in answers.values:
-            key, total = Key("", metric), stated.get(metric)
-            if not reading.wanted.has(key):
-                continue
-            means = answers.means(metric, items)
+            total, means = totals.get(metric), answers.means(metric, items)
             hashes = answers.labels["test_hash"]
             # A test without an assertion of the metric is unscored.
             means[[metric not in metrics[hashes[j]] for j in items.order]] = 0.0
-            rate = total / whole if whole and is_finite(total) else None
             # promptfoo counts errors as tests that have failed, with a score of 0.
-            is_counted = metric in (_PASSED, _SCORE)
-            lacking = [lost, failed if np.isnan(means).any() and not is_counted else ""]
-            yield rows_of(
-                answers,
-                key,
+            is_counted = metric in totals
+            yield answers.rows(
+                Key("", metric),
                 system,
                 items,
                 means,
-                reported=rate,
-                lacking=lacking,
+                reported=total / whole if whole and is_finite(total) else None,
+                lacking=[lost, failed if np.isnan(means).any() and not is_counted else ""],
                 failed=failed if is_counted else "",
             )
 
@@ -499,29 +453,30 @@ def _deepeval_run(reading: Reading, where: str, run: Any, system: str) -> Iterat
         answers.add(i, item, reading.labels(case, item_hash=asked), values, seen[item])
     if not cases:
         return
-    items = answers.items()
-    counts = [run.get(name) for name in ("testPassed", "testFailed")]
+    items, counts = answers.items(), [run.get(name) for name in ("testPassed", "testFailed")]
     n_whole = sum(counts) if all(isinstance(n, int) for n in counts) else None
     n_there = sum(isinstance(case.get("success"), bool) for case in cases)
-    settings = arguments_of({"dataset": run.get("datasetAlias")})
-    of_run = partial(rows_of, answers, settings=settings)
     for metric, scores in answers.values.items():
-        key = Key("", metric)
-        if not reading.wanted.has(key):
-            continue
         # Test cases need not all have the same metrics; one with an error has it, without a score.
         means = answers.means(metric, items)
         means[[place not in scores for place in items.order]] = 0.0
-        lost, failed, higher = ended("scores", errors[metric]), "", direction(metric)
+        side, lost, failed = sides[metric], ended("scores", errors[metric]), ""
+        higher = side.copy().pop() if len(side) == 1 else direction(metric)
+        stated = _mean_stated(run, metric)
         if metric == _PASSED:
             lost, failed, higher = "", ended("test cases", errors[metric], len(cases)), True
             stated = counts[0] / n_whole if n_whole else None
-        else:
-            stated = _mean_stated(run, metric)
-            higher = next(iter(sides[metric])) if len(sides[metric]) == 1 else higher
-        lacking = [fewer("test cases", n_whole, n_there), lost]
-        of_metric = partial(of_run, higher=higher, reported=stated, lacking=lacking)
-        yield of_metric(key, system, items, means, failed=failed)
+        yield answers.rows(
+            Key("", metric),
+            system,
+            items,
+            means,
+            higher=higher,
+            reported=stated,
+            lacking=[fewer("test cases", n_whole, n_there), lost],
+            failed=failed,
+            settings=settings_of({"dataset": run.get("datasetAlias")}),
+        )
 
 
 def _named(cases: Sequence[Any], where: str) -> list[tuple[str, str]]:
@@ -534,7 +489,7 @@ def _named(cases: Sequence[Any], where: str) -> list[tuple[str, str]]:
     first: dict[str, str] = {}
     hashes: dict[str, set[str]] = defaultdict(set)
     for i, case in enumerate(cases):
-        name = as_name(require_text(case, "name", where=f"{where}, test case {i}"))
+        name = as_name(require(case, "name", where=f"{where}, test case {i}", kind=str))
         texts = filter(None, [as_label(case.get(key)) for key in _ASKED])
         asked = fingerprint(*texts)
         if _NUMBERED.fullmatch(name) and asked:
@@ -554,7 +509,7 @@ def _scores_of(
     values: dict[str, Any] = {}
     has_failed, first = False, None
     for data in case.get("metricsData") or case.get("metrics_data") or []:
-        name = as_name(require_text(data, "name", where=where))
+        name = as_name(require(data, "name", where=where, kind=str))
         if name in values:
             raise InputError(f"{where} has the metric {name!r} twice")
         score, success, threshold = (data.get(key) for key in ("score", "success", "threshold"))
@@ -575,8 +530,8 @@ def _scores_of(
             # A strict threshold is the best score there is: 1 where more is better, 0 where less.
             sides[name].add(threshold == 1)
     passed = case.get("success")
-    if not (passed is None or isinstance(passed, bool)):
-        raise InputError(f"{where}: success must be true or false, got {passed!r}")
+    if passed is not None:
+        require(case, "success", where=where, kind=bool)
     if first is not None and not has_failed:
         errors[_PASSED].append(first)
         passed = None
@@ -600,6 +555,6 @@ DEEPEVAL = Format(
     ".json",
     _is_deepeval,
     _deepeval,
-    partial(begins, beginning=_TEST_RUN),
+    begins(rb'\s*\{.*"(testRunData|testCases|conversationalTestCases)"\s*:', re.DOTALL),
     ("test case", "task"),
 )

@@ -29,15 +29,6 @@ import numpy as np
 from evalstats.checks import is_missing, plain
 from evalstats.designs.arenas.battles import ASKED, VOTERS, columns_of_battles, table_of
 from evalstats.errors import Argument, InputError
-from evalstats.logs.formats.format import (
-    Format,
-    Reading,
-    arguments_of,
-    fewer,
-    first_of,
-    has,
-    rows_of,
-)
 from evalstats.logs.formats.tables import (
     OF_BATTLES,
     Columns,
@@ -48,15 +39,25 @@ from evalstats.logs.formats.tables import (
     of_frame,
     of_json,
 )
-from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Answers, Items, Key, Rows, mean_rows, number
+from evalstats.logs.log import Format, Log, Reading, Wanted, log_of
+from evalstats.logs.rows import (
+    Answers,
+    Items,
+    Key,
+    Rows,
+    fewer,
+    mean_rows,
+    number,
+    settings_of,
+)
 from evalstats.logs.sources import (
     Source,
     as_label,
     as_name,
+    first_of,
+    has,
     json_lines,
     require,
-    require_text,
     text_blocks,
 )
 from evalstats.metrics import Mean
@@ -206,8 +207,8 @@ def _alpaca_eval(reading: Reading) -> Iterator[Rows]:
         seen = Counter[tuple[str, ...]]()
         for i, record in enumerate(reading.json(path)):
             where = f"{path}, annotation {i}"
-            item = as_name(require_text(record, "instruction", where=where))
-            one, two = (require_text(record, f"generator_{n}", where=where) for n in (1, 2))
+            item = as_name(require(record, "instruction", where=where, kind=str))
+            one, two = (require(record, f"generator_{n}", where=where, kind=str) for n in (1, 2))
             annotator = as_name(as_label(record.get("annotator")) or "none")
             pair = as_name(one), as_name(two), annotator
             answer = (*pair, item)
@@ -224,8 +225,8 @@ def _alpaca_eval(reading: Reading) -> Iterator[Rows]:
             rate, n = stated.get(second, (None, None))
             scores = answers.values[metric].values()
             lacking = [fewer("preferences", n, sum(score is not None for score in scores))]
-            settings = arguments_of({"annotator": annotator})
-            yield rows_of(answers, key, second, reported=rate, lacking=lacking, settings=settings)
+            settings = settings_of({"annotator": annotator})
+            yield answers.rows(key, second, reported=rate, lacking=lacking, settings=settings)
 
 
 def _win(preference: object, where: str) -> float | None:

@@ -38,19 +38,8 @@ from numpy.typing import NDArray
 from evalstats.checks import is_missing, shown
 from evalstats.designs.trials.metrics import pass_at_k
 from evalstats.errors import InputError
-from evalstats.logs.formats.format import (
-    Format,
-    Reading,
-    arguments_of,
-    beside,
-    ended,
-    fewer,
-    first_of,
-    has,
-    rows_of,
-    settings_of,
-)
 from evalstats.logs.formats.tables import GRADES
+from evalstats.logs.log import Format, Reading
 from evalstats.logs.rows import (
     Answers,
     Items,
@@ -58,20 +47,25 @@ from evalstats.logs.rows import (
     Rows,
     as_scores,
     direction,
+    ended,
+    fewer,
     is_finite,
     mean_rows,
     number,
+    settings_of,
 )
 from evalstats.logs.sources import (
     Source,
     as_label,
+    beside,
     fingerprint,
+    first_of,
     get,
+    has,
     json_lines,
     opened_zip,
     paths_of,
     require,
-    require_text,
     zip_json,
 )
 
@@ -113,7 +107,7 @@ def _helm(reading: Reading) -> Iterator[Rows]:
             size, n, lacking = means.get(Key(task, "num_instances", part)), len(set(items.ids)), []
             if size is not None and size != n:
                 lacking = [f"there were {size:g} instances, {n:,} are there"]
-            of_part = partial(rows_of, answers, lacking=lacking, settings=settings)
+            of_part = partial(answers.rows, lacking=lacking, settings=settings)
             for metric, rows in answers.values.items():
                 key = Key(task, metric, part)
                 values = answers.pairs(metric, items, list(rows.values()))
@@ -175,8 +169,8 @@ def _every_eval_ever(reading: Reading) -> Iterator[Rows]:
     n_lines = 0
     for i, record in json_lines(path):
         where, n_lines = f"{path}, line {i}", n_lines + 1
-        task = require_text(record, "evaluation_name", where=where)
-        model = require_text(record, "model_id", where=where)
+        task = require(record, "evaluation_name", where=where, kind=str)
+        model = require(record, "model_id", where=where, kind=str)
         if not wanted.has_task(task):
             continue
         asked, raw = record.get("sample_hash"), get(record, "input", "raw")
@@ -192,7 +186,7 @@ def _every_eval_ever(reading: Reading) -> Iterator[Rows]:
         }
         result = record.get("evaluation_result_id")
         of = (model, task, "" if result is None else str(result))
-        answers[of].add(i, require_text(record, "sample_id", where=where), labels, values)
+        answers[of].add(i, require(record, "sample_id", where=where, kind=str), labels, values)
     name = path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix("_samples")
     whole = beside(path, f"{name}.json")
     lost = fewer("instances", get(whole, "detailed_evaluation_results", "total_rows"), n_lines)
@@ -212,7 +206,7 @@ def _every_eval_ever(reading: Reading) -> Iterator[Rows]:
         if higher is None and all(isinstance(one, bool) for one in are_right):
             higher = True  # More is more correct.
         mean = get(about, "score_details", "score")
-        yield rows_of(of_result, key, model, higher=higher, reported=mean, lacking=lacking)
+        yield of_result.rows(key, model, higher=higher, reported=mean, lacking=lacking)
 
 
 def _about(results: Any, task: str, result: str) -> Any:
@@ -253,7 +247,7 @@ def _openai_run(path: Path) -> _Run:
                 raise InputError(f"{where}: another final report; give each run a file")
             run.report = line["final_report"]
             continue
-        sample, kind = (require_text(line, key, where=where) for key in ("sample_id", "type"))
+        sample, kind = (require(line, key, where=where, kind=str) for key in ("sample_id", "type"))
         data: Any = line.get("data")
         run.events[sample][kind] = data
         if kind == "error":
@@ -283,7 +277,7 @@ def _openai_evals(reading: Reading) -> Iterator[Rows]:
     """Yield the rows of each run by metric; what is no number is left out."""
     for path in reading.files:
         run = _openai_run(path)
-        task = require_text(run.spec, "eval_name", where=f"{path}, spec")
+        task = require(run.spec, "eval_name", where=f"{path}, spec", kind=str)
         names = require(run.spec, "completion_fns", where=f"{path}, spec")
         system = ", ".join(map(str, names)) if isinstance(names, list) else str(names)
         answers = Answers(str(path), "sample")
@@ -298,8 +292,8 @@ def _openai_evals(reading: Reading) -> Iterator[Rows]:
         if run.report is None:
             lacking.append("there is no final report, so that the run did not end")
         is_part = get(run.spec, "run_config", "max_samples") is not None and not any(lacking)
-        settings = arguments_of(get(run.spec, "run_config", "eval_spec", "args"))
-        of_run = partial(rows_of, answers, lacking=lacking, settings=settings)
+        settings = settings_of(get(run.spec, "run_config", "eval_spec", "args"))
+        of_run = partial(answers.rows, lacking=lacking, settings=settings)
         for metric, scores in answers.values.items():
             key = Key(task, metric)
             if not reading.wanted.has(key):
@@ -387,7 +381,9 @@ def _stored(path: Path, reading: Reading) -> _Stored:
                 samples = zip_json(archive, "summaries.json")
             else:
                 samples = [zip_json(archive, name) for name in full]
-    task, model = (require_text(header, "eval", key, where=str(path)) for key in ("task", "model"))
+    task, model = (
+        require(header, "eval", key, where=str(path), kind=str) for key in ("task", "model")
+    )
     if not isinstance(samples, list) or not samples:
         raise InputError(f"{path} has no samples; let Inspect log them (log_samples)")
     return _Stored(path, header, samples, task, model)
@@ -429,7 +425,7 @@ def _inspect_rows(log: _Stored, reading: Reading) -> Iterator[Rows]:
     answers = _inspect_answers(log, reading)
     lacking, settings = _lacking(log), _settings(log.header)
     items, n, n_epochs = answers.items(), len(answers.ids), max(answers.epochs)
-    of_log = partial(rows_of, answers, lacking=[lacking], settings=settings)
+    of_log = partial(answers.rows, lacking=[lacking], settings=settings)
     asked = get(log.header, "eval", "config")
     is_part = any(get(asked, name) is not None for name in ("limit", "sample_id")) and not lacking
     if not answers.values:
@@ -569,8 +565,8 @@ def _settings(header: Any) -> dict[str, str]:
     spec = get(header, "eval")
     passed = get(spec, "task_args_passed")
     version, dataset = get(spec, "task_version"), get(spec, "dataset", "name")
-    arguments = arguments_of(get(spec, "task_args") if passed is None else passed)
-    return {**settings_of(version=version, dataset=dataset), **arguments}
+    arguments = get(spec, "task_args") if passed is None else passed
+    return settings_of(arguments, version=version, dataset=dataset)
 
 
 def _inspect_answers(log: _Stored, reading: Reading) -> Answers:

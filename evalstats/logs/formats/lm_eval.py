@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
-from evalstats.logs.formats.format import Format, Reading, settings_of
-from evalstats.logs.log import Wanted
-from evalstats.logs.rows import Answers, Items, Key, Rows, direction, is_finite
+from evalstats.logs.log import Format, Reading, Wanted
+from evalstats.logs.rows import Answers, Items, Key, Rows, direction, is_finite, settings_of
 from evalstats.logs.sources import (
     Source,
     as_label,
@@ -561,8 +560,8 @@ class TaskSamples:
         labels = {name: as_label(record.get(name)) for name in _HASHES}
         for name in self.wanted.labels:
             labels[name] = dotted(record, name)
-        prompt = as_label(record.get("prompt_hash"))
-        answers.add(n, doc_id, labels, values, prompt=prompt, texts=_texts(record))
+        texts = {**_texts(record), "prompt": as_label(record.get("prompt_hash"))}
+        answers.add(n, doc_id, labels, values, texts=texts)
 
     def _at(self, n: int) -> str:
         return f"{self.path}, {self.unit} {n}"

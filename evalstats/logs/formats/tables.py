@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import choice, is_from, label, meant, plain, shown
 from evalstats.errors import Argument, InputError, InputTypeError
-from evalstats.logs.formats.format import BY_PLACE, Format, Reading
-from evalstats.logs.log import Log, Wanted, log_of
+from evalstats.logs.log import BY_PLACE, Format, Log, Reading, Wanted, log_of
 from evalstats.logs.rows import (
     Items,
     Key,

@@ -24,17 +24,19 @@ import numpy as np
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
-from evalstats.logs.formats.format import Format, Reading, beside, first_of, has, rows_of
 from evalstats.logs.formats.tables import as_floats
+from evalstats.logs.log import Format, Reading
 from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, direction, number, numbered
 from evalstats.logs.sources import (
     Source,
     as_label,
+    beside,
     fingerprint,
+    first_of,
     get,
+    has,
     json_lines,
     require,
-    require_text,
     text_blocks,
     without_suffix,
 )
@@ -200,8 +202,8 @@ def _wmt(reading: Reading) -> Iterator[Rows]:
         tasks = defaultdict[str, Answers](partial(Answers, str(path)))
         for n, record in json_lines(path):
             where = f"{path}, line {n}"
-            task = require_text(record, "language_pair", where=where)
-            document = require_text(record, "document_id", where=where)
+            task = require(record, "language_pair", where=where, kind=str)
+            document = require(record, "document_id", where=where, kind=str)
             labels = {"document": document, "domain": as_label(record.get("domain"))}
             wishes = (name for name in reading.wanted.labels if name not in labels)
             labels |= {name: as_label(record.get(name)) for name in wishes}
@@ -214,7 +216,7 @@ def _wmt(reading: Reading) -> Iterator[Rows]:
         for task, answers in tasks.items():
             items = answers.items()
             for name in answers.values:
-                yield rows_of(answers, Key(task, name), without_suffix(path), items)
+                yield answers.rows(Key(task, name), without_suffix(path), items)
 
 
 def _is_meeteval(source: Source) -> bool:
