@@ -571,7 +571,8 @@ def _of_lines(
     options: argparse.Namespace,
 ) -> SegmentStatistics:
     """Return scores of the systems that have these names, or are called after these files."""
-    from evalstats.logs.sources import fingerprint, without_suffix
+    from evalstats.logs.fields import fingerprint
+    from evalstats.logs.sources import without_suffix
 
     metric, where = table.metric.name, ", ".join(options.scores)
     known_as = {without_suffix(name): i for i, name in enumerate(table.systems)}

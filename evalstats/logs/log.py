@@ -7,18 +7,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, compress
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from evalstats.analysis.design import Called
-from evalstats.checks import label, listed, meant
+from evalstats.checks import label, listed, meant, shown
 from evalstats.errors import InputError
+from evalstats.logs.fields import Json, dotted
 from evalstats.logs.pivot import ItemScores, item_scores, pivoted, shared_labels
 from evalstats.logs.rows import Key, Rows, matches, natural
-from evalstats.logs.sources import Json, Source, dotted, read_json, without_suffix
+from evalstats.logs.sources import Source, read_json, without_suffix
 from evalstats.metrics import Mean, Metric, Ratio
 from evalstats.results.forms import Result
 from evalstats.results.records import counted, first_few, only, plural
@@ -165,7 +166,7 @@ class Log(Result):
     Examples
     --------
     >>> import evalstats as es
-    >>> from pathlib import Path
+    >>> from pathlib import Path, PurePath
     >>> from tempfile import mkdtemp
     >>> path, rows = Path(mkdtemp(), "judge.csv"), "id,system,score a,A,3 a,B,4 b,A,4 b,B,5"
     >>> _ = path.write_text(rows.replace(" ", chr(10)))
@@ -541,3 +542,42 @@ def begins(beginning: bytes, flags: int = 0) -> Callable[[Source], bool]:
     """Return whether a file is JSON whose first bytes match a pattern; no more of it is read."""
     pattern = re.compile(beginning, flags)
     return lambda source: source.suffix == ".json" and pattern.match(source.head) is not None
+
+
+#: What stands before the names of arguments among settings.
+ARGUMENT = "arguments"
+
+
+def fewer(unit: str, n_stated: object, n_there: int) -> str:
+    """Return "there were 8 trials, 6 are there"; empty where the two agree, or none is stated."""
+    if n_stated is None or n_stated == n_there:
+        return ""
+    return f"there were {shown(n_stated, 60)} {unit}, {n_there:,} are there"
+
+
+def ended(unit: str, errors: Sequence[object], n_whole: int | None = None) -> str:
+    """Return "2 of 8 trials ended with an error, the first with 'timeout'"; empty for none."""
+    if not errors:
+        return ""
+    whole = f" of {n_whole:,}" if n_whole is not None else ""
+    what = unit.removesuffix("s") if len(errors) == 1 and n_whole is None else unit
+    first = shown(errors[0], 80)
+    return f"{len(errors):,}{whole} {what} ended with an error, the first with {first}"
+
+
+def settings_of(arguments: Any = None, **values: object) -> dict[str, str]:
+    """Return settings as text, without those that are not known: ``{"version": "1.0"}``.
+
+    Arguments of a task, ``{"cot": 1}``, are settings, ``{"arguments.cot": "1"}``. A dataset that is
+    a path says where it was on one machine, and not what it is.
+    """
+    known = {
+        name: f"{value:g}" if isinstance(value, float) else str(value)
+        for name, value in values.items()
+        if value not in (None, "", "N/A")
+    }
+    if PurePath(known.get("dataset", "")).is_absolute():
+        del known["dataset"]
+    for name in sorted(arguments, key=str) if isinstance(arguments, Mapping) else ():
+        known[f"{ARGUMENT}.{name}"] = shown(arguments[name], 60)
+    return known

@@ -13,9 +13,17 @@ from numpy.typing import NDArray
 
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import Argument, InputError
-from evalstats.logs.log import BY_PLACE, Log, Patterns, as_patterns, by_key, incompleteness
+from evalstats.logs.log import (
+    ARGUMENT,
+    BY_PLACE,
+    Log,
+    Patterns,
+    as_patterns,
+    by_key,
+    incompleteness,
+)
 from evalstats.logs.pivot import ItemScores, Pivot, epochs_differ
-from evalstats.logs.rows import ARGUMENT, Key, Rows, matches, natural
+from evalstats.logs.rows import Key, Rows, matches, natural
 from evalstats.metrics import Mean
 from evalstats.results.records import (
     BARRING,

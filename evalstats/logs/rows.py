@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from pathlib import PurePath
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -492,17 +491,26 @@ def is_never(name: str) -> bool:
 
 def as_directions(directions: object) -> dict[str, bool]:
     """Return the directions that a caller gives, by pattern: ``{"judge": "higher"}``."""
-    if directions is None:
+    what, both = "metrics to 'higher' or 'lower'", ("higher", "lower")
+    given = named_choices(directions, "directions", what, both)
+    return {name: value == "higher" for name, value in given.items()}
+
+
+def named_choices(
+    given: object, argument: str, what: str, choices: Sequence[str | None]
+) -> dict[str, Any]:
+    """Return a mapping from names to some of the choices that a caller gives; empty of None."""
+    if given is None:
         return {}
-    if not isinstance(directions, Mapping):
+    if not isinstance(given, Mapping):
         raise InputTypeError(
-            f"must be a mapping from metrics to 'higher' or 'lower', got {shown(directions)}",
-            argument="directions",
+            f"must be a mapping from {what}, got {shown(given)}", argument=argument
         )
-    for name, value in directions.items():
-        label(name, "names in directions")
-        choice(value, ("higher", "lower"), f"directions[{name!r}]")
-    return {name: value == "higher" for name, value in directions.items()}
+    for name, value in given.items():
+        label(name, f"names in {argument}")
+        if value is not None or None not in choices:
+            choice(value, tuple(filter(None, choices)), f"{argument}[{name!r}]")
+    return dict(given)
 
 
 def matches(value: str, patterns: Iterable[str]) -> bool:
@@ -520,42 +528,3 @@ def check_patterns(
             raise InputError(
                 f": there is no {kind}{pattern!r}; {meant(pattern, names)}", argument=argument
             )
-
-
-#: What stands before the names of arguments among settings.
-ARGUMENT = "arguments"
-
-
-def fewer(unit: str, n_stated: object, n_there: int) -> str:
-    """Return "there were 8 trials, 6 are there"; empty where the two agree, or none is stated."""
-    if n_stated is None or n_stated == n_there:
-        return ""
-    return f"there were {shown(n_stated, 60)} {unit}, {n_there:,} are there"
-
-
-def ended(unit: str, errors: Sequence[object], n_whole: int | None = None) -> str:
-    """Return "2 of 8 trials ended with an error, the first with 'timeout'"; empty for none."""
-    if not errors:
-        return ""
-    whole = f" of {n_whole:,}" if n_whole is not None else ""
-    what = unit.removesuffix("s") if len(errors) == 1 and n_whole is None else unit
-    first = shown(errors[0], 80)
-    return f"{len(errors):,}{whole} {what} ended with an error, the first with {first}"
-
-
-def settings_of(arguments: Any = None, **values: object) -> dict[str, str]:
-    """Return settings as text, without those that are not known: ``{"version": "1.0"}``.
-
-    Arguments of a task, ``{"cot": 1}``, are settings, ``{"arguments.cot": "1"}``. A dataset that is
-    a path says where it was on one machine, and not what it is.
-    """
-    known = {
-        name: f"{value:g}" if isinstance(value, float) else str(value)
-        for name, value in values.items()
-        if value not in (None, "", "N/A")
-    }
-    if PurePath(known.get("dataset", "")).is_absolute():
-        del known["dataset"]
-    for name in sorted(arguments, key=str) if isinstance(arguments, Mapping) else ():
-        known[f"{ARGUMENT}.{name}"] = shown(arguments[name], 60)
-    return known

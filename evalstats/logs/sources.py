@@ -17,17 +17,15 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
-from evalstats.checks import is_unseen, shown
+from evalstats.checks import shown
 from evalstats.errors import InputError, MissingExtraError
+from evalstats.logs.fields import Json
 from evalstats.results.convert import json_of
 from evalstats.statistics.files import opened
 
-#: What JSON holds: objects, lists, texts, numbers, true, false and null.
-Json: TypeAlias = Any
 #: Bytes of a JSON document, which is in memory as a whole, and of a line.
 MOST_BYTES = 2**31
 MOST_LINE = 2**27
@@ -245,95 +243,7 @@ def zip_json(archive: zipfile.ZipFile, name: str) -> Json:
     return parsed(data, where)
 
 
-#: What messages call the types of JSON.
-_KINDS = {str: "text", int: "a whole number", bool: "true or false", dict: "an object"}
-
-
-def require(record: Any, *keys: str, where: str, kind: type = object) -> Json:
-    """Return ``record[key][key]...``, or say which key is missing, or is not of a kind.
-
-    Text must not be empty.
-    """
-    value = record
-    for i, key in enumerate(keys):
-        if not isinstance(value, dict) or key not in value:
-            raise InputError(f"{where} has no {'.'.join(keys[: i + 1])!r}")
-        value = value[key]
-    if not isinstance(value, kind) or (
-        isinstance(value, str) and kind is str and not value.strip()
-    ):
-        what, got = f"{where}: {'.'.join(keys)}", shown(value, 60)
-        raise InputError(f"{what} must be {_KINDS[kind]}, got {got}")
-    return value
-
-
-def get(record: Any, *keys: str) -> Json:
-    """Return ``record[key][key]...``, or None."""
-    for key in keys:
-        record = record.get(key) if isinstance(record, dict) else None
-    return record
-
-
-def first_of(document: Any) -> Json:
-    """Return the first of a list, None of an empty one and of anything else."""
-    return document[0] if isinstance(document, list) and document else None
-
-
-def has(record: Any, *keys: str) -> bool:
-    """Return whether what JSON holds is an object with all of these keys."""
-    return isinstance(record, dict) and record.keys() >= set(keys)
-
-
 def beside(path: Path, name: str) -> Json:
     """Return what a JSON file of this name in the same folder holds, None where there is none."""
     file = path.with_name(name)
     return read_json(file) if file != path and file.is_file() else None
-
-
-def fingerprint(*texts: str) -> str:
-    """Return a hash of texts, which tells whether two logs speak of the same; empty for none."""
-    if not texts:
-        return ""
-    whole = "\0".join([*map(str, map(len, texts)), *texts])
-    return sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def as_name(text: str, most: int = 60) -> str:
-    """Return a text as a name: on one line, with nothing that does not show, cut where it is long.
-
-    What was changed by more than blanks ends with a hash, so that other texts have other names.
-    """
-    line = " ".join(text.split())
-    name = "".join(c for c in line if c == " " or not is_unseen(c))
-    if name == line and 0 < len(name) <= most:
-        return name
-    return f"{name[:most].rstrip()}... {fingerprint(text)[:8]}".lstrip()
-
-
-def dotted(record: Any, path: str) -> str:
-    """Return the label at a path of keys, ``doc.passage_id``, or at a key with dots; else empty."""
-    if not isinstance(record, dict) or path in record:
-        return as_label(record[path]) if isinstance(record, dict) else ""
-    key, dot, rest = path.partition(".")
-    return dotted(record.get(key), rest) if dot else ""
-
-
-def paths_of(record: Any, *keys: str) -> tuple[str, ...]:
-    """Return the paths of what can be labels in parts of a record: "doc.passage", "doc.level".
-
-    Lists and objects, which hardly any two items share, are none.
-    """
-    return tuple(
-        f"{key}.{name}"
-        for key in keys
-        if isinstance(part := get(record, key), dict)
-        for name, value in part.items()
-        if not isinstance(value, (list, dict))
-    )
-
-
-def as_label(value: Any) -> str:
-    """Return what JSON holds as text: texts and numbers as they are, empty for null."""
-    if isinstance(value, (str, int, float, bool)):
-        return str(value)
-    return "" if value is None else json.dumps(value, sort_keys=True, ensure_ascii=True)

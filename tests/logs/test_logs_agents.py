@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import evalstats as es
 from evalstats import cli
 from evalstats.logs import formats
-from evalstats.logs.sources import as_name
+from evalstats.logs.fields import as_name
 from tests import agent_logs
 from tests.agent_logs import (
     annotations,

@@ -129,7 +129,7 @@ def test_groups_are_labels_of_whole_samples(place):
         (lambda log: log.update(status="cancelled"), "the log's status is 'cancelled'"),
         (lambda log: log.update(invalidated=True), "the log was invalidated"),
         (lambda log: log["samples"][0].update(scores={}, error={"message": "!"}),
-         "1 samples ended with an error, the first with '!'; 1 of 4 scores is missing"),
+         "1 sample ended with an error, the first with '!'; 1 of 4 scores is missing"),
         (lambda log: log["samples"][0].update(scores=None), "1 of 4 scores is missing"),
         (lambda log: log["samples"][0]["scores"]["choice"].update(value=None),
          "1 of 4 scores is missing"),

@@ -26,31 +26,19 @@ import numpy as np
 
 from evalstats.checks import is_missing, label, shown
 from evalstats.errors import InputError
-from evalstats.logs.log import Format, Reading, begins
-from evalstats.logs.rows import (
-    Answers,
-    Key,
-    Rows,
-    direction,
-    ended,
-    fewer,
-    is_finite,
-    settings_of,
-)
-from evalstats.logs.sources import (
-    Source,
+from evalstats.logs.fields import (
     as_label,
     as_name,
     fingerprint,
     first_of,
     get,
     has,
-    json_lines,
     paths_of,
-    read_json,
     require,
-    without_suffix,
 )
+from evalstats.logs.log import Format, Reading, begins, ended, fewer, settings_of
+from evalstats.logs.rows import Answers, Key, Rows, direction, is_finite
+from evalstats.logs.sources import Source, json_lines, read_json, without_suffix
 
 #: What tau-bench calls a file: agent, range of tasks (0 to -1 is all), user, time.
 _NAME = re.compile(r"(.+)_range_(-?\d+)-(-?\d+)_user-(.+)_\d+")

@@ -29,6 +29,7 @@ import numpy as np
 from evalstats.checks import is_missing, plain
 from evalstats.designs.arenas.battles import ASKED, VOTERS, columns_of_battles, table_of
 from evalstats.errors import Argument, InputError
+from evalstats.logs.fields import as_label, as_name, first_of, has, require
 from evalstats.logs.formats.tables import (
     OF_BATTLES,
     Columns,
@@ -39,27 +40,9 @@ from evalstats.logs.formats.tables import (
     of_frame,
     of_json,
 )
-from evalstats.logs.log import Format, Log, Reading, Wanted, log_of
-from evalstats.logs.rows import (
-    Answers,
-    Items,
-    Key,
-    Rows,
-    fewer,
-    mean_rows,
-    number,
-    settings_of,
-)
-from evalstats.logs.sources import (
-    Source,
-    as_label,
-    as_name,
-    first_of,
-    has,
-    json_lines,
-    require,
-    text_blocks,
-)
+from evalstats.logs.log import Format, Log, Reading, Wanted, fewer, log_of, settings_of
+from evalstats.logs.rows import Answers, Items, Key, Rows, mean_rows, number
+from evalstats.logs.sources import Source, json_lines, text_blocks
 from evalstats.metrics import Mean
 
 NAME = "arena (model_a, model_b, winner)"

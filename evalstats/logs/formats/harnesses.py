@@ -25,9 +25,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from functools import partial
 from pathlib import Path
 from statistics import median, mode
 from typing import Any, NamedTuple
@@ -38,8 +36,9 @@ from numpy.typing import NDArray
 from evalstats.checks import is_missing, shown
 from evalstats.designs.trials.metrics import pass_at_k
 from evalstats.errors import InputError
+from evalstats.logs.fields import as_label, fingerprint, first_of, get, has, paths_of, require
 from evalstats.logs.formats.tables import GRADES
-from evalstats.logs.log import Format, Reading
+from evalstats.logs.log import Format, Reading, ended, fewer, settings_of
 from evalstats.logs.rows import (
     Answers,
     Items,
@@ -47,27 +46,11 @@ from evalstats.logs.rows import (
     Rows,
     as_scores,
     direction,
-    ended,
-    fewer,
     is_finite,
     mean_rows,
     number,
-    settings_of,
 )
-from evalstats.logs.sources import (
-    Source,
-    as_label,
-    beside,
-    fingerprint,
-    first_of,
-    get,
-    has,
-    json_lines,
-    opened_zip,
-    paths_of,
-    require,
-    zip_json,
-)
+from evalstats.logs.sources import Source, beside, json_lines, opened_zip, zip_json
 
 _HELM_FILE = "per_instance_stats.json"
 #: What HELM counts beside the scores; read where a metric is asked for by name.
@@ -103,17 +86,20 @@ def _helm(reading: Reading) -> Iterator[Rows]:
             if mean is not None:
                 means[key] = number(mean, f"{where}, mean")
         for part, answers in by_filter.items():
-            items = answers.items()
-            size, n, lacking = means.get(Key(task, "num_instances", part)), len(set(items.ids)), []
-            if size is not None and size != n:
-                lacking = [f"there were {size:g} instances, {n:,} are there"]
-            of_part = partial(answers.rows, lacking=lacking, settings=settings)
-            for metric, rows in answers.values.items():
-                key = Key(task, metric, part)
-                values = answers.pairs(metric, items, list(rows.values()))
-                higher = False if _LOWER_IS_BETTER.fullmatch(metric) else direction(metric)
-                stated = means.get(key)
-                yield of_part(key, model, items, values, higher=higher, reported=stated)
+            items, size = answers.items(), means.get(Key(task, "num_instances", part))
+            n_whole = None if size is None else round(size)
+            lacking = fewer("instances", n_whole, len(set(items.ids)))
+            for metric, sums in answers.values.items():
+                yield answers.rows(
+                    Key(task, metric, part),
+                    model,
+                    items,
+                    answers.pairs(metric, items, list(sums.values())),
+                    higher=False if _LOWER_IS_BETTER.fullmatch(metric) else direction(metric),
+                    reported=means.get(Key(task, metric, part)),
+                    lacking=[lacking],
+                    settings=settings,
+                )
 
 
 def _instances(path: Path, task: str, reading: Reading) -> dict[str, Answers]:
@@ -195,9 +181,6 @@ def _every_eval_ever(reading: Reading) -> Iterator[Rows]:
         # The id of a result may name the run as well, so it is a name only where there are several.
         is_one_of = sum(other[:2] == (model, task) for other in answers) > 1
         metric = get(about, "metric_config", "metric_id") or result
-        key = Key(task, "score", str(metric) if is_one_of else "")
-        if not wanted.has(key):
-            continue
         n = sum(not is_missing(error) for error in of_result.values["error"].values())
         lacking = [lost, f"{n:,} instances ended with an error" if n else ""]
         lower = get(about, "metric_config", "lower_is_better")
@@ -205,8 +188,13 @@ def _every_eval_ever(reading: Reading) -> Iterator[Rows]:
         are_right = of_result.values["is_correct"].values()
         if higher is None and all(isinstance(one, bool) for one in are_right):
             higher = True  # More is more correct.
-        mean = get(about, "score_details", "score")
-        yield of_result.rows(key, model, higher=higher, reported=mean, lacking=lacking)
+        yield of_result.rows(
+            Key(task, "score", str(metric) if is_one_of else ""),
+            model,
+            higher=higher,
+            reported=get(about, "score_details", "score"),
+            lacking=lacking,
+        )
 
 
 def _about(results: Any, task: str, result: str) -> Any:
@@ -217,55 +205,8 @@ def _about(results: Any, task: str, result: str) -> Any:
     return (named or of_task)[0] if len(named or of_task) == 1 else None
 
 
-@dataclass
-class _Run:
-    """What a file of `oaieval` says: how it was run, the final report, the events of each sample.
-
-    `values` has the scores by sample and number of the answer: ``{("t.0", 1): {"accuracy": 1}}``.
-    """
-
-    spec: Any = None
-    report: Any = None
-    values: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
-    asked: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    events: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
-    errors: list[Any] = field(default_factory=list)
-
-
-def _openai_run(path: Path) -> _Run:
-    """Return what a file says."""
-    run, counts = _Run(), Counter[tuple[str, str]]()
-    for n, line in json_lines(path):
-        where = f"{path}, line {n}"
-        if "spec" in line:
-            if run.spec is not None:
-                raise InputError(f"{where}: another run begins; give each run a file")
-            run.spec = line["spec"]
-            continue
-        if "final_report" in line:
-            if run.report is not None:
-                raise InputError(f"{where}: another final report; give each run a file")
-            run.report = line["final_report"]
-            continue
-        sample, kind = (require(line, key, where=where, kind=str) for key in ("sample_id", "type"))
-        data: Any = line.get("data")
-        run.events[sample][kind] = data
-        if kind == "error":
-            run.errors.append(get(data, "message") or data)
-        elif kind == "raw_sample":
-            run.asked[sample].add(as_label(data))
-        counts[sample, kind] += 1
-        place = sample, counts[sample, kind]
-        if kind == "match":
-            # As reports call the mean of matches, unless "metrics" have a number of that name.
-            is_right = {"accuracy": require(data, "correct", where=f"{where}, data")}
-            run.values[place] = is_right | run.values.get(place, {})
-            run.asked[sample].add(as_label(get(data, "expected")))
-        elif kind == "metrics":
-            if not isinstance(data, dict):
-                raise InputError(f"{where}: data must be an object, got {shown(data, 60)}")
-            run.values[place] = run.values.get(place, {}) | data
-    return run
+#: What a file of `oaieval` has once.
+_ONCE = {"spec": "another run begins", "final_report": "another final report"}
 
 
 def _is_run(source: Source) -> bool:
@@ -276,36 +217,68 @@ def _is_run(source: Source) -> bool:
 def _openai_evals(reading: Reading) -> Iterator[Rows]:
     """Yield the rows of each run by metric; what is no number is left out."""
     for path in reading.files:
-        run = _openai_run(path)
-        task = require(run.spec, "eval_name", where=f"{path}, spec", kind=str)
-        names = require(run.spec, "completion_fns", where=f"{path}, spec")
+        about: dict[str, Any] = {}
+        # By sample and number of the answer: {("t.0", 1): {"accuracy": 1}}.
+        scored: dict[tuple[str, int], dict[str, Any]] = {}
+        asked, events = defaultdict[str, set[str]](set), defaultdict[str, dict[str, Any]](dict)
+        counts, errors = Counter[tuple[str, str]](), list[Any]()
+        for n, line in json_lines(path):
+            where, once = f"{path}, line {n}", _ONCE.keys() & line.keys()
+            for name in once:
+                if name in about:
+                    raise InputError(f"{where}: {_ONCE[name]}; give each run a file")
+                about[name] = line[name]
+            if once:
+                continue
+            sample, kind = (require(line, k, where=where, kind=str) for k in ("sample_id", "type"))
+            data: Any = line.get("data")
+            events[sample][kind] = data
+            counts[sample, kind] += 1
+            place = sample, counts[sample, kind]
+            if kind == "error":
+                errors.append(get(data, "message") or data)
+            elif kind == "raw_sample":
+                asked[sample].add(as_label(data))
+            elif kind == "match":
+                # As reports call the mean of matches, unless "metrics" have a number of that name.
+                is_right = {"accuracy": require(data, "correct", where=f"{where}, data")}
+                scored[place] = is_right | scored.get(place, {})
+                asked[sample].add(as_label(get(data, "expected")))
+            elif kind == "metrics":
+                given = require(line, "data", where=where, kind=dict)
+                scored[place] = scored.get(place, {}) | given
+        spec = about.get("spec")
+        task = require(spec, "eval_name", where=f"{path}, spec", kind=str)
+        names = require(spec, "completion_fns", where=f"{path}, spec")
         system = ", ".join(map(str, names)) if isinstance(names, list) else str(names)
-        answers = Answers(str(path), "sample")
-        scored = {sample for sample, _ in run.values}
-        places = [*run.values, *((sample, 1) for sample in run.events if sample not in scored)]
-        for i, (sample, n) in enumerate(places):
-            asked = fingerprint(*sorted(run.asked.get(sample, [])))
-            labels = reading.labels(run.events[sample], sample_hash=asked)
-            answers.add(i, sample, labels, run.values.get((sample, n), {}), n)
-        items = answers.items()
-        lacking = [ended("samples", run.errors)]
-        if run.report is None:
-            lacking.append("there is no final report, so that the run did not end")
-        is_part = get(run.spec, "run_config", "max_samples") is not None and not any(lacking)
-        settings = settings_of(get(run.spec, "run_config", "eval_spec", "args"))
-        of_run = partial(answers.rows, lacking=lacking, settings=settings)
+        answers, known = Answers(str(path), "sample"), {sample for sample, _ in scored}
+        for place in ((sample, 1) for sample in events if sample not in known):
+            scored[place] = {}
+        for i, ((sample, n), values) in enumerate(scored.items()):
+            hashed = fingerprint(*sorted(asked[sample]))
+            answers.add(i, sample, reading.labels(events[sample], sample_hash=hashed), values, n)
+        items, lacking = answers.items(), ended("samples", errors)
+        if "final_report" not in about:
+            lacking += "; " if lacking else ""
+            lacking += "there is no final report, so that the run did not end"
+        is_part = get(spec, "run_config", "max_samples") is not None and not lacking
         for metric, scores in answers.values.items():
-            key = Key(task, metric)
-            if not reading.wanted.has(key):
-                continue
-            numbers = (bool, int, float, type(None))
-            other = next((x for x in scores.values() if not isinstance(x, numbers)), None)
-            if other is not None:
-                reading.skipped.append(f"{key}, since {shown(other, 60)} is no score")
-                continue
-            higher, stated = direction(metric), get(run.report, metric)
-            is_limited = is_part and len(scores) == len(answers.ids) and None not in scores.values()
-            yield of_run(key, system, items, higher=higher, reported=stated, is_limited=is_limited)
+            key, numbers = Key(task, metric), (bool, int, float, type(None))
+            odd = [x for x in scores.values() if not isinstance(x, numbers)]
+            if odd and reading.wanted.has(key):
+                reading.skipped.append(f"{key}, since {shown(odd[0], 60)} is no score")
+            is_whole = len(scores) == len(items.ids) and None not in scores.values()
+            if not odd:
+                yield answers.rows(
+                    key,
+                    system,
+                    items,
+                    higher=direction(metric),
+                    reported=get(about.get("final_report"), metric),
+                    lacking=[lacking],
+                    is_limited=is_part and is_whole,
+                    settings=settings_of(get(spec, "run_config", "eval_spec", "args")),
+                )
 
 
 HELM = Format(
@@ -423,22 +396,16 @@ def _newest_last(log: _Stored) -> tuple[bool, datetime, str]:
 def _inspect_rows(log: _Stored, reading: Reading) -> Iterator[Rows]:
     """Yield the rows of one log by score; scores that cannot be read are left out."""
     answers = _inspect_answers(log, reading)
-    lacking, settings = _lacking(log), _settings(log.header)
-    items, n, n_epochs = answers.items(), len(answers.ids), max(answers.epochs)
-    of_log = partial(answers.rows, lacking=[lacking], settings=settings)
+    lacking, items = _lacking(log), answers.items()
     asked = get(log.header, "eval", "config")
     is_part = any(get(asked, name) is not None for name in ("limit", "sample_id")) and not lacking
     if not answers.values:
         why = lacking or "it is complete"
         reading.skipped.append(f"{log.path}, whose samples have no scores; {why}")
     for metric, values in answers.values.items():
-        by_filter, is_accuracy = _views(log, metric, n_epochs, reading)
-        views = {
-            key: view
-            for name, view in by_filter.items()
-            if reading.wanted.has(key := Key(log.task, metric, name))
-        }
-        if not views:
+        by_filter, is_accuracy = _views(log, metric, max(answers.epochs), reading)
+        keys = {name: Key(log.task, metric, name) for name in by_filter}
+        if not any(map(reading.wanted.has, keys.values())):
             continue
         numbers = {i: None if x is None else _as_number(x) for i, x in values.items()}
         pairs = _pairs(answers, items, metric, numbers)
@@ -447,17 +414,21 @@ def _inspect_rows(log: _Stored, reading: Reading) -> Iterator[Rows]:
             said = f"since {shown(others[0], 60)} is no score"
             reading.skipped.append(f"{Key(log.task, metric)}, {said}")
             continue
-        higher = direction(metric)
         # Texts such as "C" and "I", and true and false, say what is better.
         are_texts = all(isinstance(x, (str, bool)) or x is None for x in values.values())
         are_graded = any(isinstance(x, str) and x in GRADES for x in values.values())
-        if is_accuracy or are_texts or (higher is None and are_graded):
-            higher = True
-        is_limited = is_part and len(values) == n and None not in values.values()
-        for key, (reducer, mean) in views.items():
-            of_view = (items, pairs) if reducer is None else _reduced(items, pairs, reducer)
-            yield of_log(
-                key, log.model, *of_view, higher=higher, reported=mean, is_limited=is_limited
+        is_known = is_accuracy or are_texts or (direction(metric) is None and are_graded)
+        is_whole = len(values) == len(answers.ids) and None not in values.values()
+        for name, (reducer, mean) in by_filter.items():
+            yield answers.rows(
+                keys[name],
+                log.model,
+                *((items, pairs) if reducer is None else _reduced(items, pairs, reducer)),
+                higher=True if is_known else direction(metric),
+                reported=mean,
+                lacking=[lacking],
+                is_limited=is_part and is_whole,
+                settings=_settings(log.header),
             )
 
 
@@ -525,11 +496,9 @@ def _views(
 def _reducer(name: object) -> _Reducer | None:
     """Return the reducer that a log names, such as "pass_at_2"; None where it is not known."""
     known: dict[object, _Reducer] = {"median": median, "mode": mode, "max": max}
-    if name in known:
-        return known[name]
-    match = _COUNTING.fullmatch(name) if isinstance(name, str) else None
+    match = _COUNTING.fullmatch(str(name))
     if match is None:
-        return None
+        return known.get(name)
     kind, k = match[1], int(match[2])
 
     def counted(scores: list[float]) -> float:
@@ -538,8 +507,8 @@ def _reducer(name: object) -> _Reducer | None:
             return float(right >= k)
         if n < k:
             return math.nan
-        of_all = math.comb(right, k) / math.comb(n, k)
-        return float(pass_at_k(n, right, k)[0]) if kind == "pass_at" else of_all
+        is_all = kind == "pass_k"
+        return math.comb(right, k) / math.comb(n, k) if is_all else float(pass_at_k(n, right, k)[0])
 
     return counted
 
@@ -555,9 +524,9 @@ def _reduced(
         score = reducer(scores) if scores else math.nan
         if score == score:
             row[:] = score, 1.0
-        elif np.isnan(answers).any() and not scores:
+        elif not scores and np.isnan(answers).any():
             row[:] = math.nan  # Else none of its answers was scored on purpose.
-    return items.at(first), rows
+    return items.at(first, are_alone=True), rows
 
 
 def _settings(header: Any) -> dict[str, str]:
@@ -616,10 +585,8 @@ def _lacking(log: _Stored) -> str:
     if total is not None and total != n_samples:
         why.append(f"the log says {shown(total, 60)} samples, and has {n_samples:,}")
     errors = [error for sample in log.samples if not is_missing(error := sample.get("error"))]
-    if errors:
-        first = shown(get(errors[0], "message") or errors[0], 80)
-        why.append(f"{len(errors):,} samples ended with an error, the first with {first}")
-    return "; ".join(why)
+    why.append(ended("samples", [get(error, "message") or error for error in errors]))
+    return "; ".join(filter(None, why))
 
 
 INSPECT = Format(

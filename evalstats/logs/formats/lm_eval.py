@@ -24,17 +24,10 @@ from numpy.typing import NDArray
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
-from evalstats.logs.log import Format, Reading, Wanted
-from evalstats.logs.rows import Answers, Items, Key, Rows, direction, is_finite, settings_of
-from evalstats.logs.sources import (
-    Source,
-    as_label,
-    differing,
-    dotted,
-    json_lines,
-    paths_of,
-    read_json,
-)
+from evalstats.logs.fields import as_label, dotted, paths_of
+from evalstats.logs.log import Format, Reading, Wanted, settings_of
+from evalstats.logs.rows import Answers, Items, Key, Rows, direction, is_finite
+from evalstats.logs.sources import Source, differing, json_lines, read_json
 from evalstats.metrics import (
     BLEU,
     CHRF,

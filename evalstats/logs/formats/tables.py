@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, is_from, label, meant, plain, shown
-from evalstats.errors import Argument, InputError, InputTypeError
+from evalstats.checks import is_from, meant, plain, shown
+from evalstats.errors import Argument, InputError
+from evalstats.logs.fields import as_label, dotted, fingerprint
 from evalstats.logs.log import BY_PLACE, Format, Log, Reading, Wanted, log_of
 from evalstats.logs.rows import (
     Items,
@@ -33,17 +34,10 @@ from evalstats.logs.rows import (
     is_never,
     matches,
     mean_rows,
+    named_choices,
     noun,
 )
-from evalstats.logs.sources import (
-    MOST_LINE,
-    as_label,
-    dotted,
-    fingerprint,
-    json_lines,
-    text_blocks,
-    without_suffix,
-)
+from evalstats.logs.sources import MOST_LINE, json_lines, text_blocks, without_suffix
 from evalstats.metrics import Mean, Metric, Ratio
 from evalstats.text.references import listed_texts, table_columns
 
@@ -87,6 +81,8 @@ _OF_SCORES = ("score", "numerator", "denominator")
 SYSTEM_SCORE = "system_score"
 #: The roles of columns of battles.
 OF_BATTLES = ("model_a", "model_b", "winner")
+#: Roles that one column at most can have.
+_ALONE = {*_ROLES, *OF_BATTLES} - {"score"}
 #: What a caller can say that a column is.
 NAMED_ROLES = (*_ROLES, SYSTEM_SCORE, "label", *OF_BATTLES)
 #: What items are grouped by, in the order in which they are asked whether they tell items apart.
@@ -356,46 +352,34 @@ def of_inspect(cells: Mapping[str, list[Any]]) -> dict[str, str | None]:
 
 def as_columns(columns: object) -> dict[str, str | None]:
     """Return the roles of columns that a caller names: ``{"mine": "score", "epoch": None}``."""
-    if columns is None:
-        return {}
-    if not isinstance(columns, Mapping):
-        raise InputTypeError(
-            f"must be a mapping from columns to what they are, {{'mine': 'score'}}, got "
-            f"{shown(columns)}",
-            argument="columns",
-        )
-    for name, role in columns.items():
-        label(name, "names in columns")
-        if role is not None:
-            choice(role, NAMED_ROLES, f"columns[{name!r}]")
-    return dict(columns)
+    what = "columns to what they are, {'mine': 'score'}"
+    roles: dict[str, str | None] = named_choices(columns, "columns", what, (*NAMED_ROLES, None))
+    return roles
 
 
 def check_named(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> None:
     """Raise where the columns that a caller names are not there, or contradict each other."""
-    for wrong in _wrong(path, names, named):
-        raise InputError(wrong, argument="columns")
-
-
-def _wrong(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> Iterator[str]:
-    """Yield what is wrong with the columns that a caller names."""
-    for name in named:
-        if name not in names:
-            yield f": {path} has no column {name!r}; {meant(name, names)}"
     roles = [role for role in named.values() if role is not None]
-    for role in (*_ROLES, *OF_BATTLES):
-        twice = [name for name in named if named[name] == role]
-        if role != "score" and len(twice) > 1:
-            yield f": only one column can be the {role}, got {', '.join(map(repr, twice))}"
-    if {"epoch", "run"} <= set(roles):
-        yield ": one column numbers answers, an 'epoch' or a 'run'; got both"
-    if ("numerator" in roles) != ("denominator" in roles):
-        yield "must name a numerator and a denominator, or neither: the score is their ratio"
     kinds = [kind for kind in ("score", "numerator", SYSTEM_SCORE) if kind in roles]
-    if len(kinds) > 1:
-        yield f": scores are in columns of one kind, got {kinds[0]!r} and {kinds[1]!r}"
-    if SYSTEM_SCORE in roles and "system" in roles:
-        yield f": where columns are systems ({SYSTEM_SCORE!r}) none can name the 'system'"
+    gone = [name for name in named if name not in names]
+    columns = {role: [name for name in named if named[name] == role] for role in roles}
+    twice = [role for role in columns if role in _ALONE and len(columns[role]) > 1]
+    if gone:
+        wrong = f": {path} has no column {gone[0]!r}; {meant(gone[0], names)}"
+    elif twice:
+        several = ", ".join(map(repr, columns[twice[0]]))
+        wrong = f": only one column can be the {twice[0]}, got {several}"
+    elif {"epoch", "run"} <= set(roles):
+        wrong = ": one column numbers answers, an 'epoch' or a 'run'; got both"
+    elif ("numerator" in roles) != ("denominator" in roles):
+        wrong = "must name a numerator and a denominator, or neither: the score is their ratio"
+    elif len(kinds) > 1:
+        wrong = f": scores are in columns of one kind, got {kinds[0]!r} and {kinds[1]!r}"
+    elif SYSTEM_SCORE in roles and "system" in roles:
+        wrong = f": where columns are systems ({SYSTEM_SCORE!r}) none can name the 'system'"
+    else:
+        return
+    raise InputError(wrong, argument="columns")
 
 
 def _columns_by_role(

@@ -24,22 +24,11 @@ import numpy as np
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
+from evalstats.logs.fields import as_label, fingerprint, first_of, get, has, require
 from evalstats.logs.formats.tables import as_floats
 from evalstats.logs.log import Format, Reading
 from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, direction, number, numbered
-from evalstats.logs.sources import (
-    Source,
-    as_label,
-    beside,
-    fingerprint,
-    first_of,
-    get,
-    has,
-    json_lines,
-    require,
-    text_blocks,
-    without_suffix,
-)
+from evalstats.logs.sources import Source, beside, json_lines, text_blocks, without_suffix
 from evalstats.metrics import Mean, Ratio
 
 _CALLED = "segment", "task"
