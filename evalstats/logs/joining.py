@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,8 +215,8 @@ class Joined(NamedTuple):
     """
 
     tasks: dict[str, list[SegmentStatistics]]
-    notes: list[str]
-    paths: dict[str, str]
+    notes: Sequence[str] = ()
+    paths: Mapping[str, str] = MappingProxyType({})
     totals: tuple[NamedTotal, ...] = ()
     unread: tuple[str, ...] = ()
     texts: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
@@ -264,15 +265,14 @@ def joined(
     if missing is not None:
         choice(missing, MISSING, "missing")
     allowed = allowed_changes(allow_changes)
-    wanted = Wanted.of(task, metric, filter)
-    asked = tuple(name for of in labels.values() for name in _names_in(of))
-    wanted = wanted._replace(labels=asked, columns=as_columns(columns))
+    asked = tuple(chain.from_iterable(map(_names_in, labels.values())))
+    wanted = Wanted.of(task, metric, filter, asked, as_columns(columns))
     read, unread = read_several(logs, wanted)
     if read and all(log.format == arenas.NAME for log in read):
         _refuse_for_battles({"human": human, "epochs": epochs, **labels})
         places = places_of(read, as_patterns(systems, "system"))
-        found = _of_arena(read, places, asked, unread, strengths)
-        return found._replace(labels=_labelled([], labels)[1])
+        battles = _of_arena(read, places, asked, strengths)
+        return battles._replace(unread=unread, labels=_labelled([], labels)[1])
     is_higher, column = as_directions(directions), _human_column(human)
     metrics = [one.key.metric for log in read for one in log.rows]
     check_patterns(is_higher, metrics, "directions", "metric ")
@@ -284,12 +284,12 @@ def joined(
             how |= {"task": task, "metric": column, "systems": systems}
         source = human if column is None else logs
         people = joined(source, columns=columns, epochs="mean", **how).tasks
-    every = distinguished(_without(read, column))
-    every = told_apart(every) if called_apart else every
-    every = [log.directed(is_higher).counting(missing) for log in every]
-    ways = epochs_of(every[0].epochs if epochs is None else epochs)
-    places = places_of(every, as_patterns(systems, "system"))
-    chosen = _of_systems(every, places)
+    read = distinguished(_without(read, column))
+    read = told_apart(read) if called_apart else read
+    read = [log.directed(is_higher).counting(missing) for log in read]
+    ways = epochs_of(read[0].epochs if epochs is None else epochs)
+    places = places_of(read, as_patterns(systems, "system"))
+    chosen = [log.less(lambda rows: rows.system not in places) for log in read]
     notes = notes_on(chosen)
     if missing is None and not wanted.metric:
         chosen = without_errors(chosen, notes)
@@ -298,16 +298,19 @@ def joined(
     pivots, named = _labelled(pivots, labels)
     changes = change_notes(pivots, allowed)
     averages = [one for log in chosen for one in log.averages if one.system in places]
-    parts = [_tables(of, averages, wanted.task, missing, notes) for of in pivots]
-    tasks, totals, texts = _merged(parts)
-    paths = {log.path: log.systems[0] for log in chosen if len(log.systems) == 1}
+    parts = [_tables(side, averages, wanted.task, missing, notes) for side in pivots]
+    whole = _merged(parts)
     if human is not None:
         # A column that is read is not left out.
         notes = [note for note in notes if f"column {column!r}" not in note.line]
-        tasks = _corrected(tasks, people, notes)
-    common = [line for of_part, _, _ in parts for line in common_item_notes(of_part)]
-    said = list(dict.fromkeys([*changes, *sentences(notes), *common]))
-    return Joined(tasks, said, paths, totals, unread, texts, named)
+        whole = whole._replace(tasks=_corrected(whole.tasks, people, notes))
+    common = [line for part in parts for line in common_item_notes(part.tasks)]
+    return whole._replace(
+        notes=list(dict.fromkeys([*changes, *sentences(notes), *common])),
+        paths={log.path: log.systems[0] for log in chosen if len(log.systems) == 1},
+        unread=unread,
+        labels=named,
+    )
 
 
 def _pivots(
@@ -369,31 +372,24 @@ def _names_in(labels: Any) -> tuple[str, ...]:
     return names_of_labels(labels, 0)
 
 
-#: The tables of each task, the totals of groups that the logs average, and the texts.
-_Tables: TypeAlias = tuple[
-    dict[str, list[SegmentStatistics]], tuple[NamedTotal, ...], dict[str, dict[str, list[str]]]
-]
-
-
 def _tables(
     pivots: Mapping[Key, Pivot],
     averages: Sequence[Average],
     asked: Sequence[str],
     missing: str | None,
     notes: list[Note],
-) -> _Tables:
+) -> Joined:
     """Return the tables of pivots, with what is missing refused or noted."""
     by_task = _by_task({key: complete(pivot, missing, notes) for key, pivot in pivots.items()})
-    sizes = {
-        name: len({item for key in of for item in pivots[key].ids}) for name, of in by_task.items()
-    }
-    tasks = {
-        name: same_items(name, sizes[name], list(of_task.values()), missing, notes)
-        for name, of_task in by_task.items()
-    }
-    placed = {key: (name, table) for name, of in by_task.items() for key, table in of.items()}
-    texts = {name: _texts(pivots[next(iter(of))], tasks[name][0]) for name, of in by_task.items()}
-    return tasks, _totals(averages, placed, asked), texts
+    tasks: dict[str, list[SegmentStatistics]] = {}
+    texts: dict[str, dict[str, list[str]]] = {}
+    placed: dict[Key, tuple[str, SegmentStatistics]] = {}
+    for name, tables in by_task.items():
+        n = len({item for key in tables for item in pivots[key].ids})
+        tasks[name] = same_items(name, n, list(tables.values()), missing, notes)
+        texts[name] = _texts(pivots[next(iter(tables))], tasks[name][0])
+        placed |= {key: (name, table) for key, table in tables.items()}
+    return Joined(tasks, totals=_totals(averages, placed, asked), texts=texts)
 
 
 def _by_task(tables: Mapping[Key, SegmentStatistics]) -> dict[str, dict[Key, SegmentStatistics]]:
@@ -435,13 +431,11 @@ def _totals(
     filter. Of two groups of the same tasks that which one of the patterns `asked` names is taken.
     """
     by_key: dict[Key, list[Average]] = {}
-    for average in averages:
+    for average in sorted(averages, key=lambda one: not matches(one.key.task, asked)):
         by_key.setdefault(average.key, []).append(average)
     totals: dict[tuple[str, frozenset[str]], NamedTotal] = {}
-    for same in sorted(by_key.values(), key=lambda same: not matches(same[0].key.task, asked)):
-        total = _total(same, placed)
-        if total is not None:
-            totals.setdefault((total.metric, frozenset(total.tasks)), total)
+    for total in filter(None, (_total(same, placed) for same in by_key.values())):
+        totals.setdefault((total.metric, frozenset(total.tasks)), total)
     return tuple(
         total
         for (metric, tasks), total in totals.items()
@@ -488,19 +482,20 @@ def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
     return columns
 
 
-def _merged(sides: Sequence[_Tables]) -> _Tables:
+def _merged(sides: Sequence[Joined]) -> Joined:
     """Return the tables of all sides by task; these have to have tasks of the same names."""
     first, *others = sides
     if not others:
         return first
-    names, totals, _ = first
-    for tasks, _, _ in others:
-        if set(tasks) != set(names):
-            odd = ", ".join(sorted(set(tasks) ^ set(names)))
-            raise InputError(f"filters make tasks of some systems alone ({odd}); choose one filter")
-    merged = {name: [table for tasks, _, _ in sides for table in tasks[name]] for name in names}
+    for side in others:
+        if odd := side.tasks.keys() ^ first.tasks.keys():
+            names = ", ".join(sorted(odd))
+            raise InputError(
+                f"filters make tasks of some systems alone ({names}); choose one filter"
+            )
+    tasks = {name: [table for side in sides for table in side.tasks[name]] for name in first.tasks}
     # Questions and answers of one system say nothing of those of another.
-    return merged, totals if all(of == totals for _, of, _ in others) else (), {}
+    return Joined(tasks, totals=first.totals if {x.totals for x in sides} == {first.totals} else ())
 
 
 def _human_column(human: OneLog | None) -> str | None:
@@ -518,19 +513,13 @@ def _human_column(human: OneLog | None) -> str | None:
 
 def _without(logs: Sequence[Log], column: str | None) -> list[Log]:
     """Return logs without the metric that people's scores are, which is none of the judge."""
-    kept = [tuple(one for one in log.rows if one.key.metric != column) for log in logs]
-    if logs and not any(kept):
+    kept = [log.less(lambda rows: rows.key.metric == column) for log in logs]
+    if logs and not any(log.rows for log in kept):
         raise InputError(
             f"must be one of two metrics, beside the judge's; there is {column} alone",
             argument="human",
         )
-    return [replace(log, rows=of) for log, of in zip(logs, kept, strict=True) if of]
-
-
-def _of_systems(logs: Sequence[Log], systems: Mapping[str, int]) -> list[Log]:
-    """Return logs with the rows of these systems alone."""
-    kept = [tuple(one for one in log.rows if one.system in systems) for log in logs]
-    return [replace(log, rows=of) for log, of in zip(logs, kept, strict=True)]
+    return [log for log in kept if log.rows]
 
 
 def _corrected(
@@ -551,7 +540,7 @@ def _corrected(
         # Systems that are not paired have a table each.
         metrics = distinct(table.metric.name for table in tables)
         fitting = [table for table in named if table.metric.name in metrics] or named
-        for wrong in _unlike_people(tables, fitting, metrics):
+        if wrong := _unlike_people(tables, fitting, metrics):
             raise InputError(wrong, argument="human")
         (labels,) = fitting
         several: dict[tuple[str, ...], list[SegmentStatistics]] = {}
@@ -563,26 +552,23 @@ def _corrected(
 
 def _unlike_people(
     tables: Sequence[SegmentStatistics], people: Sequence[SegmentStatistics], metrics: Sequence[str]
-) -> Iterator[str]:
-    """Yield why people's scores cannot correct those of judges, under these metrics."""
+) -> str:
+    """Return why people's scores cannot correct those of judges, under these metrics; or ""."""
+    names, known = ", ".join(metrics), people[0].systems
     if len(people) > 1:
         theirs = ", ".join(table.metric.name for table in people)
-        yield (
-            f"must be people's scores under one metric; they are of {theirs}, and the judge's of "
-            f"{', '.join(metrics)}; give one metric"
-        )
+        must = f"must be people's scores under one metric; they are of {theirs}"
+        return f"{must}, and the judge's of {names}; give one metric"
     if len({table.metric.higher_is_better for table in tables}) > 1:
-        yield (
-            f"is of judges whose scores have one direction, and those of {', '.join(metrics)} "
-            f"differ; give one metric"
-        )
-    for one in (*tables, *people):
-        if not isinstance(one.metric, Mean):
-            yield f"is of scores whose mean is taken, and {one.metric.name} is none"
-    known = people[0].systems
-    for system in (name for one in tables for name in one.systems):
+        must = "is of judges whose scores have one direction"
+        return f"{must}, and those of {names} differ; give one metric"
+    for metric in (table.metric for table in (*tables, *people)):
+        if not isinstance(metric, Mean):
+            return f"is of scores whose mean is taken, and {metric.name} is none"
+    for system in chain.from_iterable(table.systems for table in tables):
         if system not in known:
-            yield f"has no scores of {system!r}; it has {', '.join(known)}"
+            return f"has no scores of {system!r}; it has {', '.join(known)}"
+    return ""
 
 
 def _judged(
@@ -642,7 +628,6 @@ def _of_arena(
     logs: Sequence[Log],
     places: Mapping[str, int],
     labels: Sequence[str],
-    unread: tuple[str, ...],
     strengths: BradleyTerry | None,
 ) -> Joined:
     """Return battles: of two systems their win rates, and of several the table of strengths."""
@@ -653,10 +638,10 @@ def _of_arena(
     are_rates = strengths is None and len(places) == 2 and n > 0
     # Of strengths a note of theirs says what prompts and voters make of the errors.
     is_told = bool(labels) or (bool(table.both_labels) and not are_rates)
-    for name, of in () if is_told else table.labels.items():
-        n_asked = len(set(of))
+    for name, cells in () if is_told else table.labels.items():
+        n_asked = len(set(cells))
         # Several battles may share a prompt.
-        if plain(name) in ASKED and "" not in of and 1 < n_asked < n:
+        if plain(name) in ASKED and "" not in cells and 1 < n_asked < n:
             notes.append(
                 f"{n:,} battles are of {n_asked:,} different {name}. If another test would have "
                 f'others, these are the units: give groups="{name}".'
@@ -665,10 +650,10 @@ def _of_arena(
     if are_rates:
         by_battle = () if labels else position_notes(table, as_units(n, None, None), Options())
         notes += [*table.notes, *by_battle, *table.tie_notes]
-        return Joined({"": [win_rates(table)]}, notes, {}, unread=unread)
+        return Joined({"": [win_rates(table)]}, notes)
     # A summary stands in the place of statistics.
     table = linked(replace(table, metric=strengths or table.metric))
-    return Joined({"": [cast(SegmentStatistics, table)]}, notes, {}, unread=unread)
+    return Joined({"": [cast(SegmentStatistics, table)]}, notes)
 
 
 def _battles(logs: Sequence[Log], systems: Mapping[str, int]) -> BattleTable:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import compress
 from typing import NamedTuple
 
@@ -106,7 +105,7 @@ def without_errors(logs: Sequence[Log], notes: list[Note]) -> list[Log]:
     for key, n in left.items():
         line = f"{key} is left out, since {counted(n, 'score')} of it ended with an error"
         notes.append(Note("left out", line, caution="errors"))
-    return [replace(x, rows=tuple(one for one in x.rows if one.key not in left)) for x in logs]
+    return [log.less(lambda rows: rows.key in left) for log in logs]
 
 
 def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]:

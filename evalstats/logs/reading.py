@@ -94,8 +94,7 @@ def read_log(
     2
     """
     paths = [labels] if isinstance(labels, str) else listed(labels, "labels", "paths of keys")
-    wanted = Wanted.of(task, metric, filter)
-    wanted = wanted._replace(labels=tuple(paths), columns=as_columns(columns))
+    wanted = Wanted.of(task, metric, filter, tuple(paths), as_columns(columns))
     (log,) = _read_all([path], wanted)
     if epochs is not None:
         as_trials(epochs)
