@@ -91,13 +91,13 @@ def _tau_bench(reading: Reading) -> Iterator[Rows]:
             where, error = f"{path}, trial {i}", get(trial, "info", "error")
             item, task = str(require(trial, "task_id", where=where)), get(trial, "info", "task")
             asked[item] = asked.get(item) or _asked(task, "instruction", "actions", "outputs")
-            reward = require(trial, "reward", where=where)
+            score = require(trial, "reward", where=where)
             if not is_missing(error):
                 errors.append(error)
-                reward = None
+                score = None
             number = require(trial, "trial", where=where, kind=int)
             labels = reading.labels(trial, task_hash="")
-            answers.add(i, item, labels, {"reward": reward}, number)
+            answers.add(i, item, labels, {"reward": score}, number)
         answers.labels["task_hash"] = [asked[item] for item in answers.ids]
         n, n_whole = len(answers.ids), len(asked) * len(set(answers.epochs))
         lacking = fewer("trials", n_whole, n)
