@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from uuid import uuid4
 
-from evalstats.checks import flag, integer, listed, real
+from evalstats.checks import flag, integer, is_from, listed, real
 from evalstats.compat import add_modules, sentence_bleu
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import MOST_ORDER
@@ -302,7 +302,7 @@ class MetricRunner:
         given = evaluation_inputs
         if isinstance(given, Dataset):
             given = given.items
-        elif hasattr(given, "to_dict") and hasattr(given, "columns"):
+        elif is_from("pandas", given, "DataFrame"):
             given = given.to_dict("records")
         entries = listed(given, "evaluation_inputs", "dataset items")
         items = [_as_item(x, f"evaluation_inputs[{i}]") for i, x in enumerate(entries)]

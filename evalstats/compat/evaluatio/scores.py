@@ -258,23 +258,14 @@ def bleu_bootstrap_test(
     check_same_length(hyp1=first, hyp2=second)
     refs = as_references(references, len(first))
     metric = BLEU(effective_order=effective_order)
-    values = np.stack([metric.statistics(texts, refs) for texts in (first, second)])
-    return reversal_pvalues(metric, values, n_resamples, rng)[0]
-
-
-def reversal_pvalues(
-    metric: BLEU, values: NDArray[np.int64], n_resamples: int, rng: Rng
-) -> list[float]:
-    """Return the p-values of all systems but the first against it, from statistics `(S, N, k)`."""
-    segments = values.transpose(1, 0, 2)
-    totals = bootstrap_totals(segments.reshape(len(segments), -1), n_resamples, rng)
-    observed = metric.score(values.sum(axis=1))
-    replicates = metric.score(totals.reshape(n_resamples, *segments.shape[1:]))
-    found, drawn = (scores[..., 1:] - scores[..., :1] for scores in (observed, replicates))
-    # The better system is the first when the observed difference (second - first) is not positive.
-    reversed_ = np.where(found > 0, 1.0, -1.0) * drawn <= 0
-    counts: list[int] = np.count_nonzero(reversed_, axis=0).tolist()
-    return [(count + 1) / (n_resamples + 1) for count in counts]
+    statistics = np.concatenate([metric.statistics(x, refs) for x in (first, second)], axis=1)
+    totals = bootstrap_totals(statistics, n_resamples, rng)
+    pairs = np.concatenate([np.sum(statistics, axis=0)[None], totals])
+    scores = metric.score(pairs.reshape(len(pairs), 2, -1))
+    difference, *drawn = (scores[:, 1] - scores[:, 0]).tolist()
+    # The better system is the first when the difference is not positive.
+    n_reversed: int = sum((x if difference > 0 else -x) <= 0 for x in drawn)
+    return (n_reversed + 1) / (n_resamples + 1)
 
 
 def chrf_ci(
@@ -335,12 +326,13 @@ def _chrf(chrf: Any) -> CHRF:
     """Return our metric with the parameters of sacreBLEU's."""
     if chrf is None:
         return CHRF()
-    names = [option.name for option in fields(CHRF)]
-    if not all(hasattr(chrf, name) for name in names):
+    from sacrebleu.metrics import chrf as theirs
+
+    if not isinstance(chrf, (CHRF, theirs.CHRF)):
         raise InputTypeError(
             f"chrf must be a sacrebleu.CHRF, an evalstats.CHRF or None, got {type(chrf).__name__}"
         )
-    return CHRF(**{name: getattr(chrf, name) for name in names})
+    return CHRF(**{option.name: getattr(chrf, option.name) for option in fields(CHRF)})
 
 
 # metrics.wer, metrics.cer and metrics.uer: one set of functions, for three kinds of token

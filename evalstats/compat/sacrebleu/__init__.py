@@ -65,6 +65,6 @@ globals().update({_name: getattr(compat, _name) for _name in _FUNCTIONS})
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_") or not hasattr(_theirs, name):
+    if name.startswith("_") or name not in vars(_theirs):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(_theirs, name)

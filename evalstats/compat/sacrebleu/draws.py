@@ -37,17 +37,6 @@ OURS: dict[str, type[Metric]] = {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}
 _BLOCK = 1 << 21
 
 
-def to_sacrebleu(metric: Metric) -> Any:
-    """Return sacreBLEU's object with the same settings, or raise `InputError` if it has none."""
-    for kind, ours in OURS.items():
-        if type(metric) is ours:
-            options = _options(ours, metric)
-            if isinstance(metric, BLEU):
-                options.update(tokenize=metric.tokenizer, force=True)
-            return METRICS[kind](**options)
-    raise InputError(f"sacreBLEU has BLEU, chrF and TER, and no {metric.name}")
-
-
 def from_sacrebleu(metric: Any) -> Metric | None:
     """Return our metric with the settings that sacreBLEU's object has now.
 

@@ -15,7 +15,6 @@ tie 0.5. A preference that is not there is missing.
 from __future__ import annotations
 
 import csv
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,6 +32,7 @@ from evalstats.logs.fields import as_label, as_name, first_of, has, require
 from evalstats.logs.formats.tables import (
     OF_BATTLES,
     Columns,
+    as_floats,
     as_names,
     check_named,
     delimiter_of,
@@ -41,7 +41,7 @@ from evalstats.logs.formats.tables import (
     of_json,
 )
 from evalstats.logs.log import Format, Log, Reading, Wanted, fewer, log_of, settings_of
-from evalstats.logs.rows import Answers, Items, Key, Rows, mean_rows, number
+from evalstats.logs.rows import Answers, Items, Key, Rows, mean_rows, number, taken
 from evalstats.logs.sources import Source, json_lines, text_blocks
 from evalstats.metrics import Mean
 
@@ -97,7 +97,7 @@ def _arena(reading: Reading) -> Iterator[Rows]:
 def read_frame(frame: Any, wanted: Wanted) -> Log:
     """Return the battles of a frame of pandas, polars or pyarrow."""
     table, skipped = of_frame(frame), list[str]()
-    rows = list(_rows(table, wanted, skipped))
+    rows = [one for one in _rows(table, wanted, skipped) if wanted.has(one.key)]
     return log_of(table.path, NAME, rows, skipped=skipped)
 
 
@@ -169,12 +169,11 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
     n, n_gone = len(table.lines), len(table.lines) - len(places)
     if n_gone:
         skipped.append(f"{n_gone:,} of {n:,} battles, which name no winner")
-    for system_number, system in enumerate(battles.systems if wanted.has(Key("", METRIC)) else ()):
-        is_there = battles.pairs == system_number
+    for i, system in enumerate(battles.systems):
+        is_there = battles.pairs == i
         at = np.flatnonzero(is_there.any(axis=1))
         points = np.where(is_there[at, 0], battles.points[at], 2 - battles.points[at])
-        labels_at = {name: [of[i] for i in at.tolist()] for name, of in labels.items()}
-        items = Items.of(table.path, [str(i + 1) for i in at], labels_at)
+        items = Items.of(table.path, [str(i + 1) for i in at], taken(labels, at.tolist()))
         yield Rows(Key("", METRIC), system, Mean(METRIC), items, mean_rows(points / 2))
 
 
@@ -202,14 +201,15 @@ def _alpaca_eval(reading: Reading) -> Iterator[Rows]:
         n_annotators = len({annotator for _, _, annotator in by_pair})
         stated = _leaderboard(path.with_name("leaderboard.csv"))
         for (first, second, annotator), answers in by_pair.items():
-            key = Key(f"against {first}", metric, annotator if n_annotators > 1 else "")
-            if not reading.wanted.has(key):
-                continue
             rate, n = stated.get(second, (None, None))
-            scores = answers.values[metric].values()
-            lacking = [fewer("preferences", n, sum(score is not None for score in scores))]
-            settings = settings_of({"annotator": annotator})
-            yield answers.rows(key, second, reported=rate, lacking=lacking, settings=settings)
+            n_there = sum(score is not None for score in answers.values[metric].values())
+            yield answers.rows(
+                Key(f"against {first}", metric, annotator if n_annotators > 1 else ""),
+                second,
+                reported=rate,
+                lacking=[fewer("preferences", n, n_there)],
+                settings=settings_of({"annotator": annotator}),
+            )
 
 
 def _win(preference: object, where: str) -> float | None:
@@ -227,18 +227,10 @@ def _leaderboard(path: Path) -> dict[str, tuple[float | None, int | None]]:
     """Return win rates, and of how many preferences, by system; another run may have made them."""
     stated = {}
     for row in csv.DictReader(chain.from_iterable(text_blocks(path))) if path.is_file() else ():
-        numbers = []
-        for name in ("win_rate", "n_total"):
-            try:
-                found = float(row[name])
-            except (KeyError, TypeError, ValueError):
-                found = math.nan
-            numbers.append(found if abs(found) < 1e300 else None)
-        rate, n = numbers
-        stated[as_name(row.get("") or "none")] = (
-            None if rate is None else rate / 100,
-            None if n is None else round(n),
-        )
+        numbers, _ = as_floats([row.get(name) for name in ("win_rate", "n_total")])
+        rate, n = (x if x is not None and abs(x) < 1e300 else None for x in numbers.tolist())
+        name = as_name(row.get("") or "none")
+        stated[name] = None if rate is None else rate / 100, None if n is None else round(n)
     return stated
 
 

@@ -76,50 +76,46 @@ def _comet(reading: Reading) -> list[Rows]:
     if document is None:
         document = _printed(reading.source.path)
     # Of each system its name, its scores, and what they are of.
-    systems: list[tuple[str, list[Any], dict[str, list[Any]]]] = []
+    systems: list[tuple[str, list[Any], dict[str, Any]]] = []
     if _is_compared(document):
-        for one in document["translations"]:
-            scores = one["scores"]
-            kinds = ("source", "reference")
-            texts = {kind: document.get(kind) or [None] * len(scores) for kind in kinds}
-            systems.append((one["name"], scores, texts))
+        texts = {kind: document.get(kind) for kind in ("source", "reference")}
+        systems += ((one["name"], one["scores"], texts) for one in document["translations"])
     else:
         for name, segments in document.items():
-            scores = [segment["COMET"] for segment in segments]
-            columns = {"source": "src", "reference": "ref"}
-            texts = {kind: [s.get(column) for s in segments] for kind, column in columns.items()}
-            systems.append((name, scores, texts))
-    short = [without_suffix(name) for name, _, _ in systems]
-    are_short = len(set(short)) == len(short)
-    columns_of = []
-    for (name, scores, texts), short_name in zip(systems, short, strict=True):
+            texts = {"source": [one.get("src") for one in segments]}
+            texts["reference"] = [one.get("ref") for one in segments]
+            systems.append((name, [one["COMET"] for one in segments], texts))
+    names = [without_suffix(name) for name, _, _ in systems]
+    if len(set(names)) < len(names):
+        names = [name for name, _, _ in systems]
+    rows = []
+    for short, (name, scores, texts) in zip(names, systems, strict=True):
 
         def at(i: int, name: str = name) -> str:
             return f"{where}, score {i + 1} of {name}"
 
-        values = as_scores(scores, at)
         labels = {
-            f"{kind}_hash": [fingerprint(x.strip()) if isinstance(x, str) else "" for x in of]
-            for kind, of in texts.items()
+            f"{kind}_hash": [fingerprint(x.strip()) if isinstance(x, str) else "" for x in lines]
+            for kind, lines in texts.items()
+            if lines
         }
-        columns_of.append((short_name if are_short else name, values, labels))
-    return numbered(where, key, columns_of) if reading.wanted.has(key) else []
+        rows.append((short, as_scores(scores, at), labels))
+    return numbered(where, key, rows)
 
 
 def _printed(path: Path) -> dict[str, list[dict[str, Any]]]:
     """Return what `comet-score` printed as it writes it to JSON: of each file its segments."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    systems = defaultdict[str, list[dict[str, Any]]](list)
     for i, line in enumerate(chain.from_iterable(text_blocks(path)), 1):
         if match := _PRINTED.match(line):
             name, segment, score = match.groups()
-            of = found.setdefault(name, [])
-            if len(of) != int(segment):
-                raise InputError(
-                    f"{path}, line {i}: segment {segment} of {shown(name, 60)} comes after "
-                    f"{len(of):,} others; give all from 0 on, in their order"
-                )
-            of.append({"COMET": number(float(score), f"{path}, line {i}")})
-    return found
+            n_before, where = len(systems[name]), f"{path}, line {i}"
+            if n_before != int(segment):
+                after = f"{shown(name, 60)} comes after {n_before:,} others"
+                must = "give all from 0 on, in their order"
+                raise InputError(f"{where}: segment {segment} of {after}; {must}")
+            systems[name].append({"COMET": number(float(score), where)})
+    return systems
 
 
 def _are_numbers(source: Source) -> bool:
@@ -138,8 +134,6 @@ def _numbers(reading: Reading) -> list[Rows]:
     if bad is not None:
         got = shown(lines[bad].strip(), 60)
         raise InputError(f"{path}, line {bad + 1} must be a number, as the first is, got {got}")
-    if not reading.wanted.has(key):
-        return []
     (rows,) = numbered(str(path), key, [(without_suffix(path), scores, {})])
     return [replace(rows, metric=Mean(key.metric, direction(key.metric) is True))]
 
@@ -221,9 +215,6 @@ def _meeteval(reading: Reading) -> Iterator[Rows]:
     path, sessions = reading.source.path, reading.source.json
     match = _MEETEVAL_NAME.fullmatch(path.name)
     name = _ERROR_RATES.get(match[2], match[2].upper()) if match else "error rate"
-    key = Key("", name)
-    if not reading.wanted.has(key):
-        return
     values = []
     for session_name, session in sessions.items():
         where = f"{path}, {session_name}"
@@ -241,16 +232,15 @@ def _meeteval(reading: Reading) -> Iterator[Rows]:
                 f"says {shown(rate, 60)}"
             )
         values.append((errors, length))
-    items = Items.of(path, list(sessions))
-    file = path.name.replace("_per_reco", "")
-    stated = get(beside(path, file), "error_rate")
+    items, whole = Items.of(path, list(sessions)), path.name.replace("_per_reco", "")
+    stated = get(beside(path, whole), "error_rate")
     yield Rows(
-        key,
+        Key("", name),
         match[1] if match else without_suffix(path),
         Ratio(name, columns=("errors", "length"), higher_is_better=False),
         items,
         np.array(values)[items.order],
-        None if stated is None else number(stated, f"{path.with_name(file)}, error_rate"),
+        None if stated is None else number(stated, f"{path.with_name(whole)}, error_rate"),
     )
 
 
