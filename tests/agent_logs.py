@@ -244,15 +244,3 @@ FORMATS = {
     "SWE-bench": Written(swe_bench, is_reported=True),
     "AlpacaEval": Written(alpaca_eval, is_reported=True),
 }
-
-
-def answers_of(content):
-    """Return the list of answers in a document of one of these, None in any other."""
-    if isinstance(content, dict):
-        for keys in (("results", "results"), ("testCases",), ("simulations",), ("resolved_ids",)):
-            inner = content
-            for key in keys:
-                inner = inner.get(key) if isinstance(inner, dict) else None
-            if isinstance(inner, list):
-                return inner
-    return None

@@ -5,6 +5,7 @@ import random
 import re
 import shutil
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from pathlib import Path
 
@@ -12,22 +13,10 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.logs.fields import get
 from tests import agent_logs, harness_logs, log_files, mutations
 from tests.conftest import WMT
 from tests.log_files import Written, written
-
-
-def lm_eval(folder):
-    harness_logs.mixed(folder)
-    return folder
-
-
-def inspect_json(folder):
-    return log_files.inspect_file(folder / "x.json", epochs_log())
-
-
-def inspect_eval(folder):
-    return log_files.inspect_file(folder / "x.eval", epochs_log())
 
 
 def epochs_log():
@@ -35,44 +24,30 @@ def epochs_log():
     return log_files.inspect_log(values, epochs=2, stated=1.25 / 3)
 
 
-def helm(folder):
-    return log_files.helm(folder, [[1, 0, 0.5], [0, 0, 1]], stated=2.5 / 6)
+def text(name, content):
+    """Return a writer of a file of this name."""
+
+    def write(folder):
+        (folder / name).write_text(content())
+        return folder / name
+
+    return write
 
 
-def every_eval_ever(folder):
-    written(folder / "5b.json", log_files.evaluation(0.4375, 4))
-    return written(folder / "5b_samples.jsonl", log_files.instances([1, 0, 0.5, 0.25]))
+def document(name, content, **beside):
+    """Return a writer of a file of JSON, with others beside it."""
+
+    def write(folder):
+        for other, of_other in beside.items():
+            written(folder / f"{other}.json", of_other)
+        return written(folder / name, content())
+
+    return write
 
 
-def comet_score(folder):
-    return written(folder / "scored.json", log_files.comet_scored())
-
-
-def comet_compare(folder):
-    return written(folder / "compared.json", log_files.comet_compared())
-
-
-def comet_printed(folder):
-    path = folder / "comet.log"
-    path.write_text(log_files.comet_printed())
-    return path
-
-
-def numbers(folder):
-    path = folder / "GPT-4.5.txt"
-    path.write_text("0.5\n-1\n0.25\n")
-    return path
-
-
-def mt_metrics_eval(folder):
-    path = folder / "COMET-22-refA.seg.score"
-    path.write_text(log_files.seg_scores({"sysA": [0.5, 0.25, 1e-3], "sysB": [-1, 2, 0]}))
-    return path
-
-
-def meeteval(folder):
-    written(folder / "hyp_cpwer.json", {"error_rate": 0.15})
-    return written(folder / "hyp_cpwer_per_reco.json", log_files.sessions())
+def lm_eval(folder):
+    harness_logs.mixed(folder)
+    return folder
 
 
 def wmt(folder):
@@ -81,46 +56,53 @@ def wmt(folder):
     return folder
 
 
-def table(folder, name="scores.csv"):
-    path = folder / name
-    text = log_files.LONG
-    if name.endswith(".jsonl"):
-        head, *lines = (line.split(",") for line in text.splitlines())
-        text = "".join(json.dumps(dict(zip(head, line, strict=True))) + "\n" for line in lines)
-    path.write_text(text.replace(",", "\t") if name.endswith(".tsv") else text)
-    return path
+def long_lines():
+    head, *lines = (line.split(",") for line in log_files.LONG.splitlines())
+    return "".join(json.dumps(dict(zip(head, line, strict=True))) + "\n" for line in lines)
 
 
-def table_jsonl(folder):
-    return table(folder, "scores.jsonl")
+def wide():
+    rows = [f"{s},{i},0.{i}5,3{i}\n" for s in "AB" for i in "123"]
+    return "".join(["system,id,COMET,BLEU\n", *rows])
 
 
-def wide(folder):
-    path = folder / "wide.csv"
-    path.write_text(
-        "system,id,COMET,BLEU\n" + "".join(f"{s},{i},0.{i}5,3{i}\n" for s in "AB" for i in "123")
-    )
-    return path
-
-
+INSPECT = document("x.json", epochs_log)
+EVERY_EVAL_EVER = document(
+    "5b_samples.jsonl",
+    lambda: log_files.instances([1, 0, 0.5, 0.25]),
+    **{"5b": log_files.evaluation(0.4375, 4)},
+)
+COMET = document("scored.json", log_files.comet_scored)
+COMPARED = document("compared.json", log_files.comet_compared)
+BLOCKS = {"sysA": [0.5, 0.25, 1e-3], "sysB": [-1, 2, 0]}
+HELM = partial(log_files.helm, trials=[[1, 0, 0.5], [0, 0, 1]], stated=2.5 / 6)
+MEETEVAL = document("hyp_cpwer_per_reco.json", log_files.sessions, hyp_cpwer={"error_rate": 0.15})
 #: What `agent_logs` does not write. In files without names of items the order of rows is that of
 #: items; one without a number of items, of one system, does not tell that a row is lost.
 FORMATS = {
     "lm-evaluation-harness": Written(lm_eval, is_reported=True),
-    "Inspect, json": Written(inspect_json, is_reported=True),
-    "Inspect, eval": Written(inspect_eval, is_reported=True),
-    "HELM": Written(helm, is_reported=True),
-    "Every Eval Ever": Written(every_eval_ever, is_reported=True),
-    "COMET": Written(comet_score, has_order=True),
-    "COMET, compared": Written(comet_compare, has_order=True),
-    "COMET, printed": Written(comet_printed, has_order=True, is_counted=False),
-    "one number a line": Written(numbers, has_order=True, is_counted=False),
-    "mt-metrics-eval": Written(mt_metrics_eval, has_order=True),
-    "meeteval": Written(meeteval, is_reported=True),
+    "Inspect, json": Written(INSPECT, is_reported=True),
+    "Inspect, eval": Written(
+        lambda f: log_files.inspect_file(f / "x.eval", epochs_log()), is_reported=True
+    ),
+    "HELM": Written(HELM, is_reported=True),
+    "Every Eval Ever": Written(EVERY_EVAL_EVER, is_reported=True),
+    "COMET": Written(COMET, has_order=True),
+    "COMET, compared": Written(COMPARED, has_order=True),
+    "COMET, printed": Written(
+        text("comet.log", log_files.comet_printed), has_order=True, is_counted=False
+    ),
+    "one number a line": Written(
+        text("GPT-4.5.txt", lambda: "0.5\n-1\n0.25\n"), has_order=True, is_counted=False
+    ),
+    "mt-metrics-eval": Written(
+        text("COMET.seg.score", lambda: log_files.seg_scores(BLOCKS)), has_order=True
+    ),
+    "meeteval": Written(MEETEVAL, is_reported=True),
     "WMT's automatic scores": Written(wmt),
-    "table": Written(table),
-    "table, JSON lines": Written(table_jsonl),
-    "table, wide": Written(wide),
+    "table": Written(text("scores.csv", lambda: log_files.LONG)),
+    "table, JSON lines": Written(text("scores.jsonl", long_lines)),
+    "table, wide": Written(text("wide.csv", wide)),
     **agent_logs.FORMATS,
 }
 formats = pytest.mark.parametrize("name", FORMATS)
@@ -167,20 +149,24 @@ def edited(path, edit):
         path.write_text("".join([head, *rest]))
         return
     content = json.loads(text)
-    answers = agent_logs.answers_of(content)
-    if answers is not None:
-        edit(answers)
-    elif "S10" in content:
+    if "S10" in content:
         sessions = list(content.items())
         edit(sessions)
         content = dict(sessions)
-    elif "translations" in content:
-        edit(content["translations"][0]["scores"])
-    elif isinstance(content, list):
-        edit(content)
     else:
-        edit(content.get("samples") or next(iter(content.values())))
+        edit(answers_of(content))
     path.write_text(json.dumps(content))
+
+
+def answers_of(content):
+    """Return the list of answers in a document of any format."""
+    if isinstance(content, list):
+        return content
+    if "translations" in content:
+        return content["translations"][0]["scores"]
+    places = ["results results", "testCases", "simulations", "resolved_ids", "samples"]
+    lists = (get(content, *keys.split()) for keys in [*places, next(iter(content))])
+    return next(one for one in lists if isinstance(one, list))
 
 
 @pytest.mark.parametrize("name", [n for n in FORMATS if not FORMATS[n].has_order])
@@ -222,10 +208,10 @@ def test_what_is_lost_or_doubled_is_refused_or_told(name, tmp_path):
     [
         (lm_eval, harness_logs.digest({"id": 2, "passage": "p1"}), "doc_hash"),
         (lm_eval, harness_logs.digest(2), "target_hash"),
-        (inspect_json, "Question 1", "item_hash"),
-        (every_eval_ever, "What is 1 and 2?", "sample_hash"),
-        (comet_score, "Danke.", "source_hash"),
-        (comet_compare, "DANKE.", "reference_hash"),
+        (INSPECT, "Question 1", "item_hash"),
+        (EVERY_EVAL_EVER, "What is 1 and 2?", "sample_hash"),
+        (COMET, "Danke.", "source_hash"),
+        (COMPARED, "DANKE.", "reference_hash"),
     ],
 )
 def test_other_questions_under_the_same_ids_are_refused(write, old, label, tmp_path):
