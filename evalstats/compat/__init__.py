@@ -31,8 +31,8 @@ def add_modules(package: str, table: Mapping[str, tuple[str, str]]) -> None:
             parent, module = module, f"{module}.{part}"
             made = sys.modules.setdefault(module, ModuleType(module, f"Names of `{path}`."))
             setattr(sys.modules[parent], part, made)
-        found = names.split()
-        vars(made).update(__all__=found, __getattr__=partial(_from_file, module, file, found))
+        public = names.split()
+        vars(made).update(__all__=public, __getattr__=partial(_from_file, module, file, public))
 
 
 def _from_file(module: str, file: str, names: list[str], name: str) -> Any:

@@ -146,8 +146,8 @@ class AxionMetric(ABC):
     def is_called(self, name: str) -> bool:
         """Return whether this is the metric's name or class: `SentenceBleu`, `sentence_bleu`."""
         names = (name, self.name, type(self).__name__)
-        asked, *own = (text.lower().replace(" ", "").replace("_", "") for text in names)
-        return asked in own
+        asked, *called = (text.lower().replace(" ", "").replace("_", "") for text in names)
+        return asked in called
 
 
 class SentenceBLEU(AxionMetric):
@@ -321,8 +321,8 @@ class MetricRunner:
                 if i in problems:
                     verdict = (math.nan, least, None, problems[i])
                 else:
-                    found = next(scored)
-                    verdict = (found.score, least, found.score >= least, found.explanation)
+                    score, said = vars(next(scored)).values()
+                    verdict = (score, least, score >= least, said)
                 results[i].score_results.append(MetricScore(item.id, metric.name, *verdict))
         return results
 

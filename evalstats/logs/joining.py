@@ -156,8 +156,8 @@ def compare_logs(logs: Logs, **options: Unpack[ComparedLogs]) -> Comparison:
     B - A: 1.00
     """
     suite, by, asked = _suite_of(logs, options, 2)
-    found = suite.compare(**asked)
-    return found if by is None else found.by(by)
+    comparison = suite.compare(**asked)
+    return comparison if by is None else comparison.by(by)
 
 
 @also_called(systems="logs", metrics="metric", seed="rng")
@@ -189,19 +189,19 @@ def _suite_of(
     of_logs = {name: asked.pop(name) for name in known}
     labels = {name: of_logs.pop(name, None) for name in ("groups", "strata", "by")}
     aggregate, systems = of_logs.pop("aggregate", None), of_logs.pop("system", None)
-    found = joined(logs, systems=systems, labels=labels, **of_logs)
+    logged = joined(logs, systems=systems, labels=labels, **of_logs)
     if least > 1:
-        found.several()
+        logged.several()
     suite = Suite.of(
-        found.tasks,
-        found.totals if aggregate is None else aggregate,
-        found.labels.get("groups"),
-        found.labels.get("strata"),
-        found.notes,
-        found.texts,
+        logged.tasks,
+        logged.totals if aggregate is None else aggregate,
+        logged.labels.get("groups"),
+        logged.labels.get("strata"),
+        logged.notes,
+        logged.texts,
         of_logs.get("paired", True),
     )
-    return suite, found.labels.get("by"), asked
+    return suite, logged.labels.get("by"), asked
 
 
 class Joined(NamedTuple):
@@ -340,22 +340,23 @@ def _labelled(
 ) -> tuple[list[dict[Key, Pivot]], dict[str, Any]]:
     """Return pivots with the labels that came by place, and what all labels are called."""
     named: dict[str, Any] = {}
-    taken = [name for of in labels.values() for name in _names_in(of)]
-    for argument, of in labels.items():
-        by_name = of if isinstance(of, Mapping) else dict.fromkeys(_names_in(of))
-        if of is None or (by_name and not isinstance(of, Mapping)):
-            named |= {} if of is None else {argument: of}
+    taken = list(chain.from_iterable(map(_names_in, labels.values())))
+    for argument, given in labels.items():
+        if given is None:
+            continue
+        by_name = given if isinstance(given, Mapping) else {}
+        if not by_name and _names_in(given):
+            named[argument] = given
             continue
         names = []
         otherwise = {"by": "stratum"}.get(argument, argument.removesuffix("s"))
-        for kind, values in (by_name or {unit_name(of, otherwise): of}).items():
+        for kind, values in (by_name or {unit_name(given, otherwise): given}).items():
+            names.append(values if isinstance(values, str) else argument if kind in taken else kind)
             if isinstance(values, str):
-                names.append(values)
                 continue
-            given, name = listed(values, argument, "labels"), argument if kind in taken else kind
-            names.append(name)
+            cells = listed(values, argument, "labels")
             pivots = [
-                {key: one.labelled(name, given, argument) for key, one in side.items()}
+                {key: one.labelled(names[-1], cells, argument) for key, one in side.items()}
                 for side in pivots
             ]
         taken += names
@@ -368,7 +369,7 @@ def _names_in(labels: Any) -> tuple[str, ...]:
     if isinstance(labels, str):
         return (labels,)
     if isinstance(labels, Mapping):
-        return tuple(of for of in labels.values() if isinstance(of, str))
+        return tuple(name for name in labels.values() if isinstance(name, str))
     return names_of_labels(labels, 0)
 
 
@@ -670,11 +671,11 @@ def _battles(logs: Sequence[Log], systems: Mapping[str, int]) -> BattleTable:
             keys = [(i, item) for item in one.items.ids]
             for key, score in zip(keys, one.values[:, 0].tolist(), strict=True):
                 pairs.setdefault(key, []).append((systems[one.system], score))
-            for name, of in one.items.labels.items():
-                labels.setdefault(name, {}).update(zip(keys, of, strict=True))
+            for name, cells in one.items.labels.items():
+                labels.setdefault(name, {}).update(zip(keys, cells, strict=True))
     # A battle against a system that is not wanted has one row here.
     both = {key: rows for key, rows in pairs.items() if len(rows) == 2}
-    kept = {name: [of.get(key, "") for key in both] for name, of in labels.items()}
+    kept = {name: [cells.get(key, "") for key in both] for name, cells in labels.items()}
     numbers = np.array([[n for n, _ in rows] for rows in both.values()], dtype=np.intp)
     points = np.array([2 * rows[0][1] for rows in both.values()], dtype=np.int8)
     numbers = numbers.reshape(-1, 2)

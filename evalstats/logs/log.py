@@ -452,8 +452,8 @@ def incompleteness(rows: Sequence[Rows]) -> str:
     gone = [(int(np.sum(one.is_gone)), one.system) for one in rows]
     n, whose = sum(n for n, _ in gone), [f"{n:,} of {name}" for n, name in gone if n]
     if n:
-        some = first_few(whose, ", ", _NAMED, " and others of {} more")
-        who = f" ({some})" if len(rows) > 1 else ""
+        whom = first_few(whose, ", ", _NAMED, " and others of {} more")
+        who = f" ({whom})" if len(rows) > 1 else ""
         total = sum(len(one.values) for one in rows)
         lines.append(f"{n:,} of {total:,} scores {'is' if n == 1 else 'are'} missing{who}")
     return "; ".join(lines)
@@ -492,9 +492,9 @@ class Reading:
         """Return what one of the files holds; a file that is alone was read before."""
         return self.source.json if path == self.source.path else read_json(path)
 
-    def labels(self, record: Any, **own: str) -> dict[str, str]:
-        """Return the labels of an item: its own, and those that are asked for, by paths of keys."""
-        return {**own, **{path: dotted(record, path) for path in self.wanted.labels}}
+    def labels(self, record: Any, **known: str) -> dict[str, str]:
+        """Return the labels of an item: known ones, and those asked for, by paths of keys."""
+        return {**known, **{path: dotted(record, path) for path in self.wanted.labels}}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress
+from itertools import chain, compress
 from typing import NamedTuple
 
 import numpy as np
@@ -70,8 +70,8 @@ def sentences(notes: Iterable[Note]) -> list[str]:
     lines: dict[tuple[str, str, str], dict[str, None]] = {}
     for kind, line, ending, caution in notes:
         lines.setdefault((kind, ending, caution), {})[line] = None
-    each = [(f"{first_few([*of])}{ending}", kind) for (_, ending, kind), of in lines.items()]
-    return [Caution(said, kind) if kind else said for said, kind in each]
+    said = [(f"{first_few([*same])}{ending}", kind) for (_, ending, kind), same in lines.items()]
+    return [Caution(sentence, kind) if kind else sentence for sentence, kind in said]
 
 
 def notes_on(logs: Sequence[Log]) -> list[Note]:
@@ -179,8 +179,8 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     elif missing == "failure":
         for system, n in zip(systems, np.sum(is_absent, axis=1), strict=True):
             if n:
-                of = counted(int(np.sum(is_asked)), unit)
-                line = f"{pivot.key}: {system} has no answer to {n:,} of {of}"
+                line = f"{pivot.key}: {system} has no answer to {n:,} of "
+                line += counted(int(np.sum(is_asked)), unit)
                 notes.append(Note("failed", line, ": counted as failed.", "errors"))
         return pivot.table(is_asked, is_absent)
     kept = np.asarray(pivot.is_there.all(axis=0))
@@ -217,11 +217,12 @@ def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Ke
 
     Where a system has one run they are as they came. What is left out is noted.
     """
-    whole = {key: [one.without_absent(keep_items=True) for one in of] for key, of in rows.items()}
-    every = [one for of in whole.values() for one in of]
-    n = min(len(np.unique(one.items.epochs)) for one in every)
-    if n < 2 or not all(one.items.are_runs for one in every):
-        return {key: list(of) for key, of in rows.items()}
+    given = {key: list(of_key) for key, of_key in rows.items()}
+    whole = {key: [one.without_absent(keep_items=True) for one in given[key]] for key in given}
+    items = [one.items for one in chain.from_iterable(whole.values())]
+    n = min(len(np.unique(answers.epochs)) for answers in items)
+    if n < 2 or not all(answers.are_runs for answers in items):
+        return given
     said = []
     for key, of_key in whole.items():
         lacking: list[set[str]] = []
@@ -238,7 +239,7 @@ def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Ke
             continue
         sizes = [len(set(one.items.ids)) for one in of_key]
         if min(len(set(one.items.ids) - gone) for one in of_key) < 2:
-            return {key: list(of) for key, of in rows.items()}
+            return given
         systems, unit = [one.system for one in of_key], of_key[0].called[0]
         line = f"{key}: some run has no score of {counted(len(gone), unit)}, left out"
         unlike = lacking_unlike(systems, list(map(len, lacking)), sizes, unit=unit)
@@ -260,11 +261,11 @@ def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[
     if why:
         ending = "; the intervals do not include how much they vary."
         return [Note("runs", f"Runs of each system are averaged, since {why}", ending, "runs")]
-    every = [(epochs_differ(p.rows), pivot.key, p.rows) for pivot in pivots for p in pivot.parts]
-    if "mean" not in epochs or not every:
+    tests = [(epochs_differ(p.rows), pivot.key, p.rows) for pivot in pivots for p in pivot.parts]
+    if "mean" not in epochs or not tests:
         return []
-    pvalue, key, rows = min(every, key=lambda one: one[0])
-    if (adjusted := min(pvalue * len(every), 1.0)) > _UNLIKE_EPOCHS:
+    pvalue, key, rows = min(tests, key=lambda test: test[0])
+    if (adjusted := min(pvalue * len(tests), 1.0)) > _UNLIKE_EPOCHS:
         return []
     n = counted(len(set(rows.items.epochs.tolist())), "epoch")
     line = (

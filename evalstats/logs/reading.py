@@ -153,7 +153,7 @@ def _read(log: Any, wanted: Wanted) -> Log:
             f"is for tables of scores, but {path} is a log of {kind.name}", argument="columns"
         )
     try:
-        found = kind.read(source, wanted)
+        whole = kind.read(source, wanted)
     except InputError as error:
         if path in str(error):
             raise
@@ -164,10 +164,10 @@ def _read(log: Any, wanted: Wanted) -> Log:
             f"{path} is not as logs of {kind.name} are ({type(error).__name__}: {error}); "
             f"write it again, or report it if it is whole"
         ) from error
-    if not found.rows and not any(wanted[:3]):
-        why = first_few(found.skipped) or "no item has a score"
+    if not whole.rows and not any(wanted[:3]):
+        why = first_few(whole.skipped) or "no item has a score"
         raise InputError(f"{path} holds no scores that can be read as {kind.name}: {why}")
-    return found
+    return whole
 
 
 def _unknown(path: str, source: Source) -> InputError:

@@ -92,18 +92,18 @@ def scores_of_totals(metric: Any, totals: Array) -> Array:
     kind = kind_of(metric)
     ordinary = np.all(totals > 0, axis=1) & (kind is not None)
     rows = totals if np.all(ordinary) else totals[ordinary]
-    found: Array = np.empty(0)
+    quick: Array = np.empty(0)
     if kind == "TER":
-        found = np.asarray(100 * (rows[:, 0] / rows[:, 1]))
+        quick = np.asarray(100 * (rows[:, 0] / rows[:, 1]))
     elif kind is not None:
-        found = (_bleu_scores if kind == "BLEU" else _chrf_scores)(metric, rows)
+        quick = (_bleu_scores if kind == "BLEU" else _chrf_scores)(metric, rows)
     if np.all(ordinary):
-        return found
+        return quick
     # Copies, since add-k smoothing changes what it is given.
     others = [row.copy() for row in totals[~ordinary]]
     special = np.array([metric._compute_score_from_stats(row).score for row in others])
-    scores = np.empty(len(totals), np.result_type(found, special) if len(found) else special.dtype)
-    scores[ordinary], scores[~ordinary] = found, special
+    scores = np.empty(len(totals), np.result_type(quick, special) if len(quick) else special.dtype)
+    scores[ordinary], scores[~ordinary] = quick, special
     return scores
 
 
@@ -264,9 +264,9 @@ def paired_randomization(
 def _pvalues(groups: Groups, moved: list[list[Array]]) -> list[list[float]]:
     """Return how often a difference is larger by chance than it is, `(count + 1)/(B + 1)`."""
     pvalues: list[list[float]] = []
-    for (baseline, *systems), found in zip(groups, moved, strict=True):
+    for (baseline, *systems), changes in zip(groups, moved, strict=True):
         pvalues.append([])
-        for system, sizes in zip(systems, found, strict=True):
+        for system, sizes in zip(systems, changes, strict=True):
             observed = abs(float(system.score.score - baseline.score.score))
             pvalues[-1].append((int(np.count_nonzero(sizes > observed)) + 1) / (len(sizes) + 1))
     return pvalues

@@ -82,7 +82,8 @@ def _tau_bench(reading: Reading) -> Iterator[Rows]:
         agent = (match[1] or path.absolute().parent.name or name) if match else name
         named[path] = (match[2].lower() if match else "", agent)
     parts = {path: _NAME.fullmatch(agent) for path, (_, agent) in named.items()}
-    short = {path: (named[path][0], of[1]) if of else named[path] for path, of in parts.items()}
+    short = {path: (named[path][0], part[1]) for path, part in parts.items() if part}
+    short = {**named, **short}
     if len(set(short.values())) == len(short):
         named = short
     for path, match in parts.items():
@@ -323,6 +324,23 @@ def _values(result: Any, errors: list[Any], where: str) -> dict[str, Any]:
     return values | {as_name(n): x for n, x in named.items() if as_name(n) not in values}
 
 
+def _prompts(document: Any) -> list[Any]:
+    """Return what a document says of each prompt."""
+    inner = get(document, "results")
+    return get(inner, "prompts") or get(inner, "table", "head", "prompts") or []
+
+
+def _stated(column: _Column, document: Any, is_alone: bool) -> Any:
+    """Return promptfoo's numbers of the results of a prompt, or of all where it is alone."""
+    prompts, number, stated = _prompts(document), column.number, None
+    if number is not None and 0 <= number < len(prompts):
+        stated = get(prompts[number], "metrics")
+    if stated is None and is_alone:
+        stats = get(document, "results", "stats") or get(document, "stats")
+        stated = {name: get(stats, called) for name, called in _STATS.items()}
+    return stated
+
+
 def _order(result: tuple[int, Any, str]) -> int:
     """Return the number of the test of a result, 0 where it has none."""
     number = result[1].get("testIdx")
@@ -346,9 +364,8 @@ def _promptfoo(reading: Reading) -> Iterator[Rows]:
         place = column[:2] if column.number is None else column.number
         columns.setdefault(place, column).results.append((i, record, asked))
         metrics[asked].update(map(as_name, record.get("namedScores") or {}))
-    names, inner = _test_names(tests), get(document, "results")
-    prompts = get(inner, "prompts") or get(inner, "table", "head", "prompts") or []
-    ordered = [columns[place] for place in (sorted(columns) if prompts else columns)]
+    names = _test_names(tests)
+    ordered = [columns[place] for place in (sorted(columns) if _prompts(document) else columns)]
     for column, system in zip(ordered, _systems(ordered), strict=True):
         answers, errors = Answers(where, "result"), list[Any]()
         numbers, seen = set[Any](), Counter[str]()
@@ -363,14 +380,7 @@ def _promptfoo(reading: Reading) -> Iterator[Rows]:
             answers.paths = answers.paths or paths_of(record, "vars", "metadata")
             labels = reading.labels(record, test_hash=asked)
             answers.add(i, item, labels, values, seen[item])
-        # promptfoo's numbers of all results of this prompt, or of all where there is one.
-        number = column.number
-        stated = None
-        if number is not None and 0 <= number < len(prompts):
-            stated = get(prompts[number], "metrics")
-        if stated is None and len(columns) == 1:
-            stats = get(inner, "stats") or get(document, "stats")
-            stated = {name: get(stats, called) for name, called in _STATS.items()}
+        stated = _stated(column, document, len(columns) == 1)
         items, counts = answers.items(), [get(stated, name) for name in _STATS]
         whole = sum(counts) if all(map(is_finite, counts)) else None
         lost, repetitions = fewer("tests", whole, len(answers.ids)), sorted(seen.values())

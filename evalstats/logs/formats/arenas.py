@@ -138,7 +138,7 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
             f": columns of battles are {', '.join(OF_BATTLES)} or label, got {', '.join(others)}",
             argument="columns",
         )
-    cells = {name: of for name, of in table.cells.items() if roles.get(name, "") in ("", "label")}
+    cells = {c: table.cells[c] for c in table.cells if roles.get(c, "") in ("", "label")}
     # What the caller says comes last, since the last of two names counts.
     cells |= {str(role): table.cells[name] for name, role in roles.items() if role in OF_BATTLES}
     table, known = table._replace(cells=cells), columns_of_battles(cells)

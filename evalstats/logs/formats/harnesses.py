@@ -171,8 +171,8 @@ def _every_eval_ever(reading: Reading) -> Iterator[Rows]:
             "error": record.get("error"),
         }
         result = record.get("evaluation_result_id")
-        of = (model, task, "" if result is None else str(result))
-        answers[of].add(i, require(record, "sample_id", where=where, kind=str), labels, values)
+        place = (model, task, "" if result is None else str(result))
+        answers[place].add(i, require(record, "sample_id", where=where, kind=str), labels, values)
     name = path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix("_samples")
     whole = beside(path, f"{name}.json")
     lost = fewer("instances", get(whole, "detailed_evaluation_results", "total_rows"), n_lines)
@@ -251,9 +251,9 @@ def _openai_evals(reading: Reading) -> Iterator[Rows]:
         task = require(spec, "eval_name", where=f"{path}, spec", kind=str)
         names = require(spec, "completion_fns", where=f"{path}, spec")
         system = ", ".join(map(str, names)) if isinstance(names, list) else str(names)
-        answers, known = Answers(str(path), "sample"), {sample for sample, _ in scored}
-        for place in ((sample, 1) for sample in events if sample not in known):
-            scored[place] = {}
+        answers = Answers(str(path), "sample")
+        for sample in events:
+            scored.setdefault((sample, 1), {})
         for i, ((sample, n), values) in enumerate(scored.items()):
             hashed = fingerprint(*sorted(asked[sample]))
             answers.add(i, sample, reading.labels(events[sample], sample_hash=hashed), values, n)
@@ -567,11 +567,11 @@ def _inspect_answers(log: _Stored, reading: Reading) -> Answers:
         answers.add(i, name, labels, values, sample.get("epoch", 1), texts=texts)
     # Where scores have several values, one NaN stands for all of them.
     for scorer, whole in list(answers.values.items()):
-        inner = [of for name, of in answers.values.items() if name.startswith(f"{scorer}.")]
-        if inner and all(value != value for value in whole.values()):
+        names = [name for name in answers.values if name.startswith(f"{scorer}.")]
+        if names and all(value != value for value in whole.values()):
             del answers.values[scorer]
-            for values_of_key in inner:
-                values_of_key |= whole
+            for name in names:
+                answers.values[name] |= whole
     return answers
 
 

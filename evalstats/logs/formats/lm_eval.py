@@ -233,9 +233,9 @@ def read_as(
     if stated is None:
         raise UnreadableError(f"{by}, and there is no score to recognise it by")
     candidates = []
-    for own in _OWN:
+    for aggregation in _OWN:
         with suppress(UnreadableError, InputError):
-            candidate = own.read(name, higher, rows, where)
+            candidate = aggregation.read(name, higher, rows, where)
             if math.isclose(score_of(*candidate), stated, rel_tol=1e-9, abs_tol=1e-12):
                 candidates.append(candidate)
     if not candidates:
@@ -292,9 +292,9 @@ def _lm_eval(reading: Reading) -> Iterator[Rows]:
         rows = _of_run(reading, run, results, name)
         yield from rows
         tasks = {one.key.task for one in rows}
-        for group, of in results.groups.items():
-            if not tasks.isdisjoint(of):
-                reading.groups[group] = of
+        for group, members in results.groups.items():
+            if not tasks.isdisjoint(members):
+                reading.groups[group] = members
         for group in results.members:
             for metric, score in results.scores(group).items():
                 reading.group_scores[Key(group, *metric.rsplit(",", 1)), name] = score
@@ -471,9 +471,9 @@ class Results:
             for tag in named if isinstance(named, list) else [named]:
                 if isinstance(tag, str) and tag not in tasks:
                     tags.setdefault(tag, []).append(task)
-        whole = {tag: tuple(of) for tag, of in tags.items()}
+        whole = {tag: tuple(tagged) for tag, tagged in tags.items()}
         whole |= {group: self.leaves(group) for group in self.members}
-        return {name: of for name, of in whole.items() if of and set(tasks).issuperset(of)}
+        return {name: whole[name] for name in whole if whole[name] and {*tasks} >= {*whole[name]}}
 
     def leaves(self, group: str) -> tuple[str, ...]:
         """Return the tasks of a group and of the groups in it, which may hold one another."""
@@ -509,8 +509,8 @@ def _texts(record: Mapping[str, Any]) -> dict[str, str]:
     if isinstance(answer, list):
         answer = answer[0] if answer else ""
     question = next(iter(_parts(requests[0])), "") if requests else ""
-    found = {"question": question, "target": record.get("target"), "answer": answer}
-    return {name: text.strip() if isinstance(text, str) else "" for name, text in found.items()}
+    texts = {"question": question, "target": record.get("target"), "answer": answer}
+    return {name: text.strip() if isinstance(text, str) else "" for name, text in texts.items()}
 
 
 class TaskSamples:

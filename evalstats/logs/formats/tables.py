@@ -36,6 +36,7 @@ from evalstats.logs.rows import (
     mean_rows,
     named_choices,
     noun,
+    taken,
 )
 from evalstats.logs.sources import MOST_LINE, json_lines, text_blocks, without_suffix
 from evalstats.metrics import Mean, Metric, Ratio
@@ -209,12 +210,12 @@ def as_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
     """Return the numbers of cells, NaN where one is missing, and the place of the first other."""
     # Most columns of scores are numbers only, which Python reads ten times as fast.
     with suppress(TypeError, ValueError, OverflowError):
-        found = np.array(list(map(float, cells)), dtype=np.float64)
+        numbers = np.array(list(map(float, cells)), dtype=np.float64)
         text = "".join(cell for cell in cells if isinstance(cell, str))
-        if text.isascii() and "_" not in text and not np.any(np.isinf(found)):
-            return found, None
-    numbers = list(map(_as_float, cells))
-    return np.array(numbers, dtype=np.float64), numbers.index(None) if None in numbers else None
+        if text.isascii() and "_" not in text and not np.any(np.isinf(numbers)):
+            return numbers, None
+    known = list(map(_as_float, cells))
+    return np.array(known, dtype=np.float64), known.index(None) if None in known else None
 
 
 def _as_float(cell: Any) -> float | None:
@@ -594,7 +595,7 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     segments = _names(table, roles.segment, "segment") if has_names else rows_by_place
     epochs = _epochs(table, roles.epoch or roles.run, named)
     rows, apart = _rows_by_answer(table, names, segments, epochs, labels)
-    graded = [name for name, of in chosen.items() if all(marks(table.cells[c]) for c in of)]
+    graded = [n for n, columns in chosen.items() if all(marks(table.cells[c]) for c in columns)]
     scores = _Scores(values, are_systems, rows, graded)
     kept = [one for one in _rows(table, scores, labels, roles) if wanted.has(one.key)]
     unused = [f"column {column!r}, since another is taken for it" for column in roles.unused]
@@ -721,14 +722,14 @@ def _rows(
         row_of: dict[Answer, int] = {}
         for answer, row in (pair for rows in by_system.values() for pair in rows.items()):
             first = row_of.setdefault(answer, row)
-            for kind, of in labels.items() if first != row else ():
-                if of[row] != of[first]:
+            for kind, cells in labels.items() if first != row else ():
+                if cells[row] != cells[first]:
+                    both = f"{cells[first]!r} in {table.where(first)} and {cells[row]!r} in"
                     raise InputError(
-                        f"{table.path}: {kind} of segment {answer[0]!r} is {of[first]!r} in "
-                        f"{table.where(first)} and {of[row]!r} in {table.where(row)}; a segment "
-                        f"has one"
+                        f"{table.path}: {kind} of segment {answer[0]!r} is {both} "
+                        f"{table.where(row)}; a segment has one"
                     )
-        of_items = {kind: [of[row] for row in row_of.values()] for kind, of in labels.items()}
+        of_items = taken(labels, list(row_of.values()))
         ids, epochs = zip(*row_of, strict=True)
         items = Items.of(f"{table.path}, column {roles.segment!r}", ids, of_items, epochs)
         items = replace(items, are_runs=roles.run is not None)
@@ -770,8 +771,9 @@ def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
         for (*_, metric), rows in scores.rows.items()
         if (metric or column) == name
     ]
-    every = np.concatenate(parts)
-    higher = direction(name, None if np.all(np.isnan(every)) else float(np.nanmax(every)))
+    scored = np.concatenate(parts)
+    largest = None if np.all(np.isnan(scored)) else float(np.nanmax(scored))
+    higher = direction(name, largest)
     if higher is None and (name in scores.graded or len(scores.graded) == len(scores.values)):
         higher = True
     called = name.rstrip("↑↓").strip() or name

@@ -171,7 +171,7 @@ def _mt_metrics_eval(reading: Reading) -> Iterator[Rows]:
                 )
             last = name
             scores.setdefault(name, []).append(score)
-        yield from numbered(str(path), key, [(name, of, {}) for name, of in scores.items()])
+        yield from numbered(str(path), key, [(name, scores[name], {}) for name in scores])
 
 
 def _is_wmt(source: Source) -> bool:
