@@ -11,6 +11,7 @@ May import every room.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -70,7 +71,7 @@ def run() -> None:
     """Run the command line as a program."""
     # The tables hold arrows; a terminal that says it cannot show them usually can.
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             # A file name need not be text; an error message about it must not fail for that.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:

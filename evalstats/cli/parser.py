@@ -141,7 +141,7 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
     if argument.name == "paired":
         return "--unpaired"
     name = {"metric": "metrics", "system": "systems"}.get(argument.name, argument.name)
-    if not hasattr(options, name):
+    if name not in vars(options):
         return str(argument)
     value = argument.value if argument.has_value else ()
     words = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value

@@ -131,7 +131,8 @@ def _tabular(table: Table, is_float: bool) -> tuple[str, bool]:
     parts = [rf"\par\medskip\noindent {latex_words(table.title)}"]
     for block in blocks:
         n_heads = max(len(column.head) for column in block)
-        heads = zip(*(map(latex_words, column.above(n_heads)) for column in block), strict=True)
+        above = [[""] * (n_heads - len(column.head)) + list(column.head) for column in block]
+        heads = zip(*(map(latex_words, lines) for lines in above), strict=True)
         cells = [[row[column.place] for column in block] for row in rows]
         lines = [" & ".join(row) + r" \\" for row in [*heads, *cells]]
         sides = "".join("l" if column.side == "<" else "r" for column in block)

@@ -120,7 +120,7 @@ class Result(Record):
         above = [note for note in notes if note.startswith(CAUTION)]
         below = [note for note in notes if note not in above]
         every = self._findings() if findings else []
-        below = unsaid(below, every)
+        below = unsaid(below, every) if findings else below
         for finding in every[:_ABOVE]:
             lines = [] if len(every) > _ABOVE or len(finding.lines) > 1 else finding.lines
             brief = [finding.brief] if finding.brief and len(every) <= _ABOVE else lines

@@ -27,7 +27,7 @@ from evalstats.results.records import (
     ranked,
     whole_sizes,
 )
-from evalstats.results.signatures import Signature, part_name, system_name
+from evalstats.results.signatures import part_name, signed, system_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> li
 def _drawn(rows: Sequence[Sequence[Estimate]], at: int) -> Callable[[], Forest]:
     """Return what draws scores with their intervals, before the column of such a place."""
     first = rows[0][0]
-    label = f"{score_name(first.signature)}, {tabular.level(first.confidence_level)}"
+    label = f"{score_name(first)}, {tabular.level(first.confidence_level)}"
     return partial(marks.of_scores, rows, at, label)
 
 
@@ -95,7 +95,7 @@ def _score(panel: Sequence[Estimate], digits: int | None) -> list[Column]:
     """Return the columns of a score: itself, its interval, its standard error."""
     level, places = tabular.level(panel[0].confidence_level), decimals_of(panel, digits)
     return [
-        (score_name(panel[0].signature), ">", lambda e: tabular.number(e.score, places[e.metric])),
+        (score_name(panel[0]), ">", lambda e: tabular.number(e.score, places[e.metric])),
         (f"[{level}]", ">", lambda e: tabular.interval(e.low, e.high, places[e.metric])),
         ("std. error", ">", lambda e: tabular.number(e.standard_error, places[e.metric])),
     ]
@@ -108,10 +108,10 @@ def _battles(panel: Sequence[Estimate]) -> list[Column]:
     return [("battles", ">", lambda e: f"{e.n_battles:,}")]
 
 
-def score_name(signature: str) -> str:
+def score_name(row: Any) -> str:
     """Return what a score is called: that of an arena is in log odds, or in Elo's points."""
     names = {"log-odds": "log odds", "elo": "Elo points"}
-    return names.get(Signature.of(signature).setting("scale"), "score")
+    return names.get(signed(row).setting("scale"), "score")
 
 
 def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int | None) -> Table:

@@ -74,8 +74,6 @@ class Signature(str):
         The analysis is read from the end, as far as its keys come in their order: a setting of the
         metric that has such a key too is left to the metric.
         """
-        if isinstance(text, cls):
-            return text
         name, *parts = text.split("|")
         analysis: dict[str, str] = {}
         place = len(_KEYS)
@@ -106,14 +104,20 @@ class Signature(str):
         return (*self.metric.parts, *([f"nrefs:{nrefs}"] if nrefs else []))
 
 
+def signed(row: Any) -> Signature:
+    """Return the signature of a row, which may be one of a file."""
+    signature = row.signature
+    return signature if isinstance(signature, Signature) else Signature.of(signature)
+
+
 def part_name(rows: Iterable[Any]) -> str:
     """Return what the tasks of scores, or checks, are called: "task", or after a label "domain"."""
-    return Signature.of(next(iter(rows)).signature).analysis.get("by", "task")
+    return signed(next(iter(rows))).analysis.get("by", "task")
 
 
 def system_name(rows: Iterable[Any]) -> str:
     """Return what the systems of scores, or ranks, are called: "system", or of metrics "metric"."""
-    return Signature.of(next(iter(rows)).signature).setting("systems") or "system"
+    return signed(next(iter(rows))).setting("systems") or "system"
 
 
 def together(signatures: Iterable[str]) -> str:

@@ -42,15 +42,14 @@ class Table:
 
     def lines(self, width: int | None = None) -> tuple[list[str], list[str]]:
         """Return aligned columns for a terminal, and what those are called that had no room."""
-        rows = self.cells([printable] * len(self.header))
-        blocks, left_out = widths.fitted(self.columns(rows), self.spare, width)
+        columns = self.columns(self.cells([printable] * len(self.header)))
+        blocks, left_out = [columns], list[int]()
+        if width is not None:
+            blocks, left_out = widths.fitted(columns, self.spare, width)
         lines = wrapped(self.title, width)
         for block in blocks:
-            n_heads = max(len(column.head) for column in block)
-            gaps = [0, *(int(column.gap) for column in block[1:])]
-            padded = [c.padded(n_heads, gap) for c, gap in zip(block, gaps, strict=True)]
-            body = ["".join(row).rstrip() for row in zip(*padded, strict=True)]
-            rule = "-" * max(map(widths.of, body))
+            body = widths.side_by_side(block)
+            n_heads, rule = len(body) - len(self.rows), "-" * max(map(widths.of, body))
             lines += [rule, *body[:n_heads], rule, *self.set_off(body[n_heads:], [rule])]
         lines += [line for note in (*self.notes, *self.hints) for line in wrapped(note, width)]
         return lines, list(map(self.called, left_out))
@@ -213,7 +212,7 @@ def p_is(p: float) -> str:
 
 def wrapped(text: str, width: int | None) -> list[str]:
     """Return the lines of a text for a terminal, in which what does not show is written out."""
-    return widths.wrapped(printable(text), width)
+    return [printable(text)] if width is None else widths.wrapped(printable(text), width)
 
 
 def printable(text: str) -> str:

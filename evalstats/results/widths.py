@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple, TextIO
 from unicodedata import combining, east_asian_width
@@ -84,17 +84,6 @@ class Column(NamedTuple):
         """How wide the widest line is."""
         return max(map(self.measure, (*self.head, *self.cells)))
 
-    def above(self, n_heads: int) -> list[str]:
-        """Return the lines of the header, the last of so many."""
-        return [""] * (n_heads - len(self.head)) + list(self.head)
-
-    def padded(self, n_heads: int, gap: int) -> Iterator[str]:
-        """Yield lines as wide as the column, of which so many are its header's."""
-        width = max(map(of, (*self.head, *self.cells)))
-        for line in (*self.above(n_heads), *self.cells):
-            pad = " " * (width - of(line))
-            yield " " * gap + (line + pad if self.side == "<" else pad + line)
-
     def tight(self) -> Column:
         """Return it with its header on several lines, an interval close to its number."""
         words = self.head[0].split(" ")
@@ -150,15 +139,13 @@ def _ends(text: str, n_first: int, n_last: int) -> str:
 
 
 def fitted(
-    columns: Sequence[Column], spare: Sequence[int], width: float | None, cuts: bool = True
+    columns: Sequence[Column], spare: Sequence[int], width: float, cuts: bool = True
 ) -> tuple[list[list[Column]], list[int]]:
     """Return columns for lines of such a width, and the places of those that had to go.
 
     First the headers take several lines; then columns go, the first of `spare` first; then the
     widest names are cut, and headers; and in the end the table goes on below itself.
     """
-    if width is None:
-        return [list(columns)], []
     limit, left_out = max(width, _NARROWEST), list[int]()
     for n_spared in range(len(spare) + 1):
         left_out = list(spare[:n_spared])
@@ -183,6 +170,18 @@ def fitted(
             blocks.append(list(names))
         blocks[-1].append(column)
     return blocks, left_out
+
+
+def side_by_side(columns: Sequence[Column]) -> list[str]:
+    """Return the lines of columns beside one another, their headers first, which end alike."""
+    n_heads, made = max(len(column.head) for column in columns), []
+    for i, column in enumerate(columns):
+        texts = [""] * (n_heads - len(column.head)) + [*column.head, *column.cells]
+        width, gap = max(map(of, texts)), " " * int(column.gap) if i else ""
+        pads = [" " * (width - of(text)) for text in texts]
+        both = zip(texts, pads, strict=True)
+        made.append([gap + (t + pad if column.side == "<" else pad + t) for t, pad in both])
+    return ["".join(line).rstrip() for line in zip(*made, strict=True)]
 
 
 def total(columns: Sequence[Column]) -> float:

@@ -169,7 +169,7 @@ class Ranking(Several[Ranked]):
         columns: list[Column] = [
             ("rank", ">", lambda r: f"{r.rank:g}"),
             (system_name([self]), "<", lambda r: r.system),
-            (score_name(self.signature), ">", lambda r: tabular.number(r.score, places)),
+            (score_name(self), ">", lambda r: tabular.number(r.score, places)),
             (f"[{level}]", ">", partial(_of_score, places)),
             *([("battles", ">", lambda r: f"{r.n_battles or 0:,}")] if has_battles else []),
             (f"rank [{percent} %]", ">", lambda r: f"[{r.low}, {r.high}]"),
