@@ -93,8 +93,8 @@ def own_figure(
 
 def own_axes(ax: Axes | None, height: float) -> Axes:
     """Return axes that were given, or those of a new figure, so many inches high."""
-    own: Axes = own_figure(height).add_subplot() if ax is None else ax
-    return own
+    axes: Axes = own_figure(height).add_subplot() if ax is None else ax
+    return axes
 
 
 def edges_of(labels: Sequence[str]) -> NDArray[np.float64]:
@@ -176,15 +176,15 @@ def inches(text: str, points: float = SMALL) -> float:
 
 def wrapped(text: str, width: int) -> str:
     """Break text into lines of at most `width` characters, in a word only where it is longer."""
-    found = [""]
+    lines = [""]
     for piece in _PIECES.findall(_legible(text)):
         while piece:
-            if found[-1] and len(found[-1] + piece.rstrip()) > width:
-                found.append("")
-            found[-1] += piece[:width]
+            if lines[-1] and len(lines[-1] + piece.rstrip()) > width:
+                lines.append("")
+            lines[-1] += piece[:width]
             piece = piece[width:]
     # No name is mathematics.
-    return "\n".join(line.rstrip() for line in found).replace("$", r"\$")
+    return "\n".join(line.rstrip() for line in lines).replace("$", r"\$")
 
 
 def _legible(text: str) -> str:
@@ -219,11 +219,11 @@ def _family(sign: str, usual: str) -> str | None:
 
     if get_font(usual).get_char_index(ord(sign)):
         return ""
-    found = next((name for name, signs in _installed() if ord(sign) in signs), None)
-    if found is None:
+    family = next((name for name, signs in _installed() if ord(sign) in signs), None)
+    if family is None:
         # Python shows what comes from one line once.
         warnings.warn(_NO_FONT, stacklevel=2)
-    return found
+    return family
 
 
 @cache

@@ -46,7 +46,7 @@ def score_findings(estimates: Sequence[Estimate]) -> list[Finding]:
     """Say scores with their intervals; of many, of each metric who has the best."""
     if len(estimates) <= _SAID:
         return [_score(e) for e in estimates]
-    found = []
+    findings = []
     for (task, metric), rows in _by_place(estimates).items():
         best, *_, last = ranked(rows)
         places = decimals_of(rows)[metric]
@@ -54,8 +54,8 @@ def score_findings(estimates: Sequence[Estimate]) -> list[Finding]:
         on = f" on {task}" if task else ""
         said = f"{best.system} has the best of {len(rows)} scores in {metric}{on}: {ends[0]}"
         said += f"; the last is {ends[1]}" if len(rows) > 1 else ""
-        found.append(Finding(said, lines=["Which of them differ is said by a comparison."]))
-    return found
+        findings.append(Finding(said, lines=["Which of them differ is said by a comparison."]))
+    return findings
 
 
 def _score(e: Estimate) -> Finding:
@@ -69,11 +69,11 @@ def _score(e: Estimate) -> Finding:
 
 def _by_place(estimates: Sequence[Estimate]) -> dict[tuple[str, str], list[Estimate]]:
     """Return the scores of each task and metric; where there are totals, of these alone."""
-    found: dict[tuple[str, str], list[Estimate]] = {}
+    groups: dict[tuple[str, str], list[Estimate]] = {}
     totals = [e for e in estimates if e.aggregate is not None]
     for e in totals or estimates:
-        found.setdefault((e.task, e.metric), []).append(e)
-    return found
+        groups.setdefault((e.task, e.metric), []).append(e)
+    return groups
 
 
 def comparison_findings(c: Comparison) -> list[Finding]:
@@ -88,15 +88,15 @@ def comparison_findings(c: Comparison) -> list[Finding]:
     if len(pairs) > _PAIRS:
         return [_against_baseline(c, scores) for scores in _by_place(c.estimates).values()]
     least = _least(c)
-    found = [_of_pair(c, _as_in_tables(c, some), least) for some in pairs.values()]
-    return sorted(found, key=lambda finding: (finding.kind == "open", not finding.lines))
+    findings = [_of_pair(c, _as_in_tables(c, rows), least) for rows in pairs.values()]
+    return sorted(findings, key=lambda finding: (finding.kind == "open", not finding.lines))
 
 
-def _as_in_tables(c: Comparison, found: Sequence[Difference]) -> list[Difference]:
+def _as_in_tables(c: Comparison, rows: Sequence[Difference]) -> list[Difference]:
     """Return the differences of a pair in the direction that its first, or total, has in tables."""
-    shown = oriented(c, found)
+    shown = oriented(c, rows)
     first = next((d for d in shown if d.aggregate is not None), shown[0])
-    return [d if d.system == first.system else d.turned() for d in found]
+    return [d if d.system == first.system else d.turned() for d in rows]
 
 
 def in_words(c: Comparison, d: Difference) -> str:
@@ -105,14 +105,14 @@ def in_words(c: Comparison, d: Difference) -> str:
 
 
 def _of_pair(
-    c: Comparison, found: Sequence[Difference], least: dict[Place, float | None]
+    c: Comparison, rows: Sequence[Difference], least: dict[Place, float | None]
 ) -> Finding:
     """Say of two systems which is better, or what was asked, with a line for each metric."""
-    system, baseline = found[0].system, found[0].baseline
-    if not any(d.n_differing for d in found):
+    system, baseline = rows[0].system, rows[0].baseline
+    if not any(d.n_differing for d in rows):
         return Finding(f"{system} and {baseline} are the same on every {c.estimates[0].unit}")
-    of_totals = {d.metric for d in found if d.aggregate is not None}
-    main = [d for d in found if d.aggregate is not None or d.metric not in of_totals]
+    of_totals = {d.metric for d in rows if d.aggregate is not None}
+    main = [d for d in rows if d.aggregate is not None or d.metric not in of_totals]
     kinds = {d.kind for d in main}
     is_asked = c.margin is not None or c.recovery is not None
     is_turned = _is_turned(c, main, kinds)
@@ -134,8 +134,8 @@ def _of_pair(
     elif "open" in kinds and len({d.metric for d in main}) > 1 and not c.adjusted.is_over_metrics:
         brief = "Each metric is judged by itself."
         lines.append(brief)
-    if main != list(found):
-        brief = _over_tasks(c, found)
+    if main != list(rows):
+        brief = _over_tasks(c, rows)
         lines.append(brief)
     return whole._replace(lines=lines, brief=brief)
 
@@ -243,22 +243,22 @@ def _line(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
 
 def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str:
     """Say why there is no evidence, and which difference would have been found."""
-    said, found = "", least.get((d.task, d.metric, d.system, d.baseline))
+    said, size = "", least.get((d.task, d.metric, d.system, d.baseline))
     if c.adjusted.is_apart(d) and d.pvalue <= c.significance_level:
         said += " The interval speaks of this difference alone, and p allows for all of them."
     if d.verdict == "cannot tell":
         units = plural(c.estimates[0].unit)
         said += f" Too few {units} differ, or too few resamples were drawn, for any evidence."
-    elif found:
-        said += f" This test set finds a true difference of {tabular.number(found, _places(c, d))} "
+    elif size:
+        said += f" This test set finds a true difference of {tabular.number(size, _places(c, d))} "
         said += f"{d.metric} four times out of five, and mostly misses smaller ones."
     return said
 
 
 def _all_least(c: Comparison, main: Sequence[Difference], least: dict[Place, float | None]) -> str:
     """Say in one sentence which differences would have been found under several metrics."""
-    found = [(d, least.get((d.task, d.metric, d.system, d.baseline))) for d in main]
-    parts = [f"{tabular.number(x, _places(c, d))} {d.metric}" for d, x in found if x]
+    known = [(d, least.get((d.task, d.metric, d.system, d.baseline))) for d in main]
+    parts = [f"{tabular.number(x, _places(c, d))} {d.metric}" for d, x in known if x]
     if not parts or any(d.task and d.aggregate is None for d in main):
         return ""
     said = f"This test set finds a true difference of {listed(parts, _SAID, 'or')} four times out "
@@ -269,28 +269,28 @@ def _least(c: Comparison) -> dict[Place, float | None]:
     """Return the differences that would have been found, where no evidence was."""
     from evalstats.questions.needed import least_of
 
-    some = [d for d in c.differences if d.kind == "open"]
+    unclear = [d for d in c.differences if d.kind == "open"]
     least: dict[Place, float | None] = {}
     # What was read from a file cannot be planned.
-    if c.source is None or len({(d.task, d.metric) for d in some}) > _LINES:
+    if c.source is None or len({(d.task, d.metric) for d in unclear}) > _LINES:
         return least
-    for d in some:
+    for d in unclear:
         with suppress(InputError):
-            found = least_of(c.source, d, c.significance_level, _FOUND)
+            difference = least_of(c.source, d, c.significance_level, _FOUND)
             for pair in ((d.system, d.baseline), (d.baseline, d.system)):
-                least.setdefault((d.task, d.metric, *pair), found)
+                least.setdefault((d.task, d.metric, *pair), difference)
     return least
 
 
-def _over_tasks(c: Comparison, found: Sequence[Difference]) -> str:
+def _over_tasks(c: Comparison, differences: Sequence[Difference]) -> str:
     """Say on which tasks a system is better, and on which worse."""
-    rows = [d for d in found if d.aggregate is None]
+    rows = [d for d in differences if d.aggregate is None]
     names = distinct(d.metric for d in rows)
     tasks: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for d in rows:
         name = d.task if len(names) == 1 else f"{d.task} in {d.metric}" if d.task else d.metric
         tasks[d.kind].append(name)
-    kind, (first, *_) = part_name(c.estimates), found
+    kind, (first, *_) = part_name(c.estimates), differences
     what = plural(kind) if len(names) == 1 else f"differences by {kind} and metric"
     if not tasks["better"] and not tasks["worse"]:
         n = len({d.task for d in rows})
@@ -298,10 +298,11 @@ def _over_tasks(c: Comparison, found: Sequence[Difference]) -> str:
         return f"No difference is shown on any of the {n} {plural(kind)} {where}."
     shown = [(tasks["better"], "better"), (tasks["worse"], "worse")]
     said = [
-        f"{len(own)} of {len(rows)} {what} {'shows' if len(own) == 1 else 'show'} that "
-        f"{first.system} is {word} ({listed(own, _SAID)})"
-        for own, word in shown
-        if own
+        f"{len(names_shown)} of {len(rows)} {what} "
+        f"{'shows' if len(names_shown) == 1 else 'show'} that "
+        f"{first.system} is {word} ({listed(names_shown, _SAID)})"
+        for names_shown, word in shown
+        if names_shown
     ]
     return f"Each by itself, {', and '.join(said)}."
 
@@ -309,20 +310,20 @@ def _over_tasks(c: Comparison, found: Sequence[Difference]) -> str:
 def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     """Say who scores best on a task, or in total, and who cannot be told from it."""
     best, task, metric = ranked(scores)[0], scores[0].task, scores[0].metric
-    own = [
+    pairs = [
         d
         for d in c.differences
         if (d.task, d.metric) == (task, metric) and best.system in (d.system, d.baseline)
     ]
-    tied = [d.baseline if d.system == best.system else d.system for d in own if d.kind == "open"]
+    tied = [d.baseline if d.system == best.system else d.system for d in pairs if d.kind == "open"]
     if not any(d.n_differing for d in c.differences if (d.task, d.metric) == (task, metric)):
-        where = f" in {metric}{_space(_where(c, own[0]))}"
-        every = counted(len(scores), system_name(scores))
-        return Finding(f"All {every} are the same on every {best.unit}{where}")
-    said = f"{best.system} scores best in {metric}{_space(_where(c, own[0]))}: "
+        where = f" in {metric}{_space(_where(c, pairs[0]))}"
+        systems = counted(len(scores), system_name(scores))
+        return Finding(f"All {systems} are the same on every {best.unit}{where}")
+    said = f"{best.system} scores best in {metric}{_space(_where(c, pairs[0]))}: "
     said += tabular.number(best.score, decimals_of(scores)[metric])
-    n_beaten = len(own) - len(tied)
-    others = f"all {len(own)} others" if not tied else f"{n_beaten} of {len(own)} others"
+    n_beaten = len(pairs) - len(tied)
+    others = f"all {len(pairs)} others" if not tied else f"{n_beaten} of {len(pairs)} others"
     sure = f"It is better than {others}" if n_beaten else "It is not shown to be better than any"
     sure += mark_of(c, scores[0]) if n_beaten else ""
     sure += f"; no evidence that it differs from {listed(tied, _SAID, 'or')}." if tied else "."
@@ -332,21 +333,21 @@ def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
 def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     """Say how many systems are better than the baseline, or else worse, on a task or in total."""
     place = (scores[0].task, scores[0].metric)
-    own = [d for d in c.differences if (d.task, d.metric) == place]
+    differences = [d for d in c.differences if (d.task, d.metric) == place]
     by: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
-    for d in own:
+    for d in differences:
         by[d.kind].append(d.system)
     mark = mark_of(c, scores[0])
     what = system_name(scores)
     word = "worse" if by["worse"] and not by["better"] else "better"
-    than = f"{word} than {c.baseline} in {place[1]}{_space(_where(c, own[0]))}"
+    than = f"{word} than {c.baseline} in {place[1]}{_space(_where(c, differences[0]))}"
     first = by.pop(word)
     if first:
         are = "is" if len(first) == 1 else "are"
-        said = f"{len(first)} of {counted(len(own), what)} {are} {than}{mark}: "
+        said = f"{len(first)} of {counted(len(differences), what)} {are} {than}{mark}: "
         said += listed(first, _SAID)
     else:
-        said = f"No evidence that any of {counted(len(own), what)} is {than}"
+        said = f"No evidence that any of {counted(len(differences), what)} is {than}"
     rest = [f"Worse: {listed(by['worse'], _SAID)}{mark}."] if by.get("worse") else []
     rest += [f"No evidence on {listed(by['open'], _SAID)}."] if by["open"] else []
     return Finding(said, word if first else "open", [" ".join(rest)] if rest else [])

@@ -66,12 +66,12 @@ def scores(
     return tables(drawing(score_tables(rows)) or score_tables(totals), ax)
 
 
-def influences(found: Influence, n: int, ax: Axes | None = None) -> Axes:
+def influences(influence: Influence, n: int, ax: Axes | None = None) -> Axes:
     """Draw a bar for each of the first segments, the most influential on top."""
-    values, labels = found.values[:n], list(found.ids[:n])
-    if found.texts:
+    values, labels = influence.values[:n], list(influence.ids[:n])
+    if influence.texts:
         # A number says nothing, and the beginning of the output does.
-        outputs = (" ".join(output.split()) for _, output in found.texts)
+        outputs = (" ".join(output.split()) for _, output in influence.texts)
         labels = [f"{x}: {output}" for x, output in zip(labels, outputs, strict=True)]
     labels = [x if len(x) <= _SAID else f"{x[: _SAID - 1].rstrip()}…" for x in labels]
     axes = own_axes(ax, FRAME + float(edges_of(labels)[-1]))
@@ -79,8 +79,8 @@ def influences(found: Influence, n: int, ax: Axes | None = None) -> Axes:
     colours = [BLUE if value > 0 else VERMILLION for value in values]
     axes.barh(centres_of(edges), values, 0.7 * float(min(edges[1:] - edges[:-1])), color=colours)
     axes.axvline(0, color=GREY, linewidth=0.6)
-    below = f"influence: without the {found.unit}, the difference is less by about this"
-    name_axes(axes, found.name.replace(" - ", " − "), below)
+    below = f"influence: without the {influence.unit}, the difference is less by about this"
+    name_axes(axes, influence.name.replace(" - ", " − "), below)
     return axes
 
 
@@ -121,28 +121,28 @@ def _curve(curve: Curve, axes: Axes) -> None:
 
 def growth(looks: Looks, ax: Axes | None = None) -> Axes:
     """Draw the difference at each look, its interval, the limit, and where it was decided."""
-    axes, found, last = own_axes(ax, 2.5), looks.looks, looks.last
+    axes, shown, last = own_axes(ax, 2.5), looks.looks, looks.last
     limit = Limit(looks.margin, looks.recovery, of_loss=True)
-    at = [look.n_units for look in found]
+    at = [look.n_units for look in shown]
     if not limit.is_none:
         axes.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
     end = last.planned or at[-1]
-    ends = [limit.bounds(look.difference) or (0.0, np.inf) for look in found]
+    ends = [limit.bounds(look.difference) or (0.0, np.inf) for look in shown]
     line = [low if np.isfinite(low) else high for low, high in ends]
     axes.plot([*at, max(end, at[-1])], [*line, line[-1]], "--", color=VERMILLION, linewidth=0.9)
-    axes.vlines(at, [x.low for x in found], [x.high for x in found], colors=BLUE, linewidth=1.2)
-    axes.plot(at, [x.difference.difference for x in found], "-", color=BLUE, linewidth=0.8)
-    for look in found:
+    axes.vlines(at, [x.low for x in shown], [x.high for x in shown], colors=BLUE, linewidth=1.2)
+    axes.plot(at, [x.difference.difference for x in shown], "-", color=BLUE, linewidth=0.8)
+    for look in shown:
         face = BLUE if look.verdict != "go on" else "white"
         place = look.n_units, look.difference.difference
         axes.plot(*place, "o", color=BLUE, markerfacecolor=face, markersize=4, zorder=4)
     # The scale fits the limit and the intervals. The first ones may leave it: an arrow says so.
-    some = [x for x in found if x.level > _SMALL_LEVEL] or [last]
-    low, high = min(*line, *(x.low for x in some)), max(*line, *(x.high for x in some))
+    within = [x for x in shown if x.level > _SMALL_LEVEL] or [last]
+    low, high = min(*line, *(x.low for x in within)), max(*line, *(x.high for x in within))
     low, high = low - 0.1 * (high - low), high + 0.1 * (high - low)
     axes.set_ylim(low, high)
-    above = [x.n_units for x in found if x.high > high]
-    below = [x.n_units for x in found if x.low < low]
+    above = [x.n_units for x in shown if x.high > high]
+    below = [x.n_units for x in shown if x.low < low]
     for edge, arrow, cut in ((high, "^", above), (low, "v", below)):
         axes.plot(cut, [edge] * len(cut), arrow, color=BLUE, markersize=4, clip_on=False, zorder=3)
     axes.set_xlim(0, 1.03 * end)

@@ -69,20 +69,22 @@ def document(
 ) -> str:
     """Return the page of a result, under a title of its own, with the files that it is of."""
     findings = result._findings()
-    found = ""
+    verdicts = ""
     for finding in findings:
         lines = "".join(f"<p>{_said(line)}</p>" for line in finding.lines)
-        found += f'<li class="{finding.kind}"><b>{_said(finding.said)}</b>{lines}</li>'
+        verdicts += f'<li class="{finding.kind}"><b>{_said(finding.said)}</b>{lines}</li>'
     notes, signatures = result._below(verbose=True)
     cautions = [note for note in notes if note.startswith(CAUTION)]
-    found = "".join(f'<li class="worse"><b>{_said(line)}</b></li>' for line in cautions) + found
+    verdicts = (
+        "".join(f'<li class="worse"><b>{_said(line)}</b></li>' for line in cautions) + verdicts
+    )
     notes = unsaid([note for note in notes if note not in cautions], findings)
     method = [html(x) for x in [result._method()] if x]
     method += [f"<code>{html(line)}</code>" for line in signatures]
     shown = "".join(map(curve, result._curves())) + _tables(result._tables())
     # A list: a unit or a text may be called "Findings" too.
     sections = [
-        ("Findings", f'<ul class="verdicts">{found}</ul>' if found else ""),
+        ("Findings", f'<ul class="verdicts">{verdicts}</ul>' if verdicts else ""),
         ("Results", shown + _folded(result._folds())),
         *result._sections(_as_texts(texts)).items(),
         ("Notes", "".join(f"<p>{_said(note)}</p>" for note in notes)),
@@ -95,10 +97,10 @@ def document(
         links += f'<a href="#{place}">{html(name)}</a>'
         body += f'<section id="{place}" aria-labelledby="of-{place}">'
         body += f'<h2 id="of-{place}">{html(name)}</h2>{inside}</section>'
-    own, heading = result._title(), title or result._headline()
+    about_title, heading = result._title(), title or result._headline()
     # The heading, or the first table, says it as well.
     titles = [heading, *(table.title for table in result._tables())]
-    about = [own] if own not in titles else []
+    about = [about_title] if about_title not in titles else []
     if files:
         about.append(f"files: {first_few(files, ', ', _MOST_FILES)}")
     about.append(f"{date.today():%Y-%m-%d}, evalstats {version()}")
@@ -172,17 +174,17 @@ def _folded(folds: Mapping[str, Sequence[Table]]) -> str:
 
 def _tables(tables: Sequence[Table], fold: str = "") -> str:
     """Return tables that scroll by themselves, also with keys; of a fold after its name."""
-    found: list[str] = []
+    elements: list[str] = []
     titles = [table.title for table in tables]
     for i, table in enumerate(tables):
         # Of tables of one title each has its number, by which they can be told apart unseen.
         n = titles[: i + 1].count(table.title)
         said = html(fold or table.title) + (f", {n}" if n > 1 else "")
-        found.append(
+        elements.append(
             f'<div class="scroll" tabindex="0" role="region" aria-label="{said}">'
             f"{html_table(table)}</div>"
         )
-    return "".join(found)
+    return "".join(elements)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,11 +204,11 @@ class _Beside:
     @cached_property
     def texts(self) -> dict[str, Sequence[str]]:
         """References by number, and outputs by system."""
-        each = [[one] if isinstance(one, str) else list(one) for one in self.references]
-        n = max(map(len, each), default=0)
+        columns_of = [[one] if isinstance(one, str) else list(one) for one in self.references]
+        n = max(map(len, columns_of), default=0)
         columns = {
             f"reference {i + 1}" if n > 1 else "reference": [
-                (own[i] or "") if i < len(own) else "" for own in each
+                (texts[i] or "") if i < len(texts) else "" for texts in columns_of
             ]
             for i in range(n)
         }
@@ -215,10 +217,10 @@ class _Beside:
     @cached_property
     def places(self) -> dict[str, list[int]]:
         """Which segments are, or belong to, each unit."""
-        found: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         for i, name in enumerate(self.segments):
-            found.setdefault(name, []).append(i)
-        return found
+            places.setdefault(name, []).append(i)
+        return places
 
 
 def _beside(evaluation: Evaluation, d: Difference) -> _Beside:
@@ -234,13 +236,13 @@ def _beside(evaluation: Evaluation, d: Difference) -> _Beside:
     return _Beside(names, dict(part.outputs), strata, references)
 
 
-def scores_by_stratum(of: Scores) -> list[tuple[str, int, Floats]]:
+def scores_by_stratum(scored: Scores) -> list[tuple[str, int, Floats]]:
     """Return the label of each stratum, how many units it has, and all scores in it, `(S,)`."""
-    units = of.units
+    units = scored.units
     if units.strata is None:
         return []
     scores: dict[int, Floats] = {}
-    for stratum in of.strata:
+    for stratum in scored.strata:
         # Strata of one unit have no scores of their own. Others are scored together here.
         if stratum.is_of_singles:
             continue
@@ -256,8 +258,8 @@ def scores_by_stratum(of: Scores) -> list[tuple[str, int, Floats]]:
 
 def of_segments(c: Comparison, evaluation: Evaluation, texts: Texts) -> dict[str, str]:
     """Return what needs the statistics: scores in strata, and segments with their texts."""
-    every = [d for d in oriented(c, c.differences) if d.n_differing]
-    shown, units = _chosen(c, every), plural(c.estimates[0].unit)
+    differing = [d for d in oriented(c, c.differences) if d.n_differing]
+    shown, units = _chosen(c, differing), plural(c.estimates[0].unit)
     firsts = {(d.task, d.metric): d for d in shown}
     try:
         beside = {place: _beside(evaluation, d) for place, d in firsts.items()}
@@ -270,8 +272,10 @@ def of_segments(c: Comparison, evaluation: Evaluation, texts: Texts) -> dict[str
     if not folded:
         return {}
     about = f"The {units} that move each difference most, the most influential first."
-    if len(shown) < len(every):
-        about += f" {len(shown)} of {len(every)} differences are shown, those of the best systems."
+    if len(shown) < len(differing):
+        about += (
+            f" {len(shown)} of {len(differing)} differences are shown, those of the best systems."
+        )
     first = shown[0]
     if c.influence(first.metric, first.system, first.baseline, first.task or None).counted_from_0:
         about += f" {units.capitalize()} are counted from 0."
@@ -285,15 +289,15 @@ def of_segments(c: Comparison, evaluation: Evaluation, texts: Texts) -> dict[str
     }
 
 
-def _chosen(c: Comparison, every: Sequence[Difference]) -> list[Difference]:
+def _chosen(c: Comparison, differing: Sequence[Difference]) -> list[Difference]:
     """Return the differences whose segments are shown: all, or those of totals and of the best."""
-    if len(every) <= _MOST_DIFFERENCES:
-        return list(every)
-    some = [d for d in every if d.aggregate is not None] or every
+    if len(differing) <= _MOST_DIFFERENCES:
+        return list(differing)
+    main = [d for d in differing if d.aggregate is not None] or differing
     best = {(e.task, e.metric): e.system for e in reversed(ranked(c.estimates))}
     # As many of each metric, and task.
     places: dict[tuple[str, str], list[Difference]] = {}
-    for d in some:
+    for d in main:
         if best[d.task, d.metric] in (d.system, d.baseline):
             places.setdefault((d.task, d.metric), []).append(d)
     share = -(-_MOST_DIFFERENCES // len(places))
@@ -303,7 +307,7 @@ def _chosen(c: Comparison, every: Sequence[Difference]) -> list[Difference]:
 def _strata(c: Comparison, beside: Mapping[tuple[str, str], _Beside]) -> str:
     """Lay out the scores of all systems in each stratum, metric by metric."""
     tables = []
-    for place, found in beside.items():
+    for place, beside_place in beside.items():
         scores = [e for e in c.estimates if (e.task, e.metric) == place]
         places = decimals_of(scores)[place[1]]
         columns: list[Column] = [
@@ -312,28 +316,32 @@ def _strata(c: Comparison, beside: Mapping[tuple[str, str], _Beside]) -> str:
         ]
         for i, e in enumerate(scores):
             columns.append((e.system, ">", lambda row, i=i: tabular.number(row[2][i], places)))  # type: ignore[misc]  # noqa: B023
-        if found.strata:
-            tables.append(table_of(f"{metric_name(scores[0])} by stratum", found.strata, columns))
+        if beside_place.strata:
+            tables.append(
+                table_of(f"{metric_name(scores[0])} by stratum", beside_place.strata, columns)
+            )
     said = "<p>These scores are descriptive: strata were not tested one by one.</p>"
     return _tables(tables) + said if tables else ""
 
 
 def _segments(c: Comparison, d: Difference, beside: _Beside, texts: Texts) -> str:
     """Fold away the segments, or groups, that drive a difference, with their texts."""
-    found = c.influence(d.metric, d.system, d.baseline, d.task or None)
+    influence = c.influence(d.metric, d.system, d.baseline, d.task or None)
     columns = {**texts, **beside.texts, **texts}
     systems = {e.system for e in c.estimates}
     names = [name for name in columns if name not in systems or name in (d.baseline, d.system)]
-    shown = [(unit, value) for unit, value in zip(found.ids, found.values, strict=True) if value]
+    shown = [
+        (unit, value) for unit, value in zip(influence.ids, influence.values, strict=True) if value
+    ]
     places = tabular.decimals([abs(value) for _, value in shown[:_SEGMENTS]])
     items = []
     for unit, value in shown[:_SEGMENTS]:
         better = d.system if (value > 0) == d.higher_is_better else d.baseline
         said = f"{minus(tabular.number(value, places, True))} {d.metric}, for {better}"
-        own = {name: _text(columns[name], name, unit, beside) for name in names}
-        pair = [own.get(d.baseline, ""), own.get(d.system, "")]
+        texts_of_unit = {name: _text(columns[name], name, unit, beside) for name in names}
+        pair = [texts_of_unit.get(d.baseline, ""), texts_of_unit.get(d.system, "")]
         written = {}
-        for name, text in own.items():
+        for name, text in texts_of_unit.items():
             lines = map(html, text[:_MOST_TEXT].split("\n"))
             written[name] = "<br>".join(lines) + _cut(text)
         if all(pair):
@@ -342,11 +350,11 @@ def _segments(c: Comparison, d: Difference, beside: _Beside, texts: Texts) -> st
             f'<dt>{html(name)}</dt><dd dir="auto">{written[name]}</dd>' for name in names
         )
         items.append(
-            f"<article><h3>{html(f'{found.unit} {unit}')}<span>{html(said)}</span></h3>"
+            f"<article><h3>{html(f'{influence.unit} {unit}')}<span>{html(said)}</span></h3>"
             f"<dl>{rows}</dl></article>"
         )
     title = f"{f'{d.task}: ' if d.task else ''}{metric_name(d)}, {d.system} − {d.baseline}"
-    said = html(found._notes()[0])
+    said = html(influence._notes()[0])
     inside = f"<summary>{html(title)}</summary><p>{said}</p>{''.join(items)}"
     return f'<details class="difference">{inside}</details>'
 
@@ -354,15 +362,15 @@ def _segments(c: Comparison, d: Difference, beside: _Beside, texts: Texts) -> st
 def _text(column: Sequence[str] | Mapping[str, str], name: str, unit: str, beside: _Beside) -> str:
     """Return the text of a segment, or all texts of a group, a line each."""
     if isinstance(column, Mapping):
-        own = [column.get(unit, "")]
+        lines = [column.get(unit, "")]
     elif len(column) == len(beside.segments):
-        own = [column[i] for i in beside.places[unit]]
+        lines = [column[i] for i in beside.places[unit]]
     elif not beside.segments:
         raise InputError(f"texts[{name!r}] must be a mapping from ids: a total is of several tasks")
     else:
         n = f"{len(beside.segments):,}"
         raise InputError(f"texts[{name!r}] must be {n} texts, one a segment, got {len(column):,}")
-    return "\n".join(own)
+    return "\n".join(lines)
 
 
 def _cut(text: str) -> str:
@@ -376,11 +384,11 @@ def marked(first: str, second: str) -> tuple[str, str]:
     from difflib import SequenceMatcher
 
     words = [_WORDS.findall(text[:_MOST_TEXT]) for text in (first, second)]
-    alike = [[word.strip() for word in own] for own in words]
+    alike = [[word.strip() for word in words_of] for words_of in words]
     shown: list[list[str]] = [[], []]
     for kind, *ends in SequenceMatcher(None, alike[0], alike[1], autojunk=False).get_opcodes():
-        for own, out, (low, high) in zip(words, shown, (ends[:2], ends[2:]), strict=True):
-            text = "".join(own[low:high])
+        for words_of, out, (low, high) in zip(words, shown, (ends[:2], ends[2:]), strict=True):
+            text = "".join(words_of[low:high])
             # The blanks at the end are not marked.
             end = len(text.rstrip())
             part, rest = ("<br>".join(map(html, x.split("\n"))) for x in (text[:end], text[end:]))
@@ -397,14 +405,14 @@ def _as_texts(texts: Texts | None) -> Texts:
         raise InputTypeError(
             f"texts must be a mapping from names to texts, got {type(texts).__name__}"
         )
-    found: dict[str, Sequence[str] | Mapping[str, str]] = {}
+    checked: dict[str, Sequence[str] | Mapping[str, str]] = {}
     for name, given in texts.items():
         what = f"texts[{label(name, 'names in texts')!r}]"
         column = given
         if not isinstance(given, (str, Mapping)):
             column = listed(given, what, "texts, one a segment")
-        own = column.values() if isinstance(column, Mapping) else column
-        if isinstance(own, str) or not all(isinstance(text, str) for text in own):
+        values = column.values() if isinstance(column, Mapping) else column
+        if isinstance(values, str) or not all(isinstance(text, str) for text in values):
             raise InputTypeError(f"{what} must be str, one a segment, or by id")
-        found[name] = column
-    return found
+        checked[name] = column
+    return checked

@@ -124,12 +124,12 @@ class _Plan:
     @cached_property
     def heights(self) -> list[float]:
         """Of the rows."""
-        found = []
+        heights = []
         for i, marks in enumerate(self.forest.marks):
             lines = max(column.cells[i].count("\n") for column in self.columns) + 1
             hill = _HILL if self.is_dense(i) else _STEP * max(len(marks) - 1, 0)
-            found.append(_GAP + LINE * lines + hill)
-        return found
+            heights.append(_GAP + LINE * lines + hill)
+        return heights
 
     def is_dense(self, row: int) -> bool:
         """Whether a density stands in a row."""

@@ -57,8 +57,8 @@ def _fields(kind: Any) -> tuple[tuple[Field[Any], Any], ...]:
 
     Those that a record shares with others are the last.
     """
-    hints, own = get_type_hints(kind, include_extras=True), vars(kind)["__annotations__"]
-    ordered = sorted(fields(kind), key=lambda field: field.name not in own)
+    hints, annotated = get_type_hints(kind, include_extras=True), vars(kind)["__annotations__"]
+    ordered = sorted(fields(kind), key=lambda field: field.name not in annotated)
     return tuple((field, hints[field.name]) for field in ordered if field.compare)
 
 
@@ -70,9 +70,9 @@ def plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field, _ in _typed(type(value))]
         names += getattr(value, "derived", ())
-        found = {name: plain(getattr(value, name)) for name in names}
+        values = {name: plain(getattr(value, name)) for name in names}
         add = getattr(value, "_plain", None)
-        return add(found) if add else found
+        return add(values) if add else values
     if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]
     return str(value) if isinstance(value, str) else value
@@ -80,15 +80,15 @@ def plain(value: Any) -> Any:
 
 def row(record: Any, kind: Any = None) -> dict[str, Any]:
     """Return a record as a row of a table: records within it side by side, without lists."""
-    found: dict[str, Any] = {}
+    cells: dict[str, Any] = {}
     for field, hint in _typed(kind or type(record)):
         value = None if record is None else getattr(record, field.name)
         inner = _without_none(hint)
         if is_dataclass(inner):
-            found |= row(value, inner)
+            cells |= row(value, inner)
         elif get_origin(inner) is not tuple:
-            found[field.name] = value
-    return found | {name: getattr(record, name) for name in getattr(record, "derived", ())}
+            cells[field.name] = value
+    return cells | {name: getattr(record, name) for name in getattr(record, "derived", ())}
 
 
 def from_json(kind: type[T], text: object) -> T:
@@ -96,9 +96,9 @@ def from_json(kind: type[T], text: object) -> T:
     if not isinstance(text, str):
         raise InputTypeError(f"text must be a str of JSON, got {type(text).__name__}")
     try:
-        found = json_of(text)
-        made = record_of(kind, found)
-        _check_same(found, plain(made), "")
+        parsed = json_of(text)
+        made = record_of(kind, parsed)
+        _check_same(parsed, plain(made), "")
         str(made)
         return made
     except (ValueError, RecursionError) as error:
@@ -111,17 +111,17 @@ def from_json(kind: type[T], text: object) -> T:
 def json_of(text: str) -> object:
     """Return what JSON holds; of two values under one key, Python would lose the first."""
     try:
-        found: object = _DECODER.decode(text)
-        return found
+        parsed: object = _DECODER.decode(text)
+        return parsed
     except KeyError as error:
         raise InputError(f"it has {shown(error.args[0], 60)} twice in one object") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    made = dict(pairs)
+    if len(made) < len(pairs):
         raise KeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
-    return found
+    return made
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
@@ -134,19 +134,19 @@ def check_bounds(record: Any, low: str = "low", high: str = "high") -> None:
         raise InputError(f"{low} is {bounds[0]:.10g}, above {high}, {bounds[1]:.10g}")
 
 
-def record_of(kind: type[T], found: object, where: str = "") -> T:
+def record_of(kind: type[T], parsed: object, where: str = "") -> T:
     """Return a record of the fields in an object.
 
     It may check itself by a method `_check`, and its class may know by `_upgraded` what earlier
     versions wrote.
     """
     at = where or "it"
-    listed = getattr(kind, "of_list", "") if isinstance(found, list) else ""
+    listed = getattr(kind, "of_list", "") if isinstance(parsed, list) else ""
     if listed:
-        found = {listed: found}
-    if not isinstance(found, dict):
-        raise InputError(f"{at} must be an object, got {shown(found)}")
-    known: dict[str, Any] = getattr(kind, "_upgraded", dict)(found)
+        parsed = {listed: parsed}
+    if not isinstance(parsed, dict):
+        raise InputError(f"{at} must be an object, got {shown(parsed)}")
+    known: dict[str, Any] = getattr(kind, "_upgraded", dict)(parsed)
     values = {}
     for field, hint in _typed(kind):
         name = field.name
@@ -168,19 +168,19 @@ def record_of(kind: type[T], found: object, where: str = "") -> T:
 _IN_WORDS = ("reason",)
 
 
-def _check_same(found: Any, made: Any, where: str) -> None:
+def _check_same(parsed: Any, made: Any, where: str) -> None:
     """Refuse what is unknown, or derived and does not follow from what it is derived from."""
-    if isinstance(found, dict) and isinstance(made, dict):
-        for name, value in found.items():
+    if isinstance(parsed, dict) and isinstance(made, dict):
+        for name, value in parsed.items():
             at = f"{where}.{name}".lstrip(".")
             if name not in made:
                 raise InputError(f"unknown field {at!r}")
             if name not in _IN_WORDS:
                 _check_same(value, made[name], at)
-    elif isinstance(found, list) and isinstance(made, list) and len(found) == len(made):
-        for i, (one, other) in enumerate(zip(found, made, strict=True)):
+    elif isinstance(parsed, list) and isinstance(made, list) and len(parsed) == len(made):
+        for i, (one, other) in enumerate(zip(parsed, made, strict=True)):
             _check_same(one, other, f"{where}[{i}]")
-    elif found != made or isinstance(found, bool) != isinstance(made, bool):
+    elif parsed != made or isinstance(parsed, bool) != isinstance(made, bool):
         raise InputError(f"{where} does not fit the other fields")
 
 
@@ -190,10 +190,10 @@ def _value(value: Any, hint: Any, where: str) -> Any:
         return None if value is None else _value(value, inner, where)
     if get_origin(hint) is Annotated:
         kind, rule = get_args(hint)
-        found = value if rule is _FREE and type(value) is kind else _value(value, kind, where)
-        if not rule.holds(found):
+        checked = value if rule is _FREE and type(value) is kind else _value(value, kind, where)
+        if not rule.holds(checked):
             raise InputError(f"{where} must be {rule.words}, got {shown(value)}")
-        return found
+        return checked
     if is_dataclass(hint):
         return record_of(hint, value, where)  # type: ignore[arg-type]
     is_named = isinstance(hint, type) and issubclass(hint, tuple)

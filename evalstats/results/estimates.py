@@ -185,8 +185,8 @@ class Estimate(_Scores):
             # Of a score of s the upper bound is s itself, which no factor moves.
             return inf
         c = self.score**2 / (self.low * self.high) - 1
-        found = ((self.low + self.high) * (1 + c) - 2 * self.score) / c
-        return float(f"{found:.9g}")
+        scale = ((self.low + self.high) * (1 + c) - 2 * self.score) / c
+        return float(f"{scale:.9g}")
 
     def _check(self) -> None:
         check_bounds(self)
@@ -206,7 +206,7 @@ class Estimate(_Scores):
         >>> found["confidence_interval"]["method"], found["num_samples"]
         ('wilson', 4)
         """
-        found: dict[str, Any] = {
+        details: dict[str, Any] = {
             # That of influence values, whatever the interval is.
             "standard_error": {"value": self.standard_error, "method": "analytic"},
             "confidence_interval": {
@@ -218,8 +218,8 @@ class Estimate(_Scores):
             "num_samples": self.n_segments,
         }
         if self.draws.n and self.method in _DRAWN:
-            found["num_bootstrap_samples"] = self.draws.n
-        return found
+            details["num_bootstrap_samples"] = self.draws.n
+        return details
 
 
 @dataclass(frozen=True, repr=False)
@@ -258,11 +258,11 @@ class Estimates(_Scores, Listed[Estimate]):
 
         return score_findings(self.estimates)
 
-    def _named(self, some: Sequence[Estimate], *names: str) -> Estimate:
-        for estimate in some:
+    def _named(self, rows: Sequence[Estimate], *names: str) -> Estimate:
+        for estimate in rows:
             if names == (estimate.system,):
                 return estimate
-        known = ", ".join(distinct(estimate.system for estimate in some))
+        known = ", ".join(distinct(estimate.system for estimate in rows))
         raise InputError(f"system must be one of {known}; got {', '.join(map(repr, names))}")
 
     def _title(self) -> str:

@@ -187,16 +187,20 @@ def html_table(table: Table) -> str:
     def line(
         kind: str, cells: Sequence[str], drawn: str, first: str = "td", tag: str = "td"
     ) -> str:
-        found = []
+        elements = []
         for j, (side, cell) in enumerate(zip(table.align, cells, strict=True)):
-            own = tag if j else first
+            element = tag if j else first
             said = verdict(cell) if j else ""
             kinds = ["text"] * (side == "<") + [f"said-{said}"] * bool(said)
             kinds += ["long"] * is_long[j] + ["spare"] * (j in table.spare)
-            found.append(_tagged(own, cell, kinds))
+            elements.append(_tagged(element, cell, kinds))
         if forest is not None:
-            found.insert(forest.at, _tagged(tag, drawn, ["drawn"]))
-        return f'<tr class="{kind}">{"".join(found)}</tr>' if kind else f"<tr>{''.join(found)}</tr>"
+            elements.insert(forest.at, _tagged(tag, drawn, ["drawn"]))
+        return (
+            f'<tr class="{kind}">{"".join(elements)}</tr>'
+            if kind
+            else f"<tr>{''.join(elements)}</tr>"
+        )
 
     kinds = ["forest", *(["wide"] * (len(table.header) > _WIDE))] if forest is not None else []
     head = line("", [html(words(name)) for name in table.header], above, _HEAD, _HEAD)
@@ -355,7 +359,7 @@ def html_number(text: str) -> str:
 
 def json_text(text: str) -> str:
     """Return JSON in which all that does not show is escaped, not its first 32 signs only."""
-    return _RARE.sub(lambda found: json.dumps(c)[1:-1] if is_unseen(c := found[0]) else c, text)
+    return _RARE.sub(lambda match: json.dumps(c)[1:-1] if is_unseen(c := match[0]) else c, text)
 
 
 #: Forms of results by the suffix of their files.
@@ -376,10 +380,10 @@ def replacing(path: str | os.PathLike[str], form: str = "") -> Iterator[BinaryIO
     """
     if not isinstance(path, (str, os.PathLike)):
         raise InputTypeError(f"path must be a path, got {type(path).__name__}")
-    found = SUFFIXES.get(Path(path).suffix.lower(), form)
-    if form and found != form:
+    known = SUFFIXES.get(Path(path).suffix.lower(), form)
+    if form and known != form:
         raise InputError(
-            f"path must end in .{form}, got {shown(os.fspath(path))}, a file of {found}"
+            f"path must end in .{form}, got {shown(os.fspath(path))}, a file of {known}"
         )
     try:
         # A NUL in a path is a ValueError.

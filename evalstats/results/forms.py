@@ -57,8 +57,8 @@ class Finding(NamedTuple):
 
 def unsaid(notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
     """Return the notes that say more than a finding."""
-    every = [line for finding in findings for line in (finding.said, *finding.lines)]
-    said = [line.lower() for line in every if line]
+    lines = [line for finding in findings for line in (finding.said, *finding.lines)]
+    said = [line.lower() for line in lines if line]
     return [
         note
         for note in notes
@@ -90,8 +90,8 @@ class Result(Record):
         return [*getattr(self, "notes", ()), *whole]
 
     def _signatures(self) -> Sequence[str]:
-        own = getattr(self, "signatures", None) or [getattr(self, "signature", None)]
-        return [*filter(None, own), *(s for part in self._parts() for s in part._signatures())]
+        lines = getattr(self, "signatures", None) or [getattr(self, "signature", None)]
+        return [*filter(None, lines), *(s for part in self._parts() for s in part._signatures())]
 
     def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
         """Return cautions, the first notes and one line for the signatures, or all of both."""
@@ -119,14 +119,14 @@ class Result(Record):
         notes, signatures = self._below(verbose)
         above = [note for note in notes if note.startswith(CAUTION)]
         below = [note for note in notes if note not in above]
-        every = self._findings() if findings else []
-        below = unsaid(below, every) if findings else below
-        for finding in every[:_ABOVE]:
-            lines = [] if len(every) > _ABOVE or len(finding.lines) > 1 else finding.lines
-            brief = [finding.brief] if finding.brief and len(every) <= _ABOVE else lines
+        found_first = self._findings() if findings else []
+        below = unsaid(below, found_first) if findings else below
+        for finding in found_first[:_ABOVE]:
+            lines = [] if len(found_first) > _ABOVE or len(finding.lines) > 1 else finding.lines
+            brief = [finding.brief] if finding.brief and len(found_first) <= _ABOVE else lines
             above.append(" ".join([f"{finding.said.removesuffix('.')}.", *brief]))
-        if len(every) > _ABOVE:
-            above.append(f"{len(every) - _ABOVE} more findings are in the table.")
+        if len(found_first) > _ABOVE:
+            above.append(f"{len(found_first) - _ABOVE} more findings are in the table.")
         return Page(tables, below, signatures, above, _USUAL if findings else None)
 
     def _title(self) -> str:
@@ -331,8 +331,8 @@ class Several(Result, Generic[R]):
         return None
 
     def _findings(self) -> list[Finding]:
-        found = [self._finding(row) for row in self._rows()]
-        return [finding for finding in found if finding is not None][:_MOST_FINDINGS]
+        findings = [self._finding(row) for row in self._rows()]
+        return [finding for finding in findings if finding is not None][:_MOST_FINDINGS]
 
     def __getitem__(self, index: Any) -> Any:
         """Return the record of a place."""
@@ -350,7 +350,7 @@ class Several(Result, Generic[R]):
 class Listed(Several[R], Sequence[R]):
     """A sequence of records of tasks, metrics and systems, which are found by these names."""
 
-    def _named(self, some: Sequence[R], system: str, *others: str) -> R:
+    def _named(self, rows: Sequence[R], system: str, *others: str) -> R:
         """Return the one among records of a task and a metric."""
         raise NotImplementedError
 
@@ -362,16 +362,16 @@ class Listed(Several[R], Sequence[R]):
         """Return the record of names or of a place; for a slice, a tuple."""
         if isinstance(index, (int, slice, np.integer)):
             return super().__getitem__(index)
-        some, names = named(self._rows(), index)
-        return self._named(some, *names)
+        rows, names = named(self._rows(), index)
+        return self._named(rows, *names)
 
     def _ipython_key_completions_(self) -> list[tuple[str, ...]]:
         """Return the names that stand in brackets, for the TAB key of a notebook."""
-        found: list[tuple[str, ...]] = []
+        keys: list[tuple[str, ...]] = []
         for row in self._rows():
             pair = tuple(filter(None, (row.system, getattr(row, "baseline", ""))))
-            found += [(row.metric, *pair), *([(row.task, row.metric, *pair)] if row.task else [])]
-        return list(dict.fromkeys(found))
+            keys += [(row.metric, *pair), *([(row.task, row.metric, *pair)] if row.task else [])]
+        return list(dict.fromkeys(keys))
 
     @property
     def tasks(self) -> tuple[str, ...]:

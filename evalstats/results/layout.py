@@ -54,9 +54,9 @@ _ERROR = ("std. error",)
 def title(estimates: Estimates) -> str:
     """Return ``BLEU, chrF2: 480 segments``."""
     metrics, tasks = distinct(e.metric for e in estimates.rows), estimates.tasks
-    of = _sizes(list(estimates))
-    of = counted(len(tasks), part_name(estimates)) if len(tasks) > 1 else of
-    return f"{', '.join(metrics)}: {of}"
+    sizes = _sizes(list(estimates))
+    sizes = counted(len(tasks), part_name(estimates)) if len(tasks) > 1 else sizes
+    return f"{', '.join(metrics)}: {sizes}"
 
 
 def _sizes(estimates: Sequence[Estimate]) -> str:
@@ -139,8 +139,8 @@ def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int |
     if any(len(line) < len(systems) for line in rows):
         return table
     at = len(columns) - (len(cells) if len(systems) == 1 else len(systems))
-    each = [[line[system] for system in systems] for line in rows]
-    return replace(table, draw=_drawn(each, at))
+    drawn_rows = [[line[system] for system in systems] for line in rows]
+    return replace(table, draw=_drawn(drawn_rows, at))
 
 
 def comparison_tables(
@@ -363,7 +363,7 @@ def _rank_tables(
         if d.winner is not None and d.kind != "open":
             beaten[d.winner].append(place[d.baseline if d.winner == d.system else d.system])
     mark, scores = mark_of(c, best_first[0]), _score(_of_task(c, rows), digits)[:2]
-    better = {name: _ranges(own) + mark if own else "-" for name, own in beaten.items()}
+    better = {name: _ranges(places) + mark if places else "-" for name, places in beaten.items()}
     shown = c.adjusted.pvalue_name(len(rows) > 1)
     columns: list[Column] = [
         ("#", ">", lambda e: str(place[e.system])),
@@ -418,9 +418,9 @@ def _panels(rows: Sequence[Any]) -> list[list[Any]]:
     """Return what is in one table: the rows and totals of a metric; of those with one row, all."""
     if is_mixed(rows):
         return [list(rows)]
-    every = by_metric(rows).values()
-    singles = [row for panel in every if not has_tasks(panel) for row in panel]
-    panels = [panel for panel in every if has_tasks(panel)]
+    groups = by_metric(rows).values()
+    singles = [row for panel in groups if not has_tasks(panel) for row in panel]
+    panels = [panel for panel in groups if has_tasks(panel)]
     return [*panels, singles] if singles else panels
 
 
@@ -444,8 +444,8 @@ def _names(panel: Sequence[Estimate]) -> list[Column]:
     if any(e.metric != panel[0].metric for e in panel):
         columns.append(("metric", "<", lambda e: metric_name(e) if directions else e.metric))
     if has_tasks(panel):
-        of = plural(only((e.unit for e in panel), "unit"))
-        columns.append((of, ">", lambda e: f"{e.n_segments:,}"))
+        units = plural(only((e.unit for e in panel), "unit"))
+        columns.append((units, ">", lambda e: f"{e.n_segments:,}"))
     return columns
 
 

@@ -52,7 +52,7 @@ def of_task(rows: Sequence[Any], task: str | None) -> list[Any]:
 
 
 def of_pair(
-    some: Sequence[Difference],
+    rows: Sequence[Difference],
     system: str | None,
     baseline: str | None,
     *more: str,
@@ -62,7 +62,7 @@ def of_pair(
 
     A pair that was compared the other way round is turned, where that says the same.
     """
-    names = distinct(name for d in some for name in (d.baseline, d.system))
+    names = distinct(name for d in rows for name in (d.baseline, d.system))
     for argument, name in (("system", system), ("baseline", baseline)):
         if name not in (None, *names):
             raise InputError(
@@ -70,19 +70,19 @@ def of_pair(
             )
     if more:
         raise InputError(f"key must be one of {', '.join(names)}; got {more[0]!r}")
-    found = [d for d in some if system in (None, d.system) and baseline in (None, d.baseline)]
+    fitting = [d for d in rows if system in (None, d.system) and baseline in (None, d.baseline)]
     if baseline is None:
-        found = [d for d in some if system in (None, d.system, d.baseline)]
-    among = found if len(found) > 1 else some
+        fitting = [d for d in rows if system in (None, d.system, d.baseline)]
+    among = fitting if len(fitting) > 1 else rows
     known = "; ".join(f"{d.system!r} from {d.baseline!r}" for d in among[:5])
-    if len(found) == 1 and system in (None, found[0].system):
-        return found[0]
-    if len(found) > 1:
+    if len(fitting) == 1 and system in (None, fitting[0].system):
+        return fitting[0]
+    if len(fitting) > 1:
         raise InputError(
-            f"is missing: say which of {len(found)} pairs, {known}",
+            f"is missing: say which of {len(fitting)} pairs, {known}",
             argument="baseline",
         )
-    turned = [d for d in some if (d.system, d.baseline) == (baseline, system)]
+    turned = [d for d in rows if (d.system, d.baseline) == (baseline, system)]
     if turned and is_turnable:
         return turned[0].turned()
     if turned:

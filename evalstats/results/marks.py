@@ -176,15 +176,15 @@ class Forest:
     @cached_property
     def axis(self) -> tuple[float, float]:
         """Where the axis begins and ends."""
-        every = self._every
-        ends = [x for m in every for x in (m.value, *(m.wider or ()), *m.ends)]
+        marks = self._every
+        ends = [x for m in marks for x in (m.value, *(m.wider or ()), *m.ends)]
         # A density goes on beyond its interval, and may be drawn or not.
-        tails = [(m.low, m.high, _TAIL * (m.high - m.low)) for m in every]
+        tails = [(m.low, m.high, _TAIL * (m.high - m.low)) for m in marks]
         ends += [x for low, high, tail in tails for x in (low - tail, high + tail)]
         ends += [] if self.null is None else [self.null]
         low, high = min(ends), max(ends)
         if self.is_whole:
-            return 0.5, max(m.high for m in every) + 0.5
+            return 0.5, max(m.high for m in marks) + 0.5
         if self.is_free:
             # A limit may be far from what was found, and has no number that says how far.
             low, high = -_FREE, _FREE
@@ -207,17 +207,17 @@ class Forest:
     @property
     def named_ends(self) -> list[tuple[float, str, str]]:
         """Where the limits are that all rows share, what stands there, and on which side of it."""
-        each = {mark.ends for mark in self._every}
-        if self.limit is None or len(each) != 1:
+        limits = {mark.ends for mark in self._every}
+        if self.limit is None or len(limits) != 1:
             return []
         if self.is_free:
             return []
-        (low, high), found = self.axis, []
-        for end in each.pop():
+        (low, high), named = self.axis, []
+        for end in limits.pop():
             place = (end - low) / (high - low)
             side = "left" if place < _EDGE else "right" if place > 1 - _EDGE else "center"
-            found.append((end, self.limit.named(end), side))
-        return found
+            named.append((end, self.limit.named(end), side))
+        return named
 
     @property
     def said(self) -> str:
@@ -242,8 +242,8 @@ def round_sizes(low: float, high: float) -> list[float]:
     """Return powers of ten within a range, or 1, 2 and 5 times these where there are few."""
     leads = (1, 2, 5) if high < 100 * low else (1,)
     first, last = (math.floor(math.log10(x)) for x in (low, high))
-    every = (lead * 10.0**k for k in range(first, last + 1) for lead in leads)
-    return [x for x in every if low <= x * (1 + 1e-9) and x <= high * (1 + 1e-9)]
+    sizes = (lead * 10.0**k for k in range(first, last + 1) for lead in leads)
+    return [x for x in sizes if low <= x * (1 + 1e-9) and x <= high * (1 + 1e-9)]
 
 
 def written(value: float) -> str:
@@ -319,8 +319,8 @@ def of_differences(
     Of each row there is what kind of a mark it has; a row without a difference has none. `level`
     says which intervals these are, and `replicates` returns those of a difference.
     """
-    found = [d for d in rows if d is not None]
-    first, is_free = found[0], len({d.metric for d in found}) > 1
+    known = [d for d in rows if d is not None]
+    first, is_free = known[0], len({d.metric for d in known}) > 1
     is_dense = len(rows) <= _DENSE
     marks: list[tuple[Mark, ...]] = []
     for d, kind in zip(rows, kinds, strict=True):
@@ -337,8 +337,8 @@ def of_differences(
             limits=limit.bounds(d),
             replicates=partial(replicates, d) if replicates and is_drawn else None,
         )
-        own = mark.on_own_scale(0.0, d.higher_is_better) if is_free else mark
-        marks.append((own,))
+        shown = mark.on_own_scale(0.0, d.higher_is_better) if is_free else mark
+        marks.append((shown,))
     # What lies left and right of the null value; on scales of their own better is right.
     words = "worse", "better"
     if one_pair:

@@ -167,7 +167,7 @@ class Facts:
         elif len(few) > NAMED:
             yield f"{len(few)} pairs {what}."
         elif few:
-            pairs = ((pair, listed(d.metric for d in own)) for pair, own in by_pair(few).items())
+            pairs = ((pair, listed(d.metric for d in rows)) for pair, rows in by_pair(few).items())
             named = "; ".join(f"{a} and {b} ({metrics})" for (a, b), metrics in pairs)
             yield f"{named} {what}."
 
@@ -175,8 +175,8 @@ class Facts:
 def notes_of(facts: Facts) -> Iterator[str]:
     """Say what limits the verdicts, and then what they are: where a rule finds something."""
     for find, say in _RULES:
-        if found := find(facts):
-            yield from say(facts, found)
+        if concerned := find(facts):
+            yield from say(facts, concerned)
 
 
 def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
@@ -280,8 +280,8 @@ def _rough(facts: Facts, few: Sequence[Difference]) -> Iterator[Caution]:
         exact += f" (two-sided {changed[0].exact_pvalue:.4f})"
     so = f"differ on fewer than {FEW_DIFFERING} {plural(facts.unit)}, so"
     said = (rough, "the interval is rough and the p-value large"), (changed, exact)
-    for some, what in said:
-        yield from (Caution(note, "few") for note in facts.about(some, f"{so} {what}"))
+    for rows, what in said:
+        yield from (Caution(note, "few") for note in facts.about(rows, f"{so} {what}"))
 
 
 def _identical(facts: Facts, same: Sequence[Difference]) -> Iterator[str]:
@@ -444,11 +444,11 @@ def close_notes(
 
 def unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
     """Say that systems are not paired, and how many units each has."""
-    units, own = plural(estimates[0].unit), ""
+    units, sizes = plural(estimates[0].unit), ""
     rows = {e.system: e.n_segments for e in estimates if e.aggregate is None}
     if len({e.task for e in estimates}) == 1 and len(rows) <= NAMED:
-        own = f" ({', '.join(f'{n:,} of {name}' for name, n in rows.items())})"
-    yield f"Systems are not paired: each has {units} of its own{own} and is resampled by itself."
+        sizes = f" ({', '.join(f'{n:,} of {name}' for name, n in rows.items())})"
+    yield f"Systems are not paired: each has {units} of its own{sizes} and is resampled by itself."
 
 
 def design_notes(designs: Mapping[str, Iterable[Any]], unit: str, segment: str) -> Iterator[str]:
@@ -458,9 +458,9 @@ def design_notes(designs: Mapping[str, Iterable[Any]], unit: str, segment: str) 
     `run_error` by name.
     """
     for metric, of_metric in designs.items():
-        every = [one if isinstance(one, Mapping) else vars(one) for one in of_metric]
+        rows = [one if isinstance(one, Mapping) else vars(one) for one in of_metric]
         names = ("design_effect", "effective_size", "segment_error", "run_error")
-        known = {name: [one[name] for one in every if one.get(name) is not None] for name in names}
+        known = {name: [one[name] for one in rows if one.get(name) is not None] for name in names}
         if effects := known["design_effect"]:
             times = span([e**0.5 for e in effects], ".2f")
             yield (

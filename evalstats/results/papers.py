@@ -50,37 +50,37 @@ _JUDGED = "judged:ppi"
 
 def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) -> str:
     """Say what was scored or compared, on what, by which test, and how intervals were made."""
-    found, drawn = _scored(estimates), _drawn(estimates, c)
+    sentences, drawn = _scored(estimates), _drawn(estimates, c)
     if c is None:
-        return " ".join(["Systems were scored by", *found, *drawn])
+        return " ".join(["Systems were scored by", *sentences, *drawn])
     tests = listed(distinct(_TESTS[d.test] for d in c.differences if d.test in _TESTS))
     paired = c.signatures[0].analysis.get("paired")
     if paired == "no":
         tests = tests.replace("the paired bootstrap", "the bootstrap")
         tests = tests.replace("a paired t", "Welch's t")
     if paired in _PAIRED:
-        found.append(_PAIRED[paired].format(units=plural(estimates[0].unit)))
+        sentences.append(_PAIRED[paired].format(units=plural(estimates[0].unit)))
     side = "Two-sided" if c.alternative == "two-sided" else f"One-sided ({c.alternative})"
-    found.append(f"{side} p-values come from {tests}.")
+    sentences.append(f"{side} p-values come from {tests}.")
     claims = ""
     if c.adjustment in _ADJUSTMENTS and any(c.adjusted.n_compared(d) > 1 for d in c.differences):
         part = part_name(estimates)
         over = f" within each {part} and Holm's method (1979) over {plural(part)}"
         over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
-        each = "" if c.adjusted.is_over_metrics else " under each metric"
-        how = f"for all comparisons{each} by {_ADJUSTMENTS[c.adjustment]}{over}"
-        found.append(f"They are adjusted {how};")
+        within_metrics = "" if c.adjusted.is_over_metrics else " under each metric"
+        how = f"for all comparisons{within_metrics} by {_ADJUSTMENTS[c.adjustment]}{over}"
+        sentences.append(f"They are adjusted {how};")
         # Max-T is about differences from 0.
         how = "holm" if c.adjustment == "max-t" else c.adjustment
         claims = f", adjusted for all comparisons by {_ADJUSTMENTS[how]}"
     else:
-        found.append("They are not adjusted for multiple comparisons;")
-    found.append(f"p ≤ {c.significance_level:g} is called significant.")
+        sentences.append("They are not adjusted for multiple comparisons;")
+    sentences.append(f"p ≤ {c.significance_level:g} is called significant.")
     for name, limit in (("margin", c.margin), ("recovery", c.recovery)):
         if limit is not None:
             said = f"Non-inferiority within a {name} of {limit:g} is tested one-sided (Schuirmann, "
-            found.append(f"{said}1987; Blackwelder, 1982){claims}.")
-    return " ".join(["Systems were compared by", *found, *drawn])
+            sentences.append(f"{said}1987; Blackwelder, 1982){claims}.")
+    return " ".join(["Systems were compared by", *sentences, *drawn])
 
 
 def _scored(estimates: Sequence[Estimate]) -> list[str]:
@@ -90,42 +90,42 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
     names = []
     for name, signature in signatures.items():
         # What a judge weighs has a sentence of its own.
-        own = ", ".join(x for x in signature.settings if not x.startswith(_JUDGED))
-        names.append(f"{name} ({own})" if own else name)
+        parts = ", ".join(x for x in signature.settings if not x.startswith(_JUDGED))
+        names.append(f"{name} ({parts})" if parts else name)
     tasks, first = distinct(e.task for e in rows), rows[0]
     if len(tasks) < 2:
-        found, analysis = [f"{listed(names)} on {whole_sizes(rows)}."], signatures[first.metric]
+        said, analysis = [f"{listed(names)} on {whole_sizes(rows)}."], signatures[first.metric]
         strata = analysis.analysis.get("strata")
         within = f" within {strata} strata" if strata else ""
         labels = analysis.analysis.get("unit", "").split("+")
         if len(labels) > 1:
-            found.append(
+            said.append(
                 f"Standard errors are those of {listed([plural(x) for x in labels])} together "
                 f"(Cameron, Gelbach and Miller, 2011)."
             )
         elif first.unit != first.segment or within:
             whole = "Whole " if first.unit != first.segment else ""
             what = f"{whole}{plural(first.unit)} are drawn{within}."
-            found.append(what[0].upper() + what[1:])
+            said.append(what[0].upper() + what[1:])
         runs = analysis.setting("runs")
         if first.run_error is not None and runs:
-            found.append(
+            said.append(
                 f"Scores are means over {runs} runs of each system, and every standard error "
                 f"includes the variance between runs."
             )
-        return [*found, *_judged(rows)]
+        return [*said, *_judged(rows)]
     units = listed(distinct(plural(e.unit) for e in rows))
     shared = [e.n_segments for e in estimates if e.aggregate == WHOLE]
     n = shared[0] if shared else sum({e.task: e.n_segments for e in rows}.values())
     part = part_name(rows)
     kinds = plural(part)
-    found = [f"{listed(names)} on {len(tasks)} {kinds} with {n:,} {units} in all.", *_judged(rows)]
+    said = [f"{listed(names)} on {len(tasks)} {kinds} with {n:,} {units} in all.", *_judged(rows)]
     totals = distinct(e.aggregate for e in estimates if e.aggregate is not None)
     if totals:
         what = TOTALS.get(totals[0], f"{totals[0]} of the {{kind}} scores")
         how = "whole" if totals[0] == WHOLE else f"within each {part}"
-        found.append(f"Totals are {what.format(kind=part, kinds=kinds)}; {units} are drawn {how}.")
-    return found
+        said.append(f"Totals are {what.format(kind=part, kinds=kinds)}; {units} are drawn {how}.")
+    return said
 
 
 def _judged(estimates: Sequence[Estimate]) -> list[str]:
@@ -140,11 +140,11 @@ def _judged(estimates: Sequence[Estimate]) -> list[str]:
     # One that is not tuned is 1.
     shares = re.findall(rf"{_JUDGED}:?([^,]*)", ",".join(weights))
     whose = "Judges'" if any("+" in x for x in shares) else "A judge's"
-    each = [float(one or 1) for x in shares for one in x.split("+")]
+    factors = [float(one or 1) for x in shares for one in x.split("+")]
     return [
         f"{whose} scores of all {units} are corrected by people's labels{people} "
         f"(prediction-powered inference; Angelopoulos, Duchi and Zrnic, 2023), with λ = "
-        f"{span(each, '.2f')}."
+        f"{span(factors, '.2f')}."
     ]
 
 

@@ -133,8 +133,8 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: str, int, float, bool, None, lists and dicts."""
-        found: dict[str, Any] = convert.plain(self)
-        return found
+        values: dict[str, Any] = convert.plain(self)
+        return values
 
     def _title(self) -> str:
         raise NotImplementedError
@@ -469,16 +469,16 @@ def only(words: Iterable[str], otherwise: str) -> str:
 
 def by_metric(rows: Iterable[Any]) -> dict[str, list[Any]]:
     """Return the records of each metric."""
-    found: dict[str, list[Any]] = {}
+    groups: dict[str, list[Any]] = {}
     for row in rows:
-        found.setdefault(row.metric, []).append(row)
-    return found
+        groups.setdefault(row.metric, []).append(row)
+    return groups
 
 
-def by_pair(found: Iterable[Difference]) -> dict[tuple[str, str], list[Difference]]:
+def by_pair(rows: Iterable[Difference]) -> dict[tuple[str, str], list[Difference]]:
     """Return the differences of each system and its baseline."""
     pairs: dict[tuple[str, str], list[Difference]] = {}
-    for d in found:
+    for d in rows:
         pairs.setdefault((d.system, d.baseline), []).append(d)
     return pairs
 
@@ -508,8 +508,8 @@ def first_few(
 def decimals_of(rows: Iterable[Any], digits: int | None = None) -> dict[str, int]:
     """Return the decimals of each metric: as many as give its smallest error two digits."""
     return {
-        metric: tabular.decimals([row.standard_error for row in some], digits)
-        for metric, some in by_metric(rows).items()
+        metric: tabular.decimals([row.standard_error for row in group], digits)
+        for metric, group in by_metric(rows).items()
     }
 
 
@@ -558,10 +558,10 @@ def whole_sizes(estimates: Sequence[Estimate]) -> str:
     if min(numbers) < max(numbers):
         return f"{min(numbers):,} to {counted(max(numbers), first.unit)}"
     effect, worth = first.design_effect, first.effective_size
-    own = counted(first.n_segments, first.unit)
+    units = counted(first.n_segments, first.unit)
     if first.unit == first.segment or not effect or worth is None:
-        return own
-    return f"{own} of {counted(round(worth * effect), first.segment)}"
+        return units
+    return f"{units} of {counted(round(worth * effect), first.segment)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -629,7 +629,7 @@ def is_mixed(records: Iterable[Any]) -> bool:
     return any(row.metric not in metrics for row in rows)
 
 
-def oriented(comparison: Comparison, found: Sequence[Difference]) -> list[Difference]:
+def oriented(comparison: Comparison, rows: Sequence[Difference]) -> list[Difference]:
     """Return differences as tables, figures and folds show them: the better system first.
 
     The rows of a pair on several tasks have the direction of the total, and those of the only pair
@@ -638,11 +638,11 @@ def oriented(comparison: Comparison, found: Sequence[Difference]) -> list[Differ
     """
     directed = comparison.baseline is not None or comparison.alternative != "two-sided"
     if directed or comparison.margin is not None or comparison.recovery is not None:
-        return list(found)
-    together = is_mixed(found) or not (has_tasks(found) or len(by_pair(found)) > 1)
+        return list(rows)
+    together = is_mixed(rows) or not (has_tasks(rows) or len(by_pair(rows)) > 1)
     first: dict[tuple[str, ...], Difference] = {}
-    for d in sorted(found, key=lambda d: d.aggregate is None):
+    for d in sorted(rows, key=lambda d: d.aggregate is None):
         first.setdefault((d.system, d.baseline, "" if together else d.metric), d)
-    main = (first[d.system, d.baseline, "" if together else d.metric] for d in found)
-    pairs = zip(found, main, strict=True)
+    main = (first[d.system, d.baseline, "" if together else d.metric] for d in rows)
+    pairs = zip(rows, main, strict=True)
     return [d.turned() if one.winner == one.baseline else d for d, one in pairs]

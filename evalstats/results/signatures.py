@@ -125,5 +125,7 @@ def together(signatures: Iterable[str]) -> str:
     lines = (line.partition("|") for line in signatures)
     apart = [(name, rest.split("|") if bar else []) for name, bar, rest in lines]
     shared = [part for part in apart[0][1] if all(part in parts for _, parts in apart)]
-    each = ["|".join([name, *(x for x in parts if x not in shared)]) for name, parts in apart]
-    return "|".join([" + ".join(dict.fromkeys(each)), *shared])
+    lines_apart = [
+        "|".join([name, *(x for x in parts if x not in shared)]) for name, parts in apart
+    ]
+    return "|".join([" + ".join(dict.fromkeys(lines_apart)), *shared])

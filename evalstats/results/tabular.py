@@ -127,8 +127,8 @@ class Page:
         hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
         below = (*self.notes, *hints, *self.signatures)
         above, rest = (
-            "\n".join(line for text in some for line in wrapped(text, at))
-            for some, at in ((self.above, width or self.opening), (below, width))
+            "\n".join(line for text in texts for line in wrapped(text, at))
+            for texts, at in ((self.above, width or self.opening), (below, width))
         )
         return "\n\n".join([above, *parts, rest]).strip("\n")
 

@@ -111,11 +111,11 @@ def cut(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
     width, n_distinct = min(widths, default=1), len(set(texts))
     first: list[str] = []
     for n_last in sorted(range(width), key=lambda n: abs(n - width // 3)):
-        each = zip(texts, widths, strict=True)
-        some = [_ends(text, w - 1 - n_last, n_last) for text, w in each]
-        if len(set(some)) == n_distinct:
-            return some
-        first = first or some
+        pairs = zip(texts, widths, strict=True)
+        shortened = [_ends(text, w - 1 - n_last, n_last) for text, w in pairs]
+        if len(set(shortened)) == n_distinct:
+            return shortened
+        first = first or shortened
     # What tells them apart is in the middle: so their beginning goes, where they share one.
     long = {text for text, w in zip(texts, widths, strict=True) if of(text) > w}
     alike = takewhile(lambda signs: len(set(signs)) == 1, zip(*long, strict=False))
@@ -151,9 +151,9 @@ def fitted(
         left_out = list(spare[:n_spared])
         kept = [column for j, column in enumerate(columns) if j not in left_out]
         tight = [column.tight() for column in kept]
-        for some in (kept, tight):
-            if total(some) <= limit:
-                return [some], left_out
+        for candidate in (kept, tight):
+            if total(candidate) <= limit:
+                return [candidate], left_out
     last = tight
     for shortest in (_SHORTEST, _READABLE) if cuts else ():
         last = _narrowed(tight, int(limit), shortest)
