@@ -298,19 +298,8 @@ class Comparison(Listed[Difference]):
 
         of, source = self._of(task, metric), self._asked()
         level = self.significance_level if significance_level is None else significance_level
-        asked = Question(
-            difference=difference,
-            n_segments=n_segments,
-            runs=runs,
-            level=level,
-            target=power,
-            confidence_level=source.options.confidence_level,
-            alternative=source.options.alternative,
-            trials=trials,
-            price=price,
-            looks=looks,
-            width=width,
-        )
+        of_test = level, power, source.options.confidence_level, source.options.alternative
+        asked = Question(*of_test, difference, n_segments, runs, trials, price, looks, width)
         return planned(pilot_of(source, of), source.pairs, asked)
 
     @overload

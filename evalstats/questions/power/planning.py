@@ -182,19 +182,9 @@ def power(
             argument="trials" if price is None else "price",
         )
     # What cannot be answered is refused before the texts are read.
-    asked = Question(
-        difference=difference,
-        n_segments=n_segments,
-        runs=runs,
-        level=significance_level,
-        target=power,
-        confidence_level=options.confidence_level,
-        alternative=options.alternative if bound is None else bound.sides[0],
-        trials=trials,
-        price=price,
-        looks=looks,
-        width=width,
-    )
+    side = options.alternative if bound is None else bound.sides[0]
+    of_test = significance_level, power, options.confidence_level, side
+    asked = Question(*of_test, difference, n_segments, runs, trials, price, looks, width)
     pairs: Sequence[Pair] = [PAIR]
     if bound is None:
         pairs = as_pairs(systems, baseline, "power") if len(systems) > 1 else ()
