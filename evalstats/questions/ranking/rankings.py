@@ -6,9 +6,10 @@ Which ranks a system may have, who is tied with whom, how likely each is the fir
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Annotated, Literal, get_args
 
 import numpy as np
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.estimate import gap_notes, size_notes
-from evalstats.analysis.options import Options, option
-from evalstats.analysis.scores import Pair, Scores
+from evalstats.analysis.options import option
+from evalstats.analysis.scores import Scores
 from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.metrics import Mean
@@ -282,7 +283,7 @@ def _of_score(places: int, r: Ranked) -> str:
 def ranked(
     comparison: Comparison,
     evaluation: Evaluation,
-    of: Sequence[Difference],
+    differences: Sequence[Difference],
     clusters: str,
 ) -> Ranking | Rankings:
     """Rank the systems by differences of all pairs on a task, under each metric."""
@@ -296,60 +297,87 @@ def ranked(
             f"a ranking needs an adjustment that allows for all pairs, one of "
             f"{', '.join(FAMILY_WISE)}; this comparison has {comparison.adjustment!r}"
         )
-    found = [_by_metric(comparison, evaluation, some, clusters) for some in by_metric(of).values()]
-    return found[0] if len(found) == 1 else Rankings(tuple(found))
+    rankings = [
+        _by_metric(comparison, evaluation, rows, clusters)
+        for rows in by_metric(differences).values()
+    ]
+    return rankings[0] if len(rankings) == 1 else Rankings(tuple(rankings))
 
 
 def _by_metric(
-    comparison: Comparison, evaluation: Evaluation, differences: Sequence[Difference], clusters: str
+    comparison: Comparison, evaluation: Evaluation, rows: Sequence[Difference], how: str
 ) -> Ranking:
     """Rank the systems by the differences of all pairs under one metric."""
-    first, adjustment = differences[0], comparison.adjusted
-    facts = Facts(
-        evaluation.limits, comparison.estimates, comparison.differences, comparison.adjusted
-    )
-    part = evaluation.part_of(first)
-    drawn = evaluation.scores_of(part)[first.metric]
-    of = first.task, first.metric
-    scores = {e.system: e for e in comparison.estimates if (e.task, e.metric) == of}
-    number = drawn.systems.index
-    pvalues = {(number(d.system), number(d.baseline)): d.pvalue_adjusted for d in differences}
-    found = _ranking(
-        drawn,
-        pvalues,
-        evaluation.within[of],
-        evaluation.options,
-        scores=[(e.low, e.high, e.n_battles) for e in (scores[x] for x in drawn.systems)],
+    first, adjustment, options = rows[0], comparison.adjusted, evaluation.options
+    place = first.task, first.metric
+    drawn = evaluation.scores_of(evaluation.part_of(first))[first.metric]
+    systems, level, higher = drawn.systems, options.significance_level, first.higher_is_better
+    by_name = {e.system: e for e in comparison.estimates if (e.task, e.metric) == place}
+    estimates = [by_name[name] for name in systems]
+    pvalues = np.ones((len(systems),) * 2)
+    for d in rows:
+        i, j = systems.index(d.system), systems.index(d.baseline)
+        pvalues[i, j] = pvalues[j, i] = d.pvalue_adjusted
+    places = ranks.ranks(drawn.value, higher)
+    order = np.argsort(places, kind="stable")
+    ahead = places[:, None] < places
+    verdicts = (pvalues <= level) & ahead
+    intervals = ranks.rank_intervals(verdicts)
+    tiers, clusters = ranks.letters(verdicts, order), ranks.clusters(verdicts, order)
+    is_drawn = drawn.draws.n > 0
+    leading = ranks.probability_first(drawn.replicates.T, higher) if is_drawn else None
+    # Of each system alone from the verdicts on its own pairs, which others have no part in.
+    shown = evaluation.within[place] <= level
+    low, high = 1 + np.sum(shown & ahead.T, axis=1), len(shown) - np.sum(shown & ahead, axis=1)
+    # A comparison may have drawn nothing.
+    draws = {"n": str(drawn.draws.n), "seed": str(options.seed)} if is_drawn else {}
+    facts = Facts(evaluation.limits, comparison.estimates, comparison.differences, adjustment)
+    close = close_calls(adjustment, rows)
+    ranking = Ranking(
+        metric=drawn.name,
         task=first.task,
-        signature=str(
-            evaluation.signatures[first.task, first.metric].but(
-                **_drawing(drawn, evaluation.options)
+        systems=tuple(
+            Ranked(
+                metric=drawn.name,
+                system=systems[i],
+                score=float(drawn.value[i]),
+                standard_error=drawn.spreads[i].error,
+                rank=float(places[i]),
+                low=int(low[i]),
+                high=int(high[i]),
+                simultaneous_low=int(intervals[i, 0]),
+                simultaneous_high=int(intervals[i, 1]),
+                tier=tiers[i],
+                cluster=int(clusters[i]),
+                probability_first=None if leading is None else float(leading[i]),
+                score_low=estimates[i].low,
+                score_high=estimates[i].high,
+                n_battles=estimates[i].n_battles,
             )
+            for i in order
         ),
+        tied=tuple(systems[i] for i in order[1:] if not verdicts[order[0], i]),
+        confidence_level=1 - level,
+        higher_is_better=higher,
+        n_segments=drawn.units.n,
+        unit=drawn.units.unit,
+        signature=str(evaluation.signatures[place].but(**draws)),
         notes=(
             *evaluation.notes,
-            *floor_notes(facts, [d for d in differences if d.verdict == "cannot tell"]),
+            *floor_notes(facts, [d for d in rows if d.verdict == "cannot tell"]),
             *size_notes(drawn),
             *gap_notes([drawn]),
-            *close_notes(
-                close_calls(adjustment, differences), adjustment.level, f"{drawn.name}: the"
-            ),
+            *close_notes(close, adjustment.level, f"{drawn.name}: the"),
             *(() if drawn.is_paired else unpaired_notes(comparison.estimates.rows)),
         ),
     )
-    return found if clusters == "simultaneous" else _as_wmt(found, drawn, clusters)
-
-
-def _drawing(drawn: Scores, options: Options) -> dict[str, str]:
-    """Return what a ranking draws, where its comparison may have drawn nothing."""
-    n = drawn.draws.n
-    return {"n": str(n), "seed": str(options.seed)} if n else {}
+    return ranking if how == "simultaneous" else _as_wmt(ranking, drawn, how)
 
 
 def _as_wmt(ranking: Ranking, drawn: Scores, clusters: str) -> Ranking:
     """Return a ranking with clusters by WMT's tests of the segments' scores."""
     blocks = [one.strata for one in drawn.together if one.has_segments]
-    if not blocks or any(type(block.metric) is not Mean for of in blocks for block in of):
+    if not blocks or any(type(block.metric) is not Mean for block in chain(*blocks)):
         raise InputError(
             f"={clusters!r} tests the scores of single segments, and {ranking.metric} is no mean "
             f"of scores; leave it out",
@@ -362,13 +390,13 @@ def _as_wmt(ranking: Ranking, drawn: Scores, clusters: str) -> Ranking:
             argument="clusters",
         )
     sign, rows = 1 if ranking.higher_is_better else -1, []
-    for of in blocks:
-        rows += list(np.concatenate([block.segments for block in of], axis=1))
+    for of_system in blocks:
+        rows += list(np.concatenate([block.segments for block in of_system], axis=1))
     with np.errstate(invalid="ignore"):
         marks = [sign * (row[:, 0] / row[:, 1]) for row in rows]  # NaN where none is there
     systems = list(drawn.systems)
     order = np.array([systems.index(r.system) for r in ranking.systems])
-    found = ranks.wmt_clusters(marks, order, sign * drawn.value, clusters)
+    numbers = ranks.wmt_clusters(marks, order, sign * drawn.value, clusters)
     test, level, when = _OF_WMT[clusters]
     n = len(systems)
     note = (
@@ -377,68 +405,6 @@ def _as_wmt(ranking: Ranking, drawn: Scores, clusters: str) -> Ranking:
         f"are equally good, some are parted in far more than 5 % of tables; the other columns "
         f"allow for both."
     )
-    of_system = dict(zip(systems, found.tolist(), strict=True))
-    rows_of = (replace(r, cluster=of_system[r.system]) for r in ranking.systems)
-    return replace(ranking, systems=tuple(rows_of), clusters=clusters, notes=(*ranking.notes, note))
-
-
-def _ranking(
-    drawn: Scores,
-    pvalues: Mapping[Pair, float],
-    within: Floats,
-    options: Options,
-    *,
-    scores: Sequence[tuple[float, float, int | None]],
-    task: str,
-    signature: str,
-    notes: tuple[str, ...],
-) -> Ranking:
-    """Rank by the p-values of all pairs, adjusted for all and `within` those of each system.
-
-    `scores` are bounds and battles.
-    """
-    together = np.ones((len(drawn.value),) * 2)
-    for (i, j), p in pvalues.items():
-        together[i, j] = together[j, i] = p
-    level, higher = options.significance_level, drawn.higher_is_better
-    places = ranks.ranks(drawn.value, higher)
-    order = np.argsort(places, kind="stable")
-    ahead = places[:, None] < places
-    verdicts = (together <= level) & ahead
-    intervals = ranks.rank_intervals(verdicts)
-    tiers, clusters = ranks.letters(verdicts, order), ranks.clusters(verdicts, order)
-    first = ranks.probability_first(drawn.replicates.T, higher) if drawn.draws.n else None
-    # Of each system alone from the verdicts on its own pairs, which others have no part in.
-    shown = within <= level
-    low, high = 1 + np.sum(shown & ahead.T, axis=1), len(shown) - np.sum(shown & ahead, axis=1)
-    return Ranking(
-        metric=drawn.name,
-        task=task,
-        systems=tuple(
-            Ranked(
-                metric=drawn.name,
-                system=drawn.systems[i],
-                score=float(drawn.value[i]),
-                standard_error=drawn.spreads[i].error,
-                rank=float(places[i]),
-                low=int(low[i]),
-                high=int(high[i]),
-                simultaneous_low=int(intervals[i, 0]),
-                simultaneous_high=int(intervals[i, 1]),
-                tier=tiers[i],
-                cluster=int(clusters[i]),
-                probability_first=None if first is None else float(first[i]),
-                score_low=float(scores[i][0]),
-                score_high=float(scores[i][1]),
-                n_battles=scores[i][2],
-            )
-            for i in order
-        ),
-        tied=tuple(drawn.systems[i] for i in order[1:] if not verdicts[order[0], i]),
-        confidence_level=1 - level,
-        higher_is_better=higher,
-        n_segments=drawn.units.n,
-        unit=drawn.units.unit,
-        signature=signature,
-        notes=notes,
-    )
+    by_name = dict(zip(systems, numbers.tolist(), strict=True))
+    ranked = tuple(replace(r, cluster=by_name[r.system]) for r in ranking.systems)
+    return replace(ranking, systems=ranked, clusters=clusters, notes=(*ranking.notes, note))
