@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,29 +12,25 @@ from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.estimate import estimates_of, limits_of, result_signature
 from evalstats.analysis.families import Row, adjust_claims, adjust_over_tasks, adjusted
-from evalstats.analysis.options import Options
+from evalstats.analysis.options import Options, PairOptions
 from evalstats.analysis.pairs import claims_of, row_of
 from evalstats.analysis.scores import Scores
-from evalstats.analysis.settings import (
-    N_RESAMPLES,
-    SEED,
-    AdjustmentName,
-    Alternative,
-    Method,
-)
+from evalstats.analysis.settings import DEFAULTS
 from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
-from evalstats.checks import also_called, flag
+from evalstats.checks import also_called, flag, taking
 from evalstats.inference.student import Spread
-from evalstats.resampling.executors import Workers
-from evalstats.resampling.weights import Rng
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import Facts, notes_of
 from evalstats.results.records import Adjustment, Difference
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 
 @also_called(systems="hypotheses", metric="metrics", seed="rng")
+@taking(PairOptions, DEFAULTS)
 def compare(
     hypotheses: Any,
     references: Any = None,
@@ -45,23 +41,12 @@ def compare(
     strata: Labels = None,
     aggregate: Aggregated = "micro",
     paired: bool = True,
-    paired_runs: bool = False,
-    baseline: str | None = None,
-    method: Method = "bootstrap",
-    alternative: Alternative = "two-sided",
-    adjustment: AdjustmentName = "max-t",
-    confidence_level: float = 0.95,
-    margin: float | None = None,
-    recovery: float | None = None,
-    n_resamples: int = N_RESAMPLES,
-    rng: Rng = SEED,
-    executor: Workers = None,
+    **asked: Unpack[PairOptions],
 ) -> Comparison:
     """Say which systems differ, by how much, and how sure that is.
 
-    Options are, in this order, of the data (up to `human`), of the design (`groups` to
-    `paired_runs`), of the test (`baseline` to `confidence_level`), of a claim of likeness
-    (`margin`, `recovery`) and of the work.
+    Options are of the data (up to `human`), of the design (`groups` to `paired`), and of the test,
+    of a claim of likeness and of the work, whose defaults `evalstats.analysis.settings` has.
 
     Parameters
     ----------
@@ -142,6 +127,8 @@ def compare(
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor, or so many threads of this process; by default all its cores.
         Changes no bit of the result.
+    progress : callable, optional
+        Called as ``progress(done, total, label)`` before each extraction and while resampling.
 
     Returns
     -------
@@ -174,19 +161,7 @@ def compare(
     chrF2      56.00           58.92       +2.91   [+1.81, +4.07]  <0.0001  better
     ...
     """
-    options = Options(
-        confidence_level=confidence_level,
-        method=method,
-        alternative=alternative,
-        adjustment=adjustment,
-        n_resamples=n_resamples,
-        rng=rng,
-        executor=executor,
-        margin=margin,
-        recovery=recovery,
-        paired_runs=paired_runs,
-    )
-    options = as_decided(hypotheses, options)
+    options, baseline = as_decided(hypotheses, Options.of(asked)), asked.get("baseline")
     # What costs nothing is checked before what costs seconds.
     make: Callable[..., Part] = as_task
     if flag(paired, "paired"):

@@ -10,20 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels, Units
-from evalstats.analysis.options import EstimateOptions, Options
+from evalstats.analysis.options import EstimateOptions, Options, ScoreOptions
 from evalstats.analysis.scores import Pair, Scores
-from evalstats.analysis.settings import N_RESAMPLES, SEED, Method
+from evalstats.analysis.settings import DEFAULTS
 from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Part, as_decided, as_task, is_statistics
-from evalstats.checks import also_called
+from evalstats.checks import also_called, taking
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.inference.draws import NONE
 from evalstats.inference.student import kish
 from evalstats.metrics import Metric
-from evalstats.resampling.executors import Workers
-from evalstats.resampling.weights import Rng
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import (
     FEW_DIFFERING,
@@ -94,6 +92,7 @@ def estimate(
 
 
 @also_called(systems="hypotheses", metrics="metric", seed="rng")
+@taking(ScoreOptions, DEFAULTS)
 def estimate(
     hypotheses: Any,
     references: Any = None,
@@ -103,11 +102,7 @@ def estimate(
     groups: Labels = None,
     strata: Labels = None,
     aggregate: Aggregated = "micro",
-    method: Method = "bootstrap",
-    confidence_level: float = 0.95,
-    n_resamples: int = N_RESAMPLES,
-    rng: Rng = SEED,
-    executor: Workers = None,
+    **asked: Unpack[ScoreOptions],
 ) -> Estimate | Estimates:
     """Score a system and say how sure the score is.
 
@@ -146,6 +141,8 @@ def estimate(
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
         or all its cores. Changes no bit of the result.
+    progress : callable, optional
+        Called as ``progress(done, total, label)`` before each extraction and while resampling.
 
     Returns
     -------
@@ -170,13 +167,7 @@ def estimate(
     >>> result.low < result.score < result.high
     True
     """
-    options = Options(
-        confidence_level=confidence_level,
-        method=method,
-        n_resamples=n_resamples,
-        rng=rng,
-        executor=executor,
-    )
+    options = Options.of(asked)
     single = metric is None or isinstance(metric, (str, Metric))
     if summaries := summaries_of(hypotheses):
         single = summaries == [hypotheses] and len(hypotheses.systems) == 1

@@ -28,21 +28,18 @@ METHODS, ALTERNATIVES, ADJUSTMENTS = (
 )
 
 
-class _WorkOptions(TypedDict, total=False):
+class ScoreOptions(TypedDict, total=False):
+    """Options of `Suite.estimate`, for functions that pass them on."""
+
+    method: Method
     confidence_level: float
     n_resamples: int
     rng: Rng
     executor: Workers
-    method: Method
-
-
-class ScoreOptions(_WorkOptions, total=False):
-    """Options of `Suite.estimate`, for functions that pass them on."""
-
     progress: Progress | None
 
 
-class EstimateOptions(_WorkOptions, total=False):
+class EstimateOptions(ScoreOptions, total=False):
     """Options of `evalstats.estimate`."""
 
     groups: Labels

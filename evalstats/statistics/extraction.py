@@ -135,7 +135,9 @@ def extract_all(
     segment_ids: object = None,
 ) -> list[SegmentStatistics]:
     """Extract all systems under all metrics, one `SegmentStatistics` a metric."""
-    workers = workers.executor if isinstance(workers, Reporting) else workers
+    if isinstance(workers, Reporting):
+        progress = progress or workers.progress
+        workers = workers.executor
     named = as_systems(systems)
     check_same_rows(named, references=references, segment_ids=segment_ids)
     chosen = as_metrics(metrics)

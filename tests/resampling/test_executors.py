@@ -16,7 +16,7 @@ import pytest
 
 import evalstats as es
 from evalstats import cli
-from evalstats.resampling.executors import Reporting, pieces_of, run_all, threads_start
+from evalstats.resampling.executors import pieces_of, run_all, threads_start
 
 N, B = 3000, 1200
 STATISTICS = np.random.default_rng(3).integers(0, 60, size=(N, 6))
@@ -134,11 +134,14 @@ def test_a_dask_cluster_that_loses_a_worker(expected):
 
 def test_whoever_waits_is_told_and_changes_no_bit():
     calls = []
-    told = Reporting(2, lambda *call: calls.append(call))
     many = {name: 3 * texts for name, texts in OUTPUTS.items()}
     asked = {"metric": "ter", "n_resamples": 5000}
-    found = es.compare(many, 3 * REFERENCES, **asked, executor=told)
+    say = lambda *call: calls.append(call)  # noqa: E731
+    found = es.compare(many, 3 * REFERENCES, **asked, executor=2, progress=say)
     assert found == es.compare(many, 3 * REFERENCES, **asked)
+    extracted = [label for _, _, label in calls if label != "resampling"]
+    calls = calls[len(extracted) :]
+    assert extracted
     assert {label for _, _, label in calls} == {"resampling"}
     assert calls[-1][0] == calls[-1][1]
     assert [done for done, _, _ in calls] == [1 + i % calls[0][1] for i in range(len(calls))]
