@@ -25,6 +25,8 @@ from benchmarks.measure import forget_tokens
 
 OURS = "evalstats"
 B = 10_000
+#: Scores in a database.
+_SCORES = 100_000_000
 STAMP = "2026-01-02T03-04-05.678901"
 
 Run = Callable[[], object]
@@ -53,7 +55,11 @@ def jobs(quick: bool = False) -> Iterator[Job]:
     yield from (*statistics_to_answer(name), *extraction(name, "13a"))
     if name != "sample" and available("wmt22/en-zh"):
         yield from extraction("wmt22/en-zh", "zh")
-    yield from (*other_metrics(name), *mechanisms(name), *(() if quick else growing()))
+    yield from (
+        *other_metrics(name),
+        *mechanisms(name),
+        *(() if quick else (*growing(), *moments())),
+    )
 
 
 def programs(n_systems: int) -> Iterator[Job]:
@@ -102,7 +108,6 @@ def calls() -> Iterator[Job]:
         "`compare` of 160 systems": lambda: compared(160),
         "its `ranking()`, 160 systems": lambda: compared(160)().ranking,
         "`power()` of a result": lambda: compared(2)().power,
-        "`Moments.of`, 100,000 segments, 2 systems, BLEU": moments,
     }
     for what, prepare in ours.items():
         yield Job("calls", what, {OURS: prepare})
@@ -199,10 +204,39 @@ def made_up(n: int) -> NDArray[Any]:
     return np.concatenate([length, length, right, totals], axis=2)
 
 
-def moments() -> Run:
-    """Sum a part of a corpus that lies in many places."""
-    table = es.SegmentStatistics(made_up(100_000), ["A", "B"], "bleu")
-    return lambda: es.Moments.of(table)
+def moments() -> Iterator[Job]:
+    """Yield comparisons by moments beside the bootstrap, and beside what a database sums anyway."""
+
+    def in_memory(who: str) -> Run:
+        table = es.SegmentStatistics(made_up(100_000), ["A", "B"], "bleu")
+        seeds = iter(range(10**6))
+        if who == OURS:
+            return lambda: es.compare(es.Moments.of(table))
+        return lambda: es.compare(table, rng=next(seeds))
+
+    def in_duckdb(who: str) -> Run:
+        connection = import_module("duckdb").connect()
+        connection.execute("SET enable_progress_bar = false")
+        a, b, both = (f"(hash(3 * i + {k}) % 1000003) / 1000003.0::DOUBLE" for k in range(3))
+        connection.execute(
+            f"CREATE TABLE scores AS SELECT {both} + {a} AS a, {both} + {b} AS b "
+            f"FROM range({_SCORES}) AS made(i)"
+        )
+        if who != OURS:
+            return lambda: connection.execute(f"SELECT {who.strip('`')} FROM scores").fetchall()
+        mean, columns = es.Mean("m"), {"A": ["a", 1], "B": ["b", 1]}
+        query = es.moments_query("scores", ["A", "B"], mean, columns)
+
+        def compared() -> es.Comparison:
+            rows = connection.execute(query).fetchall()
+            return es.compare(es.Moments.from_rows(rows, ["A", "B"], mean))
+
+        return compared
+
+    yield Job("moments", "100,000 segments, BLEU", each(in_memory, "the bootstrap"))
+    counting = "`COUNT(*), SUM(a), SUM(b)`"
+    built_in = "`VAR_SAMP(a), VAR_SAMP(b), COVAR_SAMP(a, b)`"
+    yield Job("moments", f"{_SCORES:,} scores in DuckDB", each(in_duckdb, counting, built_in))
 
 
 def texts_to_answer(name: str) -> Iterator[Job]:

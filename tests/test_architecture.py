@@ -30,7 +30,6 @@ DOORS = {"logs", "compat", "training", "integrations", "cli", "testing", "data"}
 TOP = {"__init__", "__main__"}
 #: Capabilities that import another, which is said here: all others import the core alone.
 BETWEEN = {
-    "designs.arenas": {"designs.moments"},
     "designs.meta": {"designs.swaps"},
     "designs.plans": {"designs.judges"},
     "questions.gates": {"designs.one_sample", "questions.checks", "questions.needed"},

@@ -22,6 +22,8 @@ Codes: TypeAlias = "NDArray[np.intp]"
 #: What a segment is called, and what a task is.
 Called: TypeAlias = tuple[str, str]
 CALLED: Called = ("segment", "task")
+#: Eigenvalues below this share of the largest are what rounding leaves of none.
+_NOTHING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +179,18 @@ class SummedUnits(Units):
         _, sizes, of_sizes = self.sums.astype(np.float64).T
         every = float(np.sum(sizes) ** 2 / np.sum(of_sizes))
         return student.of_squares(squares, sizes**2 / of_sizes, unit, every)
+
+
+def coordinates(inner: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return coordinates of S quantities with these inner products, `(S, S) -> (S, S)`.
+
+    They are eigenvectors, each with the root of its eigenvalue.
+    """
+    if not np.all(np.isfinite(inner)):
+        return np.full(inner.shape, np.nan)
+    values, vectors = np.linalg.eigh((inner + inner.T) / 2)
+    kept = np.where(values > _NOTHING * np.max(np.abs(values)), values, 0.0)
+    return np.asarray(vectors * np.sqrt(kept))
 
 
 def grouped(units: Units, influence: NDArray[np.float64]) -> Spread:

@@ -27,6 +27,7 @@ from evalstats.analysis.design import (
     SummedUnits,
     as_aggregate,
     as_units,
+    coordinates,
     names_of_labels,
     unit_name,
     without_singles,
@@ -58,13 +59,11 @@ _SEGMENTS, _UNITS, _OFFSETS = "evalstats_segments", "evalstats_units", "evalstat
 #: What comes before the sums.
 FIRST = ("unit", "stratum", "n", "n_null", "n_split", "n_segments", "n_squares")
 
-#: Eigenvalues below this share of the largest are what rounding leaves of none.
-_NOTHING = 1e-15
 #: What the bound on rounding may be of the variance of a difference; rounding is a tenth of it.
 _MOST_ROUNDING = 0.2
 _FLOAT = np.finfo(np.float64)
-#: Units that are summed at once.
-_BLOCK = 1 << 13
+#: Units that are summed at once: of more BLAS starts threads, which wait for one another.
+_BLOCK = 1 << 10
 #: Sums of whole numbers below it leave ten bits to what is made of them.
 _EXACT = 2.0**43
 
@@ -646,13 +645,17 @@ def moments_query(
             f"FROM {_SEGMENTS} GROUP BY label_of_group)"
         )
     entries = ["'" + unit.replace("'", "''") + "'", stratum]
-    entries += ["COUNT(*)", "SUM(is_null)", "SUM(is_split)", "SUM(size)", "SUM(1e0 * size * size)"]
+    # What engines need not work out twice is the same text.
+    sizes = ("1", "1", "1") if groups is None else ("1", "size", "1e0 * size * size")
+    entries += ["COUNT(*)", "SUM(is_null)", "SUM(is_split)", *(f"SUM({s})" for s in sizes[1:])]
     offsets, centred = ["0"] * len(numbers), numbers
     if not known.counts:
         offsets = [f"MIN(o{i})" for i in range(len(numbers))]
         centred = [f"({c} - o{i})" for i, c in enumerate(numbers)]
-        means = ", ".join(f"AVG({c}) AS o{i}" for i, c in enumerate(numbers))
-        ctes.append(f"{_OFFSETS} AS (SELECT {means} FROM {source})")
+        # Of the table itself: engines keep the rows of what is asked twice.
+        rows, of_rows = (whole, given) if groups is None else (_UNITS, numbers)
+        means = ", ".join(f"AVG(1e0 * {x}) AS o{i}" for i, x in enumerate(of_rows))
+        ctes.append(f"{_OFFSETS} AS (SELECT {means} FROM {rows})")
         source = f"{source} CROSS JOIN {_OFFSETS}"
     entries += offsets
     entries += [f"SUM({c})" for c in centred]
@@ -660,7 +663,7 @@ def moments_query(
     of_systems = [numbers[i * width : (i + 1) * width] for i in range(len(names))]
     for one, other in combinations(of_systems, 2):
         differs = " OR ".join(f"{a} <> {b}" for a, b in zip(one, other, strict=True))
-        for size in ("1", "size", "1e0 * size * size"):
+        for size in sizes:
             entries.append(f"SUM(CASE WHEN {differs} THEN {size} ELSE 0 END)")
     answer = columns_of(len(names), width)
     made_of = ", ".join(f"{x} AS {name}" for x, name in zip(entries, answer, strict=True))
@@ -887,12 +890,3 @@ def _hidden(inner: Floats, rounding: Floats, parts: Sequence[Moments]) -> NDArra
     products = [one.products for one in parts]
     is_exact = all(np.all((p == np.rint(p)) & (np.abs(p) < _EXACT)) for p in products)
     return np.asarray(np.isfinite(variance) & ~equal & ~is_known & (not is_exact))
-
-
-def coordinates(inner: Floats) -> Floats:
-    """Return coordinates of S quantities with these inner products, `(S, S) -> (S, S)`."""
-    if not np.all(np.isfinite(inner)):
-        return np.full(inner.shape, np.nan)
-    values, vectors = np.linalg.eigh((inner + inner.T) / 2)
-    kept = np.where(values > _NOTHING * np.max(np.abs(values)), values, 0.0)
-    return np.asarray(vectors * np.sqrt(kept))

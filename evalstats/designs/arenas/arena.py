@@ -21,6 +21,7 @@ from evalstats.analysis.design import (
     Units,
     as_units,
     check_enough,
+    coordinates,
     errors_of,
     grouped,
 )
@@ -31,7 +32,6 @@ from evalstats.analysis.tasks import Task, as_pairs
 from evalstats.checks import also_called, meant, taking
 from evalstats.designs.arenas import bradley_terry
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, as_battles
-from evalstats.designs.moments import coordinates
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.inference.draws import Draws
