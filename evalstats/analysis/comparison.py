@@ -13,7 +13,7 @@ from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Part, Task, Total
 from evalstats.errors import InputError
 from evalstats.results import convert, tabular
-from evalstats.results.estimates import Estimates
+from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.forms import Finding, Listed, as_digits
 from evalstats.results.layout import comparison_tables, folded_tables, title
 from evalstats.results.lookup import check_pairs, of_metric, of_pair, of_task
@@ -223,19 +223,17 @@ class Comparison(Listed[Difference]):
         >>> print(f"{result.correlation(result[0]):.2f}")
         0.99
         """
-        d, error = difference, difference.standard_error
-        names = d.baseline, d.system
-        base, system_error = (self._errors.get((d.task, d.metric, x), 0.0) for x in names)
-        if not (base > 0 and system_error > 0):
+        base, new = (e.standard_error for e in self.scores_of(difference))
+        if not (base > 0 and new > 0):
             return None
         # Of shares, since squares of large or small scores are no numbers.
-        a, share = base / system_error, error / system_error
+        a, share = base / new, difference.standard_error / new
         return min(max((1 + a * a - share * share) / (2 * a), -1.0), 1.0)
 
-    @cached_property
-    def _errors(self) -> dict[tuple[str, str, str], float]:
-        """The standard error of each score."""
-        return {(e.task, e.metric, e.system): e.standard_error for e in self.estimates}
+    def scores_of(self, difference: Difference) -> tuple[Estimate, Estimate]:
+        """Return the scores of the baseline and of the system of a difference."""
+        d, known = difference, self.estimates.by_row
+        return known[d.task, d.metric, d.baseline], known[d.task, d.metric, d.system]
 
     def difference(
         self,
@@ -594,12 +592,10 @@ class Comparison(Listed[Difference]):
         check_pairs(self)
 
     def _records(self) -> list[dict[str, Any]]:
-        bounds = {(e.task, e.metric, e.system): e for e in self.estimates}
         records = []
         for d in self.differences:
             record = convert.row(d) | self._verdict(d)
-            for side in ("baseline", "system"):
-                e = bounds[d.task, d.metric, record[side]]
+            for side, e in zip(("baseline", "system"), self.scores_of(d), strict=True):
                 record |= {f"{side}_low": e.low, f"{side}_high": e.high}
             records.append({**record, "n_segments": e.n_segments, "unit": e.unit})
         return records

@@ -109,9 +109,6 @@ class Heterogeneity(Several[TaskTest]):
 
     tests: tuple[TaskTest, ...]
 
-    def _rows(self) -> Sequence[TaskTest]:
-        return self.tests
-
     def _finding(self, row: TaskTest) -> Finding:
         return Finding(str(row))
 

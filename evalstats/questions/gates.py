@@ -451,9 +451,6 @@ class Gate(Several[GateCheck]):
         spare, draw = ("gained, lost", units), partial(self._forest, at)
         return [table_of(title, self.checks, columns, n_totals=n_totals, spare=spare, draw=draw)]
 
-    def _rows(self) -> Sequence[GateCheck]:
-        return self.checks
-
     def _headline(self) -> str:
         """Return what is asked, and the answer."""
         d = self.checks[0].difference

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -250,8 +251,10 @@ class Estimates(_Scores, Listed[Estimate]):
 
     of_list = "estimates"
 
-    def _rows(self) -> Sequence[Estimate]:
-        return self.estimates
+    @cached_property
+    def by_row(self) -> dict[tuple[str, str, str], Estimate]:
+        """The estimates by task, metric and system."""
+        return {(e.task, e.metric, e.system): e for e in self.estimates}
 
     def _findings(self) -> list[Finding]:
         from evalstats.pictures.findings import score_findings

@@ -320,7 +320,9 @@ class Several(Result, Generic[R]):
     """A result that is several records."""
 
     def _rows(self) -> Sequence[R]:
-        raise NotImplementedError
+        """Return the records, which are its first field."""
+        rows: Sequence[R] = getattr(self, next(iter(vars(self))))
+        return rows
 
     def _check(self) -> None:
         if not self._rows():

@@ -244,11 +244,10 @@ def _forest(
     c: Comparison, rows: Sequence[Difference | None], at: int, one_pair: bool = False
 ) -> Forest:
     """Return what is drawn in the rows of a table, before the column of such a place."""
-    scores = {(e.task, e.metric, e.system): e for e in c.estimates}
 
     def replicates(d: Difference) -> Any:
-        a, b = (scores[d.task, d.metric, x].replicates for x in (d.system, d.baseline))
-        return a - b
+        base, new = c.scores_of(d)
+        return new.replicates - base.replicates
 
     level, limit = tabular.level(c.confidence_level), marks.Limit(c.margin, c.recovery)
     kinds = ["" if d is None else d.kind for d in rows]
@@ -307,10 +306,9 @@ def _pair_table(
 ) -> Table:
     """Lay out the differences of one pair, a row a task or metric."""
     first, places = rows[0], decimals_of(_of_task(c, rows), digits)
-    by_place = {(e.task, e.metric): e for e in c.estimates}
-    names = _names([by_place[d.task, d.metric] for d in rows]) or [("metric", "<", metric_name)]
+    names = _names([c.scores_of(d)[1] for d in rows]) or [("metric", "<", metric_name)]
     columns = [
-        *_through(lambda d: by_place[d.task, d.metric], names),
+        *_through(lambda d: c.scores_of(d)[1], names),
         (first.baseline, ">", lambda d: tabular.number(d.baseline_score, places[d.metric])),
         (first.system, ">", lambda d: tabular.number(d.system_score, places[d.metric])),
         *_difference_columns(c, rows, digits, verbose, one_pair=True),

@@ -115,7 +115,7 @@ def named(rows: Sequence[Any], key: object) -> tuple[list[Any], list[str]]:
 
 def check_pairs(c: Comparison) -> None:
     """Refuse differences of other scores than the estimates, or of another kind."""
-    known = {(e.task, e.metric, e.system): e for e in c.estimates}
+    known = c.estimates.by_row
     if len(known) < len(c.estimates):
         raise InputError("estimates has one of them twice")
     pairs = set()

@@ -160,9 +160,6 @@ class Cases(Several[Case]):
                 parts.append(f"{len(cases)} of {n} {are} {word}: {names}")
         return f"{'; '.join(parts) or f'None of {n} is shown to be worse or better'}."
 
-    def _rows(self) -> Sequence[Case]:
-        return self.cases
-
     def _findings(self) -> list[Finding]:
         return [Finding(self.sentence, "worse" if self.worse else "open", [self.total])]
 

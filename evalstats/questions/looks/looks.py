@@ -304,9 +304,6 @@ class Looks(Several[Look]):
         )
         return [table_of(title, self.looks, columns, spare=["level"], draw=self._forest)]
 
-    def _rows(self) -> Sequence[Look]:
-        return self.looks
-
     def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
         notes, signatures = super()._below(verbose)
         reason = f"{self.last.reason}."

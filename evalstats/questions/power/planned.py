@@ -421,9 +421,6 @@ class Power(Several[PairPower]):
         metrics = ", ".join(distinct(pair.metric for pair in self.pairs))
         return f"What {self.n_segments:,} {self._units} find: {metrics}"
 
-    def _rows(self) -> Sequence[PairPower]:
-        return self.pairs
-
     def _tables(self, digits: int | None = None) -> list[Table]:
         tables, units = [], f"{self.n_segments:,} {self._units}"
         runs = f", {self.n_runs:,} runs (pilot {self.pilot_runs})" if self.n_runs else ""

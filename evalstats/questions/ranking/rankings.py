@@ -260,9 +260,6 @@ class Rankings(Several[Ranking]):
 
     rankings: tuple[Ranking, ...]
 
-    def _rows(self) -> Sequence[Ranking]:
-        return self.rankings
-
     def _headline(self) -> str:
         return self.rankings[0]._headline()
 
