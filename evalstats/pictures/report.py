@@ -25,8 +25,8 @@ from evalstats.analysis.scores import Scores
 from evalstats.analysis.tasks import Task
 from evalstats.checks import label, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.results import tabular, whiskers
-from evalstats.results.files import html, html_table, minus
+from evalstats.results import tabular
+from evalstats.results.files import html, html_table, minus, stylesheet
 from evalstats.results.forms import unsaid
 from evalstats.results.marks import Curve, written
 from evalstats.results.records import (
@@ -112,7 +112,7 @@ def document(
     # Nothing else may run or be loaded, even if a text were not escaped.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template(page).substitute(
-        style=whiskers.STYLE,
+        style=stylesheet("forest"),
         title=html(heading),
         about=html("; ".join(about)),
         links=links,

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from errno import EISDIR
-from functools import partial
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 from typing import BinaryIO
@@ -19,36 +19,6 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.results import widths
 from evalstats.results.tabular import Page, Table, printable
 
-#: Colours are those of the page around it (JupyterLab's variables first), lines a grey that shows
-#: on black as on white: a notebook's theme and the browser's need not agree.
-_STYLE = """<style>
-.evalstats { color: var(--jp-content-font-color1, var(--vscode-foreground, inherit)); overflow-x:
-  auto; }
-.evalstats table { border-collapse: collapse; margin: 0.5em 0 1em; font-size: 0.9em;
-  font-variant-numeric: tabular-nums; color: inherit; background: transparent; }
-.evalstats caption { text-align: left; font-weight: bold; font-size: 1em; padding: 0.3em 0;
-  color: inherit; }
-.evalstats table tr, .evalstats table tbody tr:nth-child(odd) { background: transparent; }
-.evalstats table th, .evalstats table td { padding: 0.2em 0.7em; text-align: right;
-  white-space: nowrap; border: 0; max-width: none; vertical-align: baseline; }
-.evalstats table th { font-weight: 600; border-bottom: 1px solid rgba(127, 127, 127, 0.8); }
-.evalstats table tbody th { font-weight: normal; }
-.evalstats table tbody tr > * { border-bottom: 1px solid rgba(127, 127, 127, 0.3); }
-.evalstats table tr.total > * { font-weight: 600; }
-.evalstats table :not(.total) + tr.total > * { border-top: 2px solid rgba(127, 127, 127, 0.8); }
-.evalstats table .text { text-align: left; unicode-bidi: isolate; }
-.evalstats table .long { white-space: normal; overflow-wrap: break-word; min-width: 6em;
-  max-width: 24em; }
-.evalstats p { margin: 0.3em 0; font-size: 0.9em; }
-.evalstats code { font-size: 0.85em; overflow-wrap: anywhere; color: inherit;
-  background: transparent; }
-</style>"""
-#: Colours of what is drawn, which show on black as on white.
-_COLOURS = """.evalstats { --better: #2a84c0; --worse: #d0661a; --open: #808080; --soft: #808080;
-  --ink: currentColor; --fill: rgba(42, 132, 192, 0.3); --band: rgba(127, 127, 127, 0.15);
-  --paper: var(--jp-layout-color0, var(--vscode-editor-background, Canvas)); }
-.evalstats table .drawn { padding: 0; }
-.evalstats .forest .said-better, .evalstats .forest .said-worse { color: inherit; }"""
 #: Points of a column of A4's two, and of its whole page; how type is set, its size, blanks between.
 _COLUMN, _PAGE = 221, 345
 _SIZES = (
@@ -223,6 +193,12 @@ def html_table(table: Table) -> str:
     return "\n".join([*lines, "</table>", *(f"<p>{html(note)}</p>" for note in table.notes)])
 
 
+@cache
+def stylesheet(name: str) -> str:
+    """Return a style sheet of this room."""
+    return Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8")
+
+
 def _tagged(tag: str, inside: str, classes: Sequence[str] = ()) -> str:
     """Return an element of such classes."""
     kind = f' class="{" ".join(classes)}"' if classes else ""
@@ -238,14 +214,11 @@ def fragment(page: Page) -> str:
     codes = [f"<p><code>{html(line)}</code></p>" for line in page.signatures]
     above = [f"<p><b>{html_number(line)}</b></p>" for line in page.above]
     body = "\n".join([*above, *map(html_table, page.tables), *below, *codes])
-    style = _STYLE
-    if any(table.draw for table in page.tables):
-        # Only tables that are drawn need it.
-        from evalstats.results.whiskers import STYLE
-
-        style = style.replace("</style>", f"{_COLOURS}{STYLE}</style>")
+    # Only tables that are drawn need the second.
+    style = stylesheet("table")
+    style += stylesheet("forest") if any(table.draw for table in page.tables) else ""
     # What scrolls can be reached with keys.
-    return f'{style}\n<div class="evalstats" tabindex="0">\n{body}\n</div>'
+    return f'<style>\n{style}</style>\n<div class="evalstats" tabindex="0">\n{body}\n</div>'
 
 
 def as_html(page: Page, title: str) -> str:

@@ -14,51 +14,6 @@ _DIAMOND, _SIGNS = _SHAPES[3], "●■▲◆▬"
 _SIDES = 14
 _ANCHORS = {"left": "start", "center": "middle", "right": "end"}
 
-#: Of pages that have the colours `--better`, `--worse`, `--open`, `--fill`, `--band`, `--ink`,
-#: `--soft`, `--line` and `--paper`.
-STYLE = """
-.forest td.drawn { position: relative; padding: 0; }
-.forest .drawn { padding-left: 0; padding-right: 0; min-width: 9rem; max-width: none;
-  text-align: left; }
-.forest td.drawn > svg { position: absolute; inset: 0; width: 100%; height: 100%; }
-.forest svg { overflow: visible; }
-.forest .drawn > svg { stroke: var(--open); fill: var(--paper); stroke-width: 1.5; }
-.forest tbody tr > * { vertical-align: middle; }
-.forest tr.tall { height: 2.6rem; }
-.forest th.drawn > svg, .forest tfoot td.drawn > svg { position: static; display: block;
-  width: 100%; height: auto; stroke: none; fill: var(--soft); font-size: 11px; font-weight: 400; }
-.forest tfoot td.drawn > svg { width: 22rem; min-width: 100%; max-width: 100%; }
-.forest tfoot td { border: 0; }
-.forest tfoot line { stroke: var(--soft); stroke-width: 1; }
-.forest .better, .forest .plain { stroke: var(--better); fill: var(--better); }
-.forest .worse { stroke: var(--worse); fill: var(--worse); }
-.forest .s0 { color: var(--better); }
-.forest .s1 { color: var(--worse); }
-.forest .s2 { color: #2a9d74; }
-.forest .s3 { color: #b967a0; }
-.forest .s4 { color: #b98614; }
-.forest g[class^="s"] { stroke: currentColor; fill: currentColor; }
-.forest .whisker { stroke-width: 2; }
-.forest .wider { stroke-width: 1; }
-.forest .null { stroke: var(--soft); stroke-width: 1; }
-.forest .limit { stroke: var(--ink); stroke-dasharray: 5 3; }
-.forest .band { fill: var(--band); stroke: none; }
-.forest .density { fill-opacity: 0.25; stroke: none; }
-.forest .open .density { fill: var(--open); }
-.forest th { overflow-wrap: normal; }
-.forest :has(+ .drawn) { padding-right: 1.5rem; }
-.forest th.drawn { white-space: normal; }
-.forest .said-better { color: var(--better); font-weight: 600; }
-.forest .said-worse { color: var(--worse); font-weight: 600; }
-@media (max-width: 66rem) {
-  .forest.wide .spare { display: none; }
-}
-@media (max-width: 36rem) {
-  .forest .drawn { min-width: 8.5rem; }
-  .forest .spare { display: none; }
-}
-"""
-
 
 def is_tall(forest: Forest, row: int) -> bool:
     """Return whether a row needs room for a density, or for several marks."""
