@@ -463,57 +463,50 @@ def test_annotators_and_references_are_told_apart(tmp_path):
 # All of them
 
 
+WRONG = {
+    ("r.json", lambda: promptfoo_results(agent_logs.ANSWERS)): [
+        (lambda c: c["results"]["results"][3].update(testIdx=0), "has the test 0 of openai:gpt-4o-mini twice"),
+        (lambda c: c["results"]["results"][3].update(success="yes"), "result 3: success must be true or false, got 'yes'"),
+        (lambda c: c["results"]["results"][0].update(promptIdx="0"), "result 0: promptIdx must be a whole number, got '0'"),
+    ],
+    ("x.json", lambda: deepeval_run([1, 0])): [
+        (lambda c: c["testCases"][1].pop("name"), "test case 1 has no 'name'"),
+        (lambda c: c["testCases"][1].update(success=2), "test case 1: success must be true or false, got 2"),
+        (lambda c: c["testCases"][0]["metricsData"].append(c["testCases"][0]["metricsData"][0]),
+         "test case 0 has the metric 'Answer Relevancy' twice"),
+    ],
+    ("x.jsonl", lambda: oaieval_lines([True, False])): [
+        (lambda c: c.append(c[0]), "line 7: another run begins; give each run a file"),
+        (lambda c: c[3].pop("sample_id"), "line 4 has no 'sample_id'"),
+        (lambda c: c[3]["data"].pop("correct"), "line 4, data has no 'correct'"),
+        (lambda c: c.__delitem__(slice(1, None)), "holds no scores that can be read as OpenAI evals"),
+    ],
+    ("x.json", lambda: tau_trials([[1.0], [0.0]])): [
+        (lambda c: c[1].update(trial=0), "has 1 item more than once"),
+        (lambda c: c[1].pop("reward"), "trial 1 has no 'reward'"),
+        (lambda c: c[1].update(trial="1"), "trial 1: trial must be a whole number, got '1'"),
+    ],
+    ("x.json", lambda: tau2_results([[1.0], [0.0]])): [
+        (lambda c: c["info"]["environment_info"].clear(), "no 'environment_info.domain_name'"),
+        (lambda c: c["simulations"][0].update(trial="a"), "trial must be a whole number, got 'a'"),
+    ],
+    ("x.json", lambda: swe_report(resolved=[1], unresolved=[2])): [
+        (lambda c: c["unresolved_ids"].append("django__django-1"), "'django__django-1' is in resolved_ids and unresolved_ids"),
+        (lambda c: c["error_ids"].extend(["a-1", "a-1"]), "has 'a-1' twice in error_ids"),
+        (lambda c: c.update(error_ids=3), "error_ids must be a list of instances, got 3"),
+    ],
+    ("x.json", swe_report): [(lambda c: None, "x.json names no instances")],
+    ("annotations.json", lambda: annotations([1, 2])): [
+        (lambda c: c[1].update(preference=3), "annotation 1, preference must be 0, or from 1 to 2, got 3"),
+        (lambda c: c[1].pop("generator_2"), "annotation 1 has no 'generator_2'"),
+    ],
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "name, content, change, message",
-    [
-        ("r.json", lambda: promptfoo_results(agent_logs.ANSWERS),
-         lambda c: c["results"]["results"][3].update(testIdx=0),
-         "has the test 0 of openai:gpt-4o-mini twice"),
-        ("r.json", lambda: promptfoo_results(agent_logs.ANSWERS),
-         lambda c: c["results"]["results"][3].update(success="yes"),
-         "result 3: success must be true or false, got 'yes'"),
-        ("r.json", lambda: promptfoo_results(agent_logs.ANSWERS),
-         lambda c: c["results"]["results"][0].update(promptIdx="0"),
-         "result 0: promptIdx must be a whole number, got '0'"),
-        ("x.json", lambda: deepeval_run([1, 0]), lambda c: c["testCases"][1].pop("name"),
-         "test case 1 has no 'name'"),
-        ("x.json", lambda: deepeval_run([1, 0]), lambda c: c["testCases"][1].update(success=2),
-         "test case 1: success must be true or false, got 2"),
-        ("x.json", lambda: deepeval_run([1, 0]),
-         lambda c: c["testCases"][0].update(metricsData=c["testCases"][0]["metricsData"] * 2),
-         "test case 0 has the metric 'Answer Relevancy' twice"),
-        ("x.jsonl", lambda: oaieval_lines([True, False]), lambda c: c.append(c[0]),
-         "line 7: another run begins; give each run a file"),
-        ("x.jsonl", lambda: oaieval_lines([True, False]), lambda c: c[3].pop("sample_id"),
-         "line 4 has no 'sample_id'"),
-        ("x.jsonl", lambda: oaieval_lines([True, False]), lambda c: c[3]["data"].pop("correct"),
-         "line 4, data has no 'correct'"),
-        ("x.jsonl", lambda: oaieval_lines([True, False])[:1], lambda c: None,
-         "holds no scores that can be read as OpenAI evals"),
-        ("x.json", lambda: tau_trials([[1.0], [0.0]]), lambda c: c[1].update(trial=0),
-         "has 1 item more than once"),
-        ("x.json", lambda: tau_trials([[1.0], [0.0]]), lambda c: c[1].pop("reward"),
-         "trial 1 has no 'reward'"),
-        ("x.json", lambda: tau_trials([[1.0], [0.0]]), lambda c: c[1].update(trial="1"),
-         "trial 1: trial must be a whole number, got '1'"),
-        ("x.json", lambda: tau2_results([[1.0], [0.0]]),
-         lambda c: c["info"]["environment_info"].clear(), "no 'environment_info.domain_name'"),
-        ("x.json", lambda: tau2_results([[1.0], [0.0]]),
-         lambda c: c["simulations"][0].update(trial="a"), "trial must be a whole number, got 'a'"),
-        ("x.json", lambda: swe_report(resolved=[1], unresolved=[2]),
-         lambda c: c["unresolved_ids"].append("django__django-1"),
-         "'django__django-1' is in resolved_ids and unresolved_ids"),
-        ("x.json", lambda: swe_report(), lambda c: None, "x.json names no instances"),
-        ("x.json", lambda: swe_report(resolved=[1], unresolved=[2]),
-         lambda c: c["error_ids"].extend(["a-1", "a-1"]), "has 'a-1' twice in error_ids"),
-        ("x.json", lambda: swe_report(resolved=[1], unresolved=[2]),
-         lambda c: c.update(error_ids=3), "error_ids must be a list of instances, got 3"),
-        ("annotations.json", lambda: annotations([1, 2]), lambda c: c[1].update(preference=3),
-         "annotation 1, preference must be 0, or from 1 to 2, got 3"),
-        ("annotations.json", lambda: annotations([1, 2]), lambda c: c[1].pop("generator_2"),
-         "annotation 1 has no 'generator_2'"),
-    ],
-)  # fmt: skip
+    [(*made, *case) for made, cases in WRONG.items() for case in cases],
+)
 def test_what_is_wrong_is_an_error(tmp_path, name, content, change, message):
     found = content()
     change(found)

@@ -220,39 +220,40 @@ def test_sessions_of_meeteval(tmp_path):
 # Damage
 
 
+WRONG = {
+    ("samples.jsonl", lambda: instances([1, 0])): [
+        (lambda r: r[1].update(sample_id=3), "line 2: sample_id must be text, got 3"),
+        (lambda r: r[1].update(evaluation={}), "line 2 has no 'evaluation.score'"),
+        (lambda r: r[1].update(evaluation={"score": "?"}), "line 2, score must be a number"),
+        (lambda r: r.append([1]), "line 3 must be a JSON object"),
+    ],
+    ("x.json", comet_scored): [
+        (lambda d: d["out/sys2.txt"][2].pop("COMET"), "not as logs of COMET are .*'COMET'"),
+        (lambda d: d["sys-1.5.txt"][0].update(COMET="?"), "score 1 of sys-1.5.txt must be a number"),
+        (lambda d: d["sys-1.5.txt"][1].update(src="?"), "source_hash of item '2' is .* for sys2"),
+    ],
+    ("x.json", comet_compared): [
+        (lambda d: d.update(source=["x"]), "not as logs of COMET are"),
+        (lambda d: d["translations"][1].update(name="sys-1.5.txt"), "of sys-1.5.txt twice"),
+    ],
+    ("x_per_reco.json", log_files.sessions): [
+        (lambda d: d["S02"].update(length=50), "6 errors of 50 are 0.12, error_rate says 0.15"),
+        (lambda d: d["S01"].pop("length"), "S01 has no 'length'"),
+        (lambda d: d["S01"].update(errors=-1), "must not be negative"),
+    ],
+    ("A.jsonl", documents): [
+        (lambda d: d[1]["metric_scores"].update(x=[1, 2]), "not as logs of WMT's"),
+        (lambda d: d[1].update(metric_scores={"x": ["high"]}), "line 2, x must be a number"),
+    ],
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "name, content, change, message",
-    [
-        ("samples.jsonl", instances, lambda r: r[1].update(sample_id=3),
-         "line 2: sample_id must be text, got 3"),
-        ("samples.jsonl", instances, lambda r: r[1].update(evaluation={}),
-         "line 2 has no 'evaluation.score'"),
-        ("samples.jsonl", instances, lambda r: r[1].update(evaluation={"score": "?"}),
-         "line 2, score must be a number"),
-        ("samples.jsonl", instances, lambda r: r.append([1]), "line 3 must be a JSON object"),
-        ("x.json", comet_scored, lambda d: d["out/sys2.txt"][2].pop("COMET"),
-         "not as logs of COMET are .*'COMET'"),
-        ("x.json", comet_scored, lambda d: d["sys-1.5.txt"][0].update(COMET="?"),
-         "score 1 of sys-1.5.txt must be a number"),
-        ("x.json", comet_scored, lambda d: d["sys-1.5.txt"][1].update(src="?"),
-         "source_hash of item '2' is .* for sys2"),
-        ("x.json", comet_compared, lambda d: d.update(source=["x"]), "not as logs of COMET are"),
-        ("x.json", comet_compared, lambda d: d["translations"][1].update(name="sys-1.5.txt"),
-         "of sys-1.5.txt twice"),
-        ("x_per_reco.json", log_files.sessions, lambda d: d["S02"].update(length=50),
-         "6 errors of 50 are 0.12, error_rate says 0.15"),
-        ("x_per_reco.json", log_files.sessions, lambda d: d["S01"].pop("length"),
-         "S01 has no 'length'"),
-        ("x_per_reco.json", log_files.sessions, lambda d: d["S01"].update(errors=-1),
-         "must not be negative"),
-        ("A.jsonl", documents, lambda d: d[1]["metric_scores"].update(x=[1, 2]),
-         "not as logs of WMT's"),
-        ("A.jsonl", documents, lambda d: d[1].update(metric_scores={"x": ["high"]}),
-         "line 2, x must be a number"),
-    ],
-)  # fmt: skip
+    [(*made, *case) for made, cases in WRONG.items() for case in cases],
+)
 def test_what_is_wrong_is_an_error(tmp_path, name, content, change, message):
-    found = content([1, 0]) if content is instances else content()
+    found = content()
     change(found)
     refused(written(tmp_path / name, found), message)
 
