@@ -462,11 +462,12 @@ def _changes(parts: Sequence[ItemScores]) -> dict[str, str]:
 
 def _other_prompts(parts: Sequence[ItemScores]) -> tuple[int, int]:
     """Return how many items two systems were asked with other prompts, and how many items both."""
-    prompts: dict[str, list[str]] = {}
+    known: dict[str, str] = {}
+    shared, others = set[str](), set[str]()
     for part in parts:
-        given = part.items.texts.get("prompt", ())
-        for item, prompt in zip(part.items.ids, given, strict=False):
-            if prompt:
-                prompts.setdefault(item, []).append(prompt)
-    n_other = sum(len(set(hashes)) > 1 for hashes in prompts.values())
-    return n_other, sum(len(hashes) > 1 for hashes in prompts.values())
+        prompts = dict(zip(part.items.ids, part.items.texts.get("prompt", ()), strict=False))
+        both = {item for item in known.keys() & prompts.keys() if known[item] and prompts[item]}
+        shared |= both
+        others |= {item for item in both if known[item] != prompts[item]}
+        known |= {item: prompt for item, prompt in prompts.items() if not known.get(item)}
+    return len(others), len(shared)
