@@ -212,6 +212,13 @@ class TER(ErrorRate):
         how = "use CER (-m cer)" if language == "th" else how
         return f"no spaces separate {UNSPACED[language]} words; {how}"
 
+    def unread(self, texts: Sequence[str]) -> str:
+        """Say that spaces leave lines of text whole."""
+        if (self.normalized and self.asian_support) or "".join(texts).isascii():
+            return ""
+        why = unsplit(texts, sum(len(text.split()) for text in texts))
+        return why and f"{why}; use CER (-m cer)"
+
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`: edits, and the average reference length, which may be a fraction."""
         texts, refs = as_pairs(hypotheses, references)

@@ -51,7 +51,7 @@ def stretch(n_units: int, n: int | None) -> float:
 #: Stands behind claims of which a note, which begins with it, says how often such are false.
 MARK = "†"
 #: Cautions with which no gate passes, unless they are accepted by name.
-BARRING = ("missing", "labels")
+BARRING = ("missing", "labels", "empty", "unread")
 #: What a `Caution` begins with, which is all that files keep of it.
 CAUTION = "Caution: "
 #: One resample in so many is the smallest share that is a p-value. Beyond it the resamples of few
@@ -69,9 +69,9 @@ class Caution(str):
     """A note on what may make the numbers invalid: in every form it stands before all other notes.
 
     `kind` says what that is, in a word: "labels" that are not a random sample, "missing" items,
-    "changes" between systems, "errors", "runs" that are averaged, "texts" that are not what the
-    metric takes them for, "few" units that differ, "groups" in several strata. It is empty where a
-    file was read.
+    "changes" between systems, "errors", "runs" that are averaged, "empty" outputs, texts that are
+    "unread" by the metric, other "texts" that are not what the metric takes them for, "few" units
+    that differ, "groups" in several strata. It is empty if a file was read.
 
     >>> Caution("20 of 200 items are left out.", "missing")
     'Caution: 20 of 200 items are left out.'
@@ -84,6 +84,10 @@ class Caution(str):
         made = super().__new__(cls, said if said.startswith(CAUTION) else CAUTION + said)
         made.kind = kind
         return made
+
+    def within(self, part: str) -> Caution:
+        """Return the same of a part: "Part 1 of 2: 20 of 200 outputs of A are empty."."""
+        return Caution(f"{part}: {self.removeprefix(CAUTION)}", self.kind)
 
     @property
     def said(self) -> str:

@@ -15,13 +15,14 @@ from unicodedata import is_normalized
 
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, Metric
+from evalstats.results.records import Caution
 from evalstats.statistics.files import Lines
 from evalstats.text.tokenization import language_of
 
 #: Outputs of a system, a list or the lines of a file.
 Texts = Sequence[str] | Lines
-#: Sentences on the texts by the system that they are about; "" stands for all systems.
-Cautions = Mapping[str, tuple[str, ...]]
+#: What is said of texts by the system that it is about; "" stands for all systems.
+Cautions = Mapping[str, Sequence[Caution]]
 #: The least number, and the least share, of empty outputs that is worth a word.
 _FEWEST_EMPTY, _SHARE_EMPTY = 3, 0.05
 #: Marks are worth a word on so many texts: sacreBLEU's number, or a share of fewer texts.
@@ -79,11 +80,14 @@ def text_cautions(
     marks = {name: Marks.of_texts(texts) for name, texts in outputs.items()}
     cautions: list[Cautions] = []
     for metric in metrics:
-        why = metric.unsuited(language) or metric.unread(sample)
-        said = {"": [*in_all, *([f"{metric.name}: {why}"] if why else [])]}
+        said = {"": [Caution(sentence, "texts") for sentence in in_all]}
+        unread = metric.unread(sample)
+        if why := metric.unsuited(language) or unread:
+            kind = "unread" if unread else "texts"
+            said[""].append(Caution(f"{metric.name}: {why}.", kind))
         for name, seen in marks.items():
             said[name] = list(_system_cautions(name, seen, expected, metric))
-        cautions.append({name: tuple(f"{x}." for x in said[name]) for name in said if said[name]})
+        cautions.append({name: several for name, several in said.items() if several})
     return cautions
 
 
@@ -94,7 +98,7 @@ def _tab_caution(references: Texts) -> list[str]:
     n = 1 + min(text.count("\t") for text in references)
     return [
         f"Every reference has a tab: if it is {n} references, give --num-refs {n}, or in Python "
-        f"a list of {n} strings"
+        f"a list of {n} strings."
     ]
 
 
@@ -111,30 +115,34 @@ def _blank_caution(streams: Sequence[Iterable[str | None]]) -> list[str]:
         return []
     return [
         f"{n_blank:,} of {n:,} segments have an empty reference beside others, which counts as a "
-        f"reference of length 0; if it is absent, give None in its place"
+        f"reference of length 0; if it is absent, give None in its place."
     ]
 
 
-def _system_cautions(name: str, seen: Marks, expected: Marks, metric: Metric) -> Iterable[str]:
+def _system_cautions(name: str, seen: Marks, expected: Marks, metric: Metric) -> Iterable[Caution]:
     """Yield what is odd about the outputs of a system beside the references."""
     outputs = f"of {seen.n:,} outputs of {name}"
     if seen.empty - expected.empty >= max(_FEWEST_EMPTY, _SHARE_EMPTY * seen.n):
-        yield f"{seen.empty:,} {outputs} are empty"
+        yield Caution(f"{seen.empty:,} {outputs} are empty.", "empty")
     if seen.many(seen.spaced):
         end = f"{seen.spaced:,} {outputs} end in ' .', as tokenised text does"
         if not expected.many(expected.spaced):
-            yield f"{end}, and the references do not: detokenise them"
+            yield Caution(f"{end}, and the references do not: detokenise them.", "texts")
         elif isinstance(metric, BLEU) and metric.tokenizer != "none":
-            yield f"{end}, and {metric.name} expects text that is not: detokenise it"
+            yield Caution(
+                f"{end}, and {metric.name} expects text that is not: detokenise it.", "texts"
+            )
     if seen.many(seen.pieces) and not expected.many(expected.pieces):
-        yield (
+        yield Caution(
             f"{seen.pieces:,} {outputs} have pieces of words ('@@ ' or '▁'), and the references "
-            f"have not: join the pieces first"
+            f"have not: join the pieces first.",
+            "texts",
         )
     if seen.many(seen.decomposed) and not expected.many(expected.decomposed):
-        yield (
+        yield Caution(
             f"{seen.decomposed:,} {outputs} have accents as characters of their own (NFD), and "
-            f"the references have not: bring both to NFC (unicodedata.normalize)"
+            f"the references have not: bring both to NFC (unicodedata.normalize).",
+            "texts",
         )
 
 

@@ -31,7 +31,7 @@ from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics import Mean, Metric, as_metric, scores_of
 from evalstats.metrics.base import MetricSignature, merged
 from evalstats.results import files, tabular
-from evalstats.results.records import counted
+from evalstats.results.records import Caution, counted
 from evalstats.statistics import interchange
 
 Labels = Mapping[str, tuple[str, ...]]
@@ -68,7 +68,7 @@ class SegmentStatistics:
         Where a score is the mean of several answers to an item: how many, their sum, and the sum
         of their squares. `compare` says with it how much is items and how much trials, and `cases`
         tests each item. Files and groups do not keep it; statistics of `Trials` need none.
-    cautions : mapping of str to sequence of str, optional
+    cautions : mapping of str to sequence of str or Caution, optional
         What may make the numbers invalid, by the system that it is about, or "" for all: sentences
         that results print as cautions. `extract` says of texts that they are tokenised or empty, or
         in a language for which the metric is not made.
@@ -100,7 +100,7 @@ class SegmentStatistics:
     metric_signature: str = ""
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     repeats: NDArray[np.float64] | None = None
-    cautions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cautions: Mapping[str, Sequence[str]] = field(default_factory=dict)
     unit: str = ""
     part: str = "task"
 
@@ -220,7 +220,7 @@ class SegmentStatistics:
         return replace(
             self,
             cautions={
-                name: tuple(f"{whole}: {sentence}" for sentence in sentences)
+                name: [one.within(whole) for one in as_cautions({"": sentences})[""]]
                 for name, sentences in self.cautions.items()
             },
             values=self.values[:, places],
@@ -420,17 +420,17 @@ def concatenate(parts: Sequence[SegmentStatistics]) -> SegmentStatistics:
     )
 
 
-def _cautions_of_parts(tables: Sequence[SegmentStatistics]) -> dict[str, tuple[str, ...]]:
+def _cautions_of_parts(tables: Sequence[SegmentStatistics]) -> dict[str, list[Caution]]:
     """Return what is said of all parts once, and of some parts with the number of the part."""
-    joined: dict[str, list[str]] = {}
+    joined: dict[str, list[Caution]] = {}
     for name in dict.fromkeys(name for table in tables for name in table.cautions):
-        parts = [table.cautions.get(name, ()) for table in tables]
-        for i, sentences in enumerate(parts, 1):
-            for sentence in sentences:
-                in_all = all(sentence in others for others in parts)
-                said = sentence if in_all else f"Part {i} of {len(parts)}: {sentence}"
+        parts = [as_cautions(table.cautions).get(name, ()) for table in tables]
+        for i, cautions in enumerate(parts, 1):
+            for one in cautions:
+                in_all = all(one in others for others in parts)
+                said = one if in_all else one.within(f"Part {i} of {len(parts)}")
                 joined.setdefault(name, []).append(said)
-    return {name: tuple(dict.fromkeys(sentences)) for name, sentences in joined.items()}
+    return {name: list(dict.fromkeys(cautions)) for name, cautions in joined.items()}
 
 
 def _check_parts(tables: Sequence[SegmentStatistics]) -> None:
@@ -570,20 +570,28 @@ def as_labels(labels: object, n_segments: int) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def as_cautions(cautions: object) -> dict[str, tuple[str, ...]]:
-    """Return sentences by the system that they are about, or say what is wrong with them."""
+def as_cautions(cautions: object) -> dict[str, tuple[Caution, ...]]:
+    """Return cautions by the system that they are about, or say what is wrong with them.
+
+    A sentence is about texts. In files a caution is its kind and its sentence.
+    """
     if not isinstance(cautions, Mapping):
         raise InputTypeError(
             f"must be a mapping from systems to sentences, got {shown(cautions)}",
             argument="cautions",
         )
-    # They may name systems, whose names may be long.
-    return {
-        str(name): tuple(
-            label(one, "cautions", 2 * MOST_NAME) for one in listed(said, "cautions", "sentences")
+    checked: dict[str, tuple[Caution, ...]] = {}
+    for name, sentences in cautions.items():
+        kinds = [
+            one if isinstance(one, list) and len(one) == 2 else (getattr(one, "kind", "texts"), one)
+            for one in listed(sentences, "cautions", "sentences")
+        ]
+        # They may name systems, whose names may be long.
+        checked[str(name)] = tuple(
+            Caution(label(said, "cautions", 2 * MOST_NAME), label(kind, "kinds of cautions"))
+            for kind, said in kinds
         )
-        for name, said in cautions.items()
-    }
+    return checked
 
 
 def as_places(segments: object, n_segments: int) -> NDArray[np.intp]:

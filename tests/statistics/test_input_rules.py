@@ -98,7 +98,7 @@ UNSPACED = {
 
 
 @pytest.mark.parametrize("script", UNSPACED)
-@pytest.mark.parametrize("metric", [es.BLEU(), es.WER()])
+@pytest.mark.parametrize("metric", [es.BLEU(), es.WER(), es.TER()])
 def test_lines_that_are_one_token_are_said(script, metric):
     said = metric.unread(UNSPACED[script])
     assert "so that they are not words; use " in said
@@ -175,12 +175,14 @@ def test_bleu_that_is_0_whatever_the_outputs_say_is_a_note(outputs, metric, is_s
 def test_parts_and_selections_keep_what_is_said_of_them():
     good, bad = es.extract({"A": OUTPUTS}, REFERENCES), es.extract({"A": [""] * 20}, REFERENCES)
     both = es.concatenate([good, replace(bad, fingerprint=None)])
-    assert both.cautions == {"A": ("Part 2 of 2: 20 of 20 outputs of A are empty.",)}
+    (caution,) = both.cautions["A"]
+    assert caution.said == "Part 2 of 2: 20 of 20 outputs of A are empty"
+    assert caution.kind == "empty"
     khmer = [es.extract({"A": texts * 9}, texts * 9) for texts in (UNSPACED["Khmer"],) * 2]
     khmer[1] = replace(khmer[1], fingerprint=None)
     assert es.concatenate(khmer).cautions == khmer[0].cautions != {}
-    some = bad.select(range(5)).cautions["A"]
-    assert some == ("Of all 20 segments, of which 5 are here: 20 of 20 outputs of A are empty.",)
+    (some,) = bad.select(range(5)).cautions["A"]
+    assert some.said == "Of all 20 segments, of which 5 are here: 20 of 20 outputs of A are empty"
 
 
 def test_parts_have_their_systems_in_any_order():
