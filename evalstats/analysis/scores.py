@@ -438,7 +438,7 @@ def of_table(
     # What was seen in texts, and whether the metric suits the language of the task.
     said = [one for name in ("", *table.systems) for one in table.cautions.get(name, ())]
     if why := metric.unsuited(target_language(task)):
-        said.insert(0, f"{metric.name}: {why}.")
+        said.append(Caution(f"{metric.name}: {why}.", "texts"))
     signature = MetricSignature.of(table.metric_signature)
     of_units = table if units.members is None else table.grouped(units.members)
     rows = on_grid(of_units.values, [f"{c} of {metric.name}" for c in metric.columns])
@@ -466,7 +466,7 @@ def of_table(
         bounds=metric.bounds,
         undefined=metric.undefined,
         answers=table.answers,
-        cautions=tuple(Caution(one, "texts") for one in distinct(said)),
+        cautions=distinct(said),
         **known,
     )
 

@@ -23,13 +23,13 @@ from evalstats.cli.flags import COMMANDS, flag_of, names_of
 from evalstats.cli.inputs import Input, Logs, log_at, read, system_names
 from evalstats.cli.output import to_stdout
 from evalstats.cli.parser import Percent, metrics_of
-from evalstats.errors import Argument, InputError
+from evalstats.errors import InputError
 from evalstats.logs.rows import matches
 from evalstats.metrics import Confusion, Mean
 from evalstats.resampling.executors import Reporting
 from evalstats.results.files import replacing
 from evalstats.results.forms import Result
-from evalstats.results.records import BARRING, accepting, barring, distinct
+from evalstats.results.records import BARRING, accepting, distinct
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
@@ -363,22 +363,20 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
     labels = {name: asked.pop(name) for name in _PARTS if name in asked}
     if not isinstance(labels.get("aggregate", ""), str):
         del labels["aggregate"]
-    test = evalstats.SequentialTest(metric=tables[0].metric, **asked)
+    accepted = [kind for kind in allowed if kind in BARRING]
+    test = evalstats.SequentialTest(metric=tables[0].metric, allow_changes=accepted, **asked)
     if state.exists():
         try:
             test.load_state_dict(json.loads(state.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             reason = error if isinstance(error, InputError) else f"it is no JSON ({error})"
             raise InputError(f"--state {path}: {reason}") from None
+    from evalstats.questions.looks.looks import refuse_barred
+
     n_looks, look = len(test.looks), test.look(tables[0], baseline, **labels)
     notes = accepting([*inputs.notes, *test.result.notes], allowed)
-    caution = barring(notes)
-    if caution is not None and look.verdict == "passed" and look.number > n_looks:
-        raise InputError(
-            f"this look would pass, and its numbers may be invalid: {caution.said}; the state "
-            f"stays as it was; accept it with ",
-            Argument("allow_changes", caution.kind),
-        )
+    if look.verdict == "passed" and look.number > n_looks:
+        refuse_barred(notes)
     with replacing(path, "json") as file:
         file.write(f"{json.dumps(test.state_dict())}\n".encode())
     return test.result

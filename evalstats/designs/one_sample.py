@@ -25,7 +25,7 @@ from evalstats.checks import real
 from evalstats.errors import Argument, InputError
 from evalstats.inference import counts, student
 from evalstats.inference.draws import Draws
-from evalstats.results.records import counted
+from evalstats.results.records import Caution, counted
 
 Floats = NDArray[np.float64]
 #: Places of the number, and of the system, among what is compared.
@@ -151,6 +151,20 @@ def _counted(of: Scores, number: float, a: int, b: int, influence: Floats) -> Co
         return None
     share = outcomes.share_of(of.influence[0])
     return ShareAgainst(outcomes.scale, share.degrees, share, number / outcomes.scale)
+
+
+def missing_cautions(several: Sequence[Scores]) -> list[Caution]:
+    """Return a caution for each metric under which scores of the only system are missing.
+
+    Beside another system it would be seen whether this is chance; alone it is not.
+    """
+    cautions = []
+    for scores in several:
+        n, size = (0, 0) if scores.missing is None else scores.missing[0].tolist()
+        if n:
+            said = f"{n:,} of {counted(size, scores.units.segment)} of {scores.systems[0]} have no "
+            cautions.append(Caution(f"{said}{scores.metric_name}, and may be unlike.", "missing"))
+    return cautions
 
 
 def refuse_constant(pair: PairTest) -> None:

@@ -8,16 +8,18 @@ needs beside a small p-value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, TypeAlias
+
+import numpy as np
 
 from evalstats.analysis.families import CLAIMS
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import PairTest
 from evalstats.results import tabular
 from evalstats.results.convert import one_of
-from evalstats.results.records import Difference, barring, loss_claim
+from evalstats.results.records import Caution, Difference, barring, loss_claim
 
 #: From the worst to the best: a gate is as good as its worst check. What is not asked is shown.
 VERDICTS = ("failed", "undecided", "passed", "not asked")
@@ -55,6 +57,8 @@ def numbers_are_valid(evidence: Evidence) -> str:
     )
 
 
+#: Influence values are rounding if they are smaller than so much of the score.
+_NO_MOVE = 1e-12
 #: A check can pass only if each of these finds nothing to say against it.
 RULES: tuple[Callable[[Evidence], str], ...] = (numbers_are_valid,)
 
@@ -104,6 +108,41 @@ def claim_of(pair: PairTest, task: str = "", total: str | None = None) -> Claim:
     better, worse = sides_of(pair.scores.higher_is_better)
     passed, failed = (pair.difference.pvalue(0, 0.0, side) for side in (better, worse))
     return difference, passed, failed
+
+
+def evidence_cautions(pair: PairTest) -> Iterator[Caution]:
+    """Yield why this pair could not have shown a loss, whatever the system's outputs are.
+
+    A score of texts that is the same for every output measures nothing, and a baseline within the
+    limit of the worst score that there is cannot be lost to.
+    """
+    scores, options, name = pair.scores, pair.options, pair.scores.name
+    base, new = (float(scores.value[i]) for i in (pair.a, pair.b))
+    baseline, system = (scores.systems[i] for i in (pair.a, pair.b))
+    higher = scores.higher_is_better
+    low, high = scores.bounds
+    if scores.outcomes is not None:
+        low, high = 0.0, scores.outcomes.scale
+    worst, best = (low, high) if higher else (high, low)
+    metric = scores.strata[0].metric if scores.strata else None
+    reads_text = metric is not None and metric.uses_references and metric.reads_text
+    if reads_text and base == new != best and scores.influence is not None:
+        moves = np.abs(scores.influence[[pair.a, pair.b]])
+        if np.all(moves <= _NO_MOVE * max(abs(base), 1.0)):
+            yield Caution(
+                f"{name} is {base:.4g} for every output of {baseline} and of "
+                f"{system}, so that nothing was measured.",
+                "unmoved",
+            )
+            return
+    lost = options.margin or 0.0
+    if base - lost <= worst if higher else base + lost >= worst:
+        what = f"a loss of {lost:g} or more" if lost else "a loss"
+        yield Caution(
+            f"{name} of {baseline} is {base:.4g}: {what} cannot be seen there, since "
+            f"no score is {'below' if higher else 'above'} {worst:g}.",
+            "floor",
+        )
 
 
 def sides_of(higher_is_better: bool) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from evalstats.analysis.settings import N_RESAMPLES, SEED
 from evalstats.analysis.suite import Groups, Suite, Tables
 from evalstats.analysis.tasks import Part, Task, Total, as_decided, as_pairs
 from evalstats.checks import choice, share
-from evalstats.designs.one_sample import PAIR, Bound, OneSample, refuse_constant
+from evalstats.designs.one_sample import PAIR, Bound, OneSample, missing_cautions, refuse_constant
 from evalstats.errors import Argument, InputError
 from evalstats.inference.families import holm
 from evalstats.questions.checks import (
@@ -31,6 +31,7 @@ from evalstats.questions.checks import (
     Verdict,
     claim_of,
     decide,
+    evidence_cautions,
     junit,
     junit_text,
     limit_of,
@@ -543,15 +544,18 @@ def gated(
             for one in alone:
                 refuse_fixed(one, "a gate")
             limits.append(limits_of(alone, part=part))
+            notes = (*notes, *missing_cautions(alone))
             several = sample.drawn(options)
         pairs += [
             (part, PairTest(one, *ends[0], _options_of(one, options, bound))) for one in several
         ]
     checks = _checks(pairs, bound, is_of_totals)
+    asked_pairs = [pair for part, pair in pairs if part.total is not None or not is_of_totals]
+    cautions = [caution for pair in asked_pairs for caution in evidence_cautions(pair)]
     made = Gate(
         tuple(checks), margin, recovery, level, (), undecided, bound.asked if bound else None
     )
-    said = [*notes, *limit_notes(limits)]
+    said = [*notes, *cautions, *limit_notes(limits)]
     if checks[0].asked == _NO_LOSS and made.verdict != "failed":
         said.insert(0, _WITHOUT_LIMIT)
     return made.noting(*accepting(dict.fromkeys(said), accepted))

@@ -51,7 +51,7 @@ def stretch(n_units: int, n: int | None) -> float:
 #: Stands behind claims of which a note, which begins with it, says how often such are false.
 MARK = "†"
 #: Cautions with which no gate passes, unless they are accepted by name.
-BARRING = ("missing", "labels", "empty", "unread")
+BARRING = ("missing", "labels", "empty", "unread", "unmoved", "floor")
 #: What a `Caution` begins with, which is all that files keep of it.
 CAUTION = "Caution: "
 #: One resample in so many is the smallest share that is a p-value. Beyond it the resamples of few
@@ -70,8 +70,9 @@ class Caution(str):
 
     `kind` says what that is, in a word: "labels" that are not a random sample, "missing" items,
     "changes" between systems, "errors", "runs" that are averaged, "empty" outputs, texts that are
-    "unread" by the metric, other "texts" that are not what the metric takes them for, "few" units
-    that differ, "groups" in several strata. It is empty if a file was read.
+    "unread" by the metric, other "texts" that are not what the metric takes them for, a score that
+    is "unmoved" by the outputs, a baseline at the "floor" of its scale, "few" units that differ,
+    "groups" in several strata. It is empty if a file was read.
 
     >>> Caution("20 of 200 items are left out.", "missing")
     'Caution: 20 of 200 items are left out.'

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.questions.checks import (
     JUNIT,
     Evidence,
@@ -20,7 +20,15 @@ from evalstats.results.convert import Count, Level, Share, Size, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.marks import Forest, Limit, of_differences
 from evalstats.results.notes import carried_notes
-from evalstats.results.records import KINDS, Difference, Record, counted, metric_name, plural
+from evalstats.results.records import (
+    KINDS,
+    Difference,
+    Record,
+    barring,
+    counted,
+    metric_name,
+    plural,
+)
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -163,14 +171,33 @@ class Look(Record):
 
 
 def verdict_of(
-    passed: float | None, failed: float | None, level: float, is_last: bool, waits: str = ""
+    passed: float | None,
+    failed: float | None,
+    level: float,
+    is_last: bool,
+    waits: str = "",
+    notes: Sequence[str] = (),
 ) -> str:
     """Return the verdict of a look with these one-sided p-values, where all units are in or not.
 
-    One that `waits`, for the reason that this says, decides nothing.
+    One that `waits`, for the reason that this says, decides nothing. One that would pass with
+    notes that bar it is refused.
     """
-    verdict, _ = decide(Evidence(passed, failed, level, waits=waits))
+    verdict, against = decide(Evidence(passed, failed, level, waits=waits, notes=notes))
+    if against:
+        refuse_barred(notes)
     return verdict if verdict != "undecided" else "failed" if is_last else "go on"
+
+
+def refuse_barred(notes: Iterable[str]) -> None:
+    """Refuse a look that would pass if its numbers may be invalid."""
+    caution = barring(notes)
+    if caution is not None:
+        raise InputError(
+            f"this look would pass, and its numbers may be invalid: {caution.said}; the test "
+            f"stays as it was; accept it with ",
+            Argument("allow_changes", caution.kind),
+        )
 
 
 def rare_notes(look: Look) -> Iterator[str]:

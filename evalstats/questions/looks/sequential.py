@@ -8,7 +8,7 @@ which has nothing to do with how hard they are, and on known scores that stay (`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
-from evalstats.analysis.estimate import result_signature
+from evalstats.analysis.estimate import gap_notes, result_signature
 from evalstats.analysis.options import Options, as_limits
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.scores import Scores, refuse_fixed
@@ -26,7 +26,13 @@ from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share
 from evalstats.designs import states
 from evalstats.designs.judges import by_role, with_pairs
-from evalstats.designs.one_sample import PAIR, OneSample, as_bound, refuse_constant
+from evalstats.designs.one_sample import (
+    PAIR,
+    OneSample,
+    as_bound,
+    missing_cautions,
+    refuse_constant,
+)
 from evalstats.designs.spending import (
     LEAST_LEVEL,
     NormalLooks,
@@ -40,13 +46,13 @@ from evalstats.designs.spending import (
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics import Metric, as_metric
-from evalstats.questions.checks import claim_of, one_sided, test_name
+from evalstats.questions.checks import claim_of, evidence_cautions, one_sided, test_name
 from evalstats.questions.looks.looks import Look, Looks, rare_notes, verdict_of
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.convert import record_of
 from evalstats.results.notes import FEW_CARRY
-from evalstats.results.records import counted, plural
+from evalstats.results.records import BARRING, accepting, counted, plural
 from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -98,6 +104,9 @@ class SequentialTest:
         Which p-values and intervals, as in `compare`; t takes a fraction of the time.
     n_resamples, rng, executor
         As in `compare`.
+    allow_changes : str or sequence of str
+        Kinds of cautions that a look may pass with: "missing", "labels", "empty", "unread",
+        "unmoved", "floor".
 
     Raises
     ------
@@ -152,7 +161,10 @@ class SequentialTest:
         n_resamples: int = N_RESAMPLES,
         rng: Rng = SEED,
         executor: Workers = None,
+        allow_changes: str | Sequence[str] = (),
     ) -> None:
+        kinds = [allow_changes] if isinstance(allow_changes, str) else allow_changes
+        self.allow_changes = [choice(kind, BARRING, "allow_changes") for kind in kinds]
         self.of = None if of is None else integer(of, "of", 2, _MOST_UNITS)
         self.n_looks = integer(looks, "looks", 1, _MOST_LOOKS)
         self.metric = as_metric(metric)
@@ -262,10 +274,11 @@ class SequentialTest:
         of_pair = PairTest(scores, *pair, options)
         if self.bound is not None:
             refuse_constant(of_pair)
-        look = self._look_of(of_pair, level, so_far, table.n_segments)
-        corrections = [note for one in scores.corrections for note in one.notes()]
-        order_said = order_notes(table, order, arrivals, scores, pair[0])
-        self._notes = (*scores.cautions, *order_said, *corrections)
+        missing = missing_cautions(task.scores()) if self.bound is not None else ()
+        gathered = [*missing, *evidence_cautions(of_pair), *gap_notes([scores])]
+        notes = accepting(dict.fromkeys(gathered), self.allow_changes)
+        look = self._look_of(of_pair, level, so_far, table.n_segments, notes)
+        self._notes = (*notes, *order_notes(table, order, arrivals, scores, pair[0]))
         self._looks, self._arrivals, self._so_far = (*self._looks, look), arrivals, so_far
         return look
 
@@ -380,8 +393,15 @@ class SequentialTest:
             return max(level, LEAST_LEVEL), so_far
         return next_look(so_far, n / self.of, self.significance_level, self.spending)
 
-    def _look_of(self, pair: PairTest, level: float, so_far: NormalLooks, n_items: int) -> Look:
-        """Return the record of a look."""
+    def _look_of(
+        self,
+        pair: PairTest,
+        level: float,
+        so_far: NormalLooks,
+        n_items: int,
+        notes: Sequence[str],
+    ) -> Look:
+        """Return the record of a look with these notes."""
         difference, passed, failed = claim_of(pair)
         units, n = pair.scores.units, pair.scores.units.n
         is_last = self.of is not None and n >= self.of
@@ -392,7 +412,7 @@ class SequentialTest:
             kurtosis = student.kurtosis(influence[0], n_differing)
             carried = min(float(n_differing), n_differing / (kurtosis or 1.0))
         waits = "" if is_last else self._waits(n, carried, plural(units.unit))
-        verdict = verdict_of(passed, failed, level, is_last, waits)
+        verdict = verdict_of(passed, failed, level, is_last, waits, notes)
         alpha, anytime, chance = self.significance_level, None, None
         if self.of is None and passed is not None:
             anytime = sequence_pvalue(passed, n, alpha, _TIGHTEST)

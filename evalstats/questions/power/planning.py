@@ -14,7 +14,7 @@ import numpy as np
 from evalstats.analysis.comparison import Evaluation
 from evalstats.analysis.counts import Changes
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
-from evalstats.analysis.estimate import size_notes
+from evalstats.analysis.estimate import gap_notes, size_notes
 from evalstats.analysis.options import Options
 from evalstats.analysis.quantities import Quantities
 from evalstats.analysis.scores import Floats, Pair, Scores, refuse_fixed
@@ -47,7 +47,7 @@ from evalstats.questions.power.planned import (
 )
 from evalstats.resampling.executors import Workers
 from evalstats.results.notes import UNEVEN
-from evalstats.results.records import Difference, distinct, plural
+from evalstats.results.records import Caution, Difference, distinct, plural
 from evalstats.statistics.extraction import Metrics, Progress
 from evalstats.text.references import columns_of
 
@@ -482,7 +482,7 @@ def planned(
     )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
     assumed = assumptions(result, list(map(str, units.labels)), uneven, not units.has_values)
-    cautions = distinct(caution for one in several for caution in one.cautions)
+    cautions = distinct(note for note in gap_notes(several) if isinstance(note, Caution))
     left_out = []
     for one, (a, b) in identical[:1]:
         who = f"{one.systems[b]} and {one.systems[a]} ({one.name})"

@@ -1,0 +1,124 @@
+"""A check passes on evidence alone: by no door does it pass if nothing was measured."""
+
+import json
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.data import load_sample
+from evalstats.results.records import BARRING, Caution
+
+SAMPLE = load_sample()
+REFERENCES, BASELINE = SAMPLE.references, SAMPLE.systems["baseline"]
+ANSWERS = ["yes", "no", "Paris", "42", "left", "right", "up", "down", "yes", "no", "maybe", "blue"]
+OTHERS = ["yes", "maybe"] * 6
+RUSSIAN = ["Сегодня хорошая погода", "Мы идём в парк"] * 6
+CHINESE = ["今天天气很好，我们去公园。", "他昨天在北京大学读书。"] * 10
+KHMER = ["ថ្ងៃនេះអាកាសធាតុល្អណាស់", "យើងទៅសួនច្បារជាមួយគ្នា"] * 10
+#: Two words of each output: BLEU is .15.
+WEAK = [" ".join(text.split()[1::3][:2]) for text in BASELINE]
+HALF_EMPTY = [text if i % 2 else "" for i, text in enumerate(BASELINE)]
+
+
+def scores(n_missing, n=400):
+    """Return 0/1 scores of two systems alike, of which the second lacks its failures."""
+    values = np.ones((2, n, 2))
+    values[..., 0] = np.random.default_rng(0).random(n) < 0.6
+    values[1, np.argsort(values[1, :, 0])[:n_missing]] = 0
+    return es.SegmentStatistics(values, ["a", "b"], es.Mean("acc"))
+
+
+#: New outputs, those of the baseline, references, metric, margin, and the kind of the caution.
+NOTHING_MEASURED = {
+    "short answers": (OTHERS, ANSWERS, ANSWERS, "bleu", 1, "unmoved"),
+    "short answers, smoothed": (OTHERS, OTHERS[::-1], ANSWERS, es.BLEU(smooth_method="none"), 1, "unmoved"),
+    "letters that are dropped": (RUSSIAN[::-1], RUSSIAN, RUSSIAN, "rouge1", 0.1, "unmoved"),
+    "some that are not": ([*RUSSIAN[::-1], "a b"], [*RUSSIAN, "a b"], [*RUSSIAN, "a b"], "rougeL", 0.5, "unread"),
+    "lines that are tokens": (KHMER[::-1], KHMER, KHMER, "wer", 200, "unread"),
+    "lines that are tokens of TER": (CHINESE[::-1], CHINESE, CHINESE, "ter", 200, "unread"),
+    "Chinese under 13a": ([*CHINESE, "a b c d e"], [*CHINESE[::-1], "a b c d e"], [*CHINESE, "a b c d e"], "bleu", 90, "unread"),
+    "all empty": ([""] * 480, WEAK, REFERENCES, "bleu", 2, "floor"),
+    "a weak baseline": (WEAK[::-1], WEAK, REFERENCES, "bleu", 2, "floor"),
+    "a margin of the whole score": (WEAK, BASELINE, REFERENCES, "chrf", 70, "floor"),
+    "half empty": (HALF_EMPTY, BASELINE, REFERENCES, "chrf", 40, "empty"),
+    "rare successes": ([1] * 3 + [0] * 97, [1] * 4 + [0] * 96, None, es.Mean("acc"), 0.05, "floor"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOTHING_MEASURED)
+def test_a_gate_passes_on_evidence_alone(name):
+    new, base, references, metric, margin, kind = NOTHING_MEASURED[name]
+    gate = es.gate(new, base, references, metric, margin=margin)
+    assert (gate.verdict, gate.exit_code) == ("undecided", 3)
+    kinds = [note.kind for note in gate.notes if isinstance(note, Caution)]
+    assert kind in kinds
+    assert "may be invalid" in gate.checks[0].reason
+    accepted = es.gate(new, base, references, metric, margin=margin, allow_changes=BARRING)
+    assert (accepted.verdict, accepted.exit_code) == ("passed", 0)
+    assert {*kinds} & {*BARRING} == {*kinds} - {"texts", "few"}
+
+
+@pytest.mark.parametrize("name", ["short answers", "letters that are dropped"])
+def test_an_assertion_passes_on_evidence_alone(name):
+    new, base, references, metric, *_ = NOTHING_MEASURED[name]
+    with pytest.raises(AssertionError, match="nothing was measured"):
+        es.assert_not_worse(new, base, references, metric)
+
+
+@pytest.mark.parametrize("margin", [5, 15])
+def test_honest_comparisons_are_decided_as_before(margin):
+    metrics = ["bleu", "chrf", "ter"]
+    for name, outputs in SAMPLE.systems.items():
+        gate = es.gate(outputs, BASELINE, REFERENCES, metrics, margin=margin, n_resamples=999)
+        assert gate.verdict == "passed", name
+        assert not any(isinstance(note, Caution) for note in gate.notes)
+    best = [entry[0] for entry in REFERENCES]
+    assert es.gate(best, best, REFERENCES, metrics, margin=margin).verdict == "passed"
+
+
+def test_scores_that_one_system_lacks_bar_its_gate_alone():
+    alone = es.SegmentStatistics(scores(120).values[1:], ["b"], es.Mean("acc"))
+    assert es.gate(alone, at_least=0.6).verdict == "undecided"
+    assert es.gate(alone, at_least=0.6, allow_changes="missing").verdict == "passed"
+    whole = es.SegmentStatistics(scores(0).values[1:], ["b"], es.Mean("acc"))
+    assert es.gate(whole, at_least=0.5).verdict == "passed"
+
+
+@pytest.mark.parametrize("limit", [{"margin": 0.05}, {"at_least": 0.6}])
+def test_a_look_passes_on_evidence_alone(limit):
+    table, metric = scores(120), es.Mean("acc")
+    ask = (table, "a")
+    if "at_least" in limit:
+        ask = (es.SegmentStatistics(table.values[1:], ["b"], metric),)
+    test = es.SequentialTest(of=400, looks=1, metric=metric, **limit)
+    with pytest.raises(es.InputError, match=r"may be invalid: .*allow_changes='missing'"):
+        test.look(*ask)
+    assert not test.looks
+    accepting = es.SequentialTest(of=400, looks=1, metric=metric, allow_changes="missing", **limit)
+    assert accepting.look(*ask).verdict == "passed"
+    with pytest.raises(es.InputError, match="allow_changes must be one of missing, labels"):
+        es.SequentialTest(metric=metric, allow_changes="all")
+
+
+def test_power_says_what_makes_its_numbers_invalid():
+    for result in (es.power(scores(120)), es.compare(scores(120)).power()):
+        assert any(isinstance(note, Caution) and "b lacks 120" in note for note in result.notes)
+
+
+def test_the_command_line_is_no_other_door(tmp_path, capsys):
+    from evalstats.cli import main
+
+    files = {"ref.txt": ANSWERS, "old.txt": ANSWERS, "new.txt": OTHERS, "empty.txt": [""] * 12}
+    for name, lines in files.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    paths = {name: str(tmp_path / name) for name in files}
+    call = ["gate", "-r", paths["ref.txt"], "--baseline", paths["old.txt"], "--margin", "1"]
+    for new in ("new.txt", "empty.txt"):
+        for metric in ("bleu", "rouge2"):
+            assert main([*call, "-i", paths[new], "-m", metric]) == 3
+    assert main([*call, "-i", paths["new.txt"], "--allow-changes", "unmoved"]) == 0
+    json_path = str(tmp_path / "gate.json")
+    assert main([*call, "-i", paths["new.txt"], "-o", json_path]) == 3
+    with open(json_path, encoding="utf-8") as file:
+        assert json.load(file)["verdict"] == "undecided"
