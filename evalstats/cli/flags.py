@@ -173,8 +173,8 @@ OPTIONS = {
         Option("--scale log-odds|elo", "scored", "of strengths, of battles (default: log-odds)",
                "battles rare"),
         Option("--allow-changes KIND...", "gate",
-               "what may differ: version shots dataset arguments prompts; missing labels",
-               "log rare"),
+               "what may differ: version shots dataset arguments prompts; what may be: missing "
+               "labels empty unread unmoved floor", "rare"),
         Option("--columns COLUMN=ROLE...", "logs", "what is in tables of scores: mine=score",
                "log rare"),
         Option("--lower-is-better METRIC...", "logs", "of scores whose name does not say it",

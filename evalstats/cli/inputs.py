@@ -27,7 +27,7 @@ from evalstats.logs.rows import check_patterns, matches
 from evalstats.metrics import Metric
 from evalstats.metrics.base import MetricSignature
 from evalstats.results.forms import Result
-from evalstats.results.records import counted, distinct
+from evalstats.results.records import BARRING, counted, distinct
 from evalstats.statistics.extraction import Progress, extract_files
 from evalstats.statistics.files import MARK_NOTE, Lines, apart, read_lines, stem_of
 from evalstats.statistics.segments import SegmentStatistics, as_names, concatenate, group_codes
@@ -244,11 +244,19 @@ def _refuse(options: argparse.Namespace, names: Iterable[str], why: str) -> None
             raise InputError(f"{flag_of(name)} {why}")
 
 
+def _refuse_changes(options: argparse.Namespace) -> None:
+    """Refuse to allow changes of how a task was asked, of which texts say nothing."""
+    if {*(getattr(options, "allow_changes", None) or ())} - {*BARRING, "*"}:
+        kinds = ", ".join(BARRING)
+        raise InputError(f"--allow-changes must be of {kinds}, or '*': these are texts")
+
+
 def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> Input:
     """Read and extract texts, one table a metric; what costs nothing is checked before."""
     _refuse(options, names_of("battles"), "is for tables of battles, and these are texts")
     if not options.scores:
         _refuse(options, names_of("log"), "is for logs and tables of scores, and none is given")
+        _refuse_changes(options)
     metrics = metrics_of(options)
     if not options.input:
         raise InputError("outputs are missing: give -i FILE ..., or paths of logs")

@@ -110,11 +110,12 @@ def claim_of(pair: PairTest, task: str = "", total: str | None = None) -> Claim:
     return difference, passed, failed
 
 
-def evidence_cautions(pair: PairTest) -> Iterator[Caution]:
+def evidence_cautions(pair: PairTest, asks_more: bool = False) -> Iterator[Caution]:
     """Yield why this pair could not have shown a loss, whatever the system's outputs are.
 
     A score of texts that is the same for every output measures nothing, and a baseline within the
-    limit of the worst score that there is cannot be lost to.
+    limit of the worst score that there is cannot be lost to. Where it is asked whether the system
+    is better (`asks_more`), it need not be.
     """
     scores, options, name = pair.scores, pair.options, pair.scores.name
     base, new = (float(scores.value[i]) for i in (pair.a, pair.b))
@@ -136,6 +137,8 @@ def evidence_cautions(pair: PairTest) -> Iterator[Caution]:
             )
             return
     lost = options.margin or 0.0
+    if asks_more:
+        return
     if base - lost <= worst if higher else base + lost >= worst:
         what = f"a loss of {lost:g} or more" if lost else "a loss"
         yield Caution(

@@ -31,8 +31,9 @@ def run(name, metric=None, labels=None, **tasks):
     )  # fmt: skip
 
 
-def answers(n, gained, lost, right=0):
+def answers(n, gained, lost, right=None):
     """Return two systems' 0/1 answers, so many of them gained, lost, and right under both."""
+    right = n // 2 if right is None else right
     base = np.zeros(n)
     base[gained : gained + lost + right] = 1
     new = base.copy()
@@ -41,7 +42,7 @@ def answers(n, gained, lost, right=0):
     return base, new
 
 
-def gate(n, gained, lost, right=0, **options):
+def gate(n, gained, lost, right=None, **options):
     base, new = answers(n, gained, lost, right)
     return es.gate(run("new", t=new), run("base", t=base), n_resamples=20, **options)
 

@@ -275,7 +275,11 @@ class SequentialTest:
         if self.bound is not None:
             refuse_constant(of_pair)
         missing = missing_cautions(task.scores()) if self.bound is not None else ()
-        gathered = [*missing, *evidence_cautions(of_pair), *gap_notes([scores])]
+        gathered = [
+            *missing,
+            *evidence_cautions(of_pair, not options.is_limited),
+            *gap_notes([scores]),
+        ]
         notes = accepting(dict.fromkeys(gathered), self.allow_changes)
         look = self._look_of(of_pair, level, so_far, table.n_segments, notes)
         self._notes = (*notes, *order_notes(table, order, arrivals, scores, pair[0]))
