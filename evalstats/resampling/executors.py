@@ -37,7 +37,7 @@ class Reporting:
     """Where to work, and what to call as ``progress(done, total, "resampling")`` meanwhile."""
 
     executor: Workers
-    progress: Callable[[int, int, str], object]
+    progress: Callable[[int, int, str], None]
 
 
 def usable_cores() -> int:
