@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from importlib import import_module
+from types import MethodType
+from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Floats, Pair, Scores
@@ -31,14 +33,14 @@ from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Progress
 
 if TYPE_CHECKING:
-    from evalstats.designs.trials.cases import Cases
+    from evalstats.designs.trials.cases import cases_of
     from evalstats.pictures.figures import Panels
     from evalstats.pictures.report import Texts
-    from evalstats.questions.domains import Heterogeneity
-    from evalstats.questions.influence import Influence
-    from evalstats.questions.joint import JointClaim
-    from evalstats.questions.power.planned import Power
-    from evalstats.questions.ranking.rankings import Clusters, Ranking, Rankings
+    from evalstats.questions.domains import by_stratum, heterogeneity_of
+    from evalstats.questions.influence import influence_of
+    from evalstats.questions.joint import joint_claim
+    from evalstats.questions.power.planning import power_of
+    from evalstats.questions.ranking.rankings import ranking_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +123,18 @@ class Evaluation:
                 f"the totals of {metrics} are not of the same tasks; give metric, or task"
             )
         return drawn
+
+
+class _Question:
+    """A method that a capability defines, as a function that takes a comparison first."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+    def __get__(self, comparison: Comparison | None, owner: type[Comparison]) -> Any:
+        """Return the function, of a comparison as its method."""
+        function = getattr(import_module(f"evalstats.{self.module}"), self.name)
+        return function if comparison is None else MethodType(function, comparison)
 
 
 @dataclass(frozen=True, repr=False)
@@ -271,247 +285,23 @@ class Comparison(Listed[Difference]):
         against = self.baseline if baseline is None else baseline
         return self._named(of_metric(of_task(known, task), None), system, against)
 
-    def power(
-        self,
-        difference: float | None = None,
-        n_segments: int | None = None,
-        power: float = 0.8,
-        significance_level: float | None = None,
-        runs: int | None = None,
-        *,
-        trials: int | Sequence[int] | None = None,
-        price: tuple[float, float] | None = None,
-        looks: int | None = None,
-        width: float | None = None,
-        metric: str | None = None,
-        task: str | None = None,
-    ) -> Power:
-        """Say which differences such a test set can find: a `Power`, as `evalstats.power`.
-
-        One test at `significance_level`, by default that of this comparison, not adjusted for
-        several; the comparison's alternative, unit, strata and confidence level. Of several tasks
-        it is about the total, unless `task` names one.
-        """
-        from evalstats.questions.power.planning import Question, pilot_of, planned
-
-        of, source = self._of(task, metric), self._asked()
-        level = self.significance_level if significance_level is None else significance_level
-        of_test = level, power, source.options.confidence_level, source.options.alternative
-        asked = Question(*of_test, difference, n_segments, runs, trials, price, looks, width)
-        return planned(pilot_of(source, of), source.pairs, asked)
-
-    @overload
-    def ranking(
-        self, metric: str, *, clusters: Clusters = "simultaneous", task: str | None = None
-    ) -> Ranking: ...
-    @overload
-    def ranking(
-        self, *, clusters: Clusters = "simultaneous", task: str | None = None
-    ) -> Ranking | Rankings: ...
-    def ranking(
-        self,
-        metric: str | None = None,
-        *,
-        clusters: Clusters = "simultaneous",
-        task: str | None = None,
-    ) -> Ranking | Rankings:
-        """Rank the systems: a `Ranking`, with intervals of the ranks and tiers of ties.
-
-        Of all pairs, two-sided, with a family-wise adjustment, at `significance_level`. The
-        intervals of all ranks at once are those that this comparison's verdicts leave; that of one
-        system alone is from max-T over its own (Mogstad, Romano, Shaikh and Wilhelm, 2024).
-
-        Parameters
-        ----------
-        metric, task : str, optional
-            As in `difference`; without a metric, of several, they are `Rankings`, one each.
-        clusters : {"simultaneous", "wmt", "wmt25"}
-            Every system of a cluster is better than every one of a later one: by this comparison's
-            verdicts, or as scripts of WMT have it, which test segments' scores (`Mean`) by
-            one-sided Wilcoxon tests without an adjustment. Those of ``"wmt"`` are rank-sum tests of
-            all scores of two systems, p < .05 (direct assessments, as in WMT22), those of
-            ``"wmt25"`` signed-rank tests of the segments that both have, p < .025 (MQM in WMT25).
-
-        Raises
-        ------
-        InputError
-            For a comparison with a baseline, one-sided, not adjusted, or read from JSON.
-
-        Examples
-        --------
-        >>> import evalstats as es
-        >>> from evalstats.data import load_sample
-        >>> sample = load_sample()
-        >>> ranking = es.compare(sample.systems, sample.references, "chrf").ranking()
-        >>> [(r.system, r.low, r.high, r.tier) for r in ranking][:2]
-        [('clearly-better', 1, 1, 'a'), ('slightly-better', 2, 4, 'b')]
-        """
-        from evalstats.questions.ranking.rankings import ranked
-
-        return ranked(self, self._asked(), self._of(task, metric), clusters)
-
-    def influence(
-        self,
-        metric: str | None = None,
-        system: str | None = None,
-        baseline: str | None = None,
-        task: str | None = None,
-    ) -> Influence:
-        """Say which segments, or groups, drive a difference: an `Influence`.
-
-        It has the influence of each on the difference, and which of them would have to go for its
-        sign to change (Broderick, Giordano and Meager, 2020). Parameters are those of `difference`.
-
-        Examples
-        --------
-        >>> import evalstats as es
-        >>> scores = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 1]}
-        >>> found = es.compare(scores, metrics=es.Mean("marks")).influence()
-        >>> found.ids[0], found.sign_without
-        ('4', ('4',))
-        """
-        from evalstats.questions.influence import influence_of
-
-        difference = self.difference(metric, system, baseline, task)
-        return influence_of(self, self._asked(), difference)
-
-    def cases(
-        self,
-        metric: str | None = None,
-        system: str | None = None,
-        baseline: str | None = None,
-        task: str | None = None,
-    ) -> Cases:
-        """Say which items got worse, each tested by itself over its trials: `Cases`.
-
-        For items with several answers that are right or wrong, under any metric of trials, or a
-        mean of logs. Exact tests (Boschloo, 1970, or Fisher, 1935), adjusted over all items of all
-        tasks (Tarone, 1990; Holm, 1979). Parameters are those of `difference`; metrics of the same
-        trials are one.
-
-        Examples
-        --------
-        >>> import evalstats as es
-        >>> old = [[1] * 5, [1, 1, 0, 1, 1], [0] * 5]
-        >>> new = [[0] * 5, [1, 0, 1, 1, 1], [0] * 5]
-        >>> result = es.compare({"old": old, "new": new}, metrics=es.PassAll(1), n_resamples=99)
-        >>> print(result.cases().sentence)
-        1 of 3 items is worse: 0 5/5 → 0/5.
-        """
-        from evalstats.designs.trials.cases import cases_of
-
-        return cases_of(self, self._asked(), metric, system, baseline, task)
-
-    def by(self, labels: str | Iterable[Hashable]) -> Comparison:
-        """Compare within each stratum: a `Comparison` with a row a stratum, and the whole below.
-
-        What the strata are is looked at one by one, as the tasks of a suite are: p-values allow for
-        all of them. The last row is the score of all segments together, which are drawn within
-        strata. A note says whether the difference differs between strata (`heterogeneity`). Where
-        groups lie in several strata (a prompt in several languages), a row has their parts, the
-        last row draws them whole, as the comparison does, and no test holds strata against another.
-
-        Parameters
-        ----------
-        labels : str or sequence
-            The name of a label that the segments have; or labels, one a segment, such as domains.
-
-        Raises
-        ------
-        InputError
-            For fewer than 2 strata, 2 units in one, or strata that differ in type alone (1 and "1")
-            or are called as the total is; an average over strata; and a comparison of several
-            tasks, of `Moments` or from JSON.
-
-        Examples
-        --------
-        >>> import evalstats as es
-        >>> from evalstats.data import load_sample
-        >>> sample = load_sample()
-        >>> result = es.compare(sample.systems, sample.references, "chrf", baseline="baseline")
-        >>> result.by(sample.domains).tasks
-        ('news', 'travel', 'howto', 'support')
-        """
-        from evalstats.questions.domains import by_stratum
-
-        return by_stratum(self, self._asked(), labels)
-
-    def heterogeneity(self) -> Heterogeneity:
-        """Test whether each difference is the same on all tasks: Welch's test (1951).
-
-        Of each pair and metric the differences on k tasks are held against their weighted mean,
-        with their own standard errors; of two tasks it is the square of Welch's t. A difference
-        that is the same on all segments of a task has no error, and the test is `without` it; of
-        0/1 scores it has that of its score interval. Each test stands by itself.
-
-        Raises
-        ------
-        InputError
-            Where no pair differs on 2 tasks, and of several runs of each system.
-
-        Notes
-        -----
-        Measured where the true difference is the same in four domains whose scores spread by 0.5
-        to 2, how often p <= .05: means of 20, 30 and 300 normal scores a domain .052, .048 and .050
-        (10,000 samples each, ± .004);
-        BLEU of two systems of WMT22 en-de whose outputs were swapped at random, in four domains of
-        100 segments, .037 (1,000 samples, ± .013).
-
-        Examples
-        --------
-        >>> import evalstats as es
-        >>> from evalstats.data import load_sample
-        >>> sample = load_sample()
-        >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
-        >>> result = es.compare(pair, sample.references, "chrf").by(sample.domains)
-        >>> print(result.heterogeneity()[0])
-        clearly-better - baseline (chrF2) on 4 strata: F(3, ...) = ..., p = 0...
-        """
-        from evalstats.questions.domains import heterogeneity
-
-        return heterogeneity(self)
-
-    def joint(
-        self,
-        system: str,
-        baseline: str | None = None,
-        metrics: Sequence[str] | None = None,
-        task: str | Sequence[str] | None = None,
-    ) -> JointClaim:
-        """Ask whether a system is better under several metrics, or on several tasks, at once.
-
-        The claim "better under BLEU *and* chrF" is shown where each of the two is, at the level
-        itself: its p-value is the largest of the one-sided ones (an intersection-union test;
-        Berger, 1982). It is of this pair alone; adjust the p-values of several pairs.
-
-        Parameters
-        ----------
-        system, baseline : str
-            Which one is better, and than which, in either order.
-        metrics : sequence of str, optional
-            Some metrics of the comparison, by default all.
-        task : str or sequence of str, optional
-            On each of these; by default in total where there is one.
-
-        Raises
-        ------
-        InputError
-            For what was not compared, and where the alternative is one-sided.
-
-        Examples
-        --------
-        >>> import evalstats as es
-        >>> from evalstats.data import load_sample
-        >>> sample = load_sample()
-        >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
-        >>> result = es.compare(pair, sample.references, ["bleu", "chrf"], n_resamples=999)
-        >>> print(result.joint("clearly-better", "baseline"))
-        clearly-better is better than baseline under each of BLEU, chrF2 at 0.05: one-sided p ...
-        """
-        from evalstats.questions.joint import joint_claim
-
-        against = self.baseline if baseline is None else baseline
-        return joint_claim(self, system, against, metrics, task)
+    # Questions are defined by capabilities, and imported when they are asked.
+    if TYPE_CHECKING:
+        power = power_of
+        ranking = ranking_of
+        influence = influence_of
+        cases = cases_of
+        by = by_stratum
+        heterogeneity = heterogeneity_of
+        joint = joint_claim
+    else:
+        power = _Question("questions.power.planning", "power_of")
+        ranking = _Question("questions.ranking.rankings", "ranking_of")
+        influence = _Question("questions.influence", "influence_of")
+        cases = _Question("designs.trials.cases", "cases_of")
+        by = _Question("questions.domains", "by_stratum")
+        heterogeneity = _Question("questions.domains", "heterogeneity_of")
+        joint = _Question("questions.joint", "joint_claim")
 
     def noting(self, *notes: str) -> Comparison:
         """Return the comparison with notes before its own, and before those of its rankings."""
@@ -567,18 +357,14 @@ class Comparison(Listed[Difference]):
         tables = comparison_tables(self, as_digits(digits), verbose)
         return self._around(tables, verbose, findings).text(width)
 
-    def _asked(self) -> Evaluation:
-        """Return the statistics, or say that a comparison from a file has none."""
+    @property
+    def evaluation(self) -> Evaluation:
+        """The statistics that questions ask, or an error: a comparison from a file has none."""
         if self.source is None:
             raise InputError(
                 "this comparison was read from a file, which holds no statistics; compare again"
             )
         return self.source
-
-    def _of(self, task: str | None, metric: str | None = None) -> list[Difference]:
-        """Return the differences of a task, or in total, and perhaps of one metric."""
-        some = of_task(self.differences, task)
-        return some if metric is None else of_metric(some, metric)
 
     def _verdict(self, difference: Difference) -> dict[str, Any]:
         return {"correlation": self.correlation(difference)}

@@ -147,13 +147,17 @@ def adjusted(
     a pair is drawn once.
     """
     n_systems = len(scores.value)
+    within = np.ones((n_systems, n_systems))
+    if len(pairs) == 1:
+        ((a, b),) = pairs
+        within[a, b] = within[b, a] = pvalues[0]
+        return pvalues, within
     of_systems = [[i for i, pair in enumerate(pairs) if s in pair] for s in range(n_systems)]
     families_ = [list(range(len(pairs))), *of_systems]
     if adjustment != "max-t":
         stepped = [families.ADJUSTMENTS[adjustment](pvalues[places]) for places in families_]
     else:
         stepped = _max_t(scores, pairs, spreads, pvalues, families_, options)
-    within = np.ones((n_systems, n_systems))
     for system, (places, of_system) in enumerate(zip(of_systems, stepped[1:], strict=True)):
         within[system, [sum(pairs[i]) - system for i in places]] = of_system
     return stepped[0], within
@@ -178,7 +182,7 @@ def _max_t(
     is_drawn = (n_differing > 0) & (error > 0) & (degrees >= bootstrap.LEAST_DEGREES)
     varying = np.flatnonzero(is_drawn)
     n_resamples = scores.draws.n
-    if not n_resamples or not len(varying) or len(pairs) == 1:
+    if not n_resamples or not len(varying):
         return stepped
     sign = {"two-sided": 0, "greater": 1, "less": -1}[options.alternative]
     error, within = error[varying], errors_within(scores, options)

@@ -130,8 +130,37 @@ class Heterogeneity(Several[TaskTest]):
         return [f"{test}." for test in self.tests if test.without]
 
 
-def heterogeneity(comparison: Comparison) -> Heterogeneity:
-    """Do what `Comparison.heterogeneity` does."""
+def heterogeneity_of(comparison: Comparison) -> Heterogeneity:
+    """Test whether each difference is the same on all tasks: Welch's test (1951).
+
+    Of each pair and metric the differences on k tasks are held against their weighted mean,
+    with their own standard errors; of two tasks it is the square of Welch's t. A difference
+    that is the same on all segments of a task has no error, and the test is `without` it; of
+    0/1 scores it has that of its score interval. Each test stands by itself.
+
+    Raises
+    ------
+    InputError
+        Where no pair differs on 2 tasks, and of several runs of each system.
+
+    Notes
+    -----
+    Measured where the true difference is the same in four domains whose scores spread by 0.5
+    to 2, how often p <= .05: means of 20, 30 and 300 normal scores a domain .052, .048 and .050
+    (10,000 samples each, ± .004);
+    BLEU of two systems of WMT22 en-de whose outputs were swapped at random, in four domains of
+    100 segments, .037 (1,000 samples, ± .013).
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> from evalstats.data import load_sample
+    >>> sample = load_sample()
+    >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
+    >>> result = es.compare(pair, sample.references, "chrf").by(sample.domains)
+    >>> print(result.heterogeneity()[0])
+    clearly-better - baseline (chrF2) on 4 strata: F(3, ...) = ..., p = 0...
+    """
     if any(d.aggregate == WHOLE for d in comparison.totals):
         raise InputError(
             "heterogeneity() tests independent strata, and these share groups; give by() labels "
@@ -271,10 +300,37 @@ def labelled(
     return {one.name: one for _, one in each}, codes, names, task
 
 
-def by_stratum(
-    comparison: Comparison, evaluation: Evaluation, labels: str | Iterable[Hashable]
-) -> Comparison:
-    """Return the comparison with a row for each stratum that the labels make."""
+def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comparison:
+    """Compare within each stratum: a `Comparison` with a row a stratum, and the whole below.
+
+    What the strata are is looked at one by one, as the tasks of a suite are: p-values allow for
+    all of them. The last row is the score of all segments together, which are drawn within
+    strata. A note says whether the difference differs between strata (`heterogeneity`). Where
+    groups lie in several strata (a prompt in several languages), a row has their parts, the
+    last row draws them whole, as the comparison does, and no test holds strata against another.
+
+    Parameters
+    ----------
+    labels : str or sequence
+        The name of a label that the segments have; or labels, one a segment, such as domains.
+
+    Raises
+    ------
+    InputError
+        For fewer than 2 strata, 2 units in one, or strata that differ in type alone (1 and "1")
+        or are called as the total is; an average over strata; and a comparison of several
+        tasks, of `Moments` or from JSON.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> from evalstats.data import load_sample
+    >>> sample = load_sample()
+    >>> result = es.compare(sample.systems, sample.references, "chrf", baseline="baseline")
+    >>> result.by(sample.domains).tasks
+    ('news', 'travel', 'howto', 'support')
+    """
+    evaluation = comparison.evaluation
     if len(comparison.tasks) > 1:
         raise InputError(
             "takes one task apart, and there are several, which have rows of their own; leave "

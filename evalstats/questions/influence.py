@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.scores import Stratum, refuse_fixed
 from evalstats.inference.draws import tie_tolerance
 from evalstats.resampling.weights import places_of
 from evalstats.results import tabular
 from evalstats.results.convert import Count, FreeText, Level, Share
 from evalstats.results.forms import Result
-from evalstats.results.records import Difference, counted, plural
+from evalstats.results.records import counted, plural
 from evalstats.results.signatures import part_name
 from evalstats.results.tabular import Column, Table, table_of
 
@@ -160,8 +160,27 @@ def _line(text: str) -> str:
     return line if len(line) <= _WIDTH else line[: _WIDTH - 1].rstrip() + "…"
 
 
-def influence_of(comparison: Comparison, evaluation: Evaluation, d: Difference) -> Influence:
-    """Return the influence of all units on a difference, and without which it would turn."""
+def influence_of(
+    comparison: Comparison,
+    metric: str | None = None,
+    system: str | None = None,
+    baseline: str | None = None,
+    task: str | None = None,
+) -> Influence:
+    """Say which segments, or groups, drive a difference: an `Influence`.
+
+    It has the influence of each on the difference, and which of them would have to go for its
+    sign to change (Broderick, Giordano and Meager, 2020). Parameters are those of `difference`.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> scores = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 1]}
+    >>> found = es.compare(scores, metrics=es.Mean("marks")).influence()
+    >>> found.ids[0], found.sign_without
+    ('4', ('4',))
+    """
+    evaluation, d = comparison.evaluation, comparison.difference(metric, system, baseline, task)
     part, scores = evaluation.with_segments(d, "influence")
     refuse_fixed(scores, "influence")
     names, outputs = part.unit_names(), part.outputs

@@ -90,11 +90,41 @@ class JointClaim(Result):
 def joint_claim(
     comparison: Comparison,
     system: str,
-    baseline: str | None,
-    metrics: Sequence[str] | None,
-    task: str | Sequence[str] | None,
+    baseline: str | None = None,
+    metrics: Sequence[str] | None = None,
+    task: str | Sequence[str] | None = None,
 ) -> JointClaim:
-    """Return the claim that a system is better under some metrics on each of some tasks."""
+    """Ask whether a system is better under several metrics, or on several tasks, at once.
+
+    The claim "better under BLEU *and* chrF" is shown where each of the two is, at the level
+    itself: its p-value is the largest of the one-sided ones (an intersection-union test;
+    Berger, 1982). It is of this pair alone; adjust the p-values of several pairs.
+
+    Parameters
+    ----------
+    system, baseline : str
+        Which one is better, and than which, in either order.
+    metrics : sequence of str, optional
+        Some metrics of the comparison, by default all.
+    task : str or sequence of str, optional
+        On each of these; by default in total where there is one.
+
+    Raises
+    ------
+    InputError
+        For what was not compared, and where the alternative is one-sided.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> from evalstats.data import load_sample
+    >>> sample = load_sample()
+    >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
+    >>> result = es.compare(pair, sample.references, ["bleu", "chrf"], n_resamples=999)
+    >>> print(result.joint("clearly-better", "baseline"))
+    clearly-better is better than baseline under each of BLEU, chrF2 at 0.05: one-sided p ...
+    """
+    baseline = comparison.baseline if baseline is None else baseline
     names = [task] if task is None or isinstance(task, str) else task
     tasks = [of_task(comparison.differences, name) for name in names]
     if isinstance(metrics, str):

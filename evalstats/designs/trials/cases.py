@@ -201,15 +201,30 @@ def _right(case: Case, side: str) -> str:
 
 def cases_of(
     comparison: Comparison,
-    evaluation: Evaluation,
-    metric: str | None,
-    system: str | None,
-    baseline: str | None,
-    task: str | None,
+    metric: str | None = None,
+    system: str | None = None,
+    baseline: str | None = None,
+    task: str | None = None,
 ) -> Cases:
-    """Return the test of each item, smallest p-value first; names as `Comparison.difference`."""
+    """Say which items got worse, each tested by itself over its trials: `Cases`.
+
+    For items with several answers that are right or wrong, under any metric of trials, or a
+    mean of logs. Exact tests (Boschloo, 1970, or Fisher, 1935), adjusted over all items of all
+    tasks (Tarone, 1990; Holm, 1979). Parameters are those of `difference`; metrics of the same
+    trials are one.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> old = [[1] * 5, [1, 1, 0, 1, 1], [0] * 5]
+    >>> new = [[0] * 5, [1, 0, 1, 1, 1], [0] * 5]
+    >>> result = es.compare({"old": old, "new": new}, metrics=es.PassAll(1), n_resamples=99)
+    >>> print(result.cases().sentence)
+    1 of 3 items is worse: 0 5/5 → 0/5.
+    """
     from evalstats.pictures.findings import in_words
 
+    evaluation = comparison.evaluation
     rows = comparison.rows if task is None else of_task(comparison.differences, task)
     rows = rows if metric is None else of_metric(rows, metric)
     pairs = [

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.analysis.comparison import Evaluation
+from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.counts import Changes
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
 from evalstats.analysis.estimate import gap_notes, size_notes
@@ -46,6 +46,7 @@ from evalstats.questions.power.planned import (
     assumptions,
 )
 from evalstats.resampling.executors import Workers
+from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.notes import UNEVEN
 from evalstats.results.records import Caution, Difference, distinct, plural
 from evalstats.statistics.extraction import Metrics, Progress
@@ -503,6 +504,35 @@ def pilot_of(evaluation: Evaluation, of: Sequence[Difference]) -> list[Scores]:
             "the systems on the same segments"
         )
     return several
+
+
+def power_of(
+    comparison: Comparison,
+    difference: float | None = None,
+    n_segments: int | None = None,
+    power: float = 0.8,
+    significance_level: float | None = None,
+    runs: int | None = None,
+    *,
+    trials: int | Sequence[int] | None = None,
+    price: tuple[float, float] | None = None,
+    looks: int | None = None,
+    width: float | None = None,
+    metric: str | None = None,
+    task: str | None = None,
+) -> Power:
+    """Say which differences such a test set can find: a `Power`, as `evalstats.power`.
+
+    One test at `significance_level`, by default that of this comparison, not adjusted for
+    several; the comparison's alternative, unit, strata and confidence level. Of several tasks
+    it is about the total, unless `task` names one.
+    """
+    source, of = comparison.evaluation, of_task(comparison.differences, task)
+    of = of if metric is None else of_metric(of, metric)
+    level = comparison.significance_level if significance_level is None else significance_level
+    of_test = level, power, source.options.confidence_level, source.options.alternative
+    asked = Question(*of_test, difference, n_segments, runs, trials, price, looks, width)
+    return planned(pilot_of(source, of), source.pairs, asked)
 
 
 def check_smooth(scores: Scores) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Size, check_bounds, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import score_name
+from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.marks import Forest, Mark
 from evalstats.results.notes import Facts, close_calls, close_notes, floor_notes, unpaired_notes
 from evalstats.results.records import Difference, Record, by_metric, counted, listed
@@ -277,13 +278,58 @@ def _of_score(places: int, r: Ranked) -> str:
     return tabular.interval(r.score_low, r.score_high, places)
 
 
-def ranked(
+@overload
+def ranking_of(
     comparison: Comparison,
-    evaluation: Evaluation,
-    differences: Sequence[Difference],
-    clusters: str,
+    metric: str,
+    *,
+    clusters: Clusters = "simultaneous",
+    task: str | None = None,
+) -> Ranking: ...
+@overload
+def ranking_of(
+    comparison: Comparison, *, clusters: Clusters = "simultaneous", task: str | None = None
+) -> Ranking | Rankings: ...
+def ranking_of(
+    comparison: Comparison,
+    metric: str | None = None,
+    *,
+    clusters: Clusters = "simultaneous",
+    task: str | None = None,
 ) -> Ranking | Rankings:
-    """Rank the systems by differences of all pairs on a task, under each metric."""
+    """Rank the systems: a `Ranking`, with intervals of the ranks and tiers of ties.
+
+    Of all pairs, two-sided, with a family-wise adjustment, at `significance_level`. The
+    intervals of all ranks at once are those that this comparison's verdicts leave; that of one
+    system alone is from max-T over its own (Mogstad, Romano, Shaikh and Wilhelm, 2024).
+
+    Parameters
+    ----------
+    metric, task : str, optional
+        As in `difference`; without a metric, of several, they are `Rankings`, one each.
+    clusters : {"simultaneous", "wmt", "wmt25"}
+        Every system of a cluster is better than every one of a later one: by this comparison's
+        verdicts, or as scripts of WMT have it, which test segments' scores (`Mean`) by
+        one-sided Wilcoxon tests without an adjustment. Those of ``"wmt"`` are rank-sum tests of
+        all scores of two systems, p < .05 (direct assessments, as in WMT22), those of
+        ``"wmt25"`` signed-rank tests of the segments that both have, p < .025 (MQM in WMT25).
+
+    Raises
+    ------
+    InputError
+        For a comparison with a baseline, one-sided, not adjusted, or read from JSON.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> from evalstats.data import load_sample
+    >>> sample = load_sample()
+    >>> ranking = es.compare(sample.systems, sample.references, "chrf").ranking()
+    >>> [(r.system, r.low, r.high, r.tier) for r in ranking][:2]
+    [('clearly-better', 1, 1, 'a'), ('slightly-better', 2, 4, 'b')]
+    """
+    evaluation, differences = comparison.evaluation, of_task(comparison.differences, task)
+    differences = differences if metric is None else of_metric(differences, metric)
     option(clusters, CLUSTERS, "clusters")
     if comparison.baseline is not None:
         raise InputError("a ranking needs all pairs: compare without baseline")
