@@ -7,6 +7,7 @@ import pytest
 
 import evalstats as es
 from evalstats.analysis import options, settings
+from evalstats.integrations.lm_eval import with_uncertainty
 from evalstats.questions.ranking.rankings import Rankings
 
 #: A program of a user, its last line apart: what `mypy --strict` says of it line by line.
@@ -111,15 +112,21 @@ def test_whoever_compares_has_the_options_of_compare_in_the_signature():
             )
 
 
-@pytest.mark.parametrize(
-    "function",
-    [es.estimate, es.compare, es.Suite.estimate, es.Suite.compare, es.arena, es.wins, es.meta],
-)
-def test_defaults_are_those_of_the_schema(function):
+@pytest.mark.parametrize("function", [es.compare, es.estimate, es.Suite.compare, es.arena, es.wins])
+def test_defaults_are_those_that_are_promised(function):
+    own = inspect.signature(function).parameters
+    promised = {"method": "bootstrap", "confidence_level": 0.95, "n_resamples": 9999, "rng": 12345}
+    if function is not es.estimate:
+        promised |= {"alternative": "two-sided", "adjustment": "max-t", "margin": None}
+    assert {name: own[name].default for name in promised} == promised
+
+
+@pytest.mark.parametrize("function", [es.meta, es.SequentialTest, with_uncertainty])
+def test_who_has_defaults_of_its_own_has_those_of_the_schema(function):
     own = inspect.signature(function).parameters
     known = own.keys() & settings.SETTINGS.keys()
-    assert {"confidence_level", "n_resamples", "rng", "executor"} <= known
-    for name in known - {"aggregate"}:
+    assert {"n_resamples", "rng"} <= known
+    for name in known:
         assert own[name].default == settings.SETTINGS[name].default, name
 
 

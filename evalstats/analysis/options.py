@@ -96,9 +96,11 @@ class Options:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).copy().items():
-            if name in SETTINGS and not (self.swapped and value == "percentile"):
+            is_asked = name in SETTINGS and value is not SETTINGS[name].default
+            if name == "executor" or (is_asked and not (self.swapped and value == "percentile")):
                 vars(self)[name] = checked(name, value)
-        as_limits(self.margin, self.recovery)
+        if self.is_limited:
+            as_limits(self.margin, self.recovery)
         level = self.significance_level
         if self.is_limited and (level or self.alpha) >= 0.5:
             # An interval of confidence 1 - 2·level has to be one.
