@@ -111,6 +111,12 @@ class Options:
                 f"must be {side} 0.5 where there is a margin or a recovery, got {value:g}",
                 argument=asked,
             )
+        if not level and self.confidence_level < 0.5:
+            raise InputError(
+                f"must be at least 0.5, got {self.confidence_level:g}: it is the confidence of "
+                f"intervals, not an error; did you mean {self.alpha:g}?",
+                argument="confidence_level",
+            )
         # 1 - 0.95 is not quite 0.05.
         vars(self)["significance_level"] = level or self.alpha
 

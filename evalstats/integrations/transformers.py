@@ -189,6 +189,7 @@ class LabelledSet:
         if labels is not None:
             self.fingerprint, self._n_segments = fingerprint(labels, self._pad), len(labels)
         self._is_named, self._seen = labels is not None, False
+        self._size: int | None = None
 
     def rows(self, prediction: Any, n_segments: int | None = None) -> tuple[Any, Any]:
         """Return the outputs and the labels of an evaluation, without the rows that fill batches.
@@ -210,7 +211,9 @@ class LabelledSet:
         Two sets of as many segments that are to be told apart (`alone`) and have no names raise an
         `InputError`.
         """
-        expected = len(self.references) if self.metric.uses_references else n_segments
+        # Without references the first set that is seen says how many segments it has.
+        expected = len(self.references) if self.metric.uses_references else self._size
+        expected = expected or n_segments
         fits = n_segments == expected
         found = fingerprint(labels, self._pad)
         holds = fits and self.fingerprint in (None, found)
@@ -220,7 +223,7 @@ class LabelledSet:
                 f"belong to: labels=[row['labels'] for row in that_set]"
             )
         if remember and holds:
-            self.fingerprint, self._seen = found, True
+            self.fingerprint, self._seen, self._size = found, True, n_segments
         elif remember and not self._seen:
             warnings.warn(
                 f"an evaluation of {n_segments} segments is passed by: "

@@ -82,13 +82,20 @@ def own_figure(
     height: float, width: float = WIDTH, layout: Literal["constrained"] | None = "constrained"
 ) -> Figure:
     """Return a new figure, by default a column wide, and so many inches high."""
+    require_matplotlib()
+    from matplotlib import pyplot
+
+    return pyplot.figure(figsize=(width, height), layout=layout, dpi=150)
+
+
+def require_matplotlib() -> None:
+    """Raise an error that names the extra if there is no matplotlib."""
     try:
-        from matplotlib import pyplot
+        import matplotlib  # noqa: F401
     except ImportError as error:
         raise MissingExtraError(
             "plots need matplotlib, which is not installed: pip install 'evalstats-text[plot]'"
         ) from error
-    return pyplot.figure(figsize=(width, height), layout=layout, dpi=150)
 
 
 def own_axes(ax: Axes | None, height: float) -> Axes:
@@ -164,6 +171,7 @@ def _lines(text: str, room: float, points: float) -> str:
 
 def inches(text: str, points: float = SMALL) -> float:
     """Return how wide the widest line of a text is."""
+    require_matplotlib()
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -206,7 +214,8 @@ def font_of(text: str) -> dict[str, Any]:
 
 
 def _usual() -> str:
-    """Return the file of the font of all figures."""
+    """Return the file of the font of all figures; rows are measured before there is a figure."""
+    require_matplotlib()
     from matplotlib.font_manager import FontProperties, findfont
 
     return str(findfont(FontProperties()))

@@ -309,3 +309,11 @@ def test_a_number_of_400_digits_is_cut_in_a_message():
         with pytest.raises(es.InputError) as caught:
             call()
         assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("ask", [es.compare, es.estimate])
+def test_an_error_is_no_confidence(ask):
+    """Defect: an interval of confidence 0.05 was printed without a word."""
+    scores = {"A": [1.0, 2, 3, 4], "B": [2.0, 3, 1, 5]}
+    with pytest.raises(es.InputError, match=r"confidence_level must be at least 0.5, .*mean 0.95"):
+        ask(scores, None, es.Mean("m"), confidence_level=0.05)

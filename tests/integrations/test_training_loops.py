@@ -163,6 +163,17 @@ def test_labels_that_are_no_text_tell_sets_apart(hugging_face):
     assert found.scored_by_labels([1.0, 3.0], numbers[:2])["judge"] == 2
 
 
+def test_a_set_of_another_size_is_another_set_of_a_metric_without_references(hugging_face):
+    """Defect: every size fitted, and two evaluation sets of 400 and 300 ended the training."""
+    the_set = hugging_face.LabelledSet(None, es.Mean("accuracy"), None, None)
+    first, second = np.arange(400) % 2, np.arange(300) % 2
+    assert the_set.holds(first, 400, remember=True, alone=True)
+    assert not the_set.holds(second, 300, remember=True, alone=True)
+    assert the_set.holds(first, 400, remember=True, alone=True)
+    with pytest.raises(es.InputError, match="several evaluation sets have 400 segments"):
+        the_set.holds(first[::-1], 400, remember=True, alone=True)
+
+
 # Rows that fill the last batches of several processes
 
 

@@ -1,5 +1,6 @@
 """Figures: what they show is what the result says; nothing overlaps or is cut at column width."""
 
+import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
@@ -470,3 +471,19 @@ def test_a_missing_extra_is_named(monkeypatch):
             draw()
     with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[pandas\]'"):
         compared(2).to_dataframe()
+
+
+def test_a_process_that_never_had_matplotlib_is_told_of_the_extra():
+    """Defect: rows were measured first, by fonts of matplotlib, and the traceback was its own."""
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "import evalstats as es\n"
+        "pair = {'A': [0.1, 0.4, 0.2] * 9, 'B': [0.3, 0.1, 0.2] * 9}\n"
+        "for result in (es.compare(pair, metrics=es.Mean('m')), es.estimate(pair, metric=es.Mean('m'))):\n"
+        "    try:\n"
+        "        result.plot()\n"
+        "    except es.MissingExtraError as error:\n"
+        "        print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.count("plots need matplotlib") == 2
