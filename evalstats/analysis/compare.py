@@ -207,7 +207,7 @@ def compared(
         for scores in several:
             of_metric = _family(part, scores, evaluation, adjustment)
             rows += of_metric
-            samples = [estimates_of(of, options, part, single) for of in scores.together]
+            samples = [estimates_of(sample, options, part, single) for sample in scores.together]
             of_systems = [estimate for of_sample in samples for estimate in of_sample]
             signature = _signature(scores, options, of_metric, of_systems[0].method, adjustment)
             evaluation.signatures[part.name, scores.name] = signature

@@ -111,9 +111,9 @@ class Evaluation:
             )
         return part, drawn
 
-    def together(self, of: Sequence[Difference]) -> list[Scores]:
+    def together(self, differences: Sequence[Difference]) -> list[Scores]:
         """Return the scores under several metrics, which have to be drawn together."""
-        firsts = {d.metric: self.part_of(d) for d in of}
+        firsts = {d.metric: self.part_of(d) for d in differences}
         # All metrics of a task are drawn at once.
         by_part = {part: self.scores_of(part) for part in dict.fromkeys(firsts.values())}
         drawn = [by_part[part][metric] for metric, part in firsts.items()]
@@ -194,10 +194,12 @@ class Comparison(Listed[Difference]):
     def _rows(self) -> Sequence[Difference]:
         return self.differences
 
-    def _named(self, some: Sequence[Difference], system: str | None, *others: Any) -> Difference:
+    def _named(
+        self, differences: Sequence[Difference], system: str | None, *others: Any
+    ) -> Difference:
         """Return the difference of a pair, turned where it was compared the other way round."""
         is_plain = self.alternative == "two-sided" and self.margin is None and self.recovery is None
-        return of_pair(some, system, *(others or [self.baseline]), is_turnable=is_plain)
+        return of_pair(differences, system, *(others or [self.baseline]), is_turnable=is_plain)
 
     def significant(self, difference: Difference) -> bool:
         """Return whether its adjusted p-value is at most the significance level."""

@@ -117,8 +117,8 @@ class Outcomes:
 
     def score_interval(self, i: int, influence: Floats, alpha: float) -> tuple[float, float]:
         """Return Wilson's interval of a score with these influence values of units, `(N,)`."""
-        of = self.share_of(influence, i)
-        low, high = counts.wilson(of.share, of.n, student.quantile(of.degrees, alpha))
+        share = self.share_of(influence, i)
+        low, high = counts.wilson(share.share, share.n, student.quantile(share.degrees, alpha))
         return self.scale * low, self.scale * high
 
     def counted(self, a: int, b: int, influence: Floats) -> Changes:
@@ -199,19 +199,19 @@ class Outcomes:
         is Kish's (1965) of the groups.
         """
         squared = (spread.error / self.scale) ** 2
-        found = variance / squared if variance > 0 and squared > 0 else np.inf
+        varying = variance / squared if variance > 0 and squared > 0 else np.inf
         segments = float(self.success.shape[1])
         if self.weights is not None:
             segments = student.kish(self.weights)
         sizes, members = self._groups.sizes, self._groups.members
         if sizes is None:
-            return segments if self.units.plain or found == np.inf else found
+            return segments if self.units.plain or varying == np.inf else varying
         # Groups count by what their segments weigh.
         if self.weights is not None and members is not None:
             sizes = np.bincount(members, self.weights)
         groups = student.kish(sizes)
         more = _ADDED / segments
-        return min(found, (variance + more) / (squared + more / groups))
+        return min(varying, (variance + more) / (squared + more / groups))
 
 
 def as_outcomes(

@@ -76,8 +76,8 @@ class Units:
     @cached_property
     def alike(self) -> Spread:
         """What the units are worth where nothing is known of how they vary; without an error."""
-        every = float(self.n) if self.sizes is None else student.kish(self.sizes)
-        return student.of_squares(np.zeros(1), np.array([every]), 1.0, every)
+        n = float(self.n) if self.sizes is None else student.kish(self.sizes)
+        return student.of_squares(np.zeros(1), np.array([n]), 1.0, n)
 
     def spread(
         self, influence: NDArray[np.float64], added: NDArray[np.float64] | None = None
@@ -92,11 +92,11 @@ class Units:
         codes = np.zeros(self.n, np.intp) if self.codes is None else self.codes
         return np.bincount(codes, values).astype(np.float64)
 
-    def worth(self, some: NDArray[np.bool_]) -> float:
+    def worth(self, marks: NDArray[np.bool_]) -> float:
         """Return Kish's number of some units, `(N,)`; 0 of none."""
-        if self.sizes is None or not np.any(some):
-            return float(np.count_nonzero(some))
-        return student.kish(self.sizes[some])
+        if self.sizes is None or not np.any(marks):
+            return float(np.count_nonzero(marks))
+        return student.kish(self.sizes[marks])
 
     def notes(self, name: str, influence: NDArray[np.float64]) -> list[str]:
         """Say what should be known of the errors of quantities `(S, N)` under a metric."""
@@ -177,8 +177,8 @@ class SummedUnits(Units):
         weights = (influence / unit) ** 2
         squares = np.bincount(self.places, weights, len(self.sums)).astype(np.float64)
         _, sizes, of_sizes = self.sums.astype(np.float64).T
-        every = float(np.sum(sizes) ** 2 / np.sum(of_sizes))
-        return student.of_squares(squares, sizes**2 / of_sizes, unit, every)
+        worth = float(np.sum(sizes) ** 2 / np.sum(of_sizes))
+        return student.of_squares(squares, sizes**2 / of_sizes, unit, worth)
 
 
 def coordinates(inner: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -202,7 +202,7 @@ def grouped(units: Units, influence: NDArray[np.float64]) -> Spread:
 
 def errors_of(units: Units, influence: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return standard errors from influence values of single segments, `(S, N) -> (S,)`."""
-    return np.array([grouped(units, of).error for of in influence])
+    return np.array([grouped(units, values).error for values in influence])
 
 
 def names_of_labels(given: object, n_segments: int) -> tuple[str, ...]:
@@ -395,8 +395,8 @@ def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata")
         return Aggregate("macro", (1 / len(labels),) * len(labels))
     if isinstance(given, Mapping):
         one = {"strata": "stratum", "tasks": "task"}[what]
-        for which, some, others in (("lacks", labels, given), ("has unknown", given, labels)):
-            odd = [label for label in some if label not in others]
+        for which, known, others in (("lacks", labels, given), ("has unknown", given, labels)):
+            odd = [label for label in known if label not in others]
             if odd:
                 raise InputError(f"aggregate {which} {odd[0]!r}; it needs a weight for each {one}")
         weights = np.array([real(given[label], f"aggregate[{label!r}]", 0.0) for label in labels])

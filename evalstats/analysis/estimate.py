@@ -296,9 +296,9 @@ def limits_of(
     Without pairs that is said of scores.
     """
     # What is said of the smallest sample limits what is said of all.
-    every = [units for one in several[0].together for units in one.units.sides]
+    sides = [units for one in several[0].together for units in one.units.sides]
     is_crossed = len(several[0].units.sides) > 1
-    units = min(every, key=lambda units: units.alike.degrees)
+    units = min(sides, key=lambda units: units.alike.degrees)
     degrees = units.alike.degrees
     sizes: tuple[int, ...] = ()
     worth = degrees + 1

@@ -210,14 +210,14 @@ def _max_t(
     known = [[number[i] for i in places if i in number] for places in families_]
     reached, _ = families.step_down(null, sizes, n_resamples, known)
     fewest, sides = max((n_resamples + 1) // ONE_IN, 1), options.sides
-    for places, some, n_reached, holm in zip(families_, known, reached, stepped, strict=True):
-        counts = families.monotone(np.float64(1) + n_reached, sizes[some])
+    for places, varied, n_reached, holm in zip(families_, known, reached, stepped, strict=True):
+        counts = families.monotone(np.float64(1) + n_reached, sizes[varied])
         shares = np.maximum(counts, fewest) / (n_resamples + 1)
         if within is None:
             # Errors that are the same in all resamples do not say how uncertain they are.
-            of_pairs = [spreads[varying[i]] for i in some]
-            each = zip(shares.tolist(), of_pairs, strict=True)
-            shares = np.array([bootstrap.widened(x / sides, of, sides) for x, of in each])
+            of_pairs = [spreads[varying[i]] for i in varied]
+            both = zip(shares.tolist(), of_pairs, strict=True)
+            shares = np.array([bootstrap.widened(x / sides, spread, sides) for x, spread in both])
         # At each level one of the two decides: at levels below the smallest share Holm's.
         is_known = [i in number for i in places]
         together = np.where(counts > fewest, shares, np.minimum(shares, holm[is_known]))

@@ -156,7 +156,10 @@ class Scores(Quantities):
             return [self]
         alone = (self.taken([i]) for i in range(len(self.systems)))
         both = zip(self.samples, alone, strict=True)
-        return [replace(own, draws=of.draws, method=of.method) for own, of in both]
+        return [
+            replace(sample, draws=replicated.draws, method=replicated.method)
+            for sample, replicated in both
+        ]
 
     def draws_of(self, i: int) -> Draws:
         """Return the replicates of a system, `(B,)`."""
@@ -173,8 +176,8 @@ class Scores(Quantities):
         for stratum, of_stratum in zip(self.strata, totals, strict=True):
             # One after the other: in a product of matrices, sums depend on how many rows there are.
             scores[stratum.system or 0] += stratum.weight * stratum.score(of_stratum)
-        found = scores[0] if len(scores) == 1 else np.concatenate(scores, axis=-1)
-        return self.check_finite(np.asarray(found), where, system)
+        together = scores[0] if len(scores) == 1 else np.concatenate(scores, axis=-1)
+        return self.check_finite(np.asarray(together), where, system)
 
     def check_finite(self, scores: Floats, where: str, system: int | None = None) -> Floats:
         """Return scores whose last axis is that of the systems, or which are all of one system."""
@@ -392,7 +395,7 @@ def _by_run(scores: Scores) -> tuple[Floats, Floats] | None:
 def _chances(scores: Scores) -> Floats | None:
     """Return the variance of each score by trials, `(S,)`, where items are all there are."""
     of_strata = [[x.metric.chance(rows) for rows in x.segments] for x in scores.strata]
-    known = [[x for x in of if x is not None] for of in of_strata]
+    known = [[x for x in chances if x is not None] for chances in of_strata]
     if not any(known):
         return None
     has_all = all(len(x) == len(scores.systems) for x in known)
@@ -521,22 +524,22 @@ def drawn(several: Sequence[Scores], options: Options) -> list[Scores]:
     def replicates() -> list[Floats]:
         weights, then = rows_of(first.units, options.seed), partial(_scores, several)
         scores = totals_scored(several, weights, n_resamples, options, then)
-        ends = np.cumsum([len(of.systems) for of in several])[:-1]
-        return [frozen(of) for of in np.split(scores, ends, axis=1)]
+        ends = np.cumsum([len(scores.systems) for scores in several])[:-1]
+        return [frozen(scores) for scores in np.split(scores, ends, axis=1)]
 
     resampled = []
-    for i, of in enumerate(several):
+    for i, scores in enumerate(several):
         draws = Draws(n_resamples, lambda i=i: replicates()[i])  # type: ignore[misc]
-        if not n_resamples or not of.units.has_values:
-            draws = undrawn(len(of.systems))
+        if not n_resamples or not scores.units.has_values:
+            draws = undrawn(len(scores.systems))
         method, paired_runs = options.method, options.paired_runs
-        resampled.append(replace(of, draws=draws, method=method, paired_runs=paired_runs))
+        resampled.append(replace(scores, draws=draws, method=method, paired_runs=paired_runs))
     return resampled
 
 
 def _check_runs(several: Sequence[Scores], options: Options) -> None:
     """Refuse pairs of runs where there are none, and metrics with other runs."""
-    with_runs = [of.by_run is not None for of in several]
+    with_runs = [scores.by_run is not None for scores in several]
     if options.paired_runs and not several[0].is_paired:
         raise InputError(
             "is for several runs of systems with the same segments, and these are unpaired",
@@ -569,7 +572,7 @@ def totals_scored(
     parts = []
     for t, stratum in enumerate(several[0].strata):
         # The statistics of all systems and metrics side by side, `(N, K)`.
-        rows = [of.strata[t].rows for of in several]
+        rows = [scores.strata[t].rows for scores in several]
         columns = [v.transpose(1, 0, 2).reshape(v.shape[1], -1) for v in rows]
         together = columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
         parts.append((stratum.places, together))
@@ -585,13 +588,13 @@ def totals_scored(
 def _scores(several: Sequence[Scores], totals: Sequence[Floats]) -> Floats:
     """Return scores of systems under all metrics from totals of all strata, `(R, K)` each."""
     apart = [split(several, t, of_stratum) for t, of_stratum in enumerate(totals)]
-    scores = [of.score([x[i] for x in apart], "a resample") for i, of in enumerate(several)]
+    scores = [one.score([x[i] for x in apart], "a resample") for i, one in enumerate(several)]
     return scores[0] if len(scores) == 1 else np.concatenate(scores, axis=1)
 
 
 def split(several: Sequence[Scores], t: int, totals: Floats) -> list[Floats]:
     """Take totals `(R, K)` of stratum t apart again, `(R, S, k)` for each metric."""
-    shapes = [of.strata[t].rows.shape[::2] for of in several]
+    shapes = [scores.strata[t].rows.shape[::2] for scores in several]
     parts = np.split(totals, np.cumsum([a * b for a, b in shapes])[:-1], axis=1)
     return [p.reshape(len(totals), *shape) for p, shape in zip(parts, shapes, strict=True)]
 

@@ -188,7 +188,7 @@ def as_task(
     known = {name: value for name, value in labels.items() if value is not None}
     if isinstance(groups, Mapping):
         del known["groups"]
-        known |= {f"groups[{name!r}]": of for name, of in groups.items()}
+        known |= {f"groups[{name!r}]": given for name, given in groups.items()}
     for name, value in known.items():
         listed(value, name, "labels, one a segment")
     if known:
@@ -256,7 +256,7 @@ def labels_of(tables: Sequence[SegmentStatistics], labels: Labels | str, argumen
     several = names_of_labels(labels, tables[0].n_segments) if tables[0].labels else ()
     by_name = labels if isinstance(labels, Mapping) else dict(zip(several, several, strict=True))
     if by_name:
-        return {name: labels_of(tables, of, argument) for name, of in by_name.items()}
+        return {name: labels_of(tables, given, argument) for name, given in by_name.items()}
     if not isinstance(labels, str):
         return labels
     known = tables[0].labels
@@ -408,8 +408,10 @@ class Total:
                 )
         counts = {name: _n_runs(table) for name, table in self.tables.items()}
         if len(set(counts.values())) > 1:
-            each = ", ".join(f"{n} for {name!r}" for name, n in counts.items())
-            raise InputError(f"a total needs as many runs of each system on each task, got {each}")
+            numbers = ", ".join(f"{n} for {name!r}" for name, n in counts.items())
+            raise InputError(
+                f"a total needs as many runs of each system on each task, got {numbers}"
+            )
 
     @cached_property
     def order(self) -> list[str]:
@@ -430,14 +432,14 @@ class Total:
                     argument="groups",
                 )
             codes = [] if labels is None else group_codes(labels, tables[0].n_segments).tolist()
-            each = []
+            contents = []
             for table in tables:
                 # Numbers as floats, whatever their type.
-                rows = (np.ascontiguousarray(of, np.float64) for of in table.values)
-                digests = sorted(sha256(of.tobytes()).hexdigest() for of in rows)
-                each.append((table.metric.name, table.metric_signature, digests))
+                rows = (np.ascontiguousarray(values, np.float64) for values in table.values)
+                digests = sorted(sha256(values.tobytes()).hexdigest() for values in rows)
+                contents.append((table.metric.name, table.metric_signature, digests))
             design = repr(tables[0].segment_ids), repr((codes, weight))
-            identities[name] = tables[0].n_segments, *design, sorted(each)
+            identities[name] = tables[0].n_segments, *design, sorted(contents)
         return sorted(self.tables, key=identities.__getitem__)
 
     @property
@@ -508,7 +510,9 @@ class Total:
             metrics = [stratum.metric for stratum in strata]
             metric = metrics[0].pooled(metrics, [stratum.rows.shape[1] for stratum in strata])
             arrays = ((stratum.rows, stratum.plain, stratum.segments) for stratum in strata)
-            rows, plain, segments = (np.concatenate(of, axis=1) for of in zip(*arrays, strict=True))
+            rows, plain, segments = (
+                np.concatenate(sides, axis=1) for sides in zip(*arrays, strict=True)
+            )
             strata = [Stratum(metric, rows, plain, segments)]
         known = [part.unseen for part in parts if part.unseen is not None]
         unseen = None
@@ -610,7 +614,7 @@ def _signature(tables: Sequence[SegmentStatistics], tag: str | None) -> MetricSi
     signatures = [table.metric_signature for table in tables]
     signature = merged(signatures)
     metrics = zip((table.metric.name for table in tables), signatures, strict=True)
-    each = distinct(f"{name}|{MetricSignature.of(text).unversioned}" for name, text in metrics)
-    if len(each) > 1:
-        signature = replace(signature, settings=(" + ".join(each),))
+    settings = distinct(f"{name}|{MetricSignature.of(text).unversioned}" for name, text in metrics)
+    if len(settings) > 1:
+        signature = replace(signature, settings=(" + ".join(settings),))
     return signature if tag is None else signature.tagged(tag)

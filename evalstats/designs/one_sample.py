@@ -92,45 +92,45 @@ class ShareAgainst(Counts):
         return student.pvalue(self.of.share - share, error, self.degrees, alternative)
 
 
-def against(of: Scores, bound: Bound) -> Scores:
+def against(scores: Scores, bound: Bound) -> Scores:
     """Return the only system of these scores beside the number, which its score can miss.
 
     The number stands as a system that has one score in all resamples.
     """
-    if of.higher_is_better is not bound.is_least:
-        own, other = ("lower", "at_least") if of.higher_is_better else ("higher", "at_most")
+    if scores.higher_is_better is not bound.is_least:
+        wanted, other = ("lower", "at_least") if scores.higher_is_better else ("higher", "at_most")
         raise InputError(
-            f"is for scores that are better when {own}, and {of.metric_name} is not; give ",
+            f"is for scores that are better when {wanted}, and {scores.metric_name} is not; give ",
             Argument(other),
             argument=bound.argument,
         )
-    low, high = of.bounds
-    if of.outcomes is not None:
-        low, high = 0.0, of.outcomes.scale
+    low, high = scores.bounds
+    if scores.outcomes is not None:
+        low, high = 0.0, scores.outcomes.scale
     if not low < bound.number < high:
         raise InputError(
-            f"must be above {low:g} and below {high:g}, the bounds of {of.metric_name}; got "
+            f"must be above {low:g} and below {high:g}, the bounds of {scores.metric_name}; got "
             f"{bound.number:g}",
             argument=bound.argument,
         )
-    name, draws, n = f"{bound.number:.10g}", of.draws, of.units.n
-    by_run = of.by_run
+    name, draws, n = f"{bound.number:.10g}", scores.draws, scores.units.n
+    by_run = scores.by_run
     if by_run is not None:
         by_run = _beside(by_run[0], bound.number), _beside(by_run[1])
     # All units differ from a number, and limit no degrees of freedom; none is swapped with it.
     square = np.ones((2, 2))
     return replace(
-        of,
-        systems=(name if of.systems[0] != name else f"{name} (number)", of.systems[0]),
-        value=_beside(of.value, bound.number),
-        influence=None if of.influence is None else _beside(of.influence),
+        scores,
+        systems=(name if scores.systems[0] != name else f"{name} (number)", scores.systems[0]),
+        value=_beside(scores.value, bound.number),
+        influence=None if scores.influence is None else _beside(scores.influence),
         draws=Draws(draws.n, lambda: _beside(draws.values, bound.number)),
-        unseen=None if of.unseen is None else _beside(of.unseen),
+        unseen=None if scores.unseen is None else _beside(scores.unseen),
         runs=[] if by_run is None else [(mean_squares(*x),) for x in zip(*by_run, strict=True)],
         by_run=by_run,
         strata=(),
         outcomes=None,
-        counter=partial(_counted, of, bound.number),
+        counter=partial(_counted, scores, bound.number),
         differing=(n * square).astype(np.int64),
         worths=np.inf * square,
         floors=0 * square,
@@ -144,12 +144,12 @@ def _beside(values: Floats, number: float = 0.0) -> Floats:
     return np.concatenate([np.full_like(values, number), values])
 
 
-def _counted(of: Scores, number: float, a: int, b: int, influence: Floats) -> Counts | None:
+def _counted(scores: Scores, number: float, a: int, b: int, influence: Floats) -> Counts | None:
     """Return what counts a share against the number; nothing where scores are none."""
-    outcomes = of.outcomes
-    if outcomes is None or of.influence is None:
+    outcomes = scores.outcomes
+    if outcomes is None or scores.influence is None:
         return None
-    share = outcomes.share_of(of.influence[0])
+    share = outcomes.share_of(scores.influence[0])
     return ShareAgainst(outcomes.scale, share.degrees, share, number / outcomes.scale)
 
 
@@ -196,4 +196,4 @@ class OneSample:
 
     def drawn(self, options: Options) -> list[Scores]:
         """Return number and system, one a metric, to be resampled."""
-        return [against(of, self.bound) for of in drawn(self.scores, options)]
+        return [against(scores, self.bound) for scores in drawn(self.scores, options)]

@@ -130,7 +130,7 @@ def _restricted(new: float, base: float, sizes: tuple[float, float], difference:
 
 def _welch(shares: Sequence[Share]) -> float:
     """Return the degrees of freedom of a difference of two shares (Welch, 1947)."""
-    parts = [(of.error**2, of.degrees) for of in shares]
+    parts = [(share.error**2, share.degrees) for share in shares]
     total = sum(square for square, _ in parts)
     if not total > 0:
         return sum(degrees for _, degrees in parts)
@@ -155,9 +155,9 @@ def _counted(
 
 def side_by_side(samples: Sequence[Scores], order: Sequence[int]) -> Scores:
     """Return systems under one metric side by side, to be drawn in this order."""
-    first, sizes = samples[0], [of.units.n for of in samples]
-    for of in samples:
-        refuse_crossed(of.units, "paired=False")
+    first, sizes = samples[0], [sample.units.n for sample in samples]
+    for sample in samples:
+        refuse_crossed(sample.units, "paired=False")
     ends = np.cumsum(sizes).tolist()
     places = tuple(slice(end - n, end) for n, end in zip(sizes, ends, strict=True))
     strata = [
@@ -167,25 +167,25 @@ def side_by_side(samples: Sequence[Scores], order: Sequence[int]) -> Scores:
             places=here if stratum.places is ... else here.start + stratum.places,
             system=i,
         )
-        for i, (of, here) in enumerate(zip(samples, places, strict=True))
-        for stratum in of.strata
+        for i, (sample, here) in enumerate(zip(samples, places, strict=True))
+        for stratum in sample.strata
     ]
     unseen = None
-    if all(of.unseen is not None for of in samples):
+    if all(sample.unseen is not None for sample in samples):
         unseen = np.zeros((len(samples), ends[-1]))
-        for i, (of, here) in enumerate(zip(samples, places, strict=True)):
-            unseen[i, here] = of.unseen
+        for i, (sample, here) in enumerate(zip(samples, places, strict=True)):
+            unseen[i, here] = sample.unseen
     # Settings that differ, as weights of judges, are all in: ``judged:ppi:0.4,judged:ppi:0.5``.
-    settings = zip(*(of.signature.settings for of in samples), strict=False)
-    signature = merged([str(of.signature) for of in samples])
-    labels = {of.reference_label for of in samples}
+    settings = zip(*(sample.signature.settings for sample in samples), strict=False)
+    signature = merged([str(sample.signature) for sample in samples])
+    labels = {sample.reference_label for sample in samples}
     both = np.add.outer(sizes, sizes)
     scores = of_strata(
         strata,
-        _design([of.units for of in samples], order),
+        _design([sample.units for sample in samples], order),
         name=first.name,
         metric_name=first.metric_name,
-        systems=tuple(of.systems[0] for of in samples),
+        systems=tuple(sample.systems[0] for sample in samples),
         higher_is_better=first.higher_is_better,
         signature=replace(signature, settings=tuple(",".join(distinct(s)) for s in settings)),
         reference_label=labels.pop() if len(labels) == 1 else None,
@@ -197,15 +197,15 @@ def side_by_side(samples: Sequence[Scores], order: Sequence[int]) -> Scores:
         floors=np.array([[_least(n, m) for m in sizes] for n in sizes]),
         unseen=unseen,
         corrections=tuple(
-            replace(one, metric=f"{one.metric} of {of.systems[0]}")
-            for of in samples
-            for one in of.corrections
+            replace(one, metric=f"{one.metric} of {sample.systems[0]}")
+            for sample in samples
+            for one in sample.corrections
         ),
         undefined=first.undefined,
-        cautions=tuple(dict.fromkeys(one for of in samples for one in of.cautions)),
+        cautions=tuple(dict.fromkeys(one for sample in samples for one in sample.cautions)),
     )
     # What runs vary with, beside their own, is the units of their system.
-    return replace(scores, runs=[run for of in samples for run in of.runs])
+    return replace(scores, runs=[run for sample in samples for run in sample.runs])
 
 
 def _least(n: int, m: int) -> float:
@@ -272,7 +272,7 @@ class Unpaired:
                 scores = part.scores()
             except InputError as error:
                 raise error.within(f"system {part.systems[0]!r}") from None
-            rows = [stratum.rows for of in scores for stratum in of.strata]
+            rows = [stratum.rows for one in scores for stratum in one.strata]
             digests = [sha256(np.ascontiguousarray(x, np.float64).tobytes()) for x in rows]
             by_system.append(scores)
             identities.append((scores[0].units.n, [digest.hexdigest() for digest in digests]))
