@@ -49,8 +49,8 @@ from evalstats.questions.domains import Heterogeneity as Heterogeneity
 from evalstats.questions.gates import Gate as Gate
 from evalstats.questions.influence import Influence as Influence
 from evalstats.questions.joint import JointClaim as JointClaim
-from evalstats.questions.looks.looks import Looks as Looks
-from evalstats.questions.looks.sequential import SequentialTest as SequentialTest
+from evalstats.questions.looks import Looks as Looks
+from evalstats.questions.looks import SequentialTest as SequentialTest
 from evalstats.questions.power.planned import Power as Power
 from evalstats.questions.power.planning import power as power
 from evalstats.questions.ranking.rankings import Ranking as Ranking

@@ -35,6 +35,7 @@ BETWEEN = {
     "questions.gates": {"designs.one_sample", "questions.checks", "questions.needed"},
     "questions.needed": {"designs.one_sample", "questions.power"},
     "questions.looks": {
+        "designs.arrivals",
         "designs.judges",
         "designs.one_sample",
         "designs.spending",

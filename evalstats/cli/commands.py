@@ -35,7 +35,7 @@ from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
-    from evalstats.questions.looks.looks import Looks
+    from evalstats.questions.looks import Looks
 
 #: What says how the segments, and the tasks, make a whole.
 _PARTS = ("aggregate", "groups", "strata")
@@ -371,7 +371,7 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
         except (OSError, ValueError) as error:
             reason = error if isinstance(error, InputError) else f"it is no JSON ({error})"
             raise InputError(f"--state {path}: {reason}") from None
-    from evalstats.questions.looks.looks import refuse_barred
+    from evalstats.questions.looks import refuse_barred
 
     n_looks, look = len(test.looks), test.look(tables[0], baseline, **labels)
     notes = accepting([*inputs.notes, *test.result.notes], allowed)

@@ -12,6 +12,7 @@
 - `moments`: a corpus in many places, or in a database, summed
 - `plans`: systems that were run on a drawn part of the items
 - `one_sample`: one system against a fixed number
+- `arrivals`: the items of an evaluation that grows, and whether their order is chance
 - `spending`: the level of each look at an evaluation that grows
 - `states`: what a test that goes on keeps between two looks
 

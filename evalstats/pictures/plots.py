@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
     from evalstats.pictures.figures import Axes, Panels
     from evalstats.questions.influence import Influence
-    from evalstats.questions.looks.looks import Looks
+    from evalstats.questions.looks import Looks
     from evalstats.results.estimates import Estimate
 
 #: Inches: a curve.

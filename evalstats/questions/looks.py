@@ -3,28 +3,29 @@
 Whoever looks at the results while items come in, and stops when a p-value is small, is wrong far
 more often than its level says. `SequentialTest` holds the p-value of each look against a level that
 allows for all looks (`evalstats.designs.spending`). It rests on items that come in an order
-which has nothing to do with how hard they are, and on known scores that stay (`Arrivals`).
+which has nothing to do with how hard they are, and on known scores that stay
+(`evalstats.designs.arrivals`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
 from evalstats.analysis.estimate import gap_notes, result_signature
-from evalstats.analysis.options import Options, as_limits
+from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import PairTest
-from evalstats.analysis.scores import Scores, refuse_fixed
+from evalstats.analysis.scores import refuse_fixed
 from evalstats.analysis.settings import N_RESAMPLES, SEED
 from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share
 from evalstats.designs import states
+from evalstats.designs.arrivals import Arrivals, order_notes
 from evalstats.designs.judges import by_role, with_pairs
 from evalstats.designs.one_sample import (
     PAIR,
@@ -43,33 +44,360 @@ from evalstats.designs.spending import (
     sequence_pvalue,
     spent,
 )
-from evalstats.errors import InputError, InputTypeError
+from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics import Metric, as_metric
-from evalstats.questions.checks import claim_of, evidence_cautions, one_sided, test_name
-from evalstats.questions.looks.looks import Look, Looks, rare_notes, verdict_of
-from evalstats.resampling.executors import Workers, as_workers
-from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results.convert import record_of
-from evalstats.results.notes import FEW_CARRY
-from evalstats.results.records import BARRING, accepting, counted, plural
+from evalstats.questions.checks import (
+    JUNIT,
+    Evidence,
+    claim_of,
+    decide,
+    evidence_cautions,
+    junit,
+    junit_text,
+    limit_of,
+    one_sided,
+    test_name,
+)
+from evalstats.resampling.executors import Workers
+from evalstats.resampling.weights import Rng
+from evalstats.results import tabular
+from evalstats.results.convert import Count, Level, Share, Size, one_of, record_of
+from evalstats.results.forms import Finding, Several
+from evalstats.results.marks import Forest, Limit, of_differences
+from evalstats.results.notes import FEW_CARRY, carried_notes
+from evalstats.results.records import (
+    BARRING,
+    KINDS,
+    Difference,
+    Record,
+    accepting,
+    barring,
+    counted,
+    metric_name,
+    plural,
+)
+from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 _VERSION = 2
 #: Units near which a confidence sequence is narrowest, and from which that of no 0/1 scores starts.
 _TIGHTEST, _START = 200, 100
 _MOST_UNITS, _MOST_LOOKS = 10**9, 10_000
 #: Of spending functions that have no name a state keeps the shares at so many fractions.
 _TENTHS = [i / 10 for i in range(1, 11)]
-#: How small a p-value has to be for a word of warning, and from how many items on one is asked.
-_WARNS, _LEAST = 1e-3, 20
-#: A label of more values than these is a name of items, or of documents.
-_MOST_VALUES = 50
+LOOK_VERDICTS = ("passed", "failed", "go on")
+#: What exits with it; 2 is bad input, and 3 an undecided gate.
+_CODES = {"passed": 0, "failed": 1, "go on": 4}
+#: Less chance to pass than this is none.
+_HOPELESS = 0.1
+#: Fewer units may well lack what happens on one in a hundred, by the rule of three (3/n).
+_SEEN = 300
+#: Calibrated: `docs/stopping.md` has the rates.
+_RARE = (
+    "where a system falls far on 2 % of 200 {} (a loop, a refusal), eight looks passed one in "
+    "six that should not pass, and a single test one in nine"
+)
+
+
+@dataclass(frozen=True)
+class Look(Record):
+    """What all items so far say, at a level that allows for looking again.
+
+    Attributes
+    ----------
+    number : int
+        1 for the first look.
+    n_items, n_units, unit, planned : int, int, str, int or None
+        Items so far; units (groups, or the same items), and what these are called; how many units
+        are planned, `None` without a plan.
+    difference : Difference
+        System minus baseline. Its interval is a repeated confidence interval (Jennison and
+        Turnbull, 1989): with probability 1 - 2·`significance_level` all of a test's hold, whenever
+        it stops.
+    verdict : {"passed", "failed", "go on"}
+        What was asked is shown; or its opposite, or all units are in and it is not; or neither.
+    level : float
+        How small a one-sided p-value must be to decide now.
+    pvalue, pvalue_failed : float or None
+        One-sided, that what was asked holds, and that the opposite does: that more is lost than the
+        limit or, where it was asked whether it is better, that it is worse. Those of `compare`,
+        which know nothing of other looks. `None` where there is no test of the limit.
+    pvalue_anytime : float or None
+        Without a plan the same for all looks together: the smallest `significance_level` at which
+        this look passes.
+    chance : float or None
+        How likely it passes at the last look, if the effect is as large as it has been so far;
+        `None` without a plan, and at the end.
+    significance_level, signature : float, str
+        Of the test, and of these numbers.
+    carried : float or None
+        The effective number of units that hold the difference, (Σu²)²/Σu⁴ of influence values u, at
+        most those that differ; `None` of 0/1 scores, which are counted.
+    waits : str
+        Why it decides nothing, whatever its p-values: there are too few units. Empty where it may.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> test = es.SequentialTest(of=400, metric=es.Mean("acc"))
+    >>> look = test.look([1, 0, 1, 1] * 50, [1, 0, 0, 1] * 50)
+    >>> look.n_items, look.verdict
+    (200, 'passed')
+    """
+
+    number: Count
+    n_items: Count
+    n_units: Count
+    unit: str
+    planned: Count | None
+    difference: Difference
+    verdict: Annotated[str, one_of(LOOK_VERDICTS)]
+    level: Level
+    pvalue: Share | None
+    pvalue_failed: Share | None
+    pvalue_anytime: Share | None
+    chance: Share | None
+    significance_level: Level
+    signature: str
+    carried: Size | None = None
+    waits: str = ""
+
+    derived = ("low", "high", "left")
+
+    @property
+    def low(self) -> float:
+        """Lower bound of the repeated confidence interval of the difference."""
+        return self.difference.low
+
+    @property
+    def high(self) -> float:
+        """Its upper bound."""
+        return self.difference.high
+
+    @property
+    def left(self) -> int | None:
+        """How many planned units are not in yet."""
+        return None if self.planned is None else max(self.planned - self.n_units, 0)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the chance to pass is below 10 %; nobody has to stop."""
+        return self.verdict == "go on" and self.chance is not None and self.chance < _HOPELESS
+
+    @property
+    def reason(self) -> str:
+        """What follows from the verdict, in a sentence."""
+        items = counted(self.n_units, self.unit)
+        if self.verdict == "passed":
+            of = f", of {self.planned:,} planned" if self.planned else ""
+            return f"decided on {items}{of}"
+        if self.verdict == "failed":
+            if self.pvalue_failed is not None and self.pvalue_failed <= self.level:
+                return f"the opposite is shown on {items} ({tabular.p_is(self.pvalue_failed)})"
+            return f"all {items} are in, and what was asked for is not shown"
+        waits = f": {self.waits}" if self.waits else ""
+        if self.left is None or self.chance is None:
+            return f"not decided on {items}{waits}; there is no last look"
+        said = (
+            f"nothing is decided yet: {counted(self.left, self.unit)} are to come{waits}. If they "
+            f"are like those so far, the last look passes in {min(100 * self.chance, 99):.0f} of "
+            f"100 evaluations"
+        )
+        return f"{said}. There is little hope" if self.hopeless else said
+
+    @property
+    def is_early(self) -> bool:
+        """Whether more units could come: there is no plan, or not all that it has are in."""
+        return self.left != 0
+
+    def _check(self) -> None:
+        expected = verdict_of(
+            self.pvalue, self.pvalue_failed, self.level, not self.is_early, self.waits
+        )
+        if self.verdict != expected:
+            raise InputError(f"verdict does not fit its p-values and level, which say {expected!r}")
+
+    def _title(self) -> str:
+        return f"look {self.number}"
+
+
+def verdict_of(
+    passed: float | None,
+    failed: float | None,
+    level: float,
+    is_last: bool,
+    waits: str = "",
+    notes: Sequence[str] = (),
+) -> str:
+    """Return the verdict of a look with these one-sided p-values, where all units are in or not.
+
+    One that `waits`, for the reason that this says, decides nothing. One that would pass with
+    notes that bar it is refused.
+    """
+    verdict, against = decide(Evidence(passed, failed, level, waits=waits, notes=notes))
+    if against:
+        refuse_barred(notes)
+    return verdict if verdict != "undecided" else "failed" if is_last else "go on"
+
+
+def refuse_barred(notes: Iterable[str]) -> None:
+    """Refuse a look that would pass if its numbers may be invalid."""
+    caution = barring(notes)
+    if caution is not None:
+        raise InputError(
+            f"this look would pass, and its numbers may be invalid: {caution.said}; the test "
+            f"stays as it was; accept it with ",
+            Argument("allow_changes", caution.kind),
+        )
+
+
+def rare_notes(look: Look) -> Iterator[str]:
+    """Say of scores that are not 0/1 where few units carry a look, or decide it before the end."""
+    if look.carried is None:
+        return
+    found, rare = [(look.difference.n_differing, look.carried)], _RARE.format(plural(look.unit))
+    notes = list(carried_notes(found, look.unit, "", rare[0].upper() + rare[1:]))
+    if not notes and look.is_early and look.verdict != "go on" and look.n_units < _SEEN:
+        notes.append(
+            f"This was decided on {counted(look.n_units, look.unit)}. What happens on one in "
+            f"{look.n_units // 3} or fewer may not be among them yet, and {rare} (simulated at "
+            f"level 0.05)."
+        )
+    yield from notes
+
+
+@dataclass(frozen=True, repr=False)
+class Looks(Several[Look]):
+    """All looks of a sequential test so far; iterating gives `Look`, the last one last.
+
+    Attributes
+    ----------
+    looks : tuple of Look
+        At least one.
+    margin, recovery : float or None
+        The limit, as of `Gate`; without either it is asked whether the system is better.
+    next_look : int or None
+        At how many units the next planned look is; `None` where there is none.
+    notes : tuple of str
+        What a careful reader should know.
+    bound : str or None
+        What one system's score is held against, "at least 0.9"; `None` of two systems.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> test = es.SequentialTest(of=400, metric=es.Mean("acc"))
+    >>> _ = test.look([1, 0, 1, 1] * 50, [1, 0, 0, 1] * 50)
+    >>> [(look.n_items, look.verdict) for look in test.result]
+    [(200, 'passed')]
+    """
+
+    looks: tuple[Look, ...]
+    margin: Size | None
+    recovery: Level | None
+    next_look: Count | None
+    notes: tuple[str, ...] = ()
+    bound: str | None = None
+
+    derived = ("verdict",)
+
+    @property
+    def last(self) -> Look:
+        """The last look."""
+        return self.looks[-1]
+
+    @property
+    def verdict(self) -> str:
+        """That of the last look."""
+        return self.last.verdict
+
+    @property
+    def exit_code(self) -> int:
+        """0 for passed, 1 for failed, 4 for go on."""
+        return _CODES[self.verdict]
+
+    def plot(self, ax: Axes | None = None) -> Axes:  # type: ignore[override]
+        """Draw the difference as it grows with its repeated interval, and the limit, dashed."""
+        from evalstats.pictures import plots
+
+        return plots.growth(self, ax)
+
+    def _findings(self) -> list[Finding]:
+        """Say what the last look decides, its difference, and what follows."""
+        last, d = self.last, self.last.difference
+        places = tabular.decimals([abs(last.high - last.low) / 4])
+        value, low, high = (
+            tabular.number(x, places, True) for x in (d.difference, last.low, last.high)
+        )
+        said = f"{d.system} against {d.baseline}: {last.verdict}, {last.reason}"
+        line = f"{d.metric}: {value}, {self.interval} {low} to {high}."
+        return [Finding(said, KINDS.get(last.verdict, "open"), [line])]
+
+    def _headline(self) -> str:
+        d = self.last.difference
+        return f"{d.system} against {d.baseline}: {self.verdict}"
+
+    def _forest(self) -> Forest:
+        rows = [replace(x.difference, low=x.low, high=x.high) for x in self.looks]
+        kinds = [KINDS.get(x.verdict, "open") for x in self.looks]
+        limit = Limit(self.margin, self.recovery, of_loss=True)
+        return of_differences(rows, kinds, 4, self.interval, limit)
+
+    def to_junit(self) -> str:
+        """Return JUnit's XML with one test case: "go on" is an error, neither of the others."""
+        d, verdict = self.last.difference, self.verdict
+        kind, text = JUNIT.get(verdict, "error"), junit_text(d, self._limit())
+        return junit([("evalstats", d.metric, verdict, kind, text, self.last.reason)])
+
+    @property
+    def interval(self) -> str:
+        """What intervals are called; each of their bounds may fail at the test's level."""
+        level = tabular.level(1 - 2 * self.last.significance_level)
+        return level.replace("interval", "repeated interval")
+
+    def _limit(self) -> str:
+        return limit_of(self.margin, self.recovery, self.bound or "a better score")
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        last = self.last
+        places = tabular.decimals([abs(last.high - last.low) / 4], digits)
+        base, new = ("base", "new") if self.bound is None else ("number", "score")
+        columns: list[Column] = [
+            ("look", ">", lambda x: str(x.number)),
+            (plural(last.unit), ">", lambda x: f"{x.n_units:,}"),
+            (base, ">", lambda x: tabular.number(x.difference.baseline_score, places)),
+            (new, ">", lambda x: tabular.number(x.difference.system_score, places)),
+            ("difference", ">", lambda x: tabular.number(x.difference.difference, places, True)),
+            (self.interval, ">", lambda x: tabular.interval(x.low, x.high, places, True)),
+            ("one-sided p", ">", lambda x: "" if x.pvalue is None else tabular.pvalue(x.pvalue)),
+            ("level", ">", lambda x: tabular.pvalue(x.level)),
+            ("verdict", "<", lambda x: x.verdict),
+        ]
+        # There may be more than were planned.
+        of = f" of {last.planned:,}" if last.planned and last.n_units <= last.planned else ""
+        title = (
+            f"{self.verdict.upper()}: {last.difference.system} against {last.difference.baseline} "
+            f"on {last.n_units:,}{of} {plural(last.unit)} ({metric_name(last.difference)}), asked: "
+            f"{self._limit()}, level {last.significance_level:g}"
+        )
+        return [table_of(title, self.looks, columns, spare=["level"], draw=self._forest)]
+
+    def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
+        notes, signatures = super()._below(verbose)
+        reason = f"{self.last.reason}."
+        said = [reason[0].upper() + reason[1:]]
+        if self.verdict == "go on" and self.next_look is not None:
+            n_units = counted(self.next_look, self.last.unit)
+            said.append(f"The next planned look is at {n_units}.")
+        return [*said, *notes], signatures
+
+    def _signatures(self) -> Sequence[str]:
+        return [self.last.signature]
 
 
 class SequentialTest:
@@ -168,9 +496,16 @@ class SequentialTest:
         self.of = None if of is None else integer(of, "of", 2, _MOST_UNITS)
         self.n_looks = integer(looks, "looks", 1, _MOST_LOOKS)
         self.metric = as_metric(metric)
-        self.margin, self.recovery = as_limits(margin, recovery)
+        self.options = Options(
+            margin=margin,
+            recovery=recovery,
+            method=choice(test, ("bootstrap", "t"), "test"),
+            n_resamples=n_resamples,
+            rng=rng,
+            executor=executor,
+        )
         self.bound = as_bound(at_least, at_most)
-        if self.bound is not None and (self.margin, self.recovery) != (None, None):
+        if self.bound is not None and self.options.is_limited:
             raise InputError(
                 "holds one system against a number, and margin and recovery are about two; leave "
                 "them out",
@@ -180,10 +515,6 @@ class SequentialTest:
         self.spending = spending
         spent(NormalLooks(), 1.0, self.significance_level, spending)
         self.start = None if start is None else integer(start, "start", 2, _MOST_UNITS)
-        self.test = choice(test, ("bootstrap", "t"), "test")
-        self.n_resamples = integer(n_resamples, "n_resamples", 2, 10**7)
-        self.seed = as_seed(rng)
-        self.executor = as_workers(executor)
         self._arrivals: Arrivals | None = None
         self._so_far = NormalLooks()
         self._looks: tuple[Look, ...] = ()
@@ -260,15 +591,7 @@ class SequentialTest:
         refuse_crossed(units, "a look")
         self._check_goes_on(units.n, units.unit)
         level, so_far = self._level(units.n, self._so_far)
-        asked = Options(
-            margin=self.margin,
-            recovery=self.recovery,
-            method=self.test,
-            n_resamples=self.n_resamples,
-            rng=self.seed,
-            executor=self.executor,
-        )
-        options = one_sided(asked, level)
+        options = one_sided(self.options, level)
         (scores,) = part.drawn(options)
         refuse_fixed(scores, "a look")
         of_pair = PairTest(scores, *pair, options)
@@ -302,7 +625,8 @@ class SequentialTest:
             planned = next(n for n in steps if n > last.n_units)
         notes = (*self._notes, *rare_notes(last))
         bound = None if self.bound is None else self.bound.asked
-        return Looks(self._looks, self.margin, self.recovery, planned, notes, bound)
+        limits = self.options.margin, self.options.recovery
+        return Looks(self._looks, *limits, planned, notes, bound)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the difference as it grows with its repeated interval, and the limit, dashed."""
@@ -377,7 +701,7 @@ class SequentialTest:
         if human is not None and metric is not None:
             both, references = with_pairs(both, references, metric, human)
             human = None
-        task = as_task(both, references, metric, human=human, executor=self.executor)
+        task = as_task(both, references, metric, human=human, executor=self.options.executor)
         (table,) = task.tables
         if not is_same_metric(table.metric, self.metric):
             raise InputError(
@@ -424,7 +748,7 @@ class SequentialTest:
             last, _ = next_look(so_far, 1.0, alpha, self.spending)
             chance = conditional_power(passed, n / self.of, last)
         spending = self.spending if isinstance(self.spending, str) else "function"
-        limits = {"margin": self.margin, "recovery": self.recovery}
+        limits = {"margin": self.options.margin, "recovery": self.options.recovery}
         signature = result_signature(
             pair.scores,
             pair.options,
@@ -492,15 +816,15 @@ class SequentialTest:
         return {
             "of": self.of,
             "metric": states.named(self.metric),
-            "margin": self.margin,
-            "recovery": self.recovery,
+            "margin": self.options.margin,
+            "recovery": self.options.recovery,
             "bound": None if self.bound is None else self.bound.asked,
             "significance_level": self.significance_level,
             "spending": spending if self.of is not None else None,
             "start": self.start,
-            "test": self.test,
-            "n_resamples": self.n_resamples,
-            "rng": self.seed,
+            "test": self.options.method,
+            "n_resamples": self.options.n_resamples,
+            "rng": self.options.seed,
         }
 
 
@@ -514,136 +838,3 @@ def _tables(statistics: Any) -> list[SegmentStatistics]:
             f"{', '.join(names)}"
         )
     return tables
-
-
-@dataclass(frozen=True, eq=False)
-class Arrivals:
-    """The items of all looks so far, first come first."""
-
-    ids: tuple[str, ...] | None  # their names; `None` where places name them
-    values: NDArray[Any]  # (2, n, k) of baseline and system, or (1, n, k) of the system alone
-    counts: tuple[int, ...] = ()  # how many there were at each look
-
-    def _order_of(self, ids: tuple[str, ...] | None, n: int) -> NDArray[np.intp]:
-        """Return the place of each item in the new data, known ones first; all have to be there."""
-        known = self.values.shape[1]
-        if (ids is None) is not (self.ids is None):
-            raise InputError(
-                "items must have names at every look, or at none: names say which items are new"
-            )
-        if ids is None or self.ids is None or ids[:known] == self.ids:
-            if n < known:
-                raise InputError(
-                    f"has {n:,} items, and at the last look there were {known:,}: give all items "
-                    f"so far",
-                    argument="new",
-                )
-            return np.arange(n)
-        places = {name: i for i, name in enumerate(ids)}
-        gone = [name for name in self.ids if name not in places]
-        if gone:
-            raise InputError(
-                f"lacks {len(gone):,} of {known:,} items of the last look, {gone[0]!r} first: give "
-                f"all items so far",
-                argument="new",
-            )
-        before = set(self.ids)
-        first = [places[name] for name in self.ids]
-        return np.array(first + [i for i, name in enumerate(ids) if name not in before])
-
-    def after(
-        self, ids: tuple[str, ...] | None, values: NDArray[Any]
-    ) -> tuple[Arrivals, NDArray[np.intp]]:
-        """Return the items with those of another look, `(S, n, k)`, and the place of each there.
-
-        Known scores stay.
-        """
-        n = values.shape[1]
-        order = self._order_of(ids, n)
-        values = values[:, order]
-        ids = None if ids is None else tuple(ids[i] for i in order.tolist())
-        known = self.values.shape[1]
-        if not np.array_equal(values[:, :known], self.values):
-            differ = np.any(values[:, :known] != self.values, axis=2)
-            i = int(np.argmax(np.any(differ, axis=0)))
-            side = "baseline" if len(values) == 2 and differ[0, i] else "system"
-            name = repr(ids[i]) if ids else str(i)
-            raise InputError(
-                f"item {name} had another score, or label, of the {side} at an earlier look: what "
-                f"was seen stays; begin with a new SequentialTest, and another state, for others"
-            )
-        return Arrivals(ids, values, (*self.counts, n)), order
-
-
-def order_notes(
-    table: SegmentStatistics,
-    order: NDArray[np.intp],
-    arrivals: Arrivals,
-    scores: Scores,
-    baseline: int,
-) -> list[str]:
-    """Return what speaks against the order in which the items of a table came.
-
-    `order` has the place of each item in the table, in the order in which they came; `baseline` is
-    the place of that system.
-    """
-    counts, units = arrivals.counts, scores.units
-    # At which look each item came, in the order of the table.
-    looks = np.repeat(np.arange(len(counts)), np.diff(counts, prepend=0))[np.argsort(order)]
-    of_units = looks
-    if units.members is not None:
-        of_units = np.full(units.n, len(counts), dtype=np.intp)
-        np.minimum.at(of_units, units.members, looks)
-    notes, segments = [], plural(units.segment)
-    if scores.influence is not None and _drift(scores.influence[baseline], of_units) < _WARNS:
-        notes.append(
-            f"The baseline's scores differ from look to look more than chance explains: "
-            f"{plural(units.unit)} must come in an order that has nothing to do with how hard they "
-            f"are. Shuffle them."
-        )
-    if len(counts) < 2 or len(looks) < _LEAST:
-        return notes
-    for name, values in table.labels.items():
-        codes = np.unique(np.array(values), return_inverse=True)[1]
-        if np.max(codes) < _MOST_VALUES and _differ(codes, looks) < _WARNS:
-            notes.append(
-                f"The {segments} of one {name} came earlier than those of another. Shuffle "
-                f"{segments} before they run, since a test that stops early sees only the first."
-            )
-    return notes
-
-
-def _drift(difficulty: Floats, looks: NDArray[np.intp]) -> float:
-    """Return the p-value that units are as hard at all looks, an analysis of variance.
-
-    Of their influence values on the baseline, `(N,)`, and the looks at which they came, `(N,)`.
-    """
-    from scipy.special import fdtrc
-
-    # Where groups grow, a look may bring no new one.
-    n, sizes = len(looks), np.bincount(looks)
-    n_looks = int(np.count_nonzero(sizes))
-    means = np.bincount(looks, difficulty) / np.maximum(sizes, 1)
-    between = float(sizes @ (means - np.mean(difficulty)) ** 2)
-    within = float(np.sum((difficulty - means[looks]) ** 2))
-    free = n_looks - 1, n - n_looks
-    if n < _LEAST or within <= 0 or min(free) < 1:
-        return 1.0
-    return float(fdtrc(*free, between / free[0] / (within / free[1])))
-
-
-def _differ(codes: NDArray[np.intp], looks: NDArray[np.intp]) -> float:
-    """Return Pearson's p-value that labels are spread over looks by chance."""
-    from scipy.special import chdtrc
-
-    shape = int(np.max(codes)) + 1, int(np.max(looks)) + 1
-    if min(shape) < 2:
-        return 1.0
-    table = np.bincount(codes * shape[1] + looks, minlength=shape[0] * shape[1]).reshape(shape)
-    rows, columns = table.sum(axis=1), table.sum(axis=0)
-    expected = np.outer(rows, columns) / table.sum()
-    # Cells that expect next to nothing make Pearson's statistic too large.
-    if np.mean(expected) < 1 or np.any(expected <= 0):
-        return 1.0
-    statistic = float(np.sum((table - expected) ** 2 / expected))
-    return float(chdtrc((shape[0] - 1) * (shape[1] - 1), statistic))
