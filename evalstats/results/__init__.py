@@ -5,7 +5,7 @@
 - `tabular`: tables and numbers as text
 - `widths`: how wide text is on a terminal, and what gives way where there is no room
 - `files`: the same for other programs, in Markdown, LaTeX, HTML, JSON and CSV, where all text stays
-  text, and files that are written whole
+  text, and files that are written whole; `table.css` and `forest.css` are the styles of HTML
 - `convert`: records to plain values and back, by the types of their fields
 - `records`: numbers with their names, by which they are found, and what p-values are
   adjusted for

@@ -156,12 +156,12 @@ class Result(Record):
         return {}
 
     def plot(self, ax: Panels | None = None) -> Panels:
-        """Draw what has intervals in the tables, one below the other; or else curves.
+        """Draw the tables that have intervals, one below the other.
 
         Parameters
         ----------
         ax : Axes or array of Axes, optional
-            Where to draw: one a table or curve. By default a new figure.
+            Where to draw: one a table. By default a new figure.
 
         Raises
         ------
@@ -170,8 +170,7 @@ class Result(Record):
         """
         from evalstats.pictures import plots
 
-        curves = self._curves()
-        return plots.curves(curves, ax) if curves else plots.tables(self._tables(), ax)
+        return plots.tables(self._tables(), ax)
 
     def _method(self) -> str:
         """Return the sentences for a paper's section on methods, where there are some."""

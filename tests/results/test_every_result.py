@@ -111,3 +111,23 @@ def test_every_public_result_has_a_row():
         for name, kind in kinds.items()
         if isinstance(kind, type) and issubclass(kind, Result) and is_dataclass(kind)
     }
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_with_an_interval_in_a_table_is_drawn(name, tmp_path, typed):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    result = RESULTS[name]()
+    (tmp_path / "result.json").write_text(result.to_json(), encoding="utf-8")
+    call = "show", str(tmp_path / "result.json"), "-o", str(tmp_path / "figure.svg")
+    has_intervals = any(x.startswith("[") for table in result._tables() for x in table.header)
+    is_drawn = type(result).plot is not Result.plot or any(t.draw for t in result._tables())
+    if is_drawn:
+        axes = np.ravel(result.plot())
+        assert all(panel.figure is axes[0].figure for panel in axes)
+        typed(*call)
+        assert "<svg" in (tmp_path / "figure.svg").read_text("utf-8")
+    else:
+        assert not has_intervals
+        with pytest.raises(es.InputError, match="there is nothing to draw in these tables"):
+            result.plot()
+    pyplot.close("all")
