@@ -583,18 +583,16 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
         # Of a ratio one number is nothing without the other.
         numbers[np.isnan(numbers).any(axis=1)] = np.nan
         values[score] = numbers
-    names = [
-        _names(table, roles.task, "task"),
-        _names(table, roles.filter, "filter"),
-        _names(table, roles.system, "system", "" if are_systems else name),
-        _names(table, roles.metric, "metric", "score" if are_systems else ""),
-    ]
+    systems = _names(table, roles.system, "system", "" if are_systems else name)
+    metrics = _names(table, roles.metric, "metric", "score" if are_systems else "")
+    parts = _names(table, roles.task, "task"), _names(table, roles.filter, "filter")
+    keys: list[Names] = list(zip(*parts, systems, metrics, strict=True))
     labels = _labels(table, roles, wanted)
     # Those of rows without names are numbers, from 1 on.
     rows_by_place = list(map(str, range(1, len(table.lines) + 1)))
     segments = _names(table, roles.segment, "segment") if has_names else rows_by_place
     epochs = _epochs(table, roles.epoch or roles.run, named)
-    rows, apart = _rows_by_answer(table, names, segments, epochs, labels)
+    rows, apart = _rows_by_answer(table, keys, segments, epochs, labels)
     graded = [n for n, columns in chosen.items() if all(marks(table.cells[c]) for c in columns)]
     scores = _Scores(values, are_systems, rows, graded)
     kept = [one for one in _rows(table, scores, labels, roles) if wanted.has(one.key)]
@@ -653,53 +651,52 @@ def _epochs(table: Columns, column: str | None, named: Container[str]) -> list[l
 
 def _rows_by_answer(
     table: Columns,
-    names: list[list[str]],
+    keys: list[Names],
     segments: list[str],
     epochs: list[list[int]],
     labels: Mapping[str, list[str]],
 ) -> tuple[dict[Names, dict[Answer, int]], str]:
     """Return the row of each answer as in `_Scores`, and the label that tells segments apart.
 
-    `names` are the four lists that `Names` has one of each of. The first `epochs` are taken that
-    leave no answer twice. Where segments still come again under one system and metric they are
-    numbered within documents, or another label: "document/segment".
+    The first `epochs` are taken that leave no answer twice. Where segments still come again under
+    one system and metric they are numbered within documents, or another label: "document/segment".
     """
-    first: tuple[int, int] | None = None
+    twice: list[tuple[int, int]] = []
     for apart, of_rows in product(("", *labels), epochs):
-        ids = segments
-        if apart:
-            ids = [f"{a}/{b}" for a, b in zip(labels[apart], segments, strict=True)]
+        ids = (
+            [f"{a}/{b}" for a, b in zip(labels[apart], segments, strict=True)]
+            if apart
+            else segments
+        )
         rows: dict[Names, dict[Answer, int]] = {}
-        n_twice = 0
-        answers = list(zip(ids, of_rows, strict=True))
-        for row, (answer, *named) in enumerate(zip(answers, *names, strict=True)):
-            task, filter, system, metric = named
-            other = rows.setdefault((task, filter, system, metric), {}).setdefault(answer, row)
+        answers = zip(ids, of_rows, strict=True)
+        for row, (key, answer) in enumerate(zip(keys, answers, strict=True)):
+            other = rows.setdefault(key, {}).setdefault(answer, row)
             if other != row:
-                n_twice += 1
-                first = first or (other, row)
-        if not n_twice:
+                twice.append((other, row))
+                break
+        else:
             return rows, apart
-    assert first is not None
-    one, two = first
+    one, two = twice[0]
+    _, _, system, metric = keys[one]
     raise InputError(
-        f"{table.path} has scores more than once: that of system {names[2][one]!r} for segment "
-        f"{segments[one]!r} under {names[3][one] or 'each metric'} is in {table.where(one)} and in "
+        f"{table.path} has scores more than once: that of system {system!r} for segment "
+        f"{segments[one]!r} under {metric or 'each metric'} is in {table.where(one)} and in "
         f"{table.where(two)}; give each once, or say with ",
         Argument("columns"),
         " which column names the 'system', the documents within which segments are numbered "
         "('label'), or which of several answers this is ('epoch')",
-        *_judges(table, names, segments),
+        *_judges(table, keys, segments),
     )
 
 
-def _judges(table: Columns, names: list[list[str]], segments: list[str]) -> tuple[object, ...]:
+def _judges(table: Columns, keys: list[Names], segments: list[str]) -> tuple[object, ...]:
     """Return the end of a message: which column of names, as of judges, tells all rows apart."""
     n = len(segments)
     telling = {
         column: set(cells)
         for column, given in table.cells.items()
-        if len(set(zip(segments, *names, cells := list(map(str, given)), strict=True))) == n
+        if len(set(zip(segments, keys, cells := list(map(str, given)), strict=True))) == n
         and not any(as_floats([cell])[1] is None for cell in set(cells))
     }
     if not telling:
