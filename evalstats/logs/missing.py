@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -363,19 +363,6 @@ def same_items(
     return aligned
 
 
-class _Changes(NamedTuple):
-    """What differs between systems on one task.
-
-    `phrases` has one for each setting, ``{"version": "version 1 (A) against 2 (B)"}``; of `n_items`
-    `n_prompts` were asked with other prompts.
-    """
-
-    task: str
-    phrases: Mapping[str, str]
-    n_prompts: int
-    n_items: int
-
-
 def allowed_changes(given: Patterns) -> tuple[str, ...]:
     """Return the kinds of changes that a caller allows, which are named or matched by patterns."""
     patterns = as_patterns(given, "allow_changes")
@@ -394,30 +381,30 @@ def change_notes(pivots: Sequence[Mapping[Key, Pivot]], allowed: Sequence[str]) 
     As in "law, history: 0-shot (A) against 5-shot (B), 20 of 20 prompts differ". Pivots are those
     of all systems, or unpaired of each alone.
     """
-    by_task: dict[str, _Changes] = {}
-    for key in pivots[0]:
+    # Tasks that differ alike, each with how many prompts do, and of how many.
+    by_change: dict[tuple[Any, ...], list[tuple[str, int, int]]] = {}
+    # All metrics of a task are of the same answers.
+    for task in dict.fromkeys(key.task for key in pivots[0]):
+        key = next(key for key in pivots[0] if key.task == task)
         parts = [part for side in pivots for part in side[key].parts]
-        # All metrics of a task are of the same answers. Systems that are not paired were asked
-        # others, whatever their items are called.
-        if key.task not in by_task:
-            n_unlike = _other_prompts(parts) if len(pivots) == 1 else (0, 0)
-            by_task[key.task] = _Changes(key.task, _changes(parts), *n_unlike)
-    by_change: dict[tuple[object, ...], list[_Changes]] = {}
-    for one in by_task.values():
-        if one.phrases or one.n_prompts:
-            by_change.setdefault((*one.phrases.items(), one.n_prompts > 0), []).append(one)
+        phrases = tuple(_changes(parts).items())
+        # Systems that are not paired were asked others, whatever their items are called.
+        n_unlike, n_items = _other_prompts(parts) if len(pivots) == 1 else (0, 0)
+        if phrases or n_unlike:
+            change = (phrases, n_unlike > 0)
+            by_change.setdefault(change, []).append((task, n_unlike, n_items))
     if not by_change:
         return []
     lines, changed = [], set()
-    for alike in by_change.values():
-        changed |= {name.partition(".")[0] for name in alike[0].phrases}
-        phrases = list(alike[0].phrases.values())
-        if alike[0].n_prompts:
+    for (phrases, have_other_prompts), alike in by_change.items():
+        changed |= {name.partition(".")[0] for name, _ in phrases}
+        differing = [phrase for _, phrase in phrases]
+        if have_other_prompts:
             changed.add(_PROMPTS)
-            n_prompts = sum(one.n_prompts for one in alike)
-            phrases.append(f"{n_prompts:,} of {sum(one.n_items for one in alike):,} prompts differ")
-        tasks = first_few([one.task for one in alike if one.task], ", ")
-        lines.append(f"{tasks}: {', '.join(phrases)}" if tasks else ", ".join(phrases))
+            n_prompts, n_whole = sum(n for _, n, _ in alike), sum(n for _, _, n in alike)
+            differing.append(f"{n_prompts:,} of {n_whole:,} prompts differ")
+        tasks = first_few([task for task, _, _ in alike if task], ", ")
+        lines.append(f"{tasks}: {', '.join(differing)}" if tasks else ", ".join(differing))
     kinds = [kind for kind in CHANGES if kind in changed]
     refused = [kind for kind in kinds if kind not in allowed]
     if refused:
@@ -431,7 +418,7 @@ def change_notes(pivots: Sequence[Mapping[Key, Pivot]], allowed: Sequence[str]) 
 
 
 def _changes(parts: Sequence[ItemScores]) -> dict[str, str]:
-    """Return what differs between the systems of one task, as in `_Changes`."""
+    """Return what differs between systems: ``{"version": "version 1 (A) against 2 (B)"}``."""
     settings = [(part.rows.system, part.rows.settings) for part in parts]
     names = dict.fromkeys(name for _, known in settings for name in known)
     arguments = {name: f"{name.partition('.')[2]} {{}}" for name in names if name not in _WRITTEN}
