@@ -120,9 +120,9 @@ class Scores(Quantities):
     outcomes: Outcomes | None = None  # where scores are shares of the same segments
     counter: Counter | None = None  # what counts differences, where that is not the outcomes
     differing: NDArray[np.int64] | None = None  # units on which pairs differ
-    worths: Floats | None = None  # what these are worth, where that is not their number
+    #: What these are worth, where that is not their number; NaN where rounding hides a variance.
+    worths: Floats | None = None
     floors: Floats | None = None  # smallest one-sided p-values, where no units are swapped
-    hidden: NDArray[np.bool_] | None = None  # pairs whose variance rounding hides
     missing: NDArray[np.int64] | None = None  # (S, 2) scores that lack, and that would be there
     answers: Floats | None = None  # as `SegmentStatistics.answers`
     corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
@@ -222,16 +222,16 @@ class Scores(Quantities):
     def pairs(self, a: Sequence[int], b: Sequence[int], share: float = 1.0) -> Quantities:
         """Return the scores of systems b less this share of those of systems a, P each."""
         a, b = list(a), list(b)
-        if self.hidden is not None and np.any(self.hidden[a, b]):
-            i, j = next((i, j) for i, j in zip(a, b, strict=True) if self.hidden[i, j])
-            raise InputError(
-                f"{self.metric_name} of {self.systems[i]!r} and {self.systems[j]!r} differs too "
-                f"little: beside sums of squares, rounding hides the variance of the difference; "
-                f"give the rows, or before they are summed subtract from both what they share (of "
-                f"each segment the baseline's score, say), in a unit near 1"
-            )
         places = list(zip(a, b, strict=True))
         known = [self.differ(*place) for place in places]
+        for (i, j), (_, worth) in zip(places, known, strict=True):
+            if np.isnan(worth):
+                raise InputError(
+                    f"{self.metric_name} of {self.systems[i]!r} and {self.systems[j]!r} differs "
+                    f"too little: beside sums of squares, rounding hides the variance of the "
+                    f"difference; give the rows, or before they are summed subtract from both what "
+                    f"they share (of each segment the baseline's score, say), in a unit near 1"
+                )
         n_differing = np.array([n for n, _ in known], dtype=np.int64)
         influence = unseen = None
         if self.influence is not None:

@@ -406,10 +406,16 @@ class Moments(Summary):
     def apart(self) -> list[Moments]:
         """Return the moments of each stratum, on how many units systems differ left out."""
         names = ("n", "sums", "products", "sizes")
-        each = [
-            {name: getattr(self, name)[t : t + 1] for name in names} for t in range(len(self.n))
+        return [
+            replace(
+                self,
+                **{name: getattr(self, name)[t : t + 1] for name in names},
+                differing=None,
+                strata=(),
+                group_ids=None,
+            )
+            for t in range(len(self.n))
         ]
-        return [replace(self, **one, differing=None, strata=(), group_ids=None) for one in each]
 
     def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Scores:
         """Return the scores of the systems, of which nothing is drawn."""
@@ -537,8 +543,8 @@ def _as_differing(values: ArrayLike, n_systems: int, n: int) -> NDArray[np.int64
     """Return units, segments and squares, `(3, S, S)`, of units that differ."""
     shape = (n_systems, n_systems)
     given = np.asarray(values)
-    each = np.stack([given] * 3) if given.shape == shape else given
-    counts = _whole(each, "differing", (3, *shape))
+    given = np.stack([given] * 3) if given.shape == shape else given
+    counts = _whole(given, "differing", (3, *shape))
     is_count = counts.min() >= 0 and counts[0].max() <= n and np.all(counts[0] <= counts[1])
     mirrored, same = np.swapaxes(counts, 1, 2), np.einsum("cii->ci", counts)
     if not is_count or np.any(counts != mirrored) or np.any(same):
@@ -661,8 +667,8 @@ def moments_query(
     entries += [f"SUM({c})" for c in centred]
     entries += [f"SUM({a} * {b})" for a, b in combinations_with_replacement(centred, 2)]
     of_systems = [numbers[i * width : (i + 1) * width] for i in range(len(names))]
-    for one, other in combinations(of_systems, 2):
-        differs = " OR ".join(f"{a} <> {b}" for a, b in zip(one, other, strict=True))
+    for first, second in combinations(of_systems, 2):
+        differs = " OR ".join(f"{a} <> {b}" for a, b in zip(first, second, strict=True))
         for size in sizes:
             entries.append(f"SUM(CASE WHEN {differs} THEN {size} ELSE 0 END)")
     answer = columns_of(len(names), width)
@@ -680,14 +686,14 @@ def _columns(
         )
     names: list[str] = []
     for system in systems:
-        each = listed(columns[system], "columns", "names")
-        if len(each) != len(metric.columns):
+        given = listed(columns[system], "columns", "names")
+        if len(given) != len(metric.columns):
             raise InputError(
-                f"must be {len(metric.columns)} a system, {', '.join(metric.columns)}, got "
-                f"{len(each)} for {system!r}",
+                f"must be {len(metric.columns)} per system, {', '.join(metric.columns)}, got "
+                f"{len(given)} for {system!r}",
                 argument="columns",
             )
-        for column in each:
+        for column in given:
             is_number = isinstance(column, int) and not isinstance(column, bool)
             names.append(str(column) if is_number else _quoted(column, quote, "columns"))
     return names
@@ -766,46 +772,45 @@ def _of_strata(
     unit: str,
 ) -> Scores:
     """Return the scores of moments of one stratum each, `differing` as `Moments` has it."""
-    systems, n = parts[0].systems, sum(one.n_segments for one in parts)
-    first = parts[0].metric
-    scores, drawn, slopes = _scored(parts, labels, aggregate, unit)
-    counted, worth, notes = _differing(differing, n, len(systems), unit)
+    systems, metric = parts[0].systems, parts[0].metric
+    n_units, n_systems = sum(part.n_segments for part in parts), len(systems)
+    scores, strata, slopes = _scored(parts, labels, aggregate, unit)
+    counts, worths, notes = _differing(differing, n_units, n_systems, unit)
     with np.errstate(invalid="ignore", over="ignore"):
-        each = [_inner(g, one) for g, one in zip(slopes, drawn, strict=True)]
-        inner, rounding = np.sum(each, axis=0)
-        hidden = _hidden(inner, rounding, parts) & (counted > 0)
+        pairs = [_inner(g, stratum) for g, stratum in zip(slopes, strata, strict=True)]
+        inner, rounding = np.sum(pairs, axis=0)
+        is_hidden = _hidden(inner, rounding, parts) & (counts > 0)
     # Rounding tells equal systems apart.
-    apart = np.concatenate([coordinates(inner) for inner, _ in each], axis=1)
-    influence = apart[np.argmin(counted, axis=1)]
+    apart = np.concatenate([coordinates(products) for products, _ in pairs], axis=1)
+    influence = apart[np.argmin(counts, axis=1)]
     # The segments of each system without a score: those that a mean does not count.
-    n_missing = np.zeros(len(systems), dtype=np.int64)
-    for one in parts:
-        if one.metric.columns == Mean.columns:
-            n_scored = np.rint(one.sums[0, :, 1]).astype(np.int64)
-            n_missing += np.maximum(one.counts[0, 1] - n_scored, 0)
-    signature = MetricSignature.of(first.signature)
+    n_missing = np.zeros(n_systems, dtype=np.int64)
+    for part in parts:
+        if part.metric.columns == Mean.columns:
+            n_scored = np.rint(part.sums[0, :, 1]).astype(np.int64)
+            n_missing += np.maximum(part.counts[0, 1] - n_scored, 0)
+    signature = MetricSignature.of(metric.signature)
     units = SummedUnits(
-        n,
+        n_units,
         unit,
         labels=labels,
-        places=np.repeat(np.arange(len(drawn)), len(systems)),
-        sums=np.concatenate([one.counts for one in drawn]),
+        places=np.repeat(np.arange(len(strata)), n_systems),
+        sums=np.concatenate([stratum.counts for stratum in strata]),
     )
     of_moments = Scores(
         units,
         scores,
         influence if np.all(np.isfinite(influence)) else None,
-        undrawn(len(systems)),
-        name=first.name,
-        metric_name=first.name,
+        undrawn(n_systems),
+        name=metric.name,
+        metric_name=metric.name,
         systems=systems,
-        higher_is_better=first.higher_is_better,
+        higher_is_better=metric.higher_is_better,
         signature=signature if aggregate.tag is None else signature.tagged(aggregate.tag),
-        differing=counted,
-        worths=worth,
+        differing=counts,
+        worths=np.where(is_hidden, np.nan, worths),
         notes=notes,
         missing=np.stack([n_missing, np.full_like(n_missing, units.n_segments)], axis=1),
-        hidden=hidden,
     )
     of_moments.check_finite(scores, "the corpus")
     return of_moments
@@ -814,52 +819,49 @@ def _of_strata(
 def _scored(
     parts: Sequence[Moments], labels: tuple[str, ...], aggregate: Aggregate, unit: str
 ) -> tuple[Floats, Sequence[Moments], Sequence[Floats]]:
-    """Return scores, `(S,)`, the strata that are drawn within, and the gradients in each, `(S, k)`.
+    """Return scores, `(S,)`, the strata that are drawn within, and their gradients, `(S, k)`.
 
     Micro, strata of one unit are drawn together, as `Units` has it.
     """
-    counts = np.array([one.n_segments for one in parts])
+    counts = np.array([part.n_segments for part in parts])
     if aggregate.label == "micro":
         metric, together = parts[0].metric, without_singles(counts)
-        totals = np.sum([one.sums[0] for one in parts], axis=0)
+        totals = np.sum([part.sums[0] for part in parts], axis=0)
         places = (np.flatnonzero(together == t) for t in range(int(together.max()) + 1))
-        drawn = [reduce(add, [parts[int(t)] for t in strata]) for strata in places]
-        return scores_of(metric, totals), drawn, [metric.gradient(totals)] * len(drawn)
+        strata = [reduce(add, [parts[int(t)] for t in joined]) for joined in places]
+        return scores_of(metric, totals), strata, [metric.gradient(totals)] * len(strata)
     if np.any(counts == 1):
         raise InputError(
             f": aggregate {aggregate.label!r} of a Moments needs at least 2 {plural(unit)} in each "
             f"stratum; {labels[int(np.argmin(counts))]!r} has 1: join it with another",
             argument="strata",
         )
-    shares = aggregate.weights
-    pairs = zip(shares, parts, strict=True)
-    scores = sum(share * scores_of(one.metric, one.sums[0]) for share, one in pairs)
-    gradients = [
-        share * one.metric.gradient(one.sums[0]) for share, one in zip(shares, parts, strict=True)
-    ]
+    weighted = list(zip(aggregate.weights, parts, strict=True))
+    scores = sum(share * scores_of(part.metric, part.sums[0]) for share, part in weighted)
+    gradients = [share * part.metric.gradient(part.sums[0]) for share, part in weighted]
     return np.asarray(scores), parts, gradients
 
 
 def _differing(
     known: NDArray[np.int64] | None, n_units: int, n_systems: int, unit: str
-) -> tuple[NDArray[np.int64], Floats | None, tuple[str, ...]]:
-    """Return on how many units pairs differ, `(S, S)`, what these are worth, and a note."""
+) -> tuple[NDArray[np.int64], Floats, tuple[str, ...]]:
+    """Return on how many units pairs differ, what these are worth, `(S, S)`, and a note."""
     if known is None:
         note = (
             f"On how many {plural(unit)} two systems differ is not among these moments, and all "
             f"are taken for such, which t's degrees of freedom rest on; give differing."
         )
         counts = n_units * (1 - np.eye(n_systems, dtype=np.int64))
-        return counts, None, (note,) if n_systems > 1 else ()
+        return counts, counts.astype(np.float64), (note,) if n_systems > 1 else ()
     units, segments, squares = known
-    worth = np.divide(
+    worths = np.divide(
         segments.astype(np.float64) ** 2, squares, out=np.zeros(units.shape), where=squares > 0
     )
-    return units, worth, ()
+    return units, worths, ()
 
 
 def _inner(slopes: Floats, moments: Moments) -> tuple[Floats, Floats]:
-    """Return inner products of influence values, `(S, S)`, and what rounding may be of each.
+    """Return inner products of influence values, `(S, S)`, and what rounding may be of them.
 
     `slopes` are the gradients, `(S, k)`. A sum of n products is off by about ε√n/4 of itself.
     """
@@ -880,13 +882,13 @@ def _hidden(inner: Floats, rounding: Floats, parts: Sequence[Moments]) -> NDArra
 
     Systems of the same sums are equal, where no more is left of their difference than rounding.
     """
-    own, unknown = np.diag(inner), np.diag(rounding)
-    variance = own[:, None] + own - inner - inner.T
-    unknown = unknown[:, None] + unknown + rounding + rounding.T + _FLOAT.eps * np.sum(own)
-    sums = np.concatenate([one.sums[0] for one in parts], axis=1)
-    equal = np.all(sums[:, None] == sums, axis=2) & (variance <= unknown)
+    squares, unknown = np.diag(inner), np.diag(rounding)
+    variance = squares[:, None] + squares - inner - inner.T
+    unknown = unknown[:, None] + unknown + rounding + rounding.T + _FLOAT.eps * np.sum(squares)
+    sums = np.concatenate([part.sums[0] for part in parts], axis=1)
+    is_equal = np.all(sums[:, None] == sums, axis=2) & (variance <= unknown)
     # Products of small scores are 0, and sums of whole numbers have no error.
     is_known = (unknown < _MOST_ROUNDING * variance) & (unknown > _FLOAT.tiny)
-    products = [one.products for one in parts]
+    products = [part.products for part in parts]
     is_exact = all(np.all((p == np.rint(p)) & (np.abs(p) < _EXACT)) for p in products)
-    return np.asarray(np.isfinite(variance) & ~equal & ~is_known & (not is_exact))
+    return np.asarray(np.isfinite(variance) & ~is_equal & ~is_known & (not is_exact))
