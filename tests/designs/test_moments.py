@@ -271,6 +271,13 @@ def test_what_has_no_moments_is_refused():
             es.Moments.of(statistics, **labels)
 
 
+def test_moments_and_statistics_do_not_go_together():
+    table = extracted("bleu")
+    for given in ([es.Moments.of(table), table], [table, es.Moments.of(table)]):
+        with pytest.raises(es.InputTypeError, match=r"hypotheses must be .* got list"):
+            es.compare(given)
+
+
 def test_numbers_far_from_zero_lose_no_digits():
     """Offsets, of each part its own: scores of 1e9 have the variance that they have less it."""
     scores = np.random.default_rng(3).normal(size=(2, 300))
