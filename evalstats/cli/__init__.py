@@ -64,6 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         message = error.spelled(partial(as_typed, options=options))
         output.complain(f"evalstats {options.command}: error: {message}")
+        if options.command == "gate":
+            output.no_verdict(options, message, files_of(options))
         return 2
 
 

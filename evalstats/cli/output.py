@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
 import re
 import sys
@@ -12,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from html import escape
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, TextIO
@@ -63,8 +65,11 @@ def destination(path: str, inputs: Sequence[str] = ()) -> Iterator[Callable[[str
     def write(content: str | bytes) -> None:
         if isinstance(content, str):
             content = (content.rstrip("\n") + "\n").encode()
-        with _writing(target):
-            target.write_bytes(content)
+        # What was there stays until all of it is written: a disk may be full.
+        with replacing(path) as file:
+            file.write(content)
+
+    from evalstats.results.files import replacing
 
     is_new = not os.path.lexists(target)
     with _writing(target):
@@ -78,6 +83,36 @@ def destination(path: str, inputs: Sequence[str] = ()) -> Iterator[Callable[[str
             with suppress(OSError):
                 target.unlink()
         raise
+
+
+def no_verdict(options: argparse.Namespace, message: str, inputs: Sequence[str]) -> None:
+    """Write to the files of a gate that there is no verdict, so that none of them has an old one.
+
+    Files of figures, of tables and of what cannot be written stay as they are.
+    """
+    said = f"NO VERDICT: bad input: {message}"
+    contents: dict[str, Callable[[], str]] = {
+        "text": lambda: said,
+        "markdown": lambda: f"**{said}**",
+        "html": lambda: (
+            f"<!doctype html><meta charset='utf-8'><title>NO VERDICT</title>"
+            f"<p><b>{escape(said)}</b></p>"
+        ),
+        "json": lambda: json.dumps({"verdict": None, "error": said}, ensure_ascii=False),
+        "junit": lambda: _no_verdict_junit(message, said),
+    }
+    with suppress(InputError):
+        for path, form in outputs_of(options):
+            if path != STANDARD and form in contents:
+                with suppress(InputError), destination(path, inputs) as write:
+                    write(contents[form]())
+
+
+def _no_verdict_junit(message: str, said: str) -> str:
+    """Return JUnit's XML with one error."""
+    from evalstats.questions.checks import junit
+
+    return junit([("evalstats", "gate", "bad input", "error", message, said)])
 
 
 @contextmanager

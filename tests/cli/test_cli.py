@@ -836,9 +836,11 @@ def test_a_result_goes_to_several_places_and_a_gate_to_the_console_too(here, typ
     assert run_here(*gate, "-f", "junit")[1] == junit
     assert run_here(*gate, "-o", "gate.xml") == (code, table, "")
     assert run_here(*gate, "-f", "junit", "-o", "-") == (code, junit, "")
-    # No file stays where one of them cannot be made.
+    # No file stays if one of them cannot be made; that of a gate says so.
+    assert run_here(*asked, "-o", "none.md", "-o", "nowhere/x.md")[0] == 2
+    assert not (here / "none.md").exists()
     assert run_here(*gate, "-o", "none.xml", "-o", "nowhere/x.md")[0] == 2
-    assert not (here / "none.xml").exists()
+    assert "NO VERDICT: bad input: cannot write" in (here / "none.xml").read_text("utf-8")
 
 
 def test_digits_are_those_that_are_asked_for(here, typed):

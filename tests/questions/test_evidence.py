@@ -122,3 +122,30 @@ def test_the_command_line_is_no_other_door(tmp_path, capsys):
     assert main([*call, "-i", paths["new.txt"], "-o", json_path]) == 3
     with open(json_path, encoding="utf-8") as file:
         assert json.load(file)["verdict"] == "undecided"
+
+
+def test_a_gate_that_cannot_run_leaves_no_old_verdict(tmp_path, capsys):
+    """Defect: a file of yesterday's PASSED stayed on the pull request."""
+    from xml.etree import ElementTree
+
+    from evalstats.cli import main
+
+    references = tmp_path / "ref.txt"
+    references.write_text("a b\nc d\n", encoding="utf-8")
+    old = tmp_path / "old.txt"
+    old.write_text("a b\n", encoding="utf-8")
+    paths = [tmp_path / f"gate.{suffix}" for suffix in ("md", "xml", "html", "json", "txt")]
+    for path in paths[:3]:
+        path.write_text("PASSED", encoding="utf-8")
+    call = ["gate", "-r", str(references), "-i", str(references), "--baseline", str(old)]
+    assert main([*call, "--margin", "1", *(x for p in paths for x in ("-o", str(p)))]) == 2
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        assert "NO VERDICT: bad input" in text
+        assert "PASSED" not in text
+    (error,) = ElementTree.parse(paths[1]).iter("error")
+    assert error.get("type") == "bad input"
+    assert json.loads(paths[3].read_text(encoding="utf-8"))["verdict"] is None
+    # No input is written over.
+    assert main([*call, "--margin", "1", "-o", str(old)]) == 2
+    assert old.read_text(encoding="utf-8") == "a b\n"
