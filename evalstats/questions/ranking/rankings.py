@@ -400,7 +400,7 @@ def _by_metric(
             for i in order
         ),
         tied=tuple(systems[i] for i in order[1:] if not verdicts[order[0], i]),
-        confidence_level=1 - level,
+        confidence_level=options.confidence_level,
         higher_is_better=higher,
         n_segments=drawn.units.n,
         unit=drawn.units.unit,
