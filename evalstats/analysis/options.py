@@ -23,10 +23,6 @@ from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.statistics.extraction import Progress
 
-METHODS, ALTERNATIVES, ADJUSTMENTS = (
-    SETTINGS[name].words for name in ("method", "alternative", "adjustment")
-)
-
 
 class ScoreOptions(TypedDict, total=False):
     """Options of `Suite.estimate`, for functions that pass them on."""
@@ -160,8 +156,7 @@ def _margin(value: object, name: str) -> float:
     size = real(value, name, -float("inf"))
     if size <= 0:
         raise InputError(
-            f"must be above 0, got {value}: it is a size, and the metric says which side "
-            f"is a loss; leave it out to test for a loss of any size",
+            f"must be above 0, got {value}: it is a size, and the metric says which side is a loss",
             argument=name,
         )
     return size

@@ -126,13 +126,6 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
     is_limited = options.margin is not None or options.recovery is not None
     if not (is_growing or is_limited or is_alone):
         raise InputError("give --margin, the loss that is too much, or --recovery, what to keep")
-    if options.margin is not None and options.margin <= 0:
-        # The library says to leave it out, for a gate that no command is.
-        raise InputError(
-            f"must be above 0, got {options.margin}: it is a size, and the metric says which side "
-            f"is a loss",
-            argument="margin",
-        )
     notes: tuple[str, ...] = ()
     if is_alone:
         inputs, asked = _asked(options, progress)

@@ -159,7 +159,7 @@ def test_equal_scores_of_few_values_claim_nothing():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"margin": 0}, "margin must be above 0, got 0: .* leave it out"),
+        ({"margin": 0}, "margin must be above 0, got 0: it is a size"),
         ({"margin": float("nan")}, "margin must be a finite number, got nan"),
         ({"recovery": 1.01}, "recovery must be a share above 0 and at most 1, got 1.01"),
         ({"recovery": 0.9, "margin": 1}, "give either margin or recovery, not both"),

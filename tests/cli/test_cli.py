@@ -18,7 +18,7 @@ from sacrebleu.dataset import DATASETS
 
 import evalstats as es
 from evalstats import cli
-from evalstats.analysis import options
+from evalstats.analysis.settings import SETTINGS
 from evalstats.cli import commands, flags, inputs, parser
 from evalstats.cli.flags import COMMANDS, OPTIONS, options_of
 from evalstats.cli.inputs import Input
@@ -244,10 +244,10 @@ def test_a_command_is_a_call(run_here, small, command, words, call):
 
 def test_the_choices_are_those_of_the_library():
     known = {
-        "method": options.METHODS, "alternative": options.ALTERNATIVES,
+        "method": SETTINGS["method"].words, "alternative": SETTINGS["alternative"].words,
         "aggregate": ("micro", "macro"), "missing": joining.MISSING, "epochs": pivot.EPOCHS,
     }  # fmt: skip
-    of_pairs = {"adjustment": options.ADJUSTMENTS}
+    of_pairs = {"adjustment": SETTINGS["adjustment"].words}
     of_rest = {"adjustment": rankings.FAMILY_WISE}
     found = set()
     for command in COMMANDS:
