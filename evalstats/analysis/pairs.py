@@ -113,7 +113,8 @@ def _is_unbounded(scores: Scores, differences: Quantities, q: int) -> bool:
     if differences.counted(q) is not None or differences.spreads[q].error > 0:
         return False
     if not scores.has_segments:
-        return scores.has_few_values
+        # A battle has one of few results.
+        return bool(scores.battles)
     values = np.concatenate([np.unique(stratum.plain) for stratum in scores.strata])
     metric = scores.strata[0].metric
     is_text = metric.uses_references and metric.reads_text

@@ -100,12 +100,20 @@ class ScoreSum(Metric):
         return np.ones(np.shape(totals))
 
 
+@dataclass(frozen=True, eq=False)
+class KnownPairs:
+    """What is known of all pairs, `(S, S)` each, where no statistics are here to count."""
+
+    differing: NDArray[np.int64]  # units on which they differ
+    #: What these are worth, where that is not their number; NaN where rounding hides a variance.
+    worth: Floats | None = None
+    floor: Floats | None = None  # smallest one-sided p-values, where no units are swapped
+    counter: Counter | None = None  # what counts differences, where that is not the outcomes
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scores(Quantities):
-    """The scores of S systems under one metric: quantities with names.
-
-    Matrices `(S, S)` say what is known of pairs where no statistics are here to count.
-    """
+    """The scores of S systems under one metric: quantities with names."""
 
     name: str  # what tables call the metric, or the average
     metric_name: str  # what messages and signatures call it
@@ -118,19 +126,13 @@ class Scores(Quantities):
     by_run: tuple[Floats, Floats] | None = None  # scores (S, R) and influence (S, R, N) of runs
     paired_runs: bool = False  # run r of all systems has the same prompt or seed
     outcomes: Outcomes | None = None  # where scores are shares of the same segments
-    counter: Counter | None = None  # what counts differences, where that is not the outcomes
-    differing: NDArray[np.int64] | None = None  # units on which pairs differ
-    #: What these are worth, where that is not their number; NaN where rounding hides a variance.
-    worths: Floats | None = None
-    floors: Floats | None = None  # smallest one-sided p-values, where no units are swapped
+    known: KnownPairs | None = None  # of pairs, where that is not counted in the statistics
     missing: NDArray[np.int64] | None = None  # (S, 2) scores that lack, and that would be there
     answers: Floats | None = None  # as `SegmentStatistics.answers`
     corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
     bounds: tuple[float, float] = Metric.bounds  # of scores, which no interval exceeds
-    undefined: str = Metric.undefined  # what a score is that is no number
     cautions: tuple[Caution, ...] = ()  # what may make the scores invalid
     battles: tuple[int, ...] = ()  # of each system, where scores are of these
-    has_few_values: bool = False  # whether a unit has one of few, as who won, where it is elsewhere
     notes: tuple[str, ...] = ()  # what its maker does not know of pairs
     origin: tuple[str, ...] = ()  # sentences on how scores came about
 
@@ -183,11 +185,12 @@ class Scores(Quantities):
         """Return scores whose last axis is that of the systems, or which are all of one system."""
         if not np.all(np.isfinite(scores)):
             column = int(np.argwhere(~np.isfinite(scores))[0][-1]) if system is None else system
+            metric = self.strata[0].metric if self.strata else Metric
             units, segments = plural(self.units.unit), plural(self.units.segment)
             more = f"more {units}" if units == segments else f"{segments} of more {units}"
             raise InputError(
                 f"{self.metric_name} of {where} of system {self.systems[column]!r} "
-                + self.undefined.format(n=self.units.n, units=units, more=more)
+                + metric.undefined.format(n=self.units.n, units=units, more=more)
             )
         return scores
 
@@ -201,9 +204,9 @@ class Scores(Quantities):
 
     def differ(self, a: int, b: int) -> tuple[int, float]:
         """Return on how many units two systems differ, and what these are worth."""
-        if self.differing is not None:
-            n = int(self.differing[a, b])
-            return n, float(n if self.worths is None else self.worths[a, b])
+        if (known := self.known) is not None:
+            n = int(known.differing[a, b])
+            return n, float(n if known.worth is None else known.worth[a, b])
         if (a, b) not in self._differ:
             marks = self.differs(a, b)
             self._differ[a, b] = int(np.count_nonzero(marks)), self.units.worth(marks)
@@ -216,15 +219,16 @@ class Scores(Quantities):
 
     def counts_of(self, a: int, b: int, influence: Floats | None) -> Counts | None:
         """Return what counts the difference of two shares with this influence, `(N,)`, if any."""
-        counter = self.counter or (None if self.outcomes is None else self.outcomes.counted)
+        counter: Counter | None = None if self.outcomes is None else self.outcomes.counted
+        counter = counter if self.known is None else self.known.counter
         return None if counter is None or influence is None else counter(a, b, influence)
 
     def pairs(self, a: Sequence[int], b: Sequence[int], share: float = 1.0) -> Quantities:
         """Return the scores of systems b less this share of those of systems a, P each."""
         a, b = list(a), list(b)
         places = list(zip(a, b, strict=True))
-        known = [self.differ(*place) for place in places]
-        for (i, j), (_, worth) in zip(places, known, strict=True):
+        differ = [self.differ(*place) for place in places]
+        for (i, j), (_, worth) in zip(places, differ, strict=True):
             if np.isnan(worth):
                 raise InputError(
                     f"{self.metric_name} of {self.systems[i]!r} and {self.systems[j]!r} differs "
@@ -232,7 +236,7 @@ class Scores(Quantities):
                     f"difference; give the rows, or before they are summed subtract from both what "
                     f"they share (of each segment the baseline's score, say), in a unit near 1"
                 )
-        n_differing = np.array([n for n, _ in known], dtype=np.int64)
+        n_differing = np.array([n for n, _ in differ], dtype=np.int64)
         influence = unseen = None
         if self.influence is not None:
             influence = self.influence[b] - share * self.influence[a]
@@ -243,6 +247,7 @@ class Scores(Quantities):
         if self.method == "bootstrap" and influence is not None and share == 1:
             counts = [self.counts_of(*x, u) for x, u in zip(places, influence, strict=True)]
         draws, value, n = self.draws, self.value, self.units.n
+        floor = None if self.known is None else self.known.floor
         return Quantities(
             self.units,
             value[b] - share * value[a],
@@ -252,8 +257,8 @@ class Scores(Quantities):
             self._runs_of(places, share),
             n_differing,
             # Where nothing differs nothing says how much it could.
-            np.array([worth or np.inf for _, worth in known]),
-            np.float64(0.5) ** n_differing if self.floors is None else self.floors[a, b],
+            np.array([worth or np.inf for _, worth in differ]),
+            np.float64(0.5) ** n_differing if floor is None else floor[a, b],
             counts,
             self.method,
         )
@@ -467,7 +472,6 @@ def of_table(
         reference_label=table.reference_label,
         outcomes=outcomes,
         bounds=metric.bounds,
-        undefined=metric.undefined,
         answers=table.answers,
         cautions=distinct(said),
         **known,

@@ -531,7 +531,6 @@ class Total:
             reference_label=references.pop() if len(references) == 1 else None,
             unseen=unseen,
             outcomes=joined([part.outcomes for part in parts], list(shares), units),
-            undefined=parts[0].undefined,
         )
         return [total]
 

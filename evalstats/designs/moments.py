@@ -33,7 +33,7 @@ from evalstats.analysis.design import (
     without_singles,
 )
 from evalstats.analysis.options import Options
-from evalstats.analysis.scores import Scores, undrawn
+from evalstats.analysis.scores import KnownPairs, Scores, undrawn
 from evalstats.analysis.summaries import Summary
 from evalstats.analysis.tasks import labels_of
 from evalstats.checks import also_called, as_floats, choice, label, listed
@@ -807,8 +807,7 @@ def _of_strata(
         systems=systems,
         higher_is_better=metric.higher_is_better,
         signature=signature if aggregate.tag is None else signature.tagged(aggregate.tag),
-        differing=counts,
-        worths=np.where(is_hidden, np.nan, worths),
+        known=KnownPairs(counts, np.where(is_hidden, np.nan, worths)),
         notes=notes,
         missing=np.stack([n_missing, np.full_like(n_missing, units.n_segments)], axis=1),
     )

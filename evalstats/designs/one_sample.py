@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.counts import Counts, Share
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import PairTest
-from evalstats.analysis.scores import Scores, drawn, mean_squares
+from evalstats.analysis.scores import KnownPairs, Scores, drawn, mean_squares
 from evalstats.analysis.tasks import Task, Total
 from evalstats.checks import real
 from evalstats.errors import Argument, InputError
@@ -130,10 +130,12 @@ def against(scores: Scores, bound: Bound) -> Scores:
         by_run=by_run,
         strata=(),
         outcomes=None,
-        counter=partial(_counted, scores, bound.number),
-        differing=(n * square).astype(np.int64),
-        worths=np.inf * square,
-        floors=0 * square,
+        known=KnownPairs(
+            (n * square).astype(np.int64),
+            np.inf * square,
+            0 * square,
+            counter=partial(_counted, scores, bound.number),
+        ),
         bounds=(low, high),
         missing=None,
     )

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.counts import Counts, Share
 from evalstats.analysis.design import Aggregated, Labels, Units, refuse_crossed
 from evalstats.analysis.options import Options
-from evalstats.analysis.scores import Scores, drawn, of_strata
+from evalstats.analysis.scores import KnownPairs, Scores, drawn, of_strata
 from evalstats.analysis.suite import Suite
 from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Task, Total, as_task, is_statistics
@@ -190,18 +190,19 @@ def side_by_side(samples: Sequence[Scores], order: Sequence[int]) -> Scores:
         signature=replace(signature, settings=tuple(",".join(distinct(s)) for s in settings)),
         reference_label=labels.pop() if len(labels) == 1 else None,
         samples=tuple(samples),
-        counter=partial(_counted, samples, places),
         # How many units both have; they limit no degrees of freedom.
-        differing=both,
-        worths=np.full(both.shape, np.inf),
-        floors=np.array([[_least(n, m) for m in sizes] for n in sizes]),
+        known=KnownPairs(
+            both,
+            np.full(both.shape, np.inf),
+            np.array([[_least(n, m) for m in sizes] for n in sizes]),
+            counter=partial(_counted, samples, places),
+        ),
         unseen=unseen,
         corrections=tuple(
             replace(one, metric=f"{one.metric} of {sample.systems[0]}")
             for sample in samples
             for one in sample.corrections
         ),
-        undefined=first.undefined,
         cautions=tuple(dict.fromkeys(one for sample in samples for one in sample.cautions)),
     )
     # What runs vary with, beside their own, is the units of their system.

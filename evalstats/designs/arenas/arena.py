@@ -26,7 +26,7 @@ from evalstats.analysis.design import (
     grouped,
 )
 from evalstats.analysis.options import Options, TestOptions
-from evalstats.analysis.scores import Scores, frozen, rows_of
+from evalstats.analysis.scores import KnownPairs, Scores, frozen, rows_of
 from evalstats.analysis.settings import DEFAULTS
 from evalstats.analysis.tasks import Task, as_pairs
 from evalstats.checks import also_called, meant, taking
@@ -275,9 +275,8 @@ def strengths_of(table: BattleTable, options: Options) -> Scores:
         systems=table.systems,
         higher_is_better=True,
         signature=MetricSignature.of(table.metric.signature),
-        differing=differing,
+        known=KnownPairs(differing),
         battles=tuple(np.bincount(table.pairs.ravel(), minlength=len(table.systems)).tolist()),
-        has_few_values=True,
         origin=notes,
     )
 
