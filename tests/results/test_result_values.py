@@ -9,6 +9,7 @@ from contextlib import suppress
 from csv import DictReader
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -130,16 +131,21 @@ def test_verdicts_are_of_adjusted_pvalues_and_claims_at_the_level_itself():
         "not shown",
     ]
     assert [loss_claim(p, p, level) for p in (level, above)] == ["equivalent", "not shown"]
-    for d in (*BASED, *PAIRS):
-        known = d.pvalue_adjusted <= level
-        assert (d.verdict in ("better", "worse")) == known
+    sure = es.compare({"a": [1.0, 2, 3] * 9, "b": [2.0, 3, 5] * 9}, metrics=es.Mean("m"))
+    assert [(d.verdict, d.kind) for d in (*sure, sure[0].turned())] == [
+        ("better", "better"),
+        ("worse", "worse"),
+    ]
+    for d in (*BASED, *PAIRS, *sure):
+        assert (d.kind != "open") == (d.pvalue_adjusted <= level)
 
 
 def test_the_other_way_round_a_better_system_is_a_worse_one():
-    for d in (*BASED, *PAIRS):
+    turned = {"better": "worse", "worse": "better", "no evidence": "no evidence"}
+    for verdict, d in product(turned, (*BASED, *PAIRS)):
+        d = replace(d, verdict=verdict, gained=3, lost=1, claim="not worse", pvalue_not_worse=0.01)
         other = d.turned()
-        words = {"better": "worse", "worse": "better"}
-        assert other.verdict == words.get(d.verdict, d.verdict)
+        assert other.verdict == turned[verdict]
         assert (other.gained, other.lost) == (d.lost, d.gained)
         assert (other.claim, other.is_tested) == ("", False)
         assert other.turned().difference == d.difference
