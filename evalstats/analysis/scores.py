@@ -27,7 +27,12 @@ from evalstats.inference.student import Runs
 from evalstats.metrics import Mean, Metric, scores_of
 from evalstats.metrics.base import Correction, MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
-from evalstats.resampling.weighted import on_grid, stratum_totals, weighted_totals
+from evalstats.resampling.weighted import (
+    on_grid,
+    stratum_totals,
+    weighted_totals,
+    without_rounding,
+)
 from evalstats.resampling.weights import Multinomial, Stratified, Weights, places_of
 from evalstats.results.records import Caution, counted, distinct, plural
 from evalstats.results.signatures import Signature
@@ -449,13 +454,14 @@ def of_table(
         said.append(Caution(f"{metric.name}: {why}.", "texts"))
     signature = MetricSignature.of(table.metric_signature)
     of_units = table if units.members is None else table.grouped(units.members)
-    rows = on_grid(of_units.values, [f"{c} of {metric.name}" for c in metric.columns])
-    strata: tuple[Stratum, ...] = (Stratum(metric, rows, of_units.values, table.values),)
+    plain = without_rounding(of_units.values)
+    rows = on_grid(plain, [f"{c} of {metric.name}" for c in metric.columns])
+    strata: tuple[Stratum, ...] = (Stratum(metric, rows, plain, table.values),)
     outcomes = as_outcomes(table, units, () if tag is None else aggregate.weights)
     segment_strata = units.segment_strata
     if units.strata is not None and segment_strata is not None and tag is not None:
         apart = [
-            Stratum(metric, rows[:, p], of_units.values[:, p], table.values[:, q], p, q, weight)
+            Stratum(metric, rows[:, p], plain[:, p], table.values[:, q], p, q, weight)
             for p, q, weight in zip(
                 places_of(units.strata), places_of(segment_strata), aggregate.weights, strict=True
             )

@@ -52,6 +52,8 @@ _LEAST_EXPONENT = -1074
 _CALL_SIZE = (1 << 19) - 1
 #: Columns in one BLAS call, at most, so that enough of it is left for segments.
 _CALL_COLUMNS = 128
+#: Numbers that are so many steps of double precision apart differ by rounding alone.
+_STEPS = 4
 #: The share of a standard error by which rounding may move a mean.
 _MOST_MOVED = 0.01
 
@@ -293,6 +295,27 @@ def exact_grid(statistics: NDArray[Any], weight_total: int | None = None) -> NDA
         step = np.ldexp(1.0, max(int(bits[j]) - _DOUBLE_BITS, _LEAST_EXPONENT))
         values[:, j] = np.rint(values[:, j] / step) * step
     return values
+
+
+def without_rounding(values: NDArray[Any]) -> NDArray[Any]:
+    """Make numbers of different systems equal that differ by rounding alone, `(S, N, k)`.
+
+    (.1 + .2 + .3) / 3 and (.3 + .2 + .1) / 3 are one score. Numbers differ by rounding if they are
+    at most four steps of double precision apart; the lowest of them stands for all.
+    """
+    if values.dtype.kind != "f" or len(values) == 1:
+        return values
+    order = np.argsort(values, axis=0, kind="stable")
+    ranked = np.take_along_axis(values, order, axis=0)
+    gaps = np.diff(ranked, axis=0)
+    near = (gaps > 0) & (gaps <= _STEPS * np.spacing(np.abs(ranked[1:])))
+    if not np.any(near):
+        return values
+    for s in range(1, len(ranked)):
+        ranked[s] = np.where(near[s - 1], ranked[s - 1], ranked[s])
+    level = np.empty_like(values)
+    np.put_along_axis(level, order, ranked, axis=0)
+    return level
 
 
 def on_grid(values: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:

@@ -317,3 +317,18 @@ def test_an_error_is_no_confidence(ask):
     scores = {"A": [1.0, 2, 3, 4], "B": [2.0, 3, 1, 5]}
     with pytest.raises(es.InputError, match=r"confidence_level must be at least 0.5, .*mean 0.95"):
         ask(scores, None, es.Mean("m"), confidence_level=0.05)
+
+
+def test_scores_that_differ_by_rounding_alone_are_identical():
+    """Defect: such a pair was an error, "too large for its spread", alone and beside others."""
+    a = [(0.1 + 0.2 + 0.3) / 3, 0.25, 0.75, 0.5] * 10
+    b = [(0.3 + 0.2 + 0.1) / 3, 0.25, 0.75, 0.5] * 10
+    assert a != b
+    other = np.random.default_rng(1).random(40).tolist()
+    for systems in ({"a": a, "b": b}, {"b": b, "a": a}, {"c": other, "a": a, "b": b}):
+        pair = es.compare(systems, metrics=es.Mean("m"), n_resamples=99)["a", "b"]
+        assert (pair.difference, pair.pvalue, pair.n_differing) == (0, 1, 0)
+        assert pair.verdict == "identical"
+    apart = np.array(a) + 1e-9
+    pair = es.compare({"a": a, "b": apart}, metrics=es.Mean("m"), n_resamples=99)["a", "b"]
+    assert pair.n_differing == 40
