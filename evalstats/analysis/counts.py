@@ -135,6 +135,9 @@ class Outcomes:
         self, gained: NDArray[np.bool_], lost: NDArray[np.bool_], influence: Floats | None = None
     ) -> Changes:
         """Return what counts the segments gained and lost, `(N,)` each."""
+        if self.units.plain and self.weights is None:
+            numbers = float(np.count_nonzero(gained)), float(np.count_nonzero(lost))
+            return Changes(self.scale, np.inf, *numbers, float(len(gained)))
         changed = gained.astype(float) - lost
         if influence is None:
             weights = 1 / len(changed) if self.weights is None else self.weights

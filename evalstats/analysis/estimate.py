@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels, Units
 from evalstats.analysis.options import EstimateOptions, Options, ScoreOptions
-from evalstats.analysis.scores import Pair, Scores
+from evalstats.analysis.scores import Pair, Scores, influence_of
 from evalstats.analysis.settings import DEFAULTS
 from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Part, as_decided, as_task, is_statistics
@@ -257,7 +258,10 @@ def _design(scores: Scores, i: int) -> dict[str, float]:
     units = scores.units
     if not scores.has_segments or not (units.members is not None or scores.n_runs):
         return {}
-    alone = student.spread(scores.segment_influence[i], None, units.segment_codes).error
+    # One system at a time: as floats, statistics are wide.
+    strata = [replace(x, segments=x.segments[[i]]) for x in scores.strata]
+    (influence,) = influence_of(strata, 1, units.n_segments, of_segments=True)
+    alone = student.spread(influence, None, units.segment_codes).error
     design = {"segment_error": alone}
     if units.members is not None and scores.influence is not None:
         grouped = units.spread(scores.influence[i]).error

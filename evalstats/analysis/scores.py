@@ -302,11 +302,6 @@ class Scores(Quantities):
         step = max(1, _TOGETHER // (self.units.n + self.draws.n))
         yield from (places[i : i + step] for i in range(0, len(places), step))
 
-    @cached_property
-    def segment_influence(self) -> Floats:
-        """Influence of single segments on every score, whatever is drawn, `(S, n_segments)`."""
-        return influence_of(self.strata, len(self.systems), self.units.n_segments, True)
-
     def signed(self, analysis: Mapping[str, str | None]) -> Signature:
         """Return what identifies the numbers that an analysis makes of it."""
         labels = ",".join(distinct(str(one.n_labelled) for one in self.corrections))
