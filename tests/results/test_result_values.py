@@ -291,6 +291,7 @@ def test_a_key_that_is_there_twice_is_refused():
     (lambda: RESULTS["Looks"]().last, "verdict", "failed", "verdict does not fit .*, which say 'passed'"),
     (lambda: PAIRS.by([*"aabbcc"] * 5).heterogeneity(), "tests", [], "Heterogeneity .* it has no rec"),
     (lambda: PAIRS.ranking("COMET").systems[0], "low", 9, "low is 9, above high, "),
+    (lambda: PAIRS.joint("c", "a"), "significant", 0, "significant does not fit the other fields"),
     (lambda: PAIRS.influence("COMET", "c", "a"), "pvalue", 2.0, "pvalue must be from 0 to 1"),
     (lambda: es.gate(table("c"), table("a"), margin=0.1, directions={"pts": "higher"}),
      "significance_level", 0.0, "significance_level must be above 0"),
