@@ -138,7 +138,7 @@ class Scores(Quantities):
     bounds: tuple[float, float] = Metric.bounds  # of scores, which no interval exceeds
     cautions: tuple[Caution, ...] = ()  # what may make the scores invalid
     battles: tuple[int, ...] = ()  # of each system, where scores are of these
-    notes: tuple[str, ...] = ()  # what its maker does not know of pairs
+    notes: tuple[str, ...] = ()  # what is not known of pairs
     origin: tuple[str, ...] = ()  # sentences on how scores came about
 
     @property

@@ -56,9 +56,10 @@ spark.createDataFrame(rows, columns).repartition(5).createOrReplaceTempView("cor
     imports = "import evalstats as es\nfrom operator import add"
     got = engines.printed(folder, imports, session, setup, RECIPES["spark table"])
     table = engines.table_of(rows)
-    whole = es.Moments.of(table, groups="document", strata="domain")
+    labels = {"groups": table.labels["document"], "strata": table.labels["domain"]}
+    whole = es.Moments.of(table, **labels)
     assert got == f"{es.compare(whole)}\n"
     (one,) = es.compare(whole)
-    (other,) = es.compare(table, groups="document", strata="domain", method="t")
+    (other,) = es.compare(table, **labels, method="t")
     for field in ("difference", "standard_error", "low", "high", "pvalue", "n_differing"):
         assert getattr(one, field) == pytest.approx(getattr(other, field), rel=1e-10)
