@@ -790,9 +790,12 @@ def _of_strata(
             n_scored = np.rint(part.sums[0, :, 1]).astype(np.int64)
             n_missing += np.maximum(part.counts[0, 1] - n_scored, 0)
     signature = MetricSignature.of(metric.signature)
+    # Where units are no groups, they are the segments.
+    is_grouped = any(part.counts[0, 0] < part.counts[0, 1] for part in parts)
     units = SummedUnits(
         n_units,
         unit,
+        "segment" if is_grouped else unit,
         labels=labels,
         places=np.repeat(np.arange(len(strata)), n_systems),
         sums=np.concatenate([stratum.counts for stratum in strata]),

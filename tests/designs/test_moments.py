@@ -271,6 +271,12 @@ def test_what_has_no_moments_is_refused():
             es.Moments.of(statistics, **labels)
 
 
+def test_segments_are_called_as_the_statistics_call_them():
+    table = replace(extracted("ter"), unit="question")
+    check_same(es.compare(es.Moments.of(table)), by_t(table))
+    assert "480 questions" in str(es.compare(es.Moments.of(table)))
+
+
 def test_moments_and_statistics_do_not_go_together():
     table = extracted("bleu")
     for given in ([es.Moments.of(table), table], [table, es.Moments.of(table)]):
