@@ -10,6 +10,7 @@ from scipy import stats
 import evalstats as es
 from evalstats import cli
 from evalstats.designs.runs import extract_runs
+from evalstats.designs.trials.metrics import chance_in_trials
 from evalstats.designs.trials.repeats import Repeats
 from evalstats.inference import student
 from tests.conftest import first
@@ -77,6 +78,31 @@ def test_gradients_are_those_of_differences_and_arrays_are_lists(metric):
     np.testing.assert_allclose(metric.gradient(rows.sum(axis=0)), numbers, atol=1e-9)
     error = student.spread(student.influence_values(metric, rows[None])[0]).error
     assert error == pytest.approx(es.estimate(TRIALS, metric=metric, method="t").standard_error)
+
+
+def test_chance_in_trials_is_that_of_scipys_beta_binomial_posterior():
+    """Of two unlike numbers of trials: posterior means on a plain grid of 400 x 400, and E p - p².
+
+    The variance of c of n right answers by chance is E p(1 - p)/n, of the rate of an item with so
+    many right answers.
+    """
+    rng = np.random.default_rng(2)
+    trials = np.repeat([3, 6], 15)
+    right = rng.binomial(trials, rng.beta(1, 0.5, 30))
+    grid = (np.arange(400) + 0.5) / 400
+    mean, size = grid[:, None], 1 / grid[None, :] - 1
+    logs = sum(
+        stats.betabinom.logpmf(c, n, mean * size, (1 - mean) * size)
+        for n, c in zip(trials.tolist(), right.tolist(), strict=True)
+    )
+    density = np.exp(logs - logs.max())
+    density /= density.sum()
+    mean, correlation = float(density.sum(axis=1) @ grid), float(density.sum(axis=0) @ grid)
+    rates = (1 / correlation - 1) * np.array([mean, 1 - mean])
+    a, b = rates[0] + right, rates[1] + trials - right
+    expected = a * b / ((a + b) * (a + b + 1)) / trials
+    found = chance_in_trials(trials.astype(float), right.astype(float), 1)
+    np.testing.assert_allclose(found, expected, rtol=0.01)
 
 
 @pytest.mark.parametrize(
