@@ -25,8 +25,6 @@ from evalstats.results.notes import WHOLE
 from evalstats.results.records import (
     Difference,
     Record,
-    by_metric,
-    by_pair,
     counted,
     first_few,
     listed,
@@ -81,10 +79,10 @@ class TaskTest(Record):
     kind: str = "task"
 
     def __str__(self) -> str:
-        of = f"{self.system} - {self.baseline} ({self.metric})"
+        pair = f"{self.system} - {self.baseline} ({self.metric})"
         test = f"F({self.between:g}, {self.within:.1f}) = {self.statistic:.2f}"
         on = counted(self.n_tasks, self.kind)
-        said = f"{of} on {on}: {test}, {tabular.p_is(self.pvalue)}"
+        said = f"{pair} on {on}: {test}, {tabular.p_is(self.pvalue)}"
         if self.without:
             said += f", without {listed(self.without, 4)}, where the difference has no error"
         return said
@@ -166,18 +164,17 @@ def heterogeneity_of(comparison: Comparison) -> Heterogeneity:
             "heterogeneity() tests independent strata, and these share groups; give by() labels "
             "that keep each group in one stratum"
         )
-    every = by_metric(comparison.rows).values()
-    tests = []
-    for rows in (group for of_metric in every for group in by_pair(of_metric).values()):
-        each = [(d, *_error(d, comparison.confidence_level)) for d in rows]
-        known = [(d.difference, error, degrees) for d, error, degrees in each if error > 0]
+    tests, kind = [], part_name(comparison.estimates)
+    by_place: dict[tuple[str, str, str], list[Difference]] = {}
+    for d in comparison.rows:
+        by_place.setdefault((d.metric, d.system, d.baseline), []).append(d)
+    for place, rows in by_place.items():
+        errors = [(d, *_error(d, comparison.confidence_level)) for d in rows]
+        known = [(d.difference, error, degrees) for d, error, degrees in errors if error > 0]
         if len(known) < 2 or not any(d.n_differing for d in rows):
             continue
-        found = welch(*np.array(known).T)
-        without = tuple(d.task for d, error, _ in each if not error > 0)
-        d = rows[0]
-        kind = part_name(comparison.estimates)
-        tests.append(TaskTest(d.metric, d.system, d.baseline, len(known), *found, without, kind))
+        without = tuple(d.task for d, error, _ in errors if not error > 0)
+        tests.append(TaskTest(*place, len(known), *welch(*np.array(known).T), without, kind))
     if not tests and any(e.run_error is not None for e in comparison.estimates):
         raise InputError(
             "heterogeneity() tests independent strata, and these share the runs of each system; "
@@ -209,18 +206,15 @@ def _error(d: Difference, confidence_level: float) -> tuple[float, float]:
 def heterogeneity_notes(comparison: Comparison) -> list[str]:
     """Say which differences differ between strata, or that there is no evidence of it."""
     try:
-        found = comparison.heterogeneity()
+        tests = list(comparison.heterogeneity())
     except InputError:
         return []
     # As the table has them, which may show the better system first.
     rows = oriented(comparison, comparison.differences)
     shown = {(d.metric, d.system, d.baseline) for d in rows}
-    tests = [
-        test
-        if (test.metric, test.system, test.baseline) in shown
-        else replace(test, system=test.baseline, baseline=test.system)
-        for test in found
-    ]
+    for i, test in enumerate(tests):
+        if (test.metric, test.system, test.baseline) not in shown:
+            tests[i] = replace(test, system=test.baseline, baseline=test.system)
     level = comparison.significance_level
     sure, kinds = [test for test in tests if test.pvalue <= level], plural(tests[0].kind)
     if len(tests) == 1:
@@ -279,27 +273,6 @@ def welch(
     return statistic, k - 1.0, within, float(pvalue)
 
 
-def labelled(
-    comparison: Comparison, evaluation: Evaluation, labels: str | Iterable[Hashable], asking: str
-) -> tuple[dict[str, Scores], Codes, list[str], Task]:
-    """Return what is drawn under each metric, each segment's stratum, their names, the task."""
-    each = [evaluation.with_segments(d, asking) for d in comparison.differences]
-    task, first = each[0]
-    for _, one in each:
-        refuse_fixed(one, asking)
-    assert isinstance(task, Task)
-    given = labels_of(task.tables, labels, asking)
-    codes, found = label_codes(given, first.units.n_segments, asking)
-    names = [label(str(one), asking) for one in found]
-    if len(names) < 2:
-        raise InputError(
-            f"needs at least 2 strata, and all segments are in {names[0]!r}; give labels that tell "
-            f"domains apart",
-            argument=asking,
-        )
-    return {one.name: one for _, one in each}, codes, names, task
-
-
 def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comparison:
     """Compare within each stratum: a `Comparison` with a row a stratum, and the whole below.
 
@@ -337,21 +310,32 @@ def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comp
             "it out, or compare a task alone",
             argument="by",
         )
-    scores_of, codes, names, task = labelled(comparison, evaluation, labels, "by")
-    part = unit_name(labels, "stratum")
-    tasks = taken_apart(list(scores_of.values()), codes, names, task, part)
-    units = next(iter(scores_of.values())).units
+    of_rows = [evaluation.with_segments(d, "by") for d in comparison.differences]
+    task, scores = of_rows[0][0], {one.name: one for _, one in of_rows}
+    for one in scores.values():
+        refuse_fixed(one, "by")
+    assert isinstance(task, Task)
+    units = of_rows[0][1].units
+    given = labels_of(task.tables, labels, "by")
+    codes, kinds = label_codes(given, units.n_segments, "by")
+    names = [label(str(kind), "by") for kind in kinds]
+    if len(names) < 2:
+        raise InputError(
+            f"needs at least 2 strata, and all segments are in {names[0]!r}; give labels that tell "
+            f"domains apart",
+            argument="by",
+        )
+    tasks = taken_apart(list(scores.values()), codes, names, task, unit_name(labels, "stratum"))
     totals: list[Task | Total] = []
     if units.are_split(codes):
         # What shares groups is no stratum of the total, which is the whole as it was drawn.
-        name = name_of_all([of.tables[0] for of in tasks])
+        name = name_of_all([stratum.tables[0] for stratum in tasks])
         totals.append(replace(task, name=name, aggregate="micro", total=WHOLE))
     else:
-        of_tasks: dict[str, Labels] = {of.name: of.groups for of in tasks if of.groups}
-        totals += as_totals({of.name: list(of.tables) for of in tasks}, "micro", of_tasks)
-    parts = [*tasks, *totals]
-    of_strata = Evaluation(parts, evaluation.pairs, evaluation.options, evaluation.notes)
-    result = compared(of_strata, comparison.baseline)
+        groups: dict[str, Labels] = {part.name: part.groups for part in tasks if part.groups}
+        totals += as_totals({part.name: list(part.tables) for part in tasks}, "micro", groups)
+    known = evaluation.pairs, evaluation.options, evaluation.notes
+    result = compared(Evaluation([*tasks, *totals], *known), comparison.baseline)
     return result.noting(*heterogeneity_notes(result))
 
 
