@@ -58,15 +58,15 @@ class CrossedUnits(Units):
         The variance is V(first) + V(second) - V(both), and at least V(both), with the degrees of
         freedom of the fewer groups (Cameron, Gelbach and Miller, 2011).
         """
-        of = [grouped(side, influence) for side in (*self.sides, self.both)]
-        unit = max(one.error for one in of) or 1.0
-        first, second, both = ((one.error / unit) ** 2 for one in of)
+        spreads = [grouped(side, influence) for side in (*self.sides, self.both)]
+        unit = max(one.error for one in spreads) or 1.0
+        first, second, both = ((one.error / unit) ** 2 for one in spreads)
         error = unit * max(first + second - both, both) ** 0.5
-        return Spread(error, 1.0, min(one.degrees for one in of[:2]))
+        return Spread(error, 1.0, min(one.degrees for one in spreads[:2]))
 
-    def worth(self, some: NDArray[np.bool_]) -> float:
+    def worth(self, marks: NDArray[np.bool_]) -> float:
         """Return Kish's number of the fewer groups that hold some segments, `(N,)`; 0 of none."""
-        counts = [np.bincount(side.of_segments[some], minlength=side.n) for side in self.sides]
+        counts = [np.bincount(side.of_segments[marks], minlength=side.n) for side in self.sides]
         return min(side.worth(n > 0) for side, n in zip(self.sides, counts, strict=True))
 
     def within(self, labelled: Sequence[NDArray[np.bool_]]) -> Units:
@@ -75,15 +75,15 @@ class CrossedUnits(Units):
 
     def notes(self, name: str, influence: NDArray[np.float64]) -> list[str]:
         """Say what is drawn, and how errors of quantities `(S, N)` compare with one label's."""
-        errors, each = errors_of(self, influence), []
+        errors, ratios = errors_of(self, influence), []
         for side in self.sides:
             alone = errors_of(side, influence)
             times = span((errors[alone > 0] / alone[alone > 0]).tolist() or [1.0], ".2f")
-            each.append(f"{times} times as large as with {plural(side.unit)} alone")
+            ratios.append(f"{times} times as large as with {plural(side.unit)} alone")
         return [
             f"{name}: standard errors are those of "
             f"{' and '.join(counted(side.n, side.unit) for side in self.sides)} (Cameron, Gelbach "
-            f"and Miller, 2011), {' and '.join(each)}. t has the degrees of freedom of the "
+            f"and Miller, 2011), {' and '.join(ratios)}. t has the degrees of freedom of the "
             f"fewer."
         ]
 

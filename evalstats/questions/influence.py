@@ -134,19 +134,19 @@ class Influence(Result):
         # Where scores are equal, the direction is that of a greater score.
         winner = self.system if (self.difference >= 0) == self.higher_is_better else self.baseline
         if self.difference == 0:
-            found = f"The scores are equal; the rows say what makes {winner} better."
+            sentence = f"The scores are equal; the rows say what makes {winner} better."
         elif self.sign_without is None:
-            found = f"{winner} stays better whichever {units} that speak for it are left out."
+            sentence = f"{winner} stays better whichever {units} that speak for it are left out."
         else:
             n, share = len(self.sign_without), 100 * len(self.sign_without) / len(self.ids)
             number = f"the {counted(n, unit)} ({share:.2g} %)"
             speak = "speaks" if n == 1 else "speak"
-            found = f"Without {number} that {speak} most for {winner}, the other is better."
+            sentence = f"Without {number} that {speak} most for {winner}, the other is better."
         kind, stay = part_name([self]) if self.task else "stratum", ""
         if self.n_strata:
             stay = f" Two {units} of each of the {counted(self.n_strata, kind)} stay."
         return [
-            found,
+            sentence,
             f"Without a {unit}, the difference would be smaller by about its influence."
             + (f" {units.capitalize()} are counted from 0." if self.counted_from_0 else ""),
             f"{units.capitalize()} are left out in the order of their influence and the rest is "
@@ -238,11 +238,11 @@ def _scores_without(
     Each unit of the stratum is left out at its step, `(n,)`; those of the last stay.
     """
     order = np.argsort(steps)
-    own = steps[order]
-    own = own[own < n_steps]
-    rows = stratum.rows[list(pair)][:, order[: len(own)]].astype(np.float64)
+    left = steps[order]
+    left = left[left < n_steps]
+    rows = stratum.rows[list(pair)][:, order[: len(left)]].astype(np.float64)
     gone = np.concatenate([np.zeros((2, 1, rows.shape[2])), np.cumsum(rows, axis=1)], axis=1)
     with np.errstate(invalid="ignore", over="ignore"):
         scores = stratum.score(stratum.totals[list(pair), None] - gone)
     # At the steps of other strata nothing changes.
-    return np.repeat(scores, np.diff(own, prepend=0, append=n_steps), axis=1)
+    return np.repeat(scores, np.diff(left, prepend=0, append=n_steps), axis=1)

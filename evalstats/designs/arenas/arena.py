@@ -211,7 +211,7 @@ def win_rates(table: BattleTable) -> SegmentStatistics:
     of_first = np.where(table.pairs[:, 0] == 0, table.points, 2 - table.points) / 2
     scores = np.stack([of_first, 1 - of_first])
     values = np.stack([scores, np.ones_like(scores)], axis=-1)
-    labels = {name: tuple(map(str, of)) for name, of in table.labels.items()}
+    labels = {name: tuple(map(str, codes)) for name, codes in table.labels.items()}
     if table.groups is not None and not isinstance(table.groups, Mapping):
         labels[table.unit] = tuple(map(str, table.groups))
     rate = Mean("win rate")
@@ -369,22 +369,22 @@ def _influence(slopes: csr_array, inverse: Floats, units: Units) -> tuple[Floats
         return np.ascontiguousarray((slopes @ inverse).T), units
     codes = np.zeros(units.n, dtype=np.intp) if units.codes is None else units.codes
     sizes = np.ones(units.n, dtype=np.int64) if units.sizes is None else units.sizes
-    each, sums = [], []
+    parts, sums = [], []
     for t in range(int(codes.max()) + 1):
         here = slopes[codes == t]
         mean = np.asarray(here.sum(axis=0)) / here.shape[0]
         products = (here.T @ here).toarray() - here.shape[0] * np.outer(mean, mean)
-        each.append(coordinates(inverse.T @ products @ inverse))
+        parts.append(coordinates(inverse.T @ products @ inverse))
         of_stratum = sizes[codes == t]
         sums.append((len(of_stratum), int(np.sum(of_stratum)), int(np.sum(of_stratum**2))))
     summed = SummedUnits(
         units.n,
         *units.called,
         labels=units.labels,
-        places=np.repeat(np.arange(len(each)), size),
+        places=np.repeat(np.arange(len(parts)), size),
         sums=np.array(sums, dtype=np.int64),
     )
-    return np.concatenate(each, axis=1), summed
+    return np.concatenate(parts, axis=1), summed
 
 
 def linked(table: BattleTable) -> BattleTable:

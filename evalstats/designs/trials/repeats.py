@@ -130,8 +130,8 @@ def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
     """Say which part of variances is chance in trials: one line for metrics of the same trials."""
     alike: dict[tuple[TrialShares, ...], list[str]] = {}
     of_metrics = by_metric(shares)
-    for metric, of in of_metrics.items():
-        key = tuple(one._replace(metric="", errors=()) for one in of)
+    for metric, rows in of_metrics.items():
+        key = tuple(one._replace(metric="", errors=()) for one in rows)
         alike.setdefault(key, []).append(metric)
     for same, metrics in alike.items():
         number = span([n for one in same for n in (one.fewest, one.most)], "d")
@@ -145,9 +145,9 @@ def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
         what = ", ".join(metrics) if len(metrics) <= _NAMED else f"{len(metrics)} metrics"
         said = f"{what}: with {number} trials of each {unit}, chance in the trials makes up "
         said += f"{' and '.join(parts)}."
-        every = [one for metric in metrics for one in of_metrics[metric]]
-        if errors := [both for one in every for both in one.errors]:
-            now, endless = (span(of, ".2g") for of in zip(*errors, strict=True))
+        all_rows = [one for metric in metrics for one in of_metrics[metric]]
+        if errors := [both for one in all_rows for both in one.errors]:
+            now, endless = (span(rows, ".2g") for rows in zip(*errors, strict=True))
             difference = "a difference" if len(errors) == 1 else "differences"
             said += f" The standard error of {difference} is {now}; with infinitely many trials of "
             said += f"each {unit} it would be {endless} (Wang, 2025)."
@@ -269,7 +269,7 @@ def _of_subsets(scores: Scores, pair: Pair, answers: Repeats, k: int) -> TrialSp
     if isinstance(scores.strata[0].metric, PassAny):
         right = counts - right  # none of k right is all of k wrong
     shares = [share_of_subsets(right, counts, m) for m in range(k, 2 * k + 1)]
-    powers = tuple(float(np.sum(np.mean(of, axis=1))) for of in shares)
+    powers = tuple(float(np.sum(np.mean(of_pair, axis=1))) for of_pair in shares)
     difference = float(np.diff(np.mean(shares[0], axis=1))[0])
     # E of p^2k of both less twice the product, which is (p^k - q^k)² on average.
     item = max(powers[k] - 2 * float(np.mean(shares[0][0] * shares[0][1])) - difference**2, 0.0)

@@ -72,7 +72,7 @@ def of_runs(segments: Spread, runs: Sequence[Runs]) -> tuple[float, float, float
         from scipy.special import chdtrc
 
         true += max(between - both, 0.0)
-        d = between**2 / sum(m * m / of for m, of in parts[1:])
+        d = between**2 / sum(m * m / degrees for m, degrees in parts[1:])
         least = d * both / between
         expected += float(between * chdtrc(d + 2, least) - both * chdtrc(d, least))
     noise = sum(m * m / d for m, d in parts)

@@ -495,9 +495,9 @@ def planned(
     return replace(result, notes=(*cautions, *assumed, *left_out, *size_notes(first)))
 
 
-def pilot_of(evaluation: Evaluation, of: Sequence[Difference]) -> list[Scores]:
+def pilot_of(evaluation: Evaluation, differences: Sequence[Difference]) -> list[Scores]:
     """Return the scores behind differences of systems that have one test set."""
-    several = evaluation.together(of)
+    several = evaluation.together(differences)
     if not several[0].is_paired:
         raise InputError(
             "power plans one test set for all systems, and each of these has its own; compare "
