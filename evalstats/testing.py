@@ -342,7 +342,7 @@ def _read(
         labels: Any = {key: None if is_task else asked.get(key) for key in ("groups", "strata")}
         task = as_task(systems, references, metrics, **labels, executor=workers)
         return cast(OneTask, list(task.statistics))
-    parts = as_unpaired(systems, references, metrics, executor=workers).parts
+    parts = as_unpaired(systems, references, metrics, executor=workers).each
     return [t for part in parts if isinstance(part, Task) for t in part.tables]
 
 
