@@ -31,7 +31,22 @@ Places = Sequence[int] | NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Quantities:
-    """Q numbers on N units; what is not known is `None`, or has no replicates."""
+    """Q numbers on N units; what is not known is `None`, or has no replicates.
+
+    Examples
+    --------
+    >>> import evalstats as es
+    >>> from evalstats.analysis.options import Options
+    >>> from evalstats.analysis.tasks import Task
+    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [4.0, 5, 5, 4.5, 4, 5], "C": [3.0, 4, 4, 4, 3, 5]}
+    >>> table = es.extract(marks, metric=es.Mean("marks"))
+    >>> (scores,) = Task([table]).drawn(Options(n_resamples=999))
+    >>> pairs = scores.pairs([0, 0], [1, 2])    # B - A, C - A
+    >>> scores.influence.shape, pairs.replicates.shape, pairs.n_differing.tolist()
+    ((3, 6), (2, 999), [4, 1])
+    >>> [f"{pairs.value[q]:+.2f}, p = {pairs.pvalue(q):.2f}" for q in range(2)]
+    ['+0.58, p = 0.12', '-0.17, p = 1.00']
+    """
 
     units: Units
     value: Floats  # (Q,)
