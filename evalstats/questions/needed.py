@@ -12,6 +12,8 @@ from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.quantities import Quantities
 from evalstats.designs.one_sample import ShareAgainst
 from evalstats.inference import student
+from evalstats.inference.counts import tango_distance
+from evalstats.inference.distributions import normal_quantile
 from evalstats.questions.power import noncentral
 from evalstats.questions.power.planning import (
     ENDLESS,
@@ -19,7 +21,6 @@ from evalstats.questions.power.planning import (
     by_t,
     check_smooth,
     designed,
-    pilot_of,
 )
 from evalstats.results.records import Difference
 
@@ -29,7 +30,7 @@ def least_of(evaluation: Evaluation, d: Difference, level: float, target: float)
 
     It plans nothing else: what stands in every result has to come at once.
     """
-    (scores,), options = pilot_of(evaluation, [d]), evaluation.options
+    (scores,), options = evaluation.together([d]), evaluation.options
     check_smooth(scores)
     names = scores.systems
     asked = Question(level, target, options.confidence_level, options.alternative)
@@ -57,7 +58,7 @@ def needed_of(pair: PairTest, level: float, target: float) -> int | None:
     if isinstance(counts, Changes):
         # Of counted answers a recovery is a margin of the plain difference.
         known = distance / counts.scale, (counts.gained + counts.lost) / counts.n
-        items = noncentral.items_within(*known, level, target) * scores.units.n / counts.n
+        items = items_within(*known, level, target) * scores.units.n / counts.n
         needed = ceil(items) if items < ENDLESS else None
     else:
         needed = _needed_by_t(difference, distance, level, target)
@@ -91,3 +92,18 @@ def _needed_above(pair: PairTest, level: float, target: float) -> int | None:
             lambda m: noncentral.share_power(number, share.share, m * share.n / n, level), target
         )
     return _needed_by_t(pair.difference, ahead, level, target)
+
+
+def items_within(margin: float, discordant: float, level: float, power: float) -> float:
+    """Return how many items show two equal shares to differ by less than a margin, on one side.
+
+    By Tango's (1998) score test, whose spread at the margin is that of as many gained as lost. If
+    none is discordant these are the items of Wilson's bound of a share of 0: fewer never do.
+
+    >>> round(items_within(0.01, 0.0, 0.05, 0.8), 1)
+    267.8
+    """
+    # A margin so small that rounding leaves no distance is never shown.
+    distance = max(tango_distance(discordant / 2, discordant / 2, 1.0, -margin), 1e-300)
+    root = -normal_quantile(level) / distance + normal_quantile(power) * discordant**0.5 / margin
+    return float(root * root)

@@ -14,7 +14,8 @@ from evalstats.designs.trials.repeats import TrialSpread
 from evalstats.inference import student
 from evalstats.inference.counts import tango_distance
 from evalstats.pictures.report import document
-from evalstats.questions.power.noncentral import items_within, least_size, mcnemar_power, t_power
+from evalstats.questions.needed import items_within
+from evalstats.questions.power.noncentral import least_size, mcnemar_power, t_power
 from evalstats.questions.power.noncentral import of_runs as of_runs_error
 
 MARKS, ACCURACY = es.Mean("marks"), es.Mean("accuracy")

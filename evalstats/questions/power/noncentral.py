@@ -13,11 +13,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evalstats.inference.counts import root, tango_distance
+from evalstats.inference.counts import root
 from evalstats.inference.distributions import (
     noncentral_t_above,
     normal_cdf,
-    normal_quantile,
     t_quantile,
 )
 from evalstats.inference.student import Runs, Spread
@@ -122,21 +121,6 @@ def share_power(
     shift = abs(share - number) * (n_segments / variance) ** 0.5
     stretch = (number * (1 - number) / variance) ** 0.5
     return t_power(shift, degrees, level, sides, stretch)
-
-
-def items_within(margin: float, discordant: float, level: float, power: float) -> float:
-    """Return how many items show two equal shares to differ by less than a margin, on one side.
-
-    By Tango's (1998) score test, whose spread at the margin is that of as many gained as lost. If
-    none is discordant these are the items of Wilson's bound of a share of 0: fewer never do.
-
-    >>> round(items_within(0.01, 0.0, 0.05, 0.8), 1)
-    267.8
-    """
-    # A margin so small that rounding leaves no distance is never shown.
-    distance = max(tango_distance(discordant / 2, discordant / 2, 1.0, -margin), 1e-300)
-    root = -normal_quantile(level) / distance + normal_quantile(power) * discordant**0.5 / margin
-    return float(root * root)
 
 
 def least_difference(power: Callable[[float], float], target: float, step: float) -> float | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.analysis.comparison import Comparison, Evaluation
+from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.counts import Changes
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
 from evalstats.analysis.estimate import gap_notes, size_notes
@@ -48,7 +48,7 @@ from evalstats.questions.power.planned import (
 from evalstats.resampling.executors import Workers
 from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.notes import UNEVEN
-from evalstats.results.records import Caution, Difference, distinct, plural
+from evalstats.results.records import Caution, distinct, plural
 from evalstats.statistics.extraction import Metrics, Progress
 from evalstats.text.references import columns_of
 
@@ -495,17 +495,6 @@ def planned(
     return replace(result, notes=(*cautions, *assumed, *left_out, *size_notes(first)))
 
 
-def pilot_of(evaluation: Evaluation, differences: Sequence[Difference]) -> list[Scores]:
-    """Return the scores behind differences of systems that have one test set."""
-    several = evaluation.together(differences)
-    if not several[0].is_paired:
-        raise InputError(
-            "power plans one test set for all systems, and each of these has its own; compare "
-            "the systems on the same segments"
-        )
-    return several
-
-
 def power_of(
     comparison: Comparison,
     difference: float | None = None,
@@ -532,11 +521,16 @@ def power_of(
     level = comparison.significance_level if significance_level is None else significance_level
     of_test = level, power, source.options.confidence_level, source.options.alternative
     asked = Question(*of_test, difference, n_segments, runs, trials, price, looks, width)
-    return planned(pilot_of(source, of), source.pairs, asked)
+    return planned(source.together(of), source.pairs, asked)
 
 
 def check_smooth(scores: Scores) -> None:
     """Refuse what cannot be planned for."""
+    if not scores.is_paired:
+        raise InputError(
+            "power plans one test set for all systems, and each of these has its own; compare "
+            "the systems on the same segments"
+        )
     # Where the gradient is not finite, the replicates vary.
     _check_size(
         scores.replicates if scores.influence is None else scores.influence, scores, "a score"
