@@ -9,7 +9,7 @@ from evalstats.analysis import scores as module
 from evalstats.analysis.options import Options
 from evalstats.analysis.quantities import Recovery
 from evalstats.analysis.scores import Stratum, drawn, of_strata
-from evalstats.analysis.tasks import Task
+from evalstats.analysis.tasks import Task, as_task
 from evalstats.metrics.base import MetricSignature
 
 RNG = np.random.default_rng(8)
@@ -133,3 +133,26 @@ def test_a_score_may_rest_on_any_strata():
     assert second.score(values.sum(axis=1)) == pytest.approx(ratios, rel=1e-9)
     errors = np.array([spread.error for spread in scores.spreads])
     np.testing.assert_allclose(np.std(scores.replicates, axis=1), errors, rtol=0.15)
+
+
+@pytest.mark.parametrize("paired_runs", [False, True])
+def test_a_share_of_several_runs_is_that_of_their_scores(paired_runs):
+    """Runs, like units, add a share of what they add to the whole."""
+    runs = RNG.normal(size=(2, 3, 20)) + RNG.normal(size=(2, 3, 1)) + 5
+    half = runs * np.array([0.5, 1.0])[:, None, None]
+    options, spreads = Options(paired_runs=paired_runs), []
+    for rows, share in ((runs, 0.5), (half, 1.0)):
+        task = as_task(dict(zip("AB", rows.tolist(), strict=True)), metrics=MEAN, executor=1)
+        (scores,) = task.drawn(options)
+        spreads.append(scores.pair(0, 1, share).spreads[0])
+    np.testing.assert_allclose(*spreads, rtol=1e-9)
+
+
+def test_where_few_resamples_reach_a_difference_holm_decides():
+    rows = np.random.default_rng(22).normal(size=(3, 40)) + np.array([[0.0], [0.55], [0.2]])
+    differences = es.compare(dict(zip("ABC", rows, strict=True)), metrics=MEAN).differences
+    alone = [d.pvalue for d in differences]
+    least, adjusted = min(zip(alone, (d.pvalue_adjusted for d in differences), strict=True))
+    assert 3e-4 < least < 1.5e-3
+    # Half a per cent of the resamples is more than Holm's p-value.
+    assert adjusted == pytest.approx(3 * least)

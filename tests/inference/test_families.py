@@ -231,6 +231,13 @@ def test_without_a_gradient_replicates_stand_in():
         assert b.pvalue <= b.pvalue_adjusted == pytest.approx(a.pvalue_adjusted, abs=0.03)
 
 
+def test_without_a_gradient_few_units_widen_what_resamples_say():
+    """As they widen an interval: errors that are the same in all resamples are not known."""
+    rows = np.random.default_rng(1).normal(size=(3, 8)) + np.array([[0.0], [0.8], [0.3]])
+    first, *_ = es.compare(dict(zip("ABC", rows, strict=True)), metrics=WithoutGradient("judge"))
+    assert first.pvalue_adjusted > 1.5 * first.pvalue
+
+
 def test_near_copies_take_nothing_from_the_others():
     """Defect: seven segments of a near-copy had a larger t but fewer degrees, and p = .091 for all."""
     rng = np.random.default_rng(12)
