@@ -111,13 +111,13 @@ def noise() -> Any:
 
 def drawn_table(title: str, names: tuple[str, ...], rows: Any, label: str, null: float) -> Any:
     """Draw a table of our own: a row is a name, numbers, and a mark."""
-    from evalstats.pictures.tables import one_table
+    from evalstats.pictures.tables import tables
     from evalstats.results.marks import Forest
     from evalstats.results.tabular import Table
 
     drawn = Forest(tuple((row[-1],) for row in rows), 1, label, null=null)
     cells, align = tuple(row[:-1] for row in rows), "<" + ">" * (len(names) - 1)
-    return one_table([Table(title, names, cells, align, draw=lambda: drawn)])
+    return tables([Table(title, names, cells, align, draw=lambda: drawn)])
 
 
 def looks() -> Any:

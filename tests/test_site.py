@@ -69,8 +69,10 @@ def test_code_and_prose_lead_to_the_api_and_back(site):
     code = re.findall(r'class="sphinx-codeautolink-a" href="([^"]+)"', pages["index"])
     assert any("evalstats.compare.html" in link for link in code)
     # A method of what a function returns.
-    code = re.findall(r'class="sphinx-codeautolink-a" href="([^"]+)"', pages["choosing"])
-    assert any(link.endswith("evalstats.Comparison.joint") for link in code)
+    code = [
+        link for page in pages.values() for link in re.findall(r'autolink-a" href="([^"]+)"', page)
+    ]
+    assert any(link.endswith("evalstats.Comparison.difference") for link in code)
     assert re.search(r'href="api/evalstats.from_streams.html[^>]*><code', pages["index"])
     compare = (site / "api" / "evalstats.compare.html").read_text("utf-8")
     assert 'href="../index.html#the-same-in-python"' in compare

@@ -23,7 +23,8 @@ REVEALED = {
     "result.ranking('BLEU')": "Ranking",
     "result.power()": "Power",
     "result.influence()": "Influence",
-    "result.ranking('BLEU').plot()": "Axes",
+    # Of several tables an array of them.
+    "result.ranking('BLEU').plot()": "Axes | object_]]",
     "es.estimate(texts, texts)": "Estimate",
     "es.estimate([1, 0, 1], None, es.Mean('m'))": "Estimate",
     "es.estimate(texts, texts, ['bleu', 'chrf'])": "Estimates",

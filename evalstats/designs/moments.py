@@ -174,14 +174,19 @@ class Moments(Summary):
             offsets = np.full(sums.shape[1:], offsets)
         (offsets,) = _floats(offsets, "offsets", (1, n_systems, width))
         metric.check_statistics(sums)
-        deviations = sums - n[:, None, None] * offsets
+        # What is beyond all numbers is refused with the products.
+        with np.errstate(over="ignore", invalid="ignore"):
+            deviations = sums - n[:, None, None] * offsets
         _check_products(n, deviations.reshape(n_strata, side), products)
         differing = self.differing
         if differing is not None:
             differing = _as_differing(differing, n_systems, int(np.sum(n)))
         ids = self.group_ids
         if ids is not None:
-            ids = np.array(ids, dtype=np.uint64)
+            given = np.asarray(ids)
+            if given.dtype.kind not in "iu" or np.any(given < 0):
+                raise InputError("must be whole numbers from 0 on", argument="group_ids")
+            ids = np.array(given, dtype=np.uint64)
             if ids.shape != (np.sum(n),) or np.any(ids[1:] <= ids[:-1]):
                 raise InputError(
                     "must be one per group, different and sorted", argument="group_ids"

@@ -146,5 +146,5 @@ def test_a_result_or_one_line(seed, tmp_path, monkeypatch, run_here):
         else:
             assert (code in (0, 1, 3, 4), err) == (True, ""), words
             assert "-o" in words or "--output" in words or out.endswith("\n"), words
-    # The draws reach the work behind the checks as well.
-    assert codes.count(0) >= len(codes) / 6
+    # The draws reach the work behind the checks as well: the code is that of a result.
+    assert sum(code != 2 for code in codes) >= len(codes) / 6
