@@ -184,13 +184,11 @@ class Moments(Summary):
         ids = self.group_ids
         if ids is not None:
             given = np.asarray(ids)
-            if given.dtype.kind not in "iu" or np.any(given < 0):
-                raise InputError("must be whole numbers from 0 on", argument="group_ids")
-            ids = np.array(given, dtype=np.uint64)
-            if ids.shape != (np.sum(n),) or np.any(ids[1:] <= ids[:-1]):
-                raise InputError(
-                    "must be one per group, different and sorted", argument="group_ids"
-                )
+            is_fitting = given.dtype.kind in "iu" and given.shape == (np.sum(n),)
+            if not is_fitting or np.any(given[1:] <= given[:-1]) or given[0] < 0:
+                message = "must be whole numbers, one per group, different and sorted"
+                raise InputError(message, argument="group_ids")
+            ids = given.astype(np.uint64)
             ids.setflags(write=False)
         for array in (n, sums, products, sizes, offsets):
             array.setflags(write=False)
@@ -261,7 +259,8 @@ class Moments(Summary):
         if units.members is not None:
             assert labels is not None
             values, sizes = summed_within(values, units.members), np.bincount(units.members)
-            ids = np.sort([_hashed(str(name)) for name in dict.fromkeys(labels)])
+            hashes = [_hashed(str(name)) for name in dict.fromkeys(labels)]
+            ids = np.sort(np.array(hashes, dtype=np.uint64))
         codes = np.zeros(units.n, dtype=np.intp) if units.strata is None else units.strata
         # Whole numbers stay whole, so that they are summed exactly; counts stay as they are.
         is_whole = np.all(values == np.rint(values), axis=1)
