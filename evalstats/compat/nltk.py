@@ -30,7 +30,7 @@ from evalstats.compat.sentence_bleu import (
     corpus_statistics,
     segment_statistics,
 )
-from evalstats.errors import InputError
+from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import smoothing
 from evalstats.metrics.smoothing import Floats
 from evalstats.text.references import callers_level
@@ -83,7 +83,14 @@ def sentence_bleu(
 
     For many sentences, `evalstats.SentenceBLEU.scores` is several times as fast.
     """
-    return corpus_bleu([references], [hypothesis], weights, smoothing_function, auto_reweigh)
+    tokens = references if isinstance(references, (list, tuple)) else ()
+    if tokens and all(isinstance(token, str) and len(token.split()) == 1 for token in tokens):
+        raise InputTypeError(
+            "references is one list of tokens, and must be a list of such lists: "
+            "sentence_bleu([reference], hypothesis)"
+        )
+    output, known = _segment(references, hypothesis, ("references", "hypothesis"))
+    return corpus_bleu([known], [output], weights, smoothing_function, auto_reweigh)
 
 
 bleu = sentence_bleu
