@@ -164,8 +164,12 @@ def missing_cautions(several: Sequence[Scores]) -> list[Caution]:
     for scores in several:
         n, size = (0, 0) if scores.missing is None else scores.missing[0].tolist()
         if n:
-            said = f"{n:,} of {counted(size, scores.units.segment)} of {scores.systems[0]} have no "
-            cautions.append(Caution(f"{said}{scores.metric_name}, and may be unlike.", "missing"))
+            units = counted(size, scores.units.segment)
+            said = (
+                f"{n:,} of {units} of {scores.systems[0]} have no {scores.metric_name} score, "
+                f"and they may be unlike the others."
+            )
+            cautions.append(Caution(said, "missing"))
     return cautions
 
 

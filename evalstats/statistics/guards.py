@@ -135,13 +135,13 @@ def _system_cautions(name: str, seen: Marks, expected: Marks, metric: Metric) ->
     if seen.many(seen.pieces) and not expected.many(expected.pieces):
         yield Caution(
             f"{seen.pieces:,} {outputs} have pieces of words ('@@ ' or '▁'), and the references "
-            f"have not: join the pieces first.",
+            f"do not: join the pieces first.",
             "texts",
         )
     if seen.many(seen.decomposed) and not expected.many(expected.decomposed):
         yield Caution(
             f"{seen.decomposed:,} {outputs} have accents as characters of their own (NFD), and "
-            f"the references have not: bring both to NFC (unicodedata.normalize).",
+            f"the references do not: bring both to NFC (unicodedata.normalize).",
             "texts",
         )
 
@@ -183,7 +183,7 @@ def check_run_lists(name: str, runs: Sequence[Sequence[Any]], n_references: int 
     sizes = {len(run) for run in runs}
     first = runs[0][0] if len(runs[0]) else None
     if n_references is not None and sizes != {n_references} and len(runs) == n_references:
-        entry = f"hypotheses of system {name!r}[0] is a list"
+        entry = f"system {name!r}: hypotheses[0] is a list"
         if sizes == {1}:
             raise InputError(f"{entry} of one output; give the outputs themselves: strings")
         if isinstance(first, str):
@@ -195,7 +195,7 @@ def check_run_lists(name: str, runs: Sequence[Sequence[Any]], n_references: int 
         n = min(sizes)
         raise InputError(
             f"hypotheses of system {name!r} has {len(runs):,} lists of {n:,}, which would be "
-            f"{len(runs):,} runs of {n:,} segments. Of {len(runs):,} items with {n:,} answers "
+            f"{len(runs):,} runs of {n:,} segments. For {len(runs):,} items with {n:,} answers "
             f"each, give the mean of each item, or for 0/1 answers the metric "
-            f"evalstats.PassAll(1); of runs, give one list per run: list(zip(*answers))"
+            f"evalstats.PassAll(1); for runs, give one list per run: list(zip(*answers))"
         )

@@ -27,7 +27,7 @@ def alone(texts):
     ("outputs", "references", "message"),
     [
         (OUTPUTS, words(REFERENCES), r"references\[0\] is a list of words"),
-        (words(OUTPUTS), words(REFERENCES), r"hypotheses of system 'system'\[0\] is a list of 6"),
+        (words(OUTPUTS), words(REFERENCES), r"system 'system': hypotheses\[0\] is a list of 6"),
         (words(OUTPUTS), REFERENCES, r"\[0\] is a list of 6 strings; give one string per segment"),
         (alone(OUTPUTS), alone(REFERENCES), r"\[0\] is a list of one output; give the outputs"),
         (alone(OUTPUTS), REFERENCES, r"\[0\] is a list of one output; give the outputs"),
