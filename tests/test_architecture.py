@@ -30,8 +30,11 @@ DOORS = {"logs", "compat", "training", "integrations", "cli", "testing", "data"}
 TOP = {"__init__", "__main__"}
 #: Capabilities that import another, which is said here: all others import the core alone.
 BETWEEN = {
+    "designs.arenas": {"designs.summed"},
     "designs.meta": {"designs.swaps"},
+    "designs.moments": {"designs.summed"},
     "designs.plans": {"designs.judges"},
+    "designs.trials": {"designs.summed"},
     "questions.gates": {"designs.one_sample", "questions.checks", "questions.needed"},
     "questions.needed": {"designs.one_sample", "questions.power"},
     "questions.looks": {

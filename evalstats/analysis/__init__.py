@@ -9,8 +9,7 @@
 - `summaries`: what comes in the place of statistics
 - `tasks`: statistics with a design, from what a caller passes; totals over tasks
 - `estimate`, `compare`, `suite`: scores and differences of one task, and of many
-- `pairs`: the row of a pair, and claims of likeness
-- `families`: p-values of all pairs at once, and over tasks
+- `pairs`: rows of pairs, claims of likeness, and p-values of all pairs at once, and over tasks
 - `comparison`: what users get of a comparison, which can be asked more later
 
 May import every room before it.

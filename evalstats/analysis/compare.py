@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.estimate import estimates_of, limits_of, result_signature
-from evalstats.analysis.families import Row, adjust_claims, adjust_over_tasks, adjusted
 from evalstats.analysis.options import Options, PairOptions
-from evalstats.analysis.pairs import claims_of, row_of
+from evalstats.analysis.pairs import Row, adjust_over_tasks, family_of
 from evalstats.analysis.scores import Scores
 from evalstats.analysis.settings import DEFAULTS
 from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, flag, taking
-from evalstats.inference.student import Spread
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import Facts, notes_of
 from evalstats.results.records import Adjustment, Difference
@@ -205,11 +201,12 @@ def compared(
         undrawn.append(not n_drawn)
         is_paired = several[0].is_paired
         for scores in several:
-            of_metric = _family(part, scores, evaluation, adjustment)
-            rows += of_metric
+            of_pairs, within = family_of(scores, evaluation.pairs, adjustment, options)
+            evaluation.within[part.name, scores.name] = within
+            rows += [Row(part.name, part.total, scores.name, of_pair) for of_pair in of_pairs]
             samples = [estimates_of(sample, options, part, single) for sample in scores.together]
             of_systems = [estimate for of_sample in samples for estimate in of_sample]
-            signature = _signature(scores, options, of_metric, of_systems[0].method, adjustment)
+            signature = _signature(scores, options, of_pairs, of_systems[0].method, adjustment)
             evaluation.signatures[part.name, scores.name] = signature
             estimates += of_systems
         evaluation.limits.append(limits_of(several, evaluation.pairs, part))
@@ -217,10 +214,7 @@ def compared(
     adjustment = applied.pop() if len(applied) == 1 else options.adjustment
     test = "ar" if options.swapped else "t" if all(undrawn) else options.method
     level = options.significance_level
-    if not single:
-        adjust_over_tasks(rows, adjustment)
-    if options.is_limited:
-        adjust_claims(rows, options.adjustment, level)
+    adjust_over_tasks(rows, adjustment, options)
     adjusting = Adjustment(
         rows,
         name=adjustment,
@@ -266,39 +260,17 @@ def compared(
     )
 
 
-def _family(part: Part, scores: Scores, evaluation: Evaluation, adjustment: str) -> list[Row]:
-    """Return the rows of all pairs under a metric, adjusted together, with what they claim."""
-    options, pairs = evaluation.options, evaluation.pairs
-    spreads: list[Spread] = []
-    rows: list[Row] = []
-    for block in scores.blocks(pairs):
-        # Replicates of differences are not kept.
-        a, b = zip(*block, strict=True)
-        differences = scores.pairs(a, b)
-        for q, pair in enumerate(block):
-            fields = row_of(scores, pair, differences, q, options)
-            fields |= claims_of(scores, pair, differences, q, options)
-            rows.append(Row(part.name, part.total, scores.name, fields))
-        spreads += differences.spreads
-    swapped = options.swapped(scores, pairs, options) if options.swapped else ()
-    for row, (p, error) in zip(rows, swapped, strict=False):
-        row.fields.update(test="ar", pvalue=p, pvalue_error=error)
-    alone = np.array([row.fields["pvalue"] for row in rows])
-    stepped, within = adjusted(scores, pairs, spreads, alone, adjustment, options)
-    evaluation.within[part.name, scores.name] = within
-    for row, p in zip(rows, stepped.tolist(), strict=True):
-        row.fields["pvalue_adjusted"] = p
-    return rows
-
-
 def _signature(
-    scores: Scores, options: Options, rows: Sequence[Row], method: str, adjustment: str
+    scores: Scores,
+    options: Options,
+    rows: Sequence[Mapping[str, Any]],
+    method: str,
+    adjustment: str,
 ) -> Signature:
     """Return what identifies the differences under a metric, and the scores behind them."""
     # Single pairs that differ on few units may have t.
     test, of_pairs = (
-        Counter(row.fields[name] for row in rows).most_common(1)[0][0]
-        for name in ("test", "method")
+        Counter(row[name] for row in rows).most_common(1)[0][0] for name in ("test", "method")
     )
     limits = {"margin": options.margin, "recovery": options.recovery}
     return result_signature(

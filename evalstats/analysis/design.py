@@ -14,6 +14,7 @@ from evalstats.checks import listed, real, shown
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.inference.student import Spread, unit_of
+from evalstats.resampling.weights import Multinomial, Stratified, Weights
 from evalstats.results.records import plural
 from evalstats.statistics.segments import group_codes
 
@@ -22,8 +23,6 @@ Codes: TypeAlias = "NDArray[np.intp]"
 #: What a segment is called, and what a task is.
 Called: TypeAlias = tuple[str, str]
 CALLED: Called = ("segment", "task")
-#: Eigenvalues below this share of the largest are what rounding leaves of none.
-_NOTHING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +84,12 @@ class Units:
         """Return error, factor and degrees of freedom of a quantity with these values, `(N,)`."""
         return student.spread(influence, self.sizes, self.codes, added)
 
+    def weights(self, seed: int) -> Weights:
+        """Return how the rows of weights are drawn: freely, or within strata."""
+        if self.codes is None:
+            return Multinomial(self.n, seed)
+        return Stratified(self.n, seed, self.codes)
+
     def summed(self, values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
         """Return sums of values of units, `(N,)`, in the strata of the draw, `(T,)`."""
         if values is None:
@@ -139,58 +144,6 @@ class Units:
         if self.strata is None or self.members is None:
             return self.strata
         return self.strata[self.members]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SummedUnits(Units):
-    """N units that are elsewhere, of which sums of squares and products are known.
-
-    In the place of influence values a quantity has C coordinates, centred within strata, of which
-    the inner products are those of influence values. So differences and shares are differences and
-    shares of coordinates, and nothing is known of a single unit.
-    """
-
-    has_values: ClassVar[bool] = False
-    places: Codes  # (C,) stratum of each coordinate
-    sums: NDArray[np.int64]  # (T, 3) units, their segments, and the squares of these, by stratum
-
-    @property
-    def n_strata(self) -> int:
-        """Within how many strata units are drawn."""
-        return len(self.sums)
-
-    @property
-    def n_segments(self) -> int:
-        """How many segments there are, whatever is drawn."""
-        return int(np.sum(self.sums[:, 1]))
-
-    @cached_property
-    def alike(self) -> Spread:
-        """What the units are worth where nothing is known of how they vary; without an error."""
-        return self.spread(np.zeros(len(self.places)))
-
-    def spread(
-        self, influence: NDArray[np.float64], added: NDArray[np.float64] | None = None
-    ) -> Spread:
-        """Return error, factor and degrees of freedom of a quantity with coordinates, `(C,)`."""
-        unit = float(student.unit_of(influence))
-        weights = (influence / unit) ** 2
-        squares = np.bincount(self.places, weights, len(self.sums)).astype(np.float64)
-        _, sizes, of_sizes = self.sums.astype(np.float64).T
-        worth = float(np.sum(sizes) ** 2 / np.sum(of_sizes))
-        return student.of_squares(squares, sizes**2 / of_sizes, unit, worth)
-
-
-def coordinates(inner: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return coordinates of S quantities with these inner products, `(S, S) -> (S, S)`.
-
-    They are eigenvectors, each with the root of its eigenvalue.
-    """
-    if not np.all(np.isfinite(inner)):
-        return np.full(inner.shape, np.nan)
-    values, vectors = np.linalg.eigh((inner + inner.T) / 2)
-    kept = np.where(values > _NOTHING * np.max(np.abs(values)), values, 0.0)
-    return np.asarray(vectors * np.sqrt(kept))
 
 
 def grouped(units: Units, influence: NDArray[np.float64]) -> Spread:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.design import Aggregated, Labels, Units
 from evalstats.analysis.options import EstimateOptions, Options, ScoreOptions
-from evalstats.analysis.scores import Pair, Scores, influence_of
+from evalstats.analysis.scores import Pair, Scores
 from evalstats.analysis.settings import DEFAULTS
 from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Part, as_decided, as_task, is_statistics
@@ -218,7 +217,7 @@ def estimates_of(
             low=low,
             high=high,
             standard_error=scores.spreads[i].error,
-            draws=scores.draws_of(i) if single else NONE,
+            draws=scores.draws.taken(i) if single else NONE,
             confidence_level=options.confidence_level,
             method=method,
             n_segments=units.n,
@@ -243,7 +242,7 @@ def _interval(scores: Scores, i: int, options: Options) -> tuple[str, Bounds]:
     if options.method == "bootstrap" and outcomes is not None and influence is not None:
         method, bounds = "wilson", outcomes.score_interval(i, influence[i], alpha)
     else:
-        method, bounds = scores.method_of(i), scores.interval(i, alpha)
+        method, bounds = scores.names(i)[1], scores.interval(i, alpha)
     if not np.all(np.isfinite((*bounds, scores.spreads[i].error))):
         raise InputError(
             f"there is no finite interval for {scores.metric_name} of {scores.systems[i]!r}: the "
@@ -258,9 +257,11 @@ def _design(scores: Scores, i: int) -> dict[str, float]:
     units = scores.units
     if not scores.has_segments or not (units.members is not None or scores.n_runs):
         return {}
-    # One system at a time: as floats, statistics are wide.
-    strata = [replace(x, segments=x.segments[[i]]) for x in scores.strata]
-    (influence,) = influence_of(strata, 1, units.n_segments, of_segments=True)
+    influence = np.zeros(units.n_segments)
+    for stratum in scores.strata:
+        with np.errstate(invalid="ignore", over="ignore"):
+            moves = student.influence_values(stratum.metric, stratum.segments[[i]])[0]
+        influence[stratum.segment_places] = stratum.weight * moves
     alone = student.spread(influence, None, units.segment_codes).error
     design = {"segment_error": alone}
     if units.members is not None and scores.influence is not None:

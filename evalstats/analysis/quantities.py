@@ -4,9 +4,6 @@
 values), and what they are in B resamples (replicates), drawn when somebody asks. The scores of S
 systems are one (`evalstats.analysis.scores`), the differences of P pairs another: rows less rows.
 Interval and p-value are functions of quantities and know no metric.
-
-A recovery of r is held against `new - r·base`, with the factor and the degrees of freedom of the
-difference (after Fieller, 1954).
 """
 
 from __future__ import annotations
@@ -20,9 +17,9 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.counts import Counts
 from evalstats.analysis.design import Units
-from evalstats.inference import bootstrap, fieller, student
+from evalstats.inference import bootstrap, student
 from evalstats.inference.bootstrap import Bounds
-from evalstats.inference.draws import Draws, tie_tolerance
+from evalstats.inference.draws import NONE, Draws, tie_tolerance
 from evalstats.inference.student import Runs, Spread
 
 Floats = NDArray[np.float64]
@@ -51,7 +48,7 @@ class Quantities:
     units: Units
     value: Floats  # (Q,)
     influence: Floats | None  # (Q, N), or coordinates (Q, C) of `SummedUnits`
-    draws: Draws  # (Q, B), or (Q, 0)
+    draws: Draws = NONE  # (Q, B), where they are drawn
     unseen: Floats | None = None  # (Q, N) added to squared influence values; t then decides
     runs: Sequence[tuple[Runs, ...]] = ()  # of each number, where it is a mean over several
     n_differing: NDArray[np.int64] | None = None  # (Q,) units on which two systems differ
@@ -62,7 +59,7 @@ class Quantities:
 
     @property
     def replicates(self) -> Floats:
-        """What resamples make of the numbers, `(Q, B)`, or `(Q, 0)`; drawn at the first look."""
+        """What resamples make of the numbers, `(Q, B)`; drawn at the first look."""
         return self.draws.values
 
     @cached_property
@@ -70,29 +67,25 @@ class Quantities:
         """Standard error, factor and degrees of freedom of each, of several runs with their part.
 
         Two systems that differ on few units know no more of the units' variance than these say.
-        """
-        spreads = []
-        for q in range(len(self.value)):
-            spread = self._of_units(q)
-            known = np.inf if self.worth is None else float(self.worth[q]) - 1
-            spread = spread._replace(degrees=max(min(spread.degrees, known), 1.0))
-            spreads.append(student.with_runs(spread, self.runs[q] if self.runs else ()))
-        return spreads
-
-    def _of_units(self, q: int) -> Spread:
-        """Return the spread of a number that the units make.
-
         Without influence values the error is that of the replicates, widened by the factor of
         units that are alike; it is not a number where there are none.
         """
-        if self.influence is not None:
-            unseen = None if self.unseen is None else self.unseen[q]
-            return self.units.spread(self.influence[q], self.units.summed(unseen))
-        _, factor, degrees = self.units.alike
-        replicates = self.replicates[q]
-        unit = float(student.unit_of(replicates))
-        error = unit * float(np.std(replicates / unit, ddof=1)) if len(replicates) else np.nan
-        return Spread(factor * error, factor, degrees)
+        spreads = []
+        for q in range(len(self.value)):
+            if self.influence is not None:
+                unseen = None if self.unseen is None else self.units.summed(self.unseen[q])
+                spread = self.units.spread(self.influence[q], unseen)
+            else:
+                _, factor, degrees = self.units.alike
+                replicates = self.replicates[q] if self.draws.n else np.array([np.nan, np.nan])
+                unit = float(student.unit_of(replicates))
+                error = unit * float(np.std(replicates / unit, ddof=1))
+                spread = Spread(factor * error, factor, degrees)
+            if self.worth is not None:
+                known = float(self.worth[q]) - 1
+                spread = spread._replace(degrees=max(min(spread.degrees, known), 1.0))
+            spreads.append(student.with_runs(spread, self.runs[q] if self.runs else ()))
+        return spreads
 
     def is_by_t(self, q: int) -> bool:
         """Whether t decides: nothing is drawn, or of few labels, or units worth fewer than six."""
@@ -103,15 +96,11 @@ class Quantities:
         """Return what counts a difference of shares, where it is one."""
         return self.counts[q] if self.counts else None
 
-    def test_of(self, q: int) -> str:
-        """Return the name of the test that decides."""
-        counts = self.counted(q)
-        return counts.test if counts is not None else "t" if self.is_by_t(q) else "bootstrap"
-
-    def method_of(self, q: int) -> str:
-        """Return the name of the interval."""
-        counts = self.counted(q)
-        return counts.method if counts is not None else "t" if self.is_by_t(q) else self.method
+    def names(self, q: int) -> tuple[str, str]:
+        """Return the names of the test that decides, and of the interval."""
+        if (counts := self.counted(q)) is not None:
+            return counts.test, counts.method
+        return ("t", "t") if self.is_by_t(q) else ("bootstrap", self.method)
 
     def interval(self, q: int, alpha: float) -> Bounds:
         """Return the interval of confidence 1 - α: the middle of the replicates, or that of t."""
@@ -138,88 +127,23 @@ class Quantities:
             return counts.pvalue(null, alternative)
         value = float(self.value[q])
         t = student.standardised(value - null, self.spreads[q].error)
-        p = self._decided(q, lambda: self.replicates[q] - null, t, alternative)
+        p = self.decided(q, lambda: self.replicates[q] - null, t, alternative)
         # A null value between no difference and the observed one is not rejected before that is.
         is_between = 0 <= null / value <= 1 if value else null == 0
-        return max(p, self._least(q, alternative)) if is_between else p
+        return max(p, self.least(q, alternative)) if is_between else p
 
-    def _decided(
-        self, q: int, distances: Callable[[], Floats], t: float, alternative: str
-    ) -> float:
+    def decided(self, q: int, distances: Callable[[], Floats], t: float, alternative: str) -> float:
         """Return the p-value of replicates less a null value, `(B,)`, and of t errors from it."""
         by_t = partial(student.pvalue, t, 1.0, self.spreads[q].degrees, alternative)
         if self.is_by_t(q):
             return by_t()
         return bootstrap.pvalue(distances(), self.spreads[q], by_t, alternative)
 
-    def _least(self, q: int, alternative: str) -> float:
+    def least(self, q: int, alternative: str) -> float:
         """Return the smallest p-value of no difference."""
         if self.floor is None:
             return 0.0
         return min(1.0, (2 if alternative == "two-sided" else 1) * float(self.floor[q]))
-
-
-@dataclass(frozen=True, eq=False)
-class Recovery:
-    """Which share of the score of a baseline a system keeps: numbers `[base, new]`, and new - base.
-
-    `difference` is their first.
-    """
-
-    scores: Quantities  # (2,)
-    difference: Quantities
-
-    @cached_property
-    def _pair(self) -> fieller.Pair:
-        errors = (spread.error for spread in (*self.scores.spreads, self.difference.spreads[0]))
-        base, new = self.scores.value.tolist()
-        return fieller.Pair(base, new, *errors)
-
-    def bound(self, level: float) -> float:
-        """Return the bound, 0 to 1, below which every share is kept, at a one-sided level.
-
-        A resample keeps a share where it keeps every smaller one.
-        """
-        both, spread = self.difference, self.difference.spreads[0]
-        by_t = bound = fieller.kept(self._pair, student.quantile(spread.degrees, 2 * level))
-        if not both.is_by_t(0):
-            base, new = self.scores.replicates
-            # Equal but for rounding.
-            new = np.where(both.replicates[0] == 0, base, new)
-            # new - r·base > 0 holds of every r if base is 0 and new above, of none if both are 0.
-            none = np.where(new > 0, np.inf, -np.inf)
-            shares = np.divide(new, base, where=base > 0, out=none)
-            bound = bootstrap.interval(shares, spread, 2 * level, lambda: (by_t, np.inf))[0]
-        bound = float(np.clip(bound, 0.0, 1.0))
-        if bound == 1 and self.kept_pvalue(1.0) > level:
-            # All shares below 1 are kept, and 1, the null value of no difference, is not.
-            return float(np.nextafter(1.0, 0.0))
-        return bound
-
-    def kept_pvalue(self, share: float) -> float:
-        """Return the one-sided p-value of new <= r·base for this share r, or any smaller one."""
-        t, _ = fieller.t_between(self._pair, 0.0, share)
-
-        def distances() -> Floats:
-            return np.asarray(np.minimum(self.scores.replicates[1], self._less(share)))
-
-        p = self.difference._decided(0, distances, t, "greater")
-        return p if share < 1 else max(p, self.difference._least(0, "greater"))
-
-    def lost_pvalue(self, share: float) -> float:
-        """Return the one-sided p-value of new >= r·base for this share r, or any up to 1."""
-        _, t = fieller.t_between(self._pair, share, 1.0)
-
-        def distances() -> Floats:
-            return np.asarray(np.maximum(self.difference.replicates[0], self._less(share)))
-
-        p = self.difference._decided(0, distances, t, "less")
-        return max(p, self.difference._least(0, "less"))
-
-    def _less(self, share: float) -> Floats:
-        """Return what new - r·base is in resamples, `(B,)`."""
-        n = self.scores.units.n
-        return np.asarray(less(self.scores.replicates, self.scores.value, [0], [1], share, n)[0])
 
 
 def less(replicates: Floats, value: Floats, a: Places, b: Places, share: float, n: int) -> Floats:

@@ -130,19 +130,9 @@ class Task:
         tables, units = self.tables, self.units()
         aggregate = as_aggregate(self.aggregate, units.labels)
         names = distinct_names([table.metric for table in tables])
-        by_stratum = bool(units.labels) and aggregate.label != "micro"
-        tuned = [table.metric.tuned(table, units, by_stratum) for table in tables]
         return [
-            of_table(
-                table,
-                name,
-                units,
-                aggregate,
-                self.name,
-                corrections=() if correction is None else (correction,),
-                unseen=table.metric.unseen(table, units),
-            )
-            for (table, correction), name in zip(tuned, names, strict=True)
+            of_table(table, name, units, aggregate, self.name)
+            for table, name in zip(tables, names, strict=True)
         ]
 
     def unit_names(self) -> list[str]:

@@ -24,19 +24,18 @@ from evalstats.analysis.design import (
     Aggregate,
     Aggregated,
     Labels,
-    SummedUnits,
     as_aggregate,
     as_units,
-    coordinates,
     names_of_labels,
     unit_name,
     without_singles,
 )
 from evalstats.analysis.options import Options
-from evalstats.analysis.scores import KnownPairs, Scores, undrawn
+from evalstats.analysis.scores import KnownPairs, Scores
 from evalstats.analysis.summaries import Summary
 from evalstats.analysis.tasks import labels_of
 from evalstats.checks import also_called, as_floats, choice, label, listed
+from evalstats.designs.summed import SummedUnits, coordinates
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric, as_metric, scores_of
 from evalstats.metrics.base import MetricSignature
@@ -808,7 +807,6 @@ def _of_strata(
         units,
         scores,
         influence if np.all(np.isfinite(influence)) else None,
-        undrawn(n_systems),
         name=metric.name,
         metric_name=metric.name,
         systems=systems,

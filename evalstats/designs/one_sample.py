@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.counts import Counts, Share
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import PairTest
-from evalstats.analysis.scores import KnownPairs, Scores, drawn, mean_squares
+from evalstats.analysis.scores import KnownPairs, Scores, drawn
 from evalstats.analysis.tasks import Task, Total
 from evalstats.checks import real
 from evalstats.errors import Argument, InputError
@@ -114,7 +114,7 @@ def against(scores: Scores, bound: Bound) -> Scores:
             argument=bound.argument,
         )
     name, draws, n = f"{bound.number:.10g}", scores.draws, scores.units.n
-    by_run = scores.by_run
+    by_run, n_runs = scores.by_run, scores.n_runs
     if by_run is not None:
         by_run = _beside(by_run[0], bound.number), _beside(by_run[1])
     # All units differ from a number, and limit no degrees of freedom; none is swapped with it.
@@ -126,7 +126,8 @@ def against(scores: Scores, bound: Bound) -> Scores:
         influence=None if scores.influence is None else _beside(scores.influence),
         draws=Draws(draws.n, lambda: _beside(draws.values, bound.number)),
         unseen=None if scores.unseen is None else _beside(scores.unseen),
-        runs=[] if by_run is None else [(mean_squares(*x),) for x in zip(*by_run, strict=True)],
+        # The number does not vary from run to run.
+        runs=[] if n_runs is None else [((0.0, 0.0, n_runs),), *scores.runs],
         by_run=by_run,
         strata=(),
         outcomes=None,

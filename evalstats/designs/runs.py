@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Sized
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from evalstats.analysis.scores import Pair, Scores
 from evalstats.errors import InputError
+from evalstats.inference import student
+from evalstats.inference.student import Runs
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.executors import Workers
 from evalstats.statistics.extraction import Metrics, Progress, as_systems, extract_all, is_list
 from evalstats.statistics.guards import check_run_lists
 from evalstats.statistics.segments import SegmentStatistics
+
+Floats = NDArray[np.float64]
+#: Sizes of scores of several runs, whose variances are added up.
+_SMALLEST, _LARGEST = 1e-130, 1e130
 
 
 def extract_runs(
@@ -81,3 +90,63 @@ def as_runs(table: SegmentStatistics, names: Sequence[str]) -> SegmentStatistics
     for run, name in zip(table.systems, names, strict=True):
         cautions[name] = (*cautions.get(name, ()), *table.cautions.get(run, ()))
     return SegmentStatistics(wide, tuple(counts), metric, *known, cautions=cautions)
+
+
+def with_runs(scores: Scores) -> Scores:
+    """Return scores with those of each system in each run, `(S, R)`, and influence, `(S, R, N)`."""
+    n, n_units = len(scores.systems), scores.units.n
+    n_runs = scores.strata[0].metric.n_runs  # type: ignore[attr-defined]
+    of_runs, influence = np.zeros((n, n_runs)), np.zeros((n, n_runs, n_units))
+    for stratum in scores.strata:
+        metric, rows = stratum.by_run(stratum.rows)
+        for i, statistics in enumerate(rows.astype(np.float64), stratum.system or 0):
+            moves = student.influence_values(metric, statistics)
+            of_runs[i] += stratum.weight * metric.score(np.sum(statistics, axis=1))
+            influence[i][:, np.arange(n_units)[stratum.places]] = stratum.weight * moves
+    for i, system in enumerate(scores.systems):
+        size = max(float(np.max(np.abs(x[i]))) for x in (of_runs, influence))
+        if size > 0 and not _SMALLEST < size < _LARGEST:
+            raise InputError(
+                f"{scores.metric_name} of several runs must lie between {_SMALLEST:g} and "
+                f"{_LARGEST:g}, where squares are numbers, got {size:.3g} for "
+                f"{system!r}; take another unit"
+            )
+    runs = [(mean_squares(*one),) for one in zip(of_runs, influence, strict=True)]
+    return replace(scores, runs=runs, by_run=(of_runs, influence))
+
+
+def mean_squares(scores: Floats, influence: Floats) -> Runs:
+    """Return what varies between R runs, what is not the runs' own in it, and R."""
+    return *student.mean_squares(scores, influence), len(scores)
+
+
+def runs_of_pairs(scores: Scores, pairs: Sequence[Pair], share: float) -> list[tuple[Runs, ...]]:
+    """Return mean squares of runs of both systems, or if runs are paired of the difference.
+
+    A difference is that of a system less this share of its baseline.
+    """
+    assert scores.by_run is not None
+    if scores.paired_runs:
+        differences = ((x[b] - share * x[a] for x in scores.by_run) for a, b in pairs)
+        return [(mean_squares(*both),) for both in differences]
+    return [
+        (*scores.runs[b], *((share**2 * r, share**2 * e, n) for r, e, n in scores.runs[a]))
+        for a, b in pairs
+    ]
+
+
+def check_runs(several: Sequence[Scores], are_paired: bool) -> None:
+    """Refuse pairs of runs where there are none, and metrics with other runs."""
+    with_runs = [scores.by_run is not None for scores in several]
+    if are_paired and not several[0].is_paired:
+        raise InputError(
+            "is for several runs of systems with the same segments, and these are unpaired",
+            argument="paired_runs",
+        )
+    if are_paired and not any(with_runs):
+        raise InputError(
+            "is for several runs of each system, and there is one of each; leave it out",
+            argument="paired_runs",
+        )
+    if any(with_runs) and not all(with_runs):
+        raise InputError("all metrics must have the same runs, got some without")

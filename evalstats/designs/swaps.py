@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.options import Options
-from evalstats.analysis.scores import Pair, Scores, split, totals_scored
+from evalstats.analysis.scores import Pair, Scores, totals_scored
 from evalstats.inference.draws import NONE, monte_carlo_error, tie_tolerance
 from evalstats.resampling.streams import random_bytes
 from evalstats.resampling.weights import Weights
@@ -100,7 +100,8 @@ def swapped_pvalues(
 
 def _swapped_differences(scores: Scores, pairs: Sequence[Pair], totals: Sequence[Floats]) -> Floats:
     """Return differences from totals of random halves less those of the first system."""
-    halves = [split([scores], t, of_stratum)[0] for t, of_stratum in enumerate(totals)]
+    shape = len(totals[0]), len(scores.systems), -1
+    halves = [of_stratum.reshape(shape) for of_stratum in totals]
     differences = [
         _swapped_difference(scores, (a, b), [half[:, b] - half[:, a] for half in halves])
         for a, b in pairs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,10 @@ class Draws:
             self._make = None
         assert self._values is not None
         return self._values
+
+    def taken(self, places: Any) -> Draws:
+        """Return those of some quantities, by their places."""
+        return Draws(self.n, lambda: self.values[places]) if self.n else self
 
     def __reduce__(self) -> tuple[Callable[[Floats], Draws], tuple[Floats]]:
         # What draws them may not travel; they do.

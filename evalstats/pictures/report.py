@@ -25,6 +25,7 @@ from evalstats.analysis.scores import Scores
 from evalstats.analysis.tasks import Task
 from evalstats.checks import label, listed
 from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics import scores_of
 from evalstats.results import tabular
 from evalstats.results.files import html, html_table, minus, stylesheet
 from evalstats.results.forms import unsaid
@@ -251,7 +252,7 @@ def scores_by_stratum(scored: Scores) -> list[tuple[str, int, Floats]]:
         numbers, starts = np.unique(codes[order], return_index=True)
         for number, places in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
             totals = np.asarray(np.sum(stratum.rows[:, places], axis=1, dtype=np.float64))
-            scores[number] = stratum.score(totals)
+            scores[number] = scores_of(stratum.metric, totals)
     sizes = np.bincount(units.strata).tolist()
     return [(str(units.labels[t]), sizes[t], scores[t]) for t in sorted(scores)]
 

@@ -14,9 +14,8 @@ from typing import Annotated, TypeAlias
 
 import numpy as np
 
-from evalstats.analysis.families import CLAIMS
 from evalstats.analysis.options import Options
-from evalstats.analysis.pairs import PairTest
+from evalstats.analysis.pairs import CLAIMS, PairTest
 from evalstats.results import tabular
 from evalstats.results.convert import one_of
 from evalstats.results.records import Caution, Difference, barring, loss_claim
@@ -95,10 +94,10 @@ def claim_of(pair: PairTest, task: str = "", total: str | None = None) -> Claim:
 
     The difference is that of a task, or of a total.
     """
-    claims, fields, level = pair.claims, pair.row, pair.options.significance_level
+    claims, level = pair.row, pair.options.significance_level
     # A pair alone needs no adjustment.
     alone = {f"{name}_adjusted": claims[name] for name in CLAIMS if name in claims}
-    fields = {"task": task, "aggregate": total, **fields, **claims, **alone}
+    fields = {"task": task, "aggregate": total, **claims, **alone}
     if pair.options.is_limited:
         kept, equivalent = (claims.get(name) for name in CLAIMS)
         fields["claim"] = loss_claim(kept, equivalent, level)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.comparison import Comparison
 from evalstats.analysis.scores import Stratum, refuse_fixed
 from evalstats.inference.draws import tie_tolerance
+from evalstats.metrics import scores_of
 from evalstats.resampling.weights import places_of
 from evalstats.results import tabular
 from evalstats.results.convert import Count, FreeText, Level, Share
@@ -243,6 +244,6 @@ def _scores_without(
     rows = stratum.rows[list(pair)][:, order[: len(left)]].astype(np.float64)
     gone = np.concatenate([np.zeros((2, 1, rows.shape[2])), np.cumsum(rows, axis=1)], axis=1)
     with np.errstate(invalid="ignore", over="ignore"):
-        scores = stratum.score(stratum.totals[list(pair), None] - gone)
+        scores = scores_of(stratum.metric, stratum.totals[list(pair), None] - gone)
     # At the steps of other strata nothing changes.
     return np.repeat(scores, np.diff(left, prepend=0, append=n_steps), axis=1)

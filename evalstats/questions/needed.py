@@ -50,7 +50,7 @@ def needed_of(pair: PairTest, level: float, target: float) -> int | None:
         return _needed_above(pair, level, target)
     if options.recovery is not None:
         ends = (pair.a, pair.b) if scores.higher_is_better else (pair.b, pair.a)
-        difference = scores.pair(*ends, options.recovery)
+        difference = scores.pairs(ends[:1], ends[1:], options.recovery)
         distance = (1 - options.recovery) * float(scores.value[pair.a])
     if not distance or distance < 0:
         return None

@@ -5,9 +5,10 @@ import pytest
 from scipy.stats import t as student_t
 
 import evalstats as es
-from evalstats.analysis import scores as module
+from evalstats.analysis import pairs as of_pairs
+from evalstats.analysis.design import Units
 from evalstats.analysis.options import Options
-from evalstats.analysis.quantities import Recovery
+from evalstats.analysis.pairs import Recovery
 from evalstats.analysis.scores import Stratum, drawn, of_strata
 from evalstats.analysis.tasks import Task, as_task
 from evalstats.metrics.base import MetricSignature
@@ -75,7 +76,7 @@ def test_by_t_an_interval_and_a_p_value_are_those_of_a_paired_t_test():
     null = 0.2
     p = 2 * student_t.sf(abs(np.mean(moved) - null) / error, N - 1)
     assert pairs.pvalue(0, null) == pytest.approx(p, rel=1e-9)
-    assert (pairs.test_of(0), pairs.method_of(0), pairs.draws.n) == ("t", "t", 0)
+    assert (*pairs.names(0), pairs.draws.n) == ("t", "t", 0)
 
 
 @pytest.mark.parametrize("task", [{}, {"strata": STRATA}, {"groups": [i // 3 for i in range(N)]}])
@@ -84,7 +85,7 @@ def test_how_many_pairs_are_in_memory_changes_no_bit(task, kind, monkeypatch):
     rows = ROWS if kind == "numbers" else (ROWS > 2).astype(float)
     table = es.extract({f"s{i}": row for i, row in enumerate(rows)}, metric=MEAN)
     every = es.compare(table, n_resamples=B, margin=0.4, **task)
-    monkeypatch.setattr(module, "_TOGETHER", 1)
+    monkeypatch.setattr(of_pairs, "_TOGETHER", 1)
     assert es.compare(table, n_resamples=B, margin=0.4, **task) == every
 
 
@@ -104,7 +105,7 @@ def test_few_units_that_differ_limit_what_is_known():
 @pytest.mark.parametrize("method", ["bootstrap", "t"])
 def test_the_bound_of_a_recovery_is_where_its_test_turns(method):
     scores = scores_of(method=method)
-    recovery = Recovery(scores.taken([0, 1]), scores.pair(0, 1))
+    recovery = Recovery(scores, 0, 1)
     bound = recovery.bound(0.05)
     assert 0 < bound < 1.2
     for share in np.clip([bound - 0.02, bound + 0.02], 0.01, 1):
@@ -122,7 +123,7 @@ def test_a_score_may_rest_on_any_strata():
         Stratum(first, ones, ones, ones, np.arange(30), np.arange(30), 0.25),
         Stratum(second, values, values, values, np.arange(30, 60), np.arange(30, 60), 0.75),
     ]
-    units = module.Units(60, codes=np.repeat([0, 1], 30))
+    units = Units(60, codes=np.repeat([0, 1], 30))
     known = {"name": "both", "metric_name": "both", "higher_is_better": True}
     signature = MetricSignature.of("custom")
     scores = of_strata(strata, units, systems=("A", "B"), signature=signature, **known)
@@ -144,7 +145,7 @@ def test_a_share_of_several_runs_is_that_of_their_scores(paired_runs):
     for rows, share in ((runs, 0.5), (half, 1.0)):
         task = as_task(dict(zip("AB", rows.tolist(), strict=True)), metrics=MEAN, executor=1)
         (scores,) = task.drawn(options)
-        spreads.append(scores.pair(0, 1, share).spreads[0])
+        spreads.append(scores.pairs([0], [1], share).spreads[0])
     np.testing.assert_allclose(*spreads, rtol=1e-9)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import evalstats as es
-from evalstats.analysis import families
+from evalstats.analysis import pairs
 from evalstats.analysis.design import Units
 from evalstats.pictures.report import document
 from evalstats.questions.ranking import ranks as r
@@ -317,9 +317,9 @@ def test_more_than_eight_tiers_are_numbers_in_the_place_of_letters():
 
 def test_pairs_are_resampled_once_and_some_at_a_time(monkeypatch):
     """Those of a ranking in the comparison, of which all systems are families of their own."""
-    rng, held, drawn = np.random.default_rng(5), [], families._totals
+    rng, held, drawn = np.random.default_rng(5), [], pairs._totals
     systems = {f"s{i:02}": rng.normal(size=40) for i in range(30)}
-    monkeypatch.setattr(families, "_totals", lambda *of: (held.append(len(of[-1])), drawn(*of))[-1])
+    monkeypatch.setattr(pairs, "_totals", lambda *of: (held.append(len(of[-1])), drawn(*of))[-1])
     comparison = es.compare(systems, metrics=es.Mean("m"), n_resamples=99)
     spreads, spread = [], Units.spread
     monkeypatch.setattr(Units, "spread", lambda *of: (spreads.append(of), spread(*of))[-1])

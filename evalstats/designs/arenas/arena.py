@@ -17,21 +17,20 @@ from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import (
     Labels,
-    SummedUnits,
     Units,
     as_units,
     check_enough,
-    coordinates,
     errors_of,
     grouped,
 )
 from evalstats.analysis.options import Options, TestOptions
-from evalstats.analysis.scores import KnownPairs, Scores, frozen, rows_of
+from evalstats.analysis.scores import KnownPairs, Scores, frozen
 from evalstats.analysis.settings import DEFAULTS
 from evalstats.analysis.tasks import Task, as_pairs
 from evalstats.checks import also_called, meant, taking
 from evalstats.designs.arenas import bradley_terry
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, as_battles
+from evalstats.designs.summed import SummedUnits, coordinates
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.inference.draws import Draws
@@ -238,7 +237,7 @@ def strengths_of(table: BattleTable, options: Options) -> Scores:
     if options.n_drawn and len(units.sides) == 1:
         drawn = over_batches(
             partial(_strengths_in, wins=wins, strengths=strengths, inverse=inverse),
-            rows_of(units, options.seed),
+            units.weights(options.seed),
             options.n_resamples,
             options.executor,
         )

@@ -7,6 +7,7 @@ follows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import ceil, comb
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import integer, listed, real
+from evalstats.designs.summed import SummedUnits
 from evalstats.designs.trials.metrics import PassAll, PassAny, share_of_subsets
 from evalstats.errors import Argument, InputError
 from evalstats.metrics.ratios import Mean
 from evalstats.results.notes import span
-from evalstats.results.records import by_metric, plural
+from evalstats.results.records import by_metric, counted, plural
 
 if TYPE_CHECKING:
     from evalstats.analysis.scores import Pair, Scores
@@ -303,3 +305,31 @@ def cheapest_of(
         if total is not None and (best is None or total < best[2]):
             best = trials, known[trials], total
     return best, known
+
+
+def fixed(scores: Scores) -> Scores:
+    """Return what trials alone say of scores of items that are all there are.
+
+    Nothing is resampled. Each score has a variance by trials.
+    """
+    of_strata = [[x.metric.chance(rows) for rows in x.segments] for x in scores.strata]
+    known = [[x for x in chances if x is not None] for chances in of_strata]
+    n, n_systems, units = scores.units.n, len(scores.systems), scores.units
+    if units.sizes is not None or not scores.is_paired or any(len(x) < n_systems for x in known):
+        raise InputError(
+            "'all' takes items that both systems have, without groups, and a mean over them; leave "
+            "it out",
+            argument="items",
+        )
+    chances = np.square([stratum.weight for stratum in scores.strata]) @ np.array(known)
+    places, sums = np.zeros(n_systems, dtype=np.intp), np.array([[n, n, n]])
+    summed = SummedUnits(n, *units.called, labels=units.labels, places=places, sums=sums)
+    note = (
+        f"{scores.name}: these {counted(n, units.unit)} are all there are, and chance is only in "
+        f"their trials. t decides."
+    )
+    # A coordinate for each system: the trials of two have nothing in common.
+    coordinates = np.diag(np.sqrt(chances * (n - 1) / n))
+    return replace(
+        scores, units=summed, outcomes=None, influence=coordinates, origin=(note,), missing=None
+    )

@@ -404,7 +404,7 @@ def by_t(number: Quantities, asked: Question, scale: float = 1.0) -> Design:
 
 def designed(scores: Scores, pair: Pair, asked: Question) -> Design:
     """Return what is known of a pair (baseline, system), which has to vary."""
-    difference, differ = scores.pair(*pair), scores.differ(*pair)[0]
+    difference, differ = scores.pairs(pair[:1], pair[1:]), scores.differ(*pair)[0]
     base, new = (scores.systems[i] for i in pair)
     _check_size(difference.influence, scores, f"{new!r} less {base!r}")
     influence, total = difference.influence, scores.units.n
@@ -561,7 +561,7 @@ def _pair(
     """Return what is found of a pair on n units, of so many planned runs, or trials of an item."""
     plan, (runs, trials), of_trials = designed(scores, pair, asked), repeats, None
     if trials:
-        plan = by_t(scores.pair(*pair), asked)
+        plan = by_t(scores.pairs(pair[:1], pair[1:]), asked)
         spread = spread_of(scores, pair, plan.segment)
         plan, of_trials = plan_of_trials(plan, spread, trials, n)
     base, new = (scores.systems[i] for i in pair)
