@@ -46,9 +46,9 @@ from evalstats.metrics import Perplexity as Perplexity
 from evalstats.metrics import Ratio as Ratio
 from evalstats.metrics.error_rates import token_edits as token_edits
 from evalstats.questions.domains import Heterogeneity as Heterogeneity
+from evalstats.questions.domains import JointClaim as JointClaim
 from evalstats.questions.gates import Gate as Gate
 from evalstats.questions.influence import Influence as Influence
-from evalstats.questions.joint import JointClaim as JointClaim
 from evalstats.questions.looks import Looks as Looks
 from evalstats.questions.looks import SequentialTest as SequentialTest
 from evalstats.questions.power.planned import Power as Power

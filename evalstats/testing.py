@@ -17,8 +17,7 @@ from evalstats.analysis.suite import Groups
 from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Task, as_task, is_extracted, is_statistics, tables_of
 from evalstats.checks import also_called, flag, taking
-from evalstats.designs.one_sample import as_bound
-from evalstats.designs.unpaired import as_unpaired
+from evalstats.designs.samples import as_bound, as_unpaired
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
 from evalstats.logs.log import Log, Patterns

@@ -35,17 +35,16 @@ BETWEEN = {
     "designs.moments": {"designs.summed"},
     "designs.plans": {"designs.judges"},
     "designs.trials": {"designs.summed"},
-    "questions.gates": {"designs.one_sample", "questions.checks", "questions.needed"},
-    "questions.needed": {"designs.one_sample", "questions.power"},
+    "questions.gates": {"designs.samples", "questions.needed"},
+    "questions.needed": {"designs.samples", "questions.power"},
     "questions.looks": {
         "designs.arrivals",
         "designs.judges",
-        "designs.one_sample",
+        "designs.samples",
         "designs.spending",
-        "designs.states",
-        "questions.checks",
+        "questions.gates",
     },
-    "questions.power": {"designs.one_sample", "designs.spending", "designs.trials"},
+    "questions.power": {"designs.samples", "designs.spending", "designs.trials"},
 }
 
 

@@ -163,7 +163,7 @@ def compare(
     if flag(paired, "paired"):
         systems = systems_of(hypotheses)
     else:
-        from evalstats.designs.unpaired import as_unpaired, inputs_by_system
+        from evalstats.designs.samples import as_unpaired, inputs_by_system
 
         make, systems = as_unpaired, tuple(inputs_by_system(hypotheses))
     pairs = as_pairs(systems, baseline)

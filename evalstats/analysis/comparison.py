@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from evalstats.designs.trials.cases import cases_of
     from evalstats.pictures.figures import Panels
     from evalstats.pictures.report import Texts
-    from evalstats.questions.domains import by_stratum, heterogeneity_of
+    from evalstats.questions.domains import by_stratum, heterogeneity_of, joint_claim
     from evalstats.questions.influence import influence_of
-    from evalstats.questions.joint import joint_claim
     from evalstats.questions.power.planning import power_of
     from evalstats.questions.ranking.rankings import ranking_of
 
@@ -303,7 +302,7 @@ class Comparison(Listed[Difference]):
         cases = _Question("designs.trials.cases", "cases_of")
         by = _Question("questions.domains", "by_stratum")
         heterogeneity = _Question("questions.domains", "heterogeneity_of")
-        joint = _Question("questions.joint", "joint_claim")
+        joint = _Question("questions.domains", "joint_claim")
 
     def noting(self, *notes: str) -> Comparison:
         """Return the comparison with notes before its own, and before those of its rankings."""

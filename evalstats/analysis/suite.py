@@ -121,7 +121,7 @@ class Suite:
         groups and strata are by system.
         """
         if not paired:
-            from evalstats.designs.unpaired import suite_of_each
+            from evalstats.designs.samples import suite_of_each
 
             return suite_of_each(tasks, aggregate, groups, strata, notes)
         if len(tasks) > 1:

@@ -57,7 +57,7 @@ from evalstats.statistics.segments import (
 from evalstats.text.references import columns_of
 
 if TYPE_CHECKING:
-    from evalstats.designs.unpaired import Unpaired
+    from evalstats.designs.samples import Unpaired
 
 Statistics = SegmentStatistics | Sequence[SegmentStatistics]
 #: What is scored, of systems with the same segments or not.

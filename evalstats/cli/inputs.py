@@ -381,7 +381,7 @@ def _chosen(
     places = list(dict.fromkeys(places))
     chosen = tuple(names[i] for i in places)
     if options.unpaired:
-        from evalstats.designs.unpaired import tables_by_system
+        from evalstats.designs.samples import tables_by_system
 
         apart = tables_by_system(tables)
         return [table for name in chosen for table in apart[name]]

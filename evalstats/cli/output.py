@@ -110,7 +110,7 @@ def no_verdict(options: argparse.Namespace, message: str, inputs: Sequence[str])
 
 def _no_verdict_junit(message: str, said: str) -> str:
     """Return JUnit's XML with one error."""
-    from evalstats.questions.checks import junit
+    from evalstats.questions.gates import junit
 
     return junit([("evalstats", "gate", "bad input", "error", message, said)])
 

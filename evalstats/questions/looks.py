@@ -24,10 +24,9 @@ from evalstats.analysis.settings import N_RESAMPLES, SEED
 from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
 from evalstats.checks import also_called, choice, integer, share
-from evalstats.designs import states
-from evalstats.designs.arrivals import Arrivals, order_notes
+from evalstats.designs.arrivals import Arrivals, named, order_notes, reading, written
 from evalstats.designs.judges import by_role, with_pairs
-from evalstats.designs.one_sample import (
+from evalstats.designs.samples import (
     PAIR,
     OneSample,
     as_bound,
@@ -47,7 +46,7 @@ from evalstats.designs.spending import (
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics import Metric, as_metric
-from evalstats.questions.checks import (
+from evalstats.questions.gates import (
     JUNIT,
     Evidence,
     claim_of,
@@ -647,7 +646,7 @@ class SequentialTest:
             "counts": [] if arrivals is None else list(arrivals.counts),
             "looks": [look.to_dict() for look in self._looks],
         }
-        return states.written(_VERSION, self._options(), values)
+        return written(_VERSION, self._options(), values)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned, here or in another process.
@@ -659,7 +658,7 @@ class SequentialTest:
             no state at all; this test stays as it was. Other scores of items that were seen are
             refused at the next look.
         """
-        with states.reading(state, self.state_dict(), "test") as known:
+        with reading(state, self.state_dict(), "test") as known:
             looks = tuple(
                 record_of(Look, record, f"state.looks[{i}]")
                 for i, record in enumerate(known["looks"])
@@ -815,7 +814,7 @@ class SequentialTest:
             spending = [float(f"{float(spending(t)):.6g}") for t in _TENTHS]
         return {
             "of": self.of,
-            "metric": states.named(self.metric),
+            "metric": named(self.metric),
             "margin": self.options.margin,
             "recovery": self.options.recovery,
             "bound": None if self.bound is None else self.bound.asked,

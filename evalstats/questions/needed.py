@@ -10,7 +10,7 @@ from evalstats.analysis.comparison import Evaluation
 from evalstats.analysis.counts import Changes
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.quantities import Quantities
-from evalstats.designs.one_sample import ShareAgainst
+from evalstats.designs.samples import ShareAgainst
 from evalstats.inference import student
 from evalstats.inference.counts import tango_distance
 from evalstats.inference.distributions import normal_quantile

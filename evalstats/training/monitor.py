@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import also_called, check_same_index, integer, listed, share
-from evalstats.designs import states
+from evalstats.designs.arrivals import named, reading, written
 from evalstats.designs.spending import N_DRAWS, DrawnLooks, next_look, steady
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
@@ -387,7 +387,7 @@ class Monitor:
         The checks, the statistics of the best step and a few numbers for each resample: about
         100 kB for BLEU on 2,000 segments and 0.5 kB for every check.
         """
-        return states.written(_VERSION, self._options(), self._history.state())
+        return written(_VERSION, self._options(), self._history.state())
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned, here or in another process.
@@ -401,7 +401,7 @@ class Monitor:
         A state of another monitor, or one that is damaged, raises an `InputError`, and this monitor
         stays as it was.
         """
-        with states.reading(state, self.state_dict(), "monitor") as known:
+        with reading(state, self.state_dict(), "monitor") as known:
             self._history = History.of_state(known, self.metric, self._sizes)
 
     def _options(self) -> dict[str, Any]:
@@ -409,7 +409,7 @@ class Monitor:
         references = "" if self.references is None else self.references.fingerprint
         groups = b"" if self._codes is None else self._codes.astype("<i8").tobytes()
         return {
-            "metric": states.named(self.metric),
+            "metric": named(self.metric),
             "references or groups": sha256(references.encode() + groups).hexdigest()[:16],
             "significance_level": self.significance_level,
             "expected_checks": self.expected_checks,

@@ -8,7 +8,7 @@ import pytest
 CODE = (
     "import sys; from evalstats import cli\nsys.exit(cli.main(sys.argv[1:]) or print(*sys.modules))"
 )
-QUESTIONS = ("evalstats.questions", "evalstats.designs.spending", "evalstats.designs.unpaired")
+QUESTIONS = ("evalstats.questions", "evalstats.designs.spending", "evalstats.designs.samples")
 LOGS, OPTIONS = "evalstats.logs.log", "evalstats.analysis.options"
 
 

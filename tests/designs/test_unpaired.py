@@ -8,7 +8,7 @@ from scipy import optimize, stats
 
 import evalstats as es
 from evalstats.cli import main
-from evalstats.designs.unpaired import miettinen_nurminen, miettinen_nurminen_distance
+from evalstats.designs.samples import miettinen_nurminen, miettinen_nurminen_distance
 
 MARKS, ACC = es.Mean("marks"), es.Mean("acc")
 Z = stats.norm.ppf(0.975)

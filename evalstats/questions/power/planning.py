@@ -21,7 +21,7 @@ from evalstats.analysis.scores import Floats, Pair, Scores, refuse_fixed
 from evalstats.analysis.settings import Alternative
 from evalstats.analysis.tasks import as_decided, as_pairs, as_task, is_extracted, systems_of
 from evalstats.checks import also_called, integer, real, share
-from evalstats.designs.one_sample import PAIR, Bound, OneSample, ShareAgainst, as_bound
+from evalstats.designs.samples import PAIR, Bound, OneSample, ShareAgainst, as_bound
 from evalstats.designs.spending import inflation
 from evalstats.designs.trials.repeats import (
     TrialSpread,
