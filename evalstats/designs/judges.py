@@ -467,7 +467,7 @@ def bounded_weights(
         for j, row in enumerate(squares):
             rest = products[j] - sum(row[i] * weights[i] for i in range(len(row)) if i != j)
             best = rest / row[j] if row[j] > 0 else 0.0
-            weights[j] = min(max(best, 0.0), 1.0)
+            weights[j] = min(max(0.0, best), 1.0)
         if np.max(np.abs(weights - before)) <= 1e-12:
             break
     return tuple(weights.tolist())

@@ -10,7 +10,7 @@ import pytest
 
 import evalstats as es
 from evalstats.data import load_sample
-from evalstats.designs.plans import Planned, drawn, probabilities, residual_squares
+from evalstats.designs.plans import Planned, drawn, penalty, probabilities, residual_squares
 
 SOLVED = es.Mean("solved")
 
@@ -57,12 +57,67 @@ def test_units_are_drawn_as_probably_as_is_said_and_strata_have_their_part():
             assert len(got) == 4
             assert abs(np.isin(got, [0, 2, 4, 6]).sum() - chances[::2].sum()) < 1
         assert counts / 1000 == pytest.approx(chances, abs=0.0011)
-    groups = probabilities(np.array([1.0, 2, 3]), 3, np.array([1.0, 2, 3]))
-    assert groups == pytest.approx(0.5)
-    # Where nothing but chance makes squares of three systems unlike, hardly any of it is kept.
-    noise = np.random.default_rng(4).normal(size=(3, 500, 1))
-    squares = residual_squares(es.Ratio("m"), np.concatenate([noise, noise**0], axis=2))
-    assert np.std(squares) < 0.2
+
+
+@pytest.mark.parametrize(("n", "squares"), [(3, [1.0, 2, 3]), (3, [1.0, 9, 4]), (4, [0, 900, 1])])
+def test_groups_are_drawn_by_the_residuals_of_an_item_and_n_items_in_the_mean(n, squares):
+    """The variance Σ e²/π for n items, Σ π·size, is smallest with π by √(e²/size)."""
+    sizes = np.array([1.0, 3, 2])
+    chances = probabilities(sizes, n, np.array(squares))
+    assert chances @ sizes == pytest.approx(n)
+    best = np.sqrt(squares / sizes)
+    mixed, is_free = 0.25 / 6 + 0.75 * best / (best @ sizes), chances < 1
+    assert np.ptp((chances / mixed)[is_free]) == pytest.approx(0)
+    assert all((chances / mixed)[is_free] >= n / sizes.sum())
+
+
+def test_residuals_are_believed_as_far_as_they_say_what_others_will_be():
+    """Regressed on those of six systems the true ones have a slope of 1, noise one of 0."""
+    rng, n = np.random.default_rng(4), 20_000
+    for true in (np.where(np.arange(n) % 2, 1.6, 0.4), np.ones(n)):
+        scores = rng.normal(size=(6, n)) * np.sqrt(true)
+        values = np.stack([scores, np.ones_like(scores)], axis=2)
+        squares = residual_squares(es.Ratio("m"), values)
+        assert np.mean(squares) == pytest.approx(1)
+        ((of_true, both), (_, of_squares)) = np.cov(true, squares)
+        if of_true:
+            assert both / of_squares == pytest.approx(1, abs=0.05)
+        else:
+            assert of_squares < 0.01
+
+
+def test_a_draw_of_so_many_adds_what_its_size_does_not_explain():
+    """The smallest Σ(1 - π)/π·(e - πB)² of all B; of equal chances that about the mean."""
+    rng = np.random.default_rng(5)
+    residual, chances = rng.normal(1, 1, 9), rng.uniform(0.1, 0.9, 9)
+    roots = np.sqrt((1 - chances) / chances)
+    _, left, *_ = np.linalg.lstsq((roots * chances)[:, None], roots * residual, rcond=None)
+    assert penalty(residual, chances) == pytest.approx(left[0])
+    assert penalty(np.array([1.0, 2, 3]), np.full(3, 0.5)) == pytest.approx(2)
+    assert penalty(residual, np.ones(9)) == 0
+
+
+@pytest.mark.parametrize(("how", "k"), [("equal", 3), ("active", 4), ("active", 3)])
+def test_what_a_plan_is_worth_to_a_system_is_told_by_the_others_alone(how, k):
+    """Three others tell which items are hard; where there are two, the plan's own chances hold."""
+    earlier, _ = agents(k, 200)
+    earlier["agent 0"] *= 3  # as much as others tell at most is taken away
+    plan = es.plan(earlier, metrics=SOLVED, n=60, how=how)
+    for one in plan.left_out:
+        others = {name: of - of.mean() for name, of in earlier.items() if name != one.system}
+        own = earlier[one.system] - earlier[one.system].mean()
+        chances = np.array(plan.chances)
+        if k == 4:
+            unseen = {name: of for name, of in earlier.items() if name != one.system}
+            chances = np.array(es.plan(unseen, metrics=SOLVED, n=60, how=how).chances)
+        expected = np.mean(list(others.values()), axis=0)
+        left = penalty(own - min(own @ expected / (expected @ expected), 1) * expected, chances)
+        apart = [own @ own, *(np.sum((own - of) ** 2) for of in others.values())]
+        score, *differences = [200 * there / (there + left) for there in apart]
+        assert (one.score, one.difference) == pytest.approx((score, np.mean(differences)))
+    (worth,) = plan.worth.values()
+    means = np.mean([(one.score, one.difference) for one in plan.left_out], axis=0)
+    assert (worth.score, worth.difference) == pytest.approx(tuple(means))
 
 
 def test_of_all_items_it_is_the_comparison_without_a_plan():
@@ -107,6 +162,10 @@ def test_the_weights_are_those_of_the_smallest_error():
     assert error() <= min(map(error, others)) + 1e-12
 
 
+def said_items(result):
+    return float(str(result).split("as sure as of ")[1].split(" ")[0].replace(",", ""))
+
+
 def test_what_it_is_worth_is_said_before_and_after():
     earlier, new = agents(8, 2000, 3)
     plan = es.plan(earlier, metrics=SOLVED, n=500)
@@ -117,11 +176,10 @@ def test_what_it_is_worth_is_said_before_and_after():
     # What was not run is no label of people.
     assert not any("label" in note for note in result.power(difference=0.05).notes)
     (note,) = result.notes
-    said = float(note.split("as sure as of ")[1].split(" ")[0].replace(",", ""))
     assert note.startswith(
         "solved: new was run on 500 of 2,000 segments; its difference is as sure as of "
     )
-    assert 550 < said == pytest.approx(worth, rel=0.02)
+    assert 550 < said_items(result) == pytest.approx(worth, rel=0.02)
     assert plan.worth["solved"].difference == pytest.approx(worth, rel=0.2)
     # Noise counts as what was run.
     rng = np.random.default_rng(0)
@@ -136,8 +194,38 @@ def test_a_revision_counts_no_fewer_items_than_it_was_run_on():
     old = earlier["agent 1"]
     new = np.where(np.random.default_rng(5).random(400) < 0.9, old, other)
     plan = es.plan(earlier, metrics=SOLVED, n=100)
-    note = es.compare(plan.data({"old": old, "new": of_plan(plan, new)})).notes[0]
-    assert float(note.split("as sure as of ")[1].split(" ")[0]) >= 99
+    assert said_items(es.compare(plan.data({"old": old, "new": of_plan(plan, new)}))) >= 99
+
+
+def test_items_that_are_alike_count_as_one_and_right_ones_as_no_more_than_they_are():
+    """Five times as many items, which are drawn in fives, are worth five times as many."""
+    earlier, new = agents(3, 200)
+    found = []
+    for times in (1, 5):
+        systems = {name: np.repeat(of, times) for name, of in earlier.items()}
+        groups = np.repeat(np.arange(200), times) if times > 1 else None
+        plan = es.plan(systems, metrics=SOLVED, n=80 * times, groups=groups)
+        both = {"old": systems["agent 1"], "new": of_plan(plan, np.repeat(new, times))}
+        found.append(said_items(es.compare(plan.data(both), groups=groups, method="t")))
+    assert found[1] == pytest.approx(5 * found[0], rel=0.01)
+    # What is right throughout says nothing of how scores vary.
+    plan = es.plan(earlier, metrics=SOLVED, n=80)
+    right = es.estimate(plan.data({"new": of_plan(plan, np.ones(200))}))
+    assert said_items(right) == 80
+    assert "λ = 0.00 of earlier systems" in str(right)
+
+
+def test_weights_totals_and_directions():
+    """λ is at most 1, that of parts their mean by size; counts are no fewer than none."""
+    f = np.random.default_rng(6).normal(size=400)
+    plan = es.plan({"a": f, "b": f + 0.001 * f[::-1]}, metrics=SOLVED, n=100)
+    assert "λ = 1.00 of earlier" in str(es.estimate(plan.data({"new": of_plan(plan, 2 * f)})))
+    parts = [Planned(SOLVED, weight) for weight in ((1.0, 0.0), (0.0, 0.0))]
+    assert parts[0].pooled(parts, [30, 10]).weight == (0.75, 0.0)
+    for metric, least in ((es.BLEU(), 0), (SOLVED, -2), (es.Mean("e", higher_is_better=False), -2)):
+        planned = Planned(metric)
+        assert planned.totals(-np.ones(1 + 3 * len(metric.columns))) == pytest.approx(least)
+        assert planned.higher_is_better == metric.higher_is_better
 
 
 def test_groups_are_drawn_whole_and_strata_each():
@@ -153,6 +241,10 @@ def test_groups_are_drawn_whole_and_strata_each():
     for wrong in ({"strata": "stratum"}, {"groups": [i // 3 for i in range(400)]}):
         with pytest.raises(es.InputError, match=r"groups must be the plan's \(group\)"):
             es.compare(data, **wrong)
+    few = es.plan(earlier, metrics=SOLVED, n=200, strata=["x"] * 398 + ["y"] * 2)
+    data_of_few = few.data({"old": earlier["agent 1"], "new": of_plan(few, new)})
+    with pytest.raises(es.InputError, match="at least 2 items of each stratum .* of 'y' there were 1"):
+        es.compare(data_of_few, strata="stratum", aggregate="macro")
     # Defect: they were pooled in silence.
     with pytest.raises(es.InputError, match=r"strata are missing: .*; give strata='stratum'"):
         es.compare(data, groups="group")
@@ -179,6 +271,9 @@ def test_texts_logs_questions_and_several_new_systems():
         es.SequentialTest(480).look(two[0], base)
     with pytest.raises(es.InputError, match="references must be those of the plan"):
         plan.data({base: sample.systems[base]}, sample.references[::-1])
+    # What stands for an output that is not there is none, even if it is empty.
+    parts["copy"][plan.drawn[0]] = ""
+    assert not plan.data(parts, sample.references)[0].cautions
 
 
 def test_items_with_ids_may_come_in_any_order_and_no_others():
@@ -213,9 +308,14 @@ def test_a_plan_is_a_file_and_a_report(tmp_path):
     plan.report(tmp_path / "plan.html")
     assert "count as" in (tmp_path / "plan.html").read_text("utf-8")
     fields = json.loads(plan.to_json())
-    for wrong in ({"drawn": [0, 0]}, {"drawn": [400]}, {"chances": [0.5]}, {"how": "odd"}):
+    for wrong, said in (
+        ({"drawn": [0, 0]}, "has something of each of its 400 items"),
+        ({"drawn": [400]}, "items with a chance above 0"),
+        ({"chances": [0.5]}, "has something of each"),
+        ({"how": "odd"}, "how must be one of"),
+    ):
         (tmp_path / "odd.json").write_text(json.dumps({**fields, **wrong}))
-        with pytest.raises(es.InputError, match=r"cannot load .*which must be a plan"):
+        with pytest.raises(es.InputError, match=f"cannot load .*which must be a plan.*{said}"):
             es.Plan.load(tmp_path / "odd.json")
     with pytest.raises(es.InputError, match="metrics must be those of the plan"):
         es.Plan.load(tmp_path / "plan.json", [es.Mean("other")])
