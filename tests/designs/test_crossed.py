@@ -8,6 +8,7 @@ import pytest
 
 import evalstats as es
 from evalstats.cli import main
+from evalstats.designs.crossed import as_crossed
 
 PROMPTS = np.repeat(np.arange(40), 6)
 RATERS = np.random.default_rng(0).integers(12, size=240)
@@ -49,10 +50,40 @@ def test_the_variance_is_the_sum_of_both_less_that_of_what_shares_both():
     for e in result.estimates:
         half = t.isf(0.025, degrees) * e.standard_error
         assert (e.low, e.high) == pytest.approx((e.score - half, e.score + half), rel=1e-9)
-    note = "mark: standard errors are those of 40 prompts and 12 raters (Cameron, Gelbach and Mill"
+    assert as_crossed(240, BOTH, None, ("item", "")).alike.degrees == pytest.approx(degrees)
+    both, *alone = (
+        np.array(
+            [e.standard_error for e in es.estimate(marks(), metric=es.Mean("mark"), groups=of)]
+        )
+        for of in (BOTH, PROMPTS, RATERS)
+    )
+    times = [f"{min(both / one):.2f} to {max(both / one):.2f} times as large" for one in alone]
+    note = (
+        f"mark: standard errors are those of 40 prompts and 12 raters (Cameron, Gelbach and Miller, "
+        f"2011), {times[0]} as with prompts alone and {times[1]} as with raters alone."
+    )
     assert any(one.startswith(note) for one in result.notes)
     assert "unit:prompt+rater" in result.signatures[0]
     assert "Standard errors are those of prompts and raters together (Camer" in result.describe()
+
+
+def test_the_variance_is_that_within_strata_and_at_least_that_of_what_shares_both():
+    """Of a chequered board, whose rows and columns all sum to 0, it is that of single segments."""
+    halves = PROMPTS >= 20
+    raters = RATERS % 6 + 6 * halves
+
+    def error(groups):
+        asked = {"metrics": es.Mean("mark"), "strata": halves, "method": "t"}
+        (d,) = es.compare(marks(), groups=groups, **asked)
+        return d.standard_error
+
+    alone = [error(of) ** 2 for of in (PROMPTS, raters, list(zip(PROMPTS, raters, strict=True)))]
+    crossed = error({"prompt": PROMPTS, "rater": raters})
+    assert crossed**2 == pytest.approx(alone[0] + alone[1] - alone[2])
+    rows, columns = (of.ravel() for of in np.indices((6, 4)))
+    board = {"A": np.zeros(24), "B": (-1.0) ** (rows + columns)}
+    (d,) = es.compare(board, metrics=es.Mean("m"), groups={"row": rows, "column": columns})
+    assert d.standard_error == pytest.approx(23**-0.5)
 
 
 def test_labels_have_names_or_come_by_name(tmp_path, capsys):

@@ -149,6 +149,37 @@ def test_whole_segments_change_places(measure):
     assert d.pvalue == pytest.approx(reached / 2**9)
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_means_over_segments_have_the_tests_of_compare(alternative):
+    """Of groups of two, whose labels stay with the segments that people tell apart: SciPy's t."""
+    people, *others = np.random.default_rng(6).normal(size=(3, 4, 60))
+    others[0] += people
+    people[:, :20] = 1.0
+    human, *metrics = (dict(zip("abcd", of, strict=True)) for of in (people, *others))
+    values = {
+        name: np.array([stats.pearsonr(*x)[0] for x in zip(people.T[20:], of.T[20:], strict=True)])
+        for name, of in zip(("near", "far"), others, strict=True)
+    }
+    groups = [max(i, 20) // 2 for i in range(60)]
+    asked = {"baseline": "near", "alternative": alternative, "n_resamples": 999}
+    for test in ("bootstrap", "t"):
+        given = {"near": metrics[0], "far": metrics[1]}
+        (d,) = es.meta(human, given, "pearson", test=test, groups=groups, **asked)
+        (same,) = es.compare(
+            values,
+            metrics=es.Mean("r"),
+            method=test,
+            groups=groups[20:],
+            adjustment="max-t",
+            **asked,
+        )
+        assert (d.pvalue, d.low, d.high) == pytest.approx(
+            (same.pvalue, same.low, same.high), rel=1e-6
+        )
+    far, near = (values[name].reshape(20, 2).mean(axis=1) for name in ("far", "near"))
+    assert d.pvalue == pytest.approx(stats.ttest_rel(far, near, alternative=alternative).pvalue)
+
+
 def test_neither_unit_nor_direction_of_a_metric_matters():
     human, metrics = made()
     turned = {"near": {x: [-1000 * y + 5 for y in of] for x, of in metrics["near"].items()}}
@@ -158,6 +189,14 @@ def test_neither_unit_nor_direction_of_a_metric_matters():
         for one, other in zip(plain, again, strict=True):
             assert other.difference == pytest.approx(one.difference), measure
             assert other.pvalue == one.pvalue
+        # In another unit it is the same metric, but for rounding.
+        scaled = {s: [0.1 * x + 0.3 for x in of] for s, of in metrics["near"].items()}
+        if measure == "acc_eq":
+            continue  # differences that tie but for rounding are not one threshold yet
+        (same,) = es.meta(
+            human, {"near": metrics["near"], "scaled": scaled}, measure, n_resamples=9
+        )
+        assert (same.n_differing, same.pvalue) == (0, 1), measure
 
 
 def test_totals_that_are_not_kept_have_the_same_p_values(monkeypatch):

@@ -8,8 +8,10 @@ import pytest
 from scipy.stats import binom, binomtest, norm, ttest_1samp
 
 import evalstats as es
+from evalstats.analysis.counts import Share
 from evalstats.cli import main
 from evalstats.data import load_sample
+from evalstats.designs.one_sample import ShareAgainst
 from evalstats.questions.power.noncentral import share_power
 
 ACC, SCORE = es.Mean("acc"), es.Mean("score")
@@ -33,6 +35,14 @@ def test_shares_have_the_score_test_and_wilsons_interval(k, n, number):
     assert (check.low, check.high) == pytest.approx(tuple(wilson), abs=1e-12)
     # So that a verdict and the interval cannot disagree.
     assert (check.verdict == "passed") == (check.low > number)
+    # Of a score in per cent, and of another null value, it is the same test.
+    percent = es.Ratio("acc", scale=100.0)
+    marks = [[x, 1] for x in np.arange(n) < k]
+    (scaled,) = es.gate(marks, metrics=percent, at_least=100 * number)
+    assert (scaled.low, scaled.high) == pytest.approx((100 * check.low, 100 * check.high))
+    assert (scaled.pvalue_passed, scaled.needed) == (check.pvalue_passed, check.needed)
+    share = ShareAgainst(100.0, np.inf, Share(k / n, n, 0.0, np.inf), number - 0.05)
+    assert share.pvalue(5.0, "greater") == pytest.approx(check.pvalue_passed)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +102,23 @@ def test_all_tasks_have_to_pass_or_the_total_alone():
     ]
     assert found.verdict == "undecided"
     assert es.gate(tasks, at_least=0.85, on="total").verdict == "passed"
+    assert [c.n_checks for c in found] == [3, 3, 3]
+    assert [c.n_checks for c in es.gate(tasks, at_least=0.85, on="total")] == [1, 1, 1]
     assert found.checks[0].pvalue_failed_adjusted == 1.0
+
+
+def test_all_metrics_have_to_pass_and_one_missing_score_is_said():
+    values = np.ones((1, 100, 2))
+    values[0, :40, 0] = 0
+    poor = es.SegmentStatistics(values, ["A"], es.Mean("f1"))
+    found = es.gate([es.extract({"A": np.arange(100) < 97}, metric=ACC), poor], at_least=0.7)
+    assert [(c.metric, c.verdict) for c in found] == [("acc", "passed"), ("f1", "failed")]
+    values[0, 0] = 0
+    lacking = es.gate(es.SegmentStatistics(values, ["A"], es.Mean("f1")), at_least=0.3)
+    assert "Caution: 1 of 100 segments of A have no f1 score" in lacking.notes[0]
+    # A system may be called as the number.
+    twice = es.gate({"0.9": np.arange(100) < 97}, metric=ACC, at_least=0.9)
+    assert twice.checks[0].difference.baseline == "0.9 (number)"
 
 
 def test_every_form_says_the_number(tmp_path):

@@ -243,7 +243,9 @@ def test_groups_are_drawn_whole_and_strata_each():
             es.compare(data, **wrong)
     few = es.plan(earlier, metrics=SOLVED, n=200, strata=["x"] * 398 + ["y"] * 2)
     data_of_few = few.data({"old": earlier["agent 1"], "new": of_plan(few, new)})
-    with pytest.raises(es.InputError, match="at least 2 items of each stratum .* of 'y' there were 1"):
+    with pytest.raises(
+        es.InputError, match=r"at least 2 items of each stratum .* of 'y' there were 1"
+    ):
         es.compare(data_of_few, strata="stratum", aggregate="macro")
     # Defect: they were pooled in silence.
     with pytest.raises(es.InputError, match=r"strata are missing: .*; give strata='stratum'"):

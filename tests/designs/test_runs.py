@@ -41,6 +41,19 @@ def test_score_is_the_mean_of_the_runs(sample):
     assert (again.score, again.low, again.high) == (found.score, found.low, found.high)
 
 
+def test_runs_keep_what_is_known_of_their_texts(sample):
+    outputs = sample.systems["baseline"]
+    empty = [text if i % 2 else "" for i, text in enumerate(outputs)]
+    references = [[*entry, ""] for entry in sample.references]
+    runs = {"A": [empty, outputs], "B": [outputs, empty]}
+    (table,) = extract_runs(runs, references, "bleu")
+    alone = es.extract({"A": outputs}, references, "bleu")
+    assert (table.fingerprint, table.cautions[""]) == (alone.fingerprint, alone.cautions[""])
+    for name, run in (("A", 1), ("B", 2)):
+        (said,) = table.cautions[name]
+        assert said == f"Caution: 240 of 480 outputs of {name} run {run} are empty."
+
+
 def test_variance_is_that_of_a_two_way_analysis():
     """Mean squares of segments, runs and both at once, from their sums."""
     rng = np.random.default_rng(3)
@@ -105,6 +118,7 @@ RUNS, OTHERS = [[1, 0], [1, 1]], [[1, 0], [1, 2]]
     [
         (RUNS, [*RUNS, [0, 1]], {}, "same number of runs, got 2 of 'A' and 3 of 'B'"),
         (RUNS, [1, 0], {}, "system 'B' must be at least 2 runs"),
+        ([[1, 0]], [[1, 1]], {}, "system 'A' must be at least 2 runs"),
         (RUNS, [[1, 0], [1]], {}, "same number of segments.*'B run 2' has 1"),
     ],
 )
