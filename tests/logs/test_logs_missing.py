@@ -2,12 +2,15 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import evalstats as es
 from evalstats.cli import main
+from evalstats.logs.missing import common_item_notes
 from tests.agent_logs import deepeval_run, tau_trials
 
 
@@ -67,6 +70,32 @@ def test_few_crashes_on_both_sides_bar_no_gate(tmp_path):
     assert "4 of 200 instances are left out, since not all systems have them." in text
     assert "4 of 200 instances are left out" in xml
     assert "lacks" not in text
+
+
+@pytest.mark.parametrize(("n_lost", "n_both"), [(30, 20), (28, 22), (40, 0)])
+def test_items_that_both_lack_do_not_tell_who_lacks_more(n_lost, n_both):
+    """One system lacks n_lost items, the other n_both of these: SciPy's sign test of the others."""
+    rows = [
+        {"id": i, "system": system, "score": "" if i < n else float(i % 3 > 0)}
+        for i in range(200)
+        for system, n in (("A", n_lost), ("B", n_both))
+    ]
+    p = binomtest(0, n_lost - n_both).pvalue
+    said = (
+        f"A lacks {n_lost} of 200 items and B {n_both} of 200, which is no accident (p = {p:.2g})"
+    )
+    notes = " ".join(es.compare_logs(rows, missing="intersect", n_resamples=9).notes)
+    assert (said in notes, "no accident" in notes) == (p <= 0.01, p <= 0.01)
+
+
+def test_items_of_two_tasks_that_have_no_hash_are_not_the_same():
+    def hashed(*hashes):
+        table = es.extract({"A": [1.0, 0.0]}, metric=es.Mean("acc"))
+        return [replace(table, labels={"doc_hash": hashes})]
+
+    assert not common_item_notes({"law": hashed("", "a"), "art": hashed("", "b")})
+    (note,) = common_item_notes({"law": hashed("b", "a"), "art": hashed("", "b")})
+    assert note.startswith("law and art have 1 segment in common.")
 
 
 def test_failure_counts_what_has_no_score_of_any_table(tmp_path):

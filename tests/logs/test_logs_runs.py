@@ -80,6 +80,11 @@ def test_epochs_that_vary_more_than_items_explain_are_a_caution(deviation):
     assert [("acc: means of the 3 epochs of " in one, 'epochs="runs"' in one) for one in said] == (
         [(True, True)] if deviation else []
     )
+    if deviation:  # by Bonferroni, of two systems on three tasks
+        tasks = frame(4, called="epoch", tasks=("a", "b", "c"), noise=0.2)
+        least = min(epochs_differ(one) for one in es.read_log(tasks).rows)
+        (note,) = cautions(es.compare_logs(tasks, n_resamples=99))
+        assert f"(p = {6 * least:.4f})" in note
     assert not cautions(es.compare_logs(frame(called="epoch"), epochs="runs"))
     rows = [row | {"acc": float(row["acc"] > 0.5)} for row in frame(called="epoch")]
     assert not cautions(es.compare_logs(rows, epochs="pass^2", n_resamples=99))

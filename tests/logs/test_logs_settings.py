@@ -68,9 +68,14 @@ def test_a_part_of_the_prompts_may_differ_and_what_is_not_known_does_not(tmp_pat
     base, other = harness(tmp_path / "a"), harness(tmp_path / "b", model="b", dataset="/mnt/exams")
     path = next(other.rglob("samples_law*"))
     first, *lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join([first.replace('"prompt_hash": "', '"prompt_hash": "x'), *lines]))
+    unknown = lines[-1].replace('"prompt_hash": "', '"prompt_hash": "", "x": "')
+    other_prompt = first.replace('"prompt_hash": "', '"prompt_hash": "x')
+    path.write_text("".join([other_prompt, *lines[:-1], unknown]))
     text = note_of(es.compare_logs([base, other], n_resamples=9))
-    assert text.endswith(": law: 1 of 40 prompts differ.")
+    assert text.endswith(": law: 1 of 39 prompts differ.")
+    # Systems that are not paired were asked others.
+    apart = es.compare_logs([base, other], n_resamples=9, paired=False)
+    assert not any("alike" in note for note in apart.notes)
     # Without a file of results, and without hashes.
     next(other.rglob("results*")).unlink()
     path.write_text(

@@ -43,6 +43,7 @@ NOTHING_MEASURED = {
     "a margin of the whole score": (WEAK, BASELINE, REFERENCES, "chrf", 70, "floor"),
     "half empty": (HALF_EMPTY, BASELINE, REFERENCES, "chrf", 40, "empty"),
     "rare successes": ([1] * 3 + [0] * 97, [1] * 4 + [0] * 96, None, es.Mean("acc"), 0.05, "floor"),
+    "as many as may be lost": ([1] * 5 + [0] * 95, [1] * 5 + [0] * 95, None, es.Mean("acc"), 0.05, "floor"),
 }  # fmt: skip
 
 
@@ -75,6 +76,28 @@ def test_honest_comparisons_are_decided_as_before(margin):
         assert not any(isinstance(note, Caution) for note in gate.notes)
     best = [entry[0] for entry in REFERENCES]
     assert es.gate(best, best, REFERENCES, metrics, margin=margin).verdict == "passed"
+
+
+def test_outputs_of_which_some_are_as_good_as_all_are_evidence():
+    """A third of the outputs moves no score, and both systems have the same: others move it."""
+    outputs = ["a b c d", "a b c x", "a b x x"] * 10
+    gate = es.gate(outputs[::-1], outputs, ["a b c d"] * 30, "wer", margin=80)
+    assert gate.verdict == "passed"
+    assert not any(isinstance(note, Caution) for note in gate.notes)
+
+
+def test_only_what_is_asked_bars_a_gate():
+    """A task whose baseline is within the margin of 0 bars the gate, but not one of the total."""
+    right = np.arange(400) < 300
+    rare, common = (es.extract({"old": of, "new": of}, metric=es.Mean("acc"))
+                    for of in (np.arange(400) < 8, right))  # fmt: skip
+    found = {
+        on: es.gate({"a": rare, "b": common}, "old", margin=0.05, on=on) for on in ("all", "total")
+    }
+    assert {on: gate.verdict for on, gate in found.items()} == {
+        "all": "undecided",
+        "total": "passed",
+    }
 
 
 def test_scores_that_one_system_lacks_bar_its_gate_alone():

@@ -519,6 +519,26 @@ def test_a_system_of_the_table_goes_before_a_folder_of_its_name(tmp_path, monkey
         assert baseline in capsys.readouterr().err
 
 
+def test_without_a_limit_there_are_units_enough_for_a_loss_to_be_seen():
+    """Five signs alike have a one-sided p of 1/32, whatever the number that differs."""
+    rng = np.random.default_rng(1)
+    few = {n: (rng.normal(size=n), rng.normal(size=n)) for n in (4, 5)}
+    assert es.assert_not_worse(*few[5][:1] * 2, None, es.Mean("m")).verdict == "passed"
+    es.gate(*few[5], None, es.Mean("m"), margin=9.0)
+    with pytest.raises(InputError, match=r"4 segments cannot give a p-value below 0\.062"):
+        es.assert_not_worse(*few[4], None, es.Mean("m"))
+    old = np.arange(100.0) % 7
+    new = old + (np.arange(100) < 3)
+    assert es.assert_not_worse(new, old, None, es.Mean("m")).verdict == "passed"
+
+
+def test_units_of_systems_that_are_not_paired_are_those_of_the_new_one():
+    rng = np.random.default_rng(2)
+    sides = {"new": rng.normal(size=70), "old": rng.normal(size=50)}
+    (check,) = es.gate(sides, "old", metric=es.Mean("m"), margin=0.1, paired=False)
+    assert check.n_items == 70
+
+
 def test_items_that_all_differ_alike_bound_no_loss_on_others():
     found = es.gate([0.5] * 20, [0.4] * 20, metrics=es.Mean("marks"), margin=0.01)
     assert found.verdict == "undecided"
