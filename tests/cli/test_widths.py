@@ -132,6 +132,9 @@ def test_headers_are_folded_then_columns_go_in_order_and_one_line_says_which():
 
 
 def test_names_are_cut_in_the_middle_where_they_still_differ():
+    """Full-width letters take two cells, marks none, and what fits is whole."""
+    assert list(map(widths.of, ("AB", "ＡＢ", "中文", "e\u0301"))) == [2, 4, 4, 1]
+    assert widths.cut(["12345678901", "ＡＢＣＤＥ1"], [11, 11]) == ["12345678901", "ＡＢＣＤＥ1"]
     table = Table(
         "t", ("system", "n"), tuple((f"{'a' * 60}{i}{'b' * 60}", "1") for i in "xy"), "<>"
     )

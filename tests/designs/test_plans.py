@@ -385,6 +385,15 @@ def test_the_command_line_draws_a_plan_and_compares_with_it(tmp_path, monkeypatc
     assert "new was run on 100 of 400 items" in out
     for words in (("gate", "--baseline", "a.csv", "--margin", "0.5"), ("estimate",)):
         assert "run on 100 of 400" in (typed(words[0], *with_plan, *words[1:]))
+    for name, of in zip("xyz", earlier.values(), strict=True):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{x:g} a b\n" for x in of))
+    of_texts = ("-r", "z.txt", "-m", "wer", "-i", "x.txt")
+    typed("plan", *of_texts, "y.txt", "--items", "100", "-o", "texts.json")
+    places = es.Plan.load("texts.json").drawn
+    lines = [f"{new[i]:g} a b\n" if i in places else " \n" for i in range(400)]
+    (tmp_path / "new.txt").write_text("".join(lines))  # of a blank line there is no output
+    printed = typed("compare", *of_texts, "new.txt", "--plan", "texts.json")
+    assert "new was run on 100 of 400" in printed
     said = "All systems were run on all 400 items, so --plan plan.json changes nothing."
     assert said in typed("compare", "a.csv", "b.csv", *with_plan[1:])
     assert said not in out

@@ -108,6 +108,11 @@ def test_labels_may_be_numbers_names_arrays_and_columns():
     columns = pandas.Series(predicted), pandas.Series(gold)
     found = {score_of(es.Confusion(range(3)), *items) for items in ((predicted, gold), columns)}
     assert found == {score_of(es.Confusion(LABELS[:3]), *as_text)}
+    # A class is its label, whatever the place that it has among them.
+    for k in range(3):
+        expected = metrics.f1_score(gold == k, predicted == k)
+        one = es.Confusion([2, 0, 1], "f1", positive=k)
+        assert score_of(one, predicted, gold) == pytest.approx(expected)
 
 
 def test_accuracy_is_a_share_of_items_and_has_their_methods():

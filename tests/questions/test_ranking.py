@@ -315,6 +315,26 @@ def test_more_than_eight_tiers_are_numbers_in_the_place_of_letters():
     assert "tier" in few._tables()[0].header
 
 
+def test_a_table_says_which_are_worse_and_no_others():
+    """The third of six, whose scores vary ten times as much, is worse than none; 5 is between."""
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=200)
+    scores = {f"s{i}": base + 0.1 * rng.normal(size=200) - 0.2 * i for i in range(6)}
+    scores["s2"] = 10 * rng.normal(size=200)
+    scores["s2"] += np.mean(scores["s1"]) - 0.05 - np.mean(scores["s2"])
+    result = es.compare(scores, metrics=es.Mean("m"), n_resamples=199)
+    table = result._tables()[0]
+    column = [row[table.header.index("better than")] for row in table.rows]
+    assert column == ["2, 4-6", "4-6", "-", "5-6", "6", "-"]
+    for i, said in enumerate(column):
+        ends = [list(map(int, part.split("-"))) for part in said.split(", ") if part != "-"]
+        beaten = {
+            f"s{j - 1}" for first, *last in ends for j in range(first, (last or [first])[0] + 1)
+        }
+        won = [d for d in result if result.significant(d) and d.winner == f"s{i}"]
+        assert beaten == {d.system if d.baseline == f"s{i}" else d.baseline for d in won}
+
+
 def test_pairs_are_resampled_once_and_some_at_a_time(monkeypatch):
     """Those of a ranking in the comparison, of which all systems are families of their own."""
     rng, held, drawn = np.random.default_rng(5), [], pairs._totals

@@ -12,6 +12,7 @@ import evalstats as es
 from evalstats.pictures.report import document
 from evalstats.questions.gates import gated
 from evalstats.results.files import html
+from evalstats.results.notes import carried_notes
 from evalstats.results.records import Caution
 from tests.designs.test_swaps import compare as swapped
 
@@ -178,6 +179,18 @@ def test_few_segments_that_hold_the_variance_of_a_score_are_said():
     assert es.estimate(old, metric=metric).notes == ()
     # Shares are counted: one failure of a hundred is no loose estimate of a variance.
     assert es.estimate(np.arange(100) > 0, metric=metric).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("n_narrow", "n_tests", "is_said"), [(1, 3, False), (1, 2, True), (0, 2, False)]
+)
+def test_units_that_carry_a_difference_are_told_of_half_of_the_tests(n_narrow, n_tests, is_said):
+    tests = [(1000, 5.0)] * n_narrow + [(1000, 500.0)] * (n_tests - n_narrow)
+    notes = list(carried_notes(tests, "item", " from the best step", "So."))
+    said = (
+        "Of the 1000 items that differ from the best step, about 5 hold most of the difference. So."
+    )
+    assert [note.startswith(said) for note in notes] == [True] * is_said
 
 
 def test_few_segments_are_said_of_the_task_that_they_are_in():
