@@ -11,7 +11,7 @@ import evalstats as es
 from evalstats.analysis.counts import Share
 from evalstats.cli import main
 from evalstats.data import load_sample
-from evalstats.designs.one_sample import ShareAgainst
+from evalstats.designs.samples import ShareAgainst
 from evalstats.questions.power.noncentral import share_power
 
 ACC, SCORE = es.Mean("acc"), es.Mean("score")
