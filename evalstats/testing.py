@@ -14,8 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.options import as_limits
 from evalstats.analysis.suite import Groups
-from evalstats.analysis.summaries import summaries_of
-from evalstats.analysis.tasks import Task, as_task, is_extracted, is_statistics, tables_of
+from evalstats.analysis.tasks import (
+    Task,
+    as_task,
+    is_extracted,
+    is_statistics,
+    summaries_of,
+    tables_of,
+)
 from evalstats.checks import also_called, flag, taking
 from evalstats.designs.samples import as_bound, as_unpaired
 from evalstats.errors import InputError, InputTypeError
@@ -342,7 +348,7 @@ def _read(
         task = as_task(systems, references, metrics, **labels, executor=workers)
         return cast(OneTask, list(task.statistics))
     parts = as_unpaired(systems, references, metrics, executor=workers).each
-    return [t for part in parts if isinstance(part, Task) for t in part.tables]
+    return [t for part in parts if isinstance(part, Task) for t in part.statistics]
 
 
 def _claimable(found: Gate) -> Iterator[str]:

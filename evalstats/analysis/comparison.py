@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Floats, Pair, Scores
-from evalstats.analysis.summaries import summaries_of
-from evalstats.analysis.tasks import Part, Task, Total
+from evalstats.analysis.tasks import Part, Task, Total, summaries_of
 from evalstats.errors import InputError
 from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimate, Estimates

@@ -13,8 +13,7 @@ from evalstats.analysis.design import Aggregated, Labels, Units
 from evalstats.analysis.options import EstimateOptions, Options, ScoreOptions
 from evalstats.analysis.scores import Pair, Scores
 from evalstats.analysis.settings import DEFAULTS
-from evalstats.analysis.summaries import summaries_of
-from evalstats.analysis.tasks import Part, as_decided, as_task, is_statistics
+from evalstats.analysis.tasks import Part, as_decided, as_task, is_statistics, summaries_of
 from evalstats.checks import also_called, taking
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, student

@@ -13,7 +13,6 @@ from evalstats.analysis.design import Aggregated, Labels, names_of_labels
 from evalstats.analysis.estimate import estimates_of, limits_of
 from evalstats.analysis.options import Options, PairOptions, ScoreOptions
 from evalstats.analysis.settings import DEFAULTS
-from evalstats.analysis.summaries import summaries_of
 from evalstats.analysis.tasks import (
     Part,
     Task,
@@ -21,6 +20,7 @@ from evalstats.analysis.tasks import (
     as_pairs,
     as_totals,
     is_statistics,
+    summaries_of,
     tables_of,
 )
 from evalstats.checks import also_called, label, listed, taking
@@ -94,13 +94,13 @@ class Suite:
             )
         if not tasks:
             raise InputError("tasks is empty; give at least one task")
-        self.tasks = {label(name, "name of a task"): _tables(name, tasks[name]) for name in tasks}
-        self.systems = _same_systems(self.tasks)
-        self.groups = _as_groups(groups, self.tasks)
+        known = {label(name, "name of a task"): _tables(name, tasks[name]) for name in tasks}
+        self.systems = _same_systems(known)
         self.notes: tuple[str, ...] = ()
+        by_task = _as_groups(groups, known)
         self.parts: Sequence[Part] = [
-            *(Task(of, name, groups=self.groups.get(name)) for name, of in self.tasks.items()),
-            *as_totals(self.tasks, aggregate, self.groups),
+            *(Task(tables, name, groups=by_task.get(name)) for name, tables in known.items()),
+            *as_totals(known, aggregate, by_task),
         ]
 
     @classmethod
@@ -120,35 +120,31 @@ class Suite:
         segment, are for reports. Of systems that are not paired tasks have tables of each, and
         groups and strata are by system.
         """
+        parts: Sequence[Part]
         if not paired:
-            from evalstats.designs.samples import suite_of_each
+            from evalstats.designs.samples import parts_of_each
 
-            return suite_of_each(tasks, aggregate, groups, strata, notes)
-        if len(tasks) > 1:
+            parts = parts_of_each(tasks, aggregate, groups, strata)
+        elif len(tasks) > 1:
             if strata is not None:
                 raise InputError(
                     "are for one task, since several are strata; choose a task", argument="strata"
                 )
-            suite = cls(tasks, aggregate, groups=groups)
+            parts = cls(tasks, aggregate, groups=groups).parts
         else:
             ((name, tables),) = tasks.items()
             is_by_task = isinstance(groups, Mapping) and name in groups
             labels = groups[name] if is_by_task else groups
-            suite = cls.__new__(cls)
-            suite.tasks, suite.systems = {name: list(tables)}, tables[0].systems
-            suite.groups = {} if labels is None else {name: labels}
             # Totals that have names are over several tasks.
-            if aggregate is None or isinstance(aggregate, tuple):
-                aggregate = "micro"
-            suite.parts = [
-                Task(list(tables), name, groups=labels, strata=strata, aggregate=aggregate)
-            ]
-        suite.notes = tuple(notes)
+            whole = "micro" if aggregate is None or isinstance(aggregate, tuple) else aggregate
+            parts = [Task(list(tables), name, labels, strata, whole)]
+        suite = cls.__new__(cls)
+        suite.notes, suite.systems = tuple(notes), parts[0].systems
         suite.parts = [
             replace(part, outputs=texts[part.name])
             if isinstance(part, Task) and part.name in texts
             else part
-            for part in suite.parts
+            for part in parts
         ]
         return suite
 
@@ -177,7 +173,7 @@ class Suite:
         0.675
         """
         progress = asked.pop("progress", None)
-        options = self._decided(Options.of(asked))
+        options = as_decided(self.parts[0].statistics, Options.of(asked))
         single = len(self.parts) == 1
         estimates: list[Estimate] = []
         limits: list[Limits] = []
@@ -216,17 +212,13 @@ class Suite:
             The work, as in `estimate`.
         """
         progress, baseline = asked.pop("progress", None), asked.get("baseline")
-        options, pairs = self._decided(Options.of(asked)), as_pairs(self.systems, baseline)
+        options = as_decided(self.parts[0].statistics, Options.of(asked))
+        pairs = as_pairs(self.systems, baseline)
         return compared(Evaluation(self.parts, pairs, options, self.notes), baseline, progress)
 
-    def _decided(self, options: Options) -> Options:
-        """Return options with what summaries have decided."""
-        for tables in self.tasks.values():
-            options = as_decided(tables, options)
-        return options
-
     def __repr__(self) -> str:
-        return f"<Suite of {len(self.tasks)} tasks, {len(self.systems)} systems>"
+        n_tasks = sum(part.total is None for part in self.parts)
+        return f"<Suite of {n_tasks} tasks, {len(self.systems)} systems>"
 
 
 def _tables(name: str, statistics: object) -> list[SegmentStatistics]:

@@ -1,17 +1,19 @@
 """Tasks: statistics with the design of their evaluation, from what a caller passes; totals.
 
-A total has several tasks as its strata, or averages their scores.
+A total has several tasks as its strata, or averages their scores. What stands in the place of
+statistics, as sums of a corpus or who won battles, is a `Summary`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from itertools import combinations
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -20,7 +22,6 @@ from evalstats.analysis.design import (
     Aggregate,
     Aggregated,
     Labels,
-    NamedTotal,
     Units,
     as_aggregate,
     as_units,
@@ -32,7 +33,6 @@ from evalstats.analysis.design import (
 )
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Scores, Stratum, distinct_names, drawn, of_strata, of_table
-from evalstats.analysis.summaries import Summary, summaries_of
 from evalstats.checks import is_missing, listed, shown
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics.base import MetricSignature, merged
@@ -66,6 +66,66 @@ Part: TypeAlias = "Task | Total | Unpaired"
 _NAMED = 3
 
 
+class Summary(ABC):
+    """What stands in the place of statistics, as sums of a corpus, or who won battles.
+
+    A subclass says what is drawn of it; the core asks nothing else.
+    """
+
+    #: What it keeps in the place of segments, for messages: "sums and products".
+    keeps: ClassVar[str]
+    #: Whether nothing is drawn of it, so that t decides.
+    is_by_t: ClassVar[bool] = False
+    #: Whether tasks of such summaries have totals, and so suites and gates.
+    has_totals: ClassVar[bool] = False
+
+    systems: tuple[str, ...]
+    metric: Any  # of which name and signature are asked
+    unit: str  # "segment", or what groups are called
+
+    @property
+    @abstractmethod
+    def n_segments(self) -> int:
+        """How many units there are."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it: "a Moments"."""
+        return f"a {type(self).__name__}"
+
+    @property
+    def why(self) -> str:
+        """Why something is not known: "a Moments keeps sums and products only"."""
+        return f"{self.name} keeps {self.keeps} only"
+
+    @abstractmethod
+    def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Scores:
+        """Return the scores of the systems; tables call the metric by this name."""
+
+    @classmethod
+    def total(cls, tasks: Mapping[str, Any], aggregate: Aggregate) -> Scores:
+        """Return a total over summaries of tasks by name, named after the first metric."""
+        raise NotImplementedError
+
+    def labelled(self, groups: Labels, strata: Labels) -> Summary:
+        """Return the same with labels for groups and strata, which most summaries have decided."""
+        for name, labels in (("groups", groups), ("strata", strata)):
+            if labels is not None:
+                raise InputError(f"must be left out when {self.name} is given", argument=name)
+        return self
+
+
+def summaries_of(value: object) -> list[Any]:
+    """Return a summary, or several of one type, as a list, which is empty for anything else.
+
+    >>> summaries_of([1, 0])
+    []
+    """
+    several = list(value) if isinstance(value, (list, tuple)) else [value]
+    is_one_type = len({type(summary) for summary in several}) == 1
+    return several if is_one_type and isinstance(several[0], Summary) else []
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """Statistics of systems under some metrics, or summaries of them, and their design.
@@ -73,7 +133,7 @@ class Task:
     `groups` and `strata` have one label a segment, or name a label that the statistics have.
     """
 
-    statistics: Sequence[SegmentStatistics] | Sequence[Summary]
+    statistics: Sequence[Any]  # `SegmentStatistics`, or summaries
     name: str = ""
     groups: Labels = None
     strata: Labels = None
@@ -84,19 +144,13 @@ class Task:
     #: What kind of total it is, where it is that of its own strata.
     total: str | None = None
 
+    #: The name of its metric is that of a total alone.
     metric: ClassVar[str] = ""
-    is_paired: ClassVar[bool] = True
 
     @property
     def systems(self) -> tuple[str, ...]:
         """Names of the systems."""
-        return self.statistics[0].systems
-
-    @property
-    def tables(self) -> Sequence[SegmentStatistics]:
-        """The statistics of segments, of a task that has them."""
-        assert is_statistics(self.statistics)
-        return cast(Sequence[SegmentStatistics], self.statistics)
+        return tuple(self.statistics[0].systems)
 
     def drawn(self, options: Options) -> list[Scores]:
         """Return the scores under each metric, to be resampled; errors name the task."""
@@ -110,15 +164,13 @@ class Task:
                 for summary, name in zip(summaries, names, strict=True)
             ]
         except InputError as error:
-            if not self.name:
-                raise
-            raise error.within(f"task {self.name!r}") from None
+            raise error.within(f"task {self.name!r}") if self.name else error from None
 
     def units(self) -> Units:
         """Return what is drawn."""
-        tables = self.tables
-        groups = labels_of(tables, self.groups, "groups")
-        strata = labels_of(tables, self.strata, "strata")
+        tables = self.statistics
+        labels = {"groups": self.groups, "strata": self.strata}
+        groups, strata = (labels_of(tables, given, name) for name, given in labels.items())
         name, first = unit_name(self.groups), tables[0]
         units = as_units(first.n_segments, groups, strata, name, (first.unit, first.part))
         check_enough(units.n, units.unit)
@@ -127,24 +179,257 @@ class Task:
 
     def scores(self) -> list[Scores]:
         """Return the scores under each metric, of which nothing is drawn yet."""
-        tables, units = self.tables, self.units()
+        units = self.units()
         aggregate = as_aggregate(self.aggregate, units.labels)
-        names = distinct_names([table.metric for table in tables])
+        names = distinct_names([table.metric for table in self.statistics])
         return [
             of_table(table, name, units, aggregate, self.name)
-            for table, name in zip(tables, names, strict=True)
+            for table, name in zip(self.statistics, names, strict=True)
         ]
 
     def unit_names(self) -> list[str]:
         """Return what the unit of each segment is called: its group, or its id."""
-        groups: Any = labels_of(self.tables, self.groups, "groups")
+        groups: Any = labels_of(self.statistics, self.groups, "groups")
         is_one = groups is not None and not isinstance(groups, Mapping)
         return list(map(str, groups)) if is_one else self.segment_names()
 
     def segment_names(self) -> list[str]:
         """Return the id of each segment, or its place from 0."""
-        first = self.tables[0]
+        first = self.statistics[0]
         return list(first.segment_ids or map(str, range(first.n_segments)))
+
+
+@dataclass(frozen=True, eq=False)
+class Total:
+    """A total over tasks, each under one metric: they are its strata, or are averaged."""
+
+    tasks: Sequence[Task]
+    aggregate: Aggregated
+    name: str
+    suite: Mapping[str, Sequence[SegmentStatistics]]  # all tasks with all metrics
+    #: The texts are those of its tasks.
+    outputs: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
+
+    @property
+    def total(self) -> str:
+        """What it is, whatever it is called: "micro", "macro" or "weighted"."""
+        return self.aggregate if isinstance(self.aggregate, str) else "weighted"
+
+    @property
+    def statistics(self) -> list[SegmentStatistics]:
+        """Its tables, one a task."""
+        return [task.statistics[0] for task in self.tasks]
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric, or of the metrics, whatever the order of the tasks."""
+        names = sorted({table.metric.name for table in self.statistics})
+        return " + ".join(names) if len(names) <= _NAMED else f"{len(names)} metrics"
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems, the same in all tasks."""
+        return self.tasks[0].systems
+
+    def __post_init__(self) -> None:
+        first, *others = self.tasks
+        one = first.statistics[0].metric
+        for task in others:
+            other = task.statistics[0].metric
+            if one.higher_is_better != other.higher_is_better:
+                raise InputError(
+                    f"a total needs scores of one direction: of {one.name} (task {first.name!r}) "
+                    f"and {other.name} (task {task.name!r}) one is better when higher, the other "
+                    f"when lower"
+                )
+            is_same = (one.name, one.signature) == (other.name, other.signature)
+            if self.aggregate == "micro" and not is_same:
+                raise InputError(
+                    f"aggregate 'micro' needs one metric, got {one!r} for task {first.name!r} and "
+                    f"{other!r} for task {task.name!r}; use 'macro'"
+                )
+        counts = [_n_runs(table) for table in self.statistics]
+        if len(set(counts)) > 1:
+            named = zip(counts, self.tasks, strict=True)
+            numbers = ", ".join(f"{n} for {task.name!r}" for n, task in named)
+            raise InputError(
+                f"a total needs as many runs of each system on each task, got {numbers}"
+            )
+
+    @cached_property
+    def ordered(self) -> Sequence[Task]:
+        """Its tasks in the order in which they are drawn, the same for all metrics.
+
+        It follows from what the tasks are: neither the names nor the order of tasks, or of systems,
+        change a bit of a total. Sizes and labels come first, so that another metric seldom does.
+        """
+        if summaries_of(self.statistics):
+            return self.tasks
+        identities = {}
+        for task in self.tasks:
+            tables, weighted = self.suite[task.name], isinstance(self.aggregate, Mapping)
+            weight = self.aggregate.get(task.name) if weighted else None  # type: ignore[union-attr]
+            labels = labels_of(tables, task.groups, "groups")
+            if isinstance(labels, Mapping):
+                raise InputError(
+                    f"must be one label a segment where tasks have a total, got {list(labels)}; "
+                    f"give one",
+                    argument="groups",
+                )
+            codes = [] if labels is None else group_codes(labels, tables[0].n_segments).tolist()
+            contents = []
+            for table in tables:
+                # Numbers as floats, whatever their type.
+                rows = (np.ascontiguousarray(values, np.float64) for values in table.values)
+                digests = sorted(sha256(values.tobytes()).hexdigest() for values in rows)
+                contents.append((table.metric.name, table.metric_signature, digests))
+            known = repr(tables[0].segment_ids), repr((codes, weight)), sorted(contents)
+            identities[task.name] = tables[0].n_segments, *known
+        return sorted(self.tasks, key=lambda task: identities[task.name])
+
+    def drawn(self, options: Options) -> list[Scores]:
+        """Return its scores, to be resampled."""
+        return drawn(self.scores(), options)
+
+    def unit_names(self) -> list[str]:
+        """Return what the unit of each segment is called, after its task."""
+        return [f"{task.name}: {name}" for task in self.ordered for name in task.unit_names()]
+
+    def scores(self) -> list[Scores]:
+        """Return its only scores, of which nothing is drawn yet."""
+        order = self.ordered
+        tables, names = [task.statistics[0] for task in order], [task.name for task in order]
+        asked = self.aggregate
+        if isinstance(asked, Mapping):
+            asked = {name: asked[name] for name in names}
+        aggregate = as_aggregate(asked, names, "tasks")
+        known: dict[str, Any] = {
+            "name": self.metric,
+            "metric_name": f"{self.name} {self.metric}",
+            "signature": _signature(tables, aggregate.tag),
+        }
+        if summaries := summaries_of(tables):
+            whole = summaries[0].total(dict(zip(names, tables, strict=True)), aggregate)
+            return [replace(whole, **known)]
+        parts = [task.scores()[0] for task in order]
+        units = _side_by_side([part.units for part in parts], names, self.tasks)
+        shares = aggregate.weights or tuple(one.n_segments / units.n_segments for one in tables)
+        ends = np.cumsum([(part.units.n, part.units.n_segments) for part in parts], axis=0)
+        strata, unseen = [], []
+        for part, end, share in zip(parts, ends, shares, strict=True):
+            n, n_segments = part.units.n, part.units.n_segments
+            stratum = replace(part.strata[0], places=np.arange(end[0] - n, end[0]), weight=share)
+            segments = np.arange(end[1] - n_segments, end[1])
+            strata.append(replace(stratum, segment_places=segments))
+            unseen += [] if part.unseen is None else [share**2 * part.unseen]
+        if aggregate.label == "micro":
+            metrics = [stratum.metric for stratum in strata]
+            metric = metrics[0].pooled(metrics, [stratum.rows.shape[1] for stratum in strata])
+            arrays = ((stratum.rows, stratum.plain, stratum.segments) for stratum in strata)
+            rows, plain, every = (np.concatenate(x, axis=1) for x in zip(*arrays, strict=True))
+            strata = [Stratum(metric, rows, plain, every)]
+        references = {part.reference_label for part in parts}
+        total = of_strata(
+            strata,
+            units,
+            **known,
+            systems=self.systems,
+            higher_is_better=parts[0].higher_is_better,
+            reference_label=references.pop() if len(references) == 1 else None,
+            unseen=np.concatenate(unseen, axis=1) if len(unseen) == len(parts) else None,
+            outcomes=joined([part.outcomes for part in parts], list(shares), units),
+        )
+        return [total]
+
+
+def _side_by_side(several: Sequence[Units], names: Sequence[str], tasks: Sequence[Task]) -> Units:
+    """Return the units of all tasks, in the order of their names; tasks are their strata."""
+    numbers = np.repeat(np.arange(len(several)), [units.n for units in several])
+    starts = np.cumsum([0, *(units.n for units in several)])[:-1]
+    members = None
+    if any(task.groups is not None for task in tasks):
+        # A segment without label is a group of its own.
+        apart = zip(several, starts, strict=True)
+        members = np.concatenate([start + units.of_segments for units, start in apart])
+    # What is drawn apart within a task stays so.
+    codes = [np.zeros(u.n, np.intp) if u.codes is None else u.codes for u in several]
+    places = numbers * len(numbers) + np.concatenate(codes)
+    within = drawn_within(np.unique(places, return_inverse=True)[1])
+    unit = only((units.unit for units in several), "group")
+    called = only((units.segment for units in several), "item"), several[0].part
+    n_segments = sum(units.n_segments for units in several)
+    return replace(design(n_segments, members, numbers, names, unit, called), codes=within)
+
+
+def name_of_all(tables: Collection[SegmentStatistics]) -> str:
+    """Return what the total over tasks with these tables is called: "all 3 domains"."""
+    part = only((getattr(table, "part", "task") for table in tables), "task")
+    return f"both {plural(part)}" if len(tables) == 2 else f"all {counted(len(tables), part)}"
+
+
+def as_totals(
+    tasks: Mapping[str, list[SegmentStatistics]],
+    aggregate: Aggregated | None,
+    groups: Mapping[str, Labels],
+) -> list[Total]:
+    """Return the totals that there are: one a metric, or one over all tasks, or none.
+
+    Those that have names come first, and then the usual ones over tasks that none of them is over.
+    """
+    named = aggregate if isinstance(aggregate, tuple) else ()
+    asked = None if isinstance(aggregate, tuple) else aggregate
+    if asked is not None:
+        as_aggregate(asked, list(tasks), "tasks")
+
+    def total(under: Mapping[str, SegmentStatistics], how: Aggregated, name: str = "") -> Total:
+        of_metric = [Task([table], task, groups.get(task)) for task, table in under.items()]
+        return Total(of_metric, how, name or name_of_all(under.values()), tasks)
+
+    if asked is not None and len(tasks) > 1 and all(len(of) == 1 for of in tasks.values()):
+        return [total({name: tables[0] for name, tables in tasks.items()}, asked)]
+    totals, known = [], set()
+    for one in named:
+        pairs = ((name, table) for name in one.tasks for table in tasks.get(name, ()))
+        under = {name: table for name, table in pairs if table.metric.name == one.metric}
+        if len(under) == len(one.tasks) and len(set(map(_n_runs, under.values()))) == 1:
+            totals.append(total(under, one.aggregate, one.name))
+            known.add((one.metric, frozenset(under)))
+    for metric in distinct(table.metric.name for tables in tasks.values() for table in tables):
+        under = _under(tasks, metric)
+        # Of tasks with other runs there is no mean.
+        is_one = asked is not None or len(set(map(_n_runs, under.values()))) == 1
+        if len(under) > 1 and is_one and (metric, frozenset(under)) not in known:
+            totals.append(total(under, asked or "macro"))
+    return totals
+
+
+def _under(tasks: Mapping[str, list[Any]], metric: str) -> dict[str, SegmentStatistics]:
+    """Return the tables of tasks that have one under a metric."""
+    under: dict[str, SegmentStatistics] = {}
+    for name, of_task in tasks.items():
+        fitting = [table for table in of_task if table.metric.name == metric]
+        if len(fitting) > 1:
+            raise InputError(
+                f"task {name!r} has {len(fitting)} metrics called {metric}; give each a task "
+                f"of its own"
+            )
+        under.update((name, table) for table in fitting)
+    return under
+
+
+def _n_runs(table: SegmentStatistics) -> int:
+    return table.metric.n_runs if isinstance(table.metric, MeanOfRuns) else 1
+
+
+def _signature(tables: Sequence[SegmentStatistics], tag: str | None) -> MetricSignature:
+    """Return the signature of the metric of all tables; of several metrics, theirs with names."""
+    signatures = [table.metric_signature for table in tables]
+    signature = merged(signatures)
+    metrics = zip((table.metric.name for table in tables), signatures, strict=True)
+    settings = distinct(f"{name}|{MetricSignature.of(text).unversioned}" for name, text in metrics)
+    if len(settings) > 1:
+        signature = replace(signature, settings=(" + ".join(settings),))
+    return signature if tag is None else signature.tagged(tag)
 
 
 def as_task(
@@ -163,22 +448,22 @@ def as_task(
     # Labels are looked at more than once.
     groups, strata = (list(x) if isinstance(x, Iterator) else x for x in (groups, strata))
     labels = {"groups": groups, "strata": strata}
+    task = partial(Task, groups=groups, strata=strata, aggregate=aggregate)
     _check_columns(hypotheses, {"references": references, **labels})
     if summaries := summaries_of(hypotheses):
         _check_summaries(summaries, metrics, {"references": references, "human": human})
-        return Task(summaries, groups=groups, strata=strata, aggregate=aggregate)
+        return task(summaries)
     if is_statistics(hypotheses):
         if human is not None:
             raise InputError(
                 "must be left out when SegmentStatistics are given; extract them under es.Judged",
                 argument="human",
             )
-        tables = tables_of(hypotheses, references, metrics)
-        return Task(tables, groups=groups, strata=strata, aggregate=aggregate)
-    known = {name: value for name, value in labels.items() if value is not None}
+        return task(tables_of(hypotheses, references, metrics))
     if isinstance(groups, Mapping):
-        del known["groups"]
-        known |= {f"groups[{name!r}]": given for name, given in groups.items()}
+        del labels["groups"]
+        labels |= {f"groups[{name!r}]": given for name, given in groups.items()}
+    known = {name: value for name, value in labels.items() if value is not None}
     for name, value in known.items():
         listed(value, name, "labels, one a segment")
     if known:
@@ -194,15 +479,8 @@ def as_task(
         from evalstats.designs.runs import extract_runs
 
         extract = extract_runs
-    extracted = extract(hypotheses, references, metrics, progress, executor)
-    return Task(
-        extracted,
-        groups=groups,
-        strata=strata,
-        aggregate=aggregate,
-        outputs=outputs,
-        references=texts,
-    )
+    tables = extract(hypotheses, references, metrics, progress, executor)
+    return task(tables, outputs=outputs, references=texts)
 
 
 def systems_of(hypotheses: Any) -> tuple[str, ...]:
@@ -243,13 +521,13 @@ def tables_of(
 
 def labels_of(tables: Sequence[SegmentStatistics], labels: Labels | str, argument: str) -> Labels:
     """Return labels, one a segment, that may be named by a label that statistics have."""
-    several = names_of_labels(labels, tables[0].n_segments) if tables[0].labels else ()
-    by_name = labels if isinstance(labels, Mapping) else dict(zip(several, several, strict=True))
-    if by_name:
-        return {name: labels_of(tables, given, argument) for name, given in by_name.items()}
+    known = tables[0].labels
+    if known and (both := names_of_labels(labels, tables[0].n_segments)):
+        labels = dict(zip(both, both, strict=True))
+    if isinstance(labels, Mapping):
+        return {name: labels_of(tables, given, argument) for name, given in labels.items()}
     if not isinstance(labels, str):
         return labels
-    known = tables[0].labels
     if labels not in known:
         names = ", ".join(known) or "none"
         raise InputError(
@@ -336,14 +614,13 @@ def _check_columns(hypotheses: object, others: Mapping[str, object]) -> None:
 def _texts(hypotheses: object, references: object) -> tuple[dict[str, Sequence[str]], list[Any]]:
     """Return outputs by system where all are lists of texts, and references that are a list."""
     systems = dict(hypotheses) if isinstance(hypotheses, Mapping) else {}
-    for outputs in systems.values():
-        is_list = isinstance(outputs, (list, tuple))
-        if not is_list or not all(isinstance(text, str) for text in outputs):
-            systems = {}
-            break
+    are_texts = all(
+        isinstance(outputs, (list, tuple)) and all(isinstance(text, str) for text in outputs)
+        for outputs in systems.values()
+    )
     several = references if isinstance(references, (list, tuple)) else []
     is_text = all(isinstance(one, (str, list, tuple)) for one in several)
-    return systems, list(several) if is_text else []
+    return systems if are_texts else {}, list(several) if is_text else []
 
 
 def as_pairs(
@@ -360,250 +637,3 @@ def as_pairs(
         )
     first = systems.index(baseline)
     return [(first, i) for i in range(len(systems)) if i != first]
-
-
-@dataclass(frozen=True, eq=False)
-class Total:
-    """A total over tasks: their blocks are scored together, and they are its strata."""
-
-    tables: Mapping[str, SegmentStatistics]  # of its tasks, under one metric or several
-    aggregate: Aggregated
-    name: str
-    groups: Mapping[str, Labels]  # of the segments of some tasks
-    suite: Mapping[str, Sequence[SegmentStatistics]]  # all tasks with all metrics
-    #: The texts are those of its tasks.
-    outputs: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
-    is_paired: ClassVar[bool] = True
-
-    @property
-    def total(self) -> str:
-        """What it is, whatever it is called: "macro" or "weighted"."""
-        return as_aggregate(self.aggregate, list(self.tables), "tasks").label
-
-    def __post_init__(self) -> None:
-        first, *others = self.tables
-        one = self.tables[first].metric
-        for name in others:
-            other = self.tables[name].metric
-            if one.higher_is_better != other.higher_is_better:
-                raise InputError(
-                    f"a total needs scores of one direction: of {one.name} (task {first!r}) and "
-                    f"{other.name} (task {name!r}) one is better when higher, the other when lower"
-                )
-            is_same = (one.name, one.signature) == (other.name, other.signature)
-            if self.aggregate == "micro" and not is_same:
-                raise InputError(
-                    f"aggregate 'micro' needs one metric, got {one!r} for task {first!r} and "
-                    f"{other!r} for task {name!r}; use 'macro'"
-                )
-        counts = {name: _n_runs(table) for name, table in self.tables.items()}
-        if len(set(counts.values())) > 1:
-            numbers = ", ".join(f"{n} for {name!r}" for name, n in counts.items())
-            raise InputError(
-                f"a total needs as many runs of each system on each task, got {numbers}"
-            )
-
-    @cached_property
-    def order(self) -> list[str]:
-        """Names of its tasks in the order in which they are drawn, the same for all metrics.
-
-        It follows from what the tasks are: neither the names nor the order of tasks, or of systems,
-        change a bit of a total. Sizes and labels come first, so that another metric seldom does.
-        """
-        identities = {}
-        for name in self.tables:
-            tables = self.suite[name]
-            weight = self.aggregate.get(name) if isinstance(self.aggregate, Mapping) else None
-            labels = labels_of(tables, self.groups.get(name), "groups")
-            if isinstance(labels, Mapping):
-                raise InputError(
-                    f"must be one label a segment where tasks have a total, got {list(labels)}; "
-                    f"give one",
-                    argument="groups",
-                )
-            codes = [] if labels is None else group_codes(labels, tables[0].n_segments).tolist()
-            contents = []
-            for table in tables:
-                # Numbers as floats, whatever their type.
-                rows = (np.ascontiguousarray(values, np.float64) for values in table.values)
-                digests = sorted(sha256(values.tobytes()).hexdigest() for values in rows)
-                contents.append((table.metric.name, table.metric_signature, digests))
-            design = repr(tables[0].segment_ids), repr((codes, weight))
-            identities[name] = tables[0].n_segments, *design, sorted(contents)
-        return sorted(self.tables, key=identities.__getitem__)
-
-    @property
-    def metric(self) -> str:
-        """The name of the metric, or of the metrics, whatever the order of the tasks."""
-        names = sorted({table.metric.name for table in self.tables.values()})
-        return " + ".join(names) if len(names) <= _NAMED else f"{len(names)} metrics"
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """Names of the systems, the same in all tasks."""
-        return next(iter(self.tables.values())).systems
-
-    def tasks(self) -> list[Task]:
-        """Return its tasks under its metrics, in the order in which they are drawn."""
-        return [
-            Task([self.tables[name]], name, groups=self.groups.get(name)) for name in self.order
-        ]
-
-    @property
-    def statistics(self) -> list[SegmentStatistics]:
-        """Its tables, one a task."""
-        return list(self.tables.values())
-
-    def drawn(self, options: Options) -> list[Scores]:
-        """Return its scores, to be resampled."""
-        summaries = summaries_of(self.statistics)
-        if not summaries:
-            return drawn(self.scores(), options)
-        aggregate = self._aggregate(list(self.tables))
-        scores = summaries[0].total(self.tables, aggregate)
-        signature = _signature(self.statistics, aggregate.tag)
-        name = f"{self.name} {self.metric}"
-        return [replace(scores, name=self.metric, metric_name=name, signature=signature)]
-
-    def unit_names(self) -> list[str]:
-        """Return what the unit of each segment is called, after its task."""
-        return [f"{task.name}: {name}" for task in self.tasks() for name in task.unit_names()]
-
-    def scores(self) -> list[Scores]:
-        """Return its only scores: the strata of its tasks, one after the other."""
-        parts = [task.scores()[0] for task in self.tasks()]
-        tables = [self.tables[name] for name in self.order]
-        aggregate = self._aggregate(self.order)
-        n_segments = sum(table.n_segments for table in tables)
-        shares = aggregate.weights or tuple(table.n_segments / n_segments for table in tables)
-        strata: list[Stratum] = []
-        members, tasks, codes = [], [], []
-        n_units = n_before = n_strata = 0
-        for t, (part, share) in enumerate(zip(parts, shares, strict=True)):
-            (stratum,), units = part.strata, part.units
-            at = np.arange(n_units, n_units + units.n)
-            of_segments = np.arange(n_before, n_before + units.n_segments)
-            strata.append(replace(stratum, places=at, segment_places=of_segments, weight=share))
-            # A segment without label is a group of its own.
-            members.append(n_units + units.of_segments)
-            tasks.append(np.full(units.n, t))
-            # What is drawn apart within a task stays so.
-            codes.append(n_strata + (0 * tasks[-1] if units.codes is None else units.codes))
-            n_units, n_before = n_units + units.n, n_before + units.n_segments
-            n_strata = int(codes[-1].max()) + 1
-        groups = np.concatenate(members) if any(x in self.groups for x in self.order) else None
-        unit = only((part.units.unit for part in parts), "group")
-        called = only((part.units.segment for part in parts), "item"), parts[0].units.part
-        units = design(n_segments, groups, np.concatenate(tasks), self.order, unit, called)
-        units = replace(units, codes=drawn_within(np.concatenate(codes)))
-        if aggregate.label == "micro":
-            metrics = [stratum.metric for stratum in strata]
-            metric = metrics[0].pooled(metrics, [stratum.rows.shape[1] for stratum in strata])
-            arrays = ((stratum.rows, stratum.plain, stratum.segments) for stratum in strata)
-            rows, plain, segments = (
-                np.concatenate(sides, axis=1) for sides in zip(*arrays, strict=True)
-            )
-            strata = [Stratum(metric, rows, plain, segments)]
-        known = [part.unseen for part in parts if part.unseen is not None]
-        unseen = None
-        if len(known) == len(parts):
-            squares = [w**2 * part for w, part in zip(shares, known, strict=True)]
-            unseen = np.concatenate(squares, axis=1)
-        references = {part.reference_label for part in parts}
-        total = of_strata(
-            strata,
-            units,
-            name=self.metric,
-            metric_name=f"{self.name} {self.metric}",
-            systems=self.systems,
-            higher_is_better=parts[0].higher_is_better,
-            signature=_signature(tables, aggregate.tag),
-            reference_label=references.pop() if len(references) == 1 else None,
-            unseen=unseen,
-            outcomes=joined([part.outcomes for part in parts], list(shares), units),
-        )
-        return [total]
-
-    def _aggregate(self, names: Sequence[str]) -> Aggregate:
-        """Return the aggregate of the tasks in the order in which they are drawn."""
-        asked = self.aggregate
-        if isinstance(asked, Mapping):
-            asked = {name: asked[name] for name in names}
-        return as_aggregate(asked, names, "tasks")
-
-
-def name_of_all(tables: Collection[SegmentStatistics]) -> str:
-    """Return what the total over tasks with these tables is called: "all 3 domains"."""
-    part = only((getattr(table, "part", "task") for table in tables), "task")
-    return f"both {plural(part)}" if len(tables) == 2 else f"all {counted(len(tables), part)}"
-
-
-def as_totals(
-    tasks: Mapping[str, list[SegmentStatistics]],
-    aggregate: Aggregated | None,
-    groups: Mapping[str, Labels],
-) -> list[Total]:
-    """Return the totals that there are: one a metric, or one over all tasks, or none."""
-    if isinstance(aggregate, tuple):
-        return _named_totals(tasks, aggregate, groups)
-    if aggregate is not None:
-        as_aggregate(aggregate, list(tasks), "tasks")
-    if len(tasks) < 2:
-        return []
-    if aggregate is not None and all(len(tables) == 1 for tables in tasks.values()):
-        whole = {name: tables[0] for name, tables in tasks.items()}
-        return [Total(whole, aggregate, name_of_all(whole.values()), groups, tasks)]
-    totals = []
-    for metric in distinct(table.metric.name for tables in tasks.values() for table in tables):
-        under: dict[str, SegmentStatistics] = {}
-        for name, of_task in tasks.items():
-            fitting = [table for table in of_task if table.metric.name == metric]
-            if len(fitting) > 1:
-                raise InputError(
-                    f"task {name!r} has {len(fitting)} metrics called {metric}; give each a task "
-                    f"of its own"
-                )
-            if fitting:
-                under[name] = fitting[0]
-        # Of tasks with other runs there is no mean.
-        n_runs = {_n_runs(table) for table in under.values()}
-        if len(under) > 1 and not (len(n_runs) > 1 and aggregate is None):
-            name = name_of_all(under.values())
-            totals.append(Total(under, aggregate or "macro", name, groups, tasks))
-    return totals
-
-
-def _named_totals(
-    tasks: Mapping[str, list[SegmentStatistics]],
-    named: Sequence[NamedTotal],
-    groups: Mapping[str, Labels],
-) -> list[Total]:
-    """Return totals that have names, and the usual ones over tasks that none of them is over."""
-    totals = []
-    for one in named:
-        tables = {
-            name: table
-            for name in one.tasks
-            for table in tasks.get(name, ())
-            if table.metric.name == one.metric
-        }
-        if len(tables) == len(one.tasks) and len({_n_runs(of) for of in tables.values()}) == 1:
-            totals.append(Total(tables, one.aggregate, one.name, groups, tasks))
-    known = {(total.metric, frozenset(total.tables)) for total in totals}
-    others = as_totals(tasks, None, groups)
-    return totals + [t for t in others if (t.metric, frozenset(t.tables)) not in known]
-
-
-def _n_runs(table: SegmentStatistics) -> int:
-    return table.metric.n_runs if isinstance(table.metric, MeanOfRuns) else 1
-
-
-def _signature(tables: Sequence[SegmentStatistics], tag: str | None) -> MetricSignature:
-    """Return the signature of the metric of all tables; of several metrics, theirs with names."""
-    signatures = [table.metric_signature for table in tables]
-    signature = merged(signatures)
-    metrics = zip((table.metric.name for table in tables), signatures, strict=True)
-    settings = distinct(f"{name}|{MetricSignature.of(text).unversioned}" for name, text in metrics)
-    if len(settings) > 1:
-        signature = replace(signature, settings=(" + ".join(settings),))
-    return signature if tag is None else signature.tagged(tag)

@@ -32,8 +32,7 @@ from evalstats.analysis.design import (
 )
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import KnownPairs, Scores
-from evalstats.analysis.summaries import Summary
-from evalstats.analysis.tasks import labels_of
+from evalstats.analysis.tasks import Summary, labels_of
 from evalstats.checks import also_called, as_floats, choice, label, listed
 from evalstats.designs.summed import SummedUnits, coordinates
 from evalstats.errors import InputError, InputTypeError

@@ -430,7 +430,7 @@ def plan(
     is_named = isinstance(earlier, Mapping) or is_statistics(earlier) or hasattr(earlier, "columns")
     given = earlier if is_named else {"judge": earlier}
     task = as_task(given, references, metrics, groups=groups, strata=strata, executor=1)
-    tables, n_items, n_earlier = task.tables, task.tables[0].n_segments, len(task.systems)
+    tables, n_items, n_earlier = task.statistics, task.statistics[0].n_segments, len(task.systems)
     for table in tables:
         _check_earlier(table)
     n = integer(n, "n", 2, n_items)

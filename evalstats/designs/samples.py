@@ -26,8 +26,7 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.scores import KnownPairs, Scores, drawn, of_strata
 from evalstats.analysis.suite import Suite
-from evalstats.analysis.summaries import summaries_of
-from evalstats.analysis.tasks import Task, Total, as_task, is_statistics
+from evalstats.analysis.tasks import Task, Total, as_task, is_statistics, summaries_of
 from evalstats.checks import real
 from evalstats.errors import Argument, InputError
 from evalstats.inference import counts, student
@@ -252,6 +251,16 @@ class Unpaired:
     is_paired: ClassVar[bool] = False
 
     @property
+    def statistics(self) -> list[SegmentStatistics]:
+        """The tables of all systems, one after the other."""
+        return [table for part in self.each for table in part.statistics]
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems."""
+        return tuple(part.systems[0] for part in self.each)
+
+    @property
     def name(self) -> str:
         """Name of the task, or total."""
         return self.each[0].name
@@ -383,20 +392,17 @@ def tables_by_system(tables: Iterable[SegmentStatistics]) -> dict[str, list[Segm
     return by_system
 
 
-def suite_of_each(
+def parts_of_each(
     tasks: Mapping[str, Sequence[SegmentStatistics]],
     aggregate: Aggregated | None,
     groups: Any,
     strata: Labels,
-    notes: Sequence[str],
-) -> Suite:
-    """Return the suites of each system alone, side by side."""
+) -> list[Unpaired]:
+    """Return the tasks and totals of each system alone, side by side."""
     by_task = {name: tables_by_system(tables) for name, tables in tasks.items()}
-    suite = Suite.__new__(Suite)
-    suite.tasks, suite.groups = {name: list(of) for name, of in tasks.items()}, {}
-    suite.notes, suite.systems = tuple(notes), tuple(next(iter(by_task.values())))
-    of_groups = of_systems(groups, suite.systems, "groups")
-    of_strata = of_systems(strata, suite.systems, "strata")
+    systems = tuple(next(iter(by_task.values())))
+    of_groups = of_systems(groups, systems, "groups")
+    of_strata = of_systems(strata, systems, "strata")
     each = [
         Suite.of(
             {name: own[system] for name, own in by_task.items()},
@@ -404,10 +410,9 @@ def suite_of_each(
             of_groups[system],
             of_strata[system],
         )
-        for system in suite.systems
+        for system in systems
     ]
-    suite.parts = [Unpaired(parts) for parts in zip(*(one.parts for one in each), strict=True)]
-    return suite
+    return [Unpaired(parts) for parts in zip(*(one.parts for one in each), strict=True)]
 
 
 #: Places of the number, and of the system, among what is compared.

@@ -322,7 +322,7 @@ def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comp
         refuse_fixed(one, "by")
     assert isinstance(task, Task)
     units = of_rows[0][1].units
-    given = labels_of(task.tables, labels, "by")
+    given = labels_of(task.statistics, labels, "by")
     codes, kinds = label_codes(given, units.n_segments, "by")
     names = [label(str(kind), "by") for kind in kinds]
     if len(names) < 2:
@@ -335,11 +335,11 @@ def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comp
     totals: list[Task | Total] = []
     if units.are_split(codes):
         # What shares groups is no stratum of the total, which is the whole as it was drawn.
-        name = name_of_all([stratum.tables[0] for stratum in tasks])
+        name = name_of_all([stratum.statistics[0] for stratum in tasks])
         totals.append(replace(task, name=name, aggregate="micro", total=WHOLE))
     else:
         groups: dict[str, Labels] = {part.name: part.groups for part in tasks if part.groups}
-        totals += as_totals({part.name: list(part.tables) for part in tasks}, "micro", groups)
+        totals += as_totals({part.name: list(part.statistics) for part in tasks}, "micro", groups)
     known = evaluation.pairs, evaluation.options, evaluation.notes
     result = compared(Evaluation([*tasks, *totals], *known), comparison.baseline)
     return result.noting(*heterogeneity_notes(result))
@@ -373,7 +373,7 @@ def taken_apart(
                 reference_label=scores.reference_label,
                 labels={within: _at(groups, places)} if within else {},
                 segment_ids=_at(ids, places),
-                unit=whole.tables[0].unit,
+                unit=whole.statistics[0].unit,
                 part=part,
             )
             for scores in several

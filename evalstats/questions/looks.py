@@ -21,8 +21,7 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.scores import refuse_fixed
 from evalstats.analysis.settings import N_RESAMPLES, SEED
-from evalstats.analysis.summaries import summaries_of
-from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics
+from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics, summaries_of
 from evalstats.checks import also_called, choice, integer, share
 from evalstats.designs.arrivals import Arrivals, named, order_notes, reading, written
 from evalstats.designs.judges import by_role, with_pairs
@@ -566,7 +565,7 @@ class SequentialTest:
             )
         task, baseline = self._task(new, base, references, human)
         task = replace(task, groups=groups, strata=strata, aggregate=aggregate)
-        (table,) = task.tables
+        (table,) = task.statistics
         if self.bound is None:
             (pair,) = as_pairs(table.systems, baseline)
             part: Task | OneSample = task
@@ -701,7 +700,7 @@ class SequentialTest:
             both, references = with_pairs(both, references, metric, human)
             human = None
         task = as_task(both, references, metric, human=human, executor=self.options.executor)
-        (table,) = task.tables
+        (table,) = task.statistics
         if not is_same_metric(table.metric, self.metric):
             raise InputError(
                 f"must be {self.metric.signature}, that of the test, got "

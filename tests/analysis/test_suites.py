@@ -185,7 +185,7 @@ def translations(sample):
 def test_a_total_of_one_metric_is_that_of_strata(translations, aggregate, method):
     # Strata are drawn in the order of their first segments, tasks in one that follows from their
     # statistics.
-    order = es.Suite(translations, aggregate).parts[-1].order
+    order = [task.name for task in es.Suite(translations, aggregate).parts[-1].ordered]
     whole = np.concatenate([translations[name].values for name in order], axis=1)
     labels = [name for name in order for _ in range(translations[name].n_segments)]
     first = next(iter(translations.values()))

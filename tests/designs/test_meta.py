@@ -214,7 +214,7 @@ def test_gradients():
             x, y = stats.norm.cdf(d / np.sqrt(q)), stats.norm.cdf(e / np.sqrt(r))
             return np.mean(x * y + (1 - x) * (1 - y), axis=-1)
 
-    (table,) = es.meta(*made(), n_resamples=9).source.parts[0].tables
+    (table,) = es.meta(*made(), n_resamples=9).source.parts[0].statistics
     for smooth in (table.metric, Expected(table.metric.columns)):
         numeric = es.Metric.gradient(smooth, table.totals)
         assert smooth.gradient(table.totals) == pytest.approx(numeric, abs=1e-8)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.design import Aggregated, Labels, names_of_labels, unit_name
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Scores
-from evalstats.analysis.summaries import Summary
+from evalstats.analysis.tasks import Summary
 from evalstats.checks import choice, label, listed, meant, plain, shown
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics.base import signature_of
