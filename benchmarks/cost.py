@@ -134,7 +134,7 @@ def _lines(axes: Axes, of: dict[str, tuple[Table, str, float]]) -> None:
 
 def _named(axes: Axes, title: str, below: str) -> None:
     from evalstats.pictures.figures import name_axes
-    from evalstats.results.marks import round_sizes, written
+    from evalstats.pictures.marks import round_sizes, written
 
     for axis in (axes.xaxis, axes.yaxis):
         ticks = round_sizes(*axis.get_view_interval())

@@ -91,7 +91,7 @@ def power() -> Any:
 def noise() -> Any:
     """Draw how often each tool reports a difference where there is none."""
     from benchmarks.calibration.tables import load
-    from evalstats.results.marks import Mark
+    from evalstats.pictures.marks import Mark
 
     rates = {
         cell.rpartition(" / ")[2]: counts["p ≤ .05"]
@@ -111,8 +111,8 @@ def noise() -> Any:
 
 def drawn_table(title: str, names: tuple[str, ...], rows: Any, label: str, null: float) -> Any:
     """Draw a table of our own: a row is a name, numbers, and a mark."""
+    from evalstats.pictures.marks import Forest
     from evalstats.pictures.tables import tables
-    from evalstats.results.marks import Forest
     from evalstats.results.tabular import Table
 
     drawn = Forest(tuple((row[-1],) for row in rows), 1, label, null=null)
@@ -142,8 +142,8 @@ def judge() -> Any:
     import tempfile
 
     from evalstats.data import examples
+    from evalstats.pictures.marks import Mark
     from evalstats.results import tabular
-    from evalstats.results.marks import Mark
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -16,10 +16,9 @@ from evalstats.errors import InputError
 from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.forms import Finding, Listed, as_digits
-from evalstats.results.layout import comparison_tables, folded_tables, title
+from evalstats.results.layout import comparison_tables, title
 from evalstats.results.lookup import check_pairs, of_metric, of_pair, of_task
 from evalstats.results.notes import Limits
-from evalstats.results.papers import methods_section
 from evalstats.results.records import (
     Adjustment,
     Difference,
@@ -339,6 +338,8 @@ class Comparison(Listed[Difference]):
 
     def describe(self) -> str:
         """Return the sentences for a paper's section on methods: what was compared, and how."""
+        from evalstats.pictures.methods import methods_section
+
         return methods_section(self.estimates, self)
 
     def to_text(
@@ -412,6 +413,8 @@ class Comparison(Listed[Difference]):
         return comparison_findings(self)
 
     def _folds(self) -> dict[str, list[tabular.Table]]:
+        from evalstats.pictures.report import folded_tables
+
         return folded_tables(self)
 
     def _sections(self, texts: Texts) -> dict[str, str]:

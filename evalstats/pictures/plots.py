@@ -29,10 +29,10 @@ from evalstats.pictures.figures import (
     panels,
     wrapped,
 )
+from evalstats.pictures.marks import Curve, Limit, drawing, written
 from evalstats.pictures.tables import tables as tables
 from evalstats.results.layout import comparison_tables, score_tables
 from evalstats.results.lookup import of_metric
-from evalstats.results.marks import Curve, Limit, drawing, written
 from evalstats.results.records import Difference, metric_name, plural
 
 if TYPE_CHECKING:

@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from itertools import chain
+from math import comb
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -26,20 +28,26 @@ from evalstats.analysis.tasks import Task
 from evalstats.checks import label, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import scores_of
+from evalstats.pictures.marks import Curve, written
+from evalstats.pictures.markup import html, html_number, html_table, stylesheet
 from evalstats.results import tabular
-from evalstats.results.files import html, html_table, minus, stylesheet
+from evalstats.results.files import minus
 from evalstats.results.forms import unsaid
-from evalstats.results.marks import Curve, written
+from evalstats.results.layout import LISTED_PAIRS, LISTED_SYSTEMS, all_pairs
 from evalstats.results.records import (
     CAUTION,
     Difference,
+    by_metric,
+    by_pair,
     decimals_of,
     first_few,
+    has_tasks,
     metric_name,
     oriented,
     plural,
     ranked,
 )
+from evalstats.results.signatures import part_name
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.results.version import version
 
@@ -52,6 +60,8 @@ Floats = NDArray[np.float64]
 Texts = Mapping[str, Sequence[str] | Mapping[str, str]]
 #: Differences whose segments are shown, and how many of each.
 _MOST_DIFFERENCES, _SEGMENTS = 30, 8
+#: Rows of a table that is folded away.
+_MOST_FOLDED = 600
 #: Characters of a text that are shown.
 _MOST_TEXT = 2_000
 #: Files that the page names.
@@ -72,12 +82,13 @@ def document(
     findings = result._findings()
     verdicts = ""
     for finding in findings:
-        lines = "".join(f"<p>{_said(line)}</p>" for line in finding.lines)
-        verdicts += f'<li class="{finding.kind}"><b>{_said(finding.said)}</b>{lines}</li>'
+        lines = "".join(f"<p>{html_number(line)}</p>" for line in finding.lines)
+        verdicts += f'<li class="{finding.kind}"><b>{html_number(finding.said)}</b>{lines}</li>'
     notes, signatures = result._below(verbose=True)
     cautions = [note for note in notes if note.startswith(CAUTION)]
     verdicts = (
-        "".join(f'<li class="worse"><b>{_said(line)}</b></li>' for line in cautions) + verdicts
+        "".join(f'<li class="worse"><b>{html_number(line)}</b></li>' for line in cautions)
+        + verdicts
     )
     notes = unsaid([note for note in notes if note not in cautions], findings)
     method = [html(x) for x in [result._method()] if x]
@@ -88,7 +99,7 @@ def document(
         ("Findings", f'<ul class="verdicts">{verdicts}</ul>' if verdicts else ""),
         ("Results", shown + _folded(result._folds())),
         *result._sections(_as_texts(texts)).items(),
-        ("Notes", "".join(f"<p>{_said(note)}</p>" for note in notes)),
+        ("Notes", "".join(f"<p>{html_number(note)}</p>" for note in notes)),
         ("Method", "".join(f"<p>{line}</p>" for line in method)),
     ]
     links = body = ""
@@ -120,11 +131,6 @@ def document(
         body=body,
         digest=digest,
     )
-
-
-def _said(text: str) -> str:
-    """Return a sentence with minus signs before numbers."""
-    return html(minus(text))
 
 
 def curve(shown: Curve) -> str:
@@ -163,6 +169,29 @@ def curve(shown: Curve) -> str:
         f'<svg viewBox="0 0 {_ACROSS} {_UP}" role="img" aria-label="{html(shown.title)}">{drawn}'
         f'</svg><p class="about">{html(below)}</p></figure>'
     )
+
+
+def folded_tables(c: Comparison) -> dict[str, list[Table]]:
+    """Lay out what has no room among the tables: all pairs, or those with the best on each task."""
+    n_pairs, of_tasks = len(by_pair(c.differences)), has_tasks(c.differences)
+    folded: dict[str, list[Table]] = {}
+    if (c.baseline is not None or n_pairs <= comb(LISTED_SYSTEMS, 2)) and not of_tasks:
+        return {}
+    if of_tasks and (n_pairs <= LISTED_PAIRS or not c.totals):
+        return {}
+    for metric, rows in by_metric(oriented(c, c.differences)).items():
+        scores = [e for e in c.estimates if e.metric == metric]
+        best = ranked([e for e in scores if e.aggregate is not None] or scores)[0].system
+        what = f"all {n_pairs:,} pairs"
+        if c.baseline is None and (of_tasks or n_pairs > _MOST_FOLDED):
+            rows = [d for d in rows if best in (d.system, d.baseline)]
+            what = f"{best} against each of the others"
+        if of_tasks:
+            rows = list(chain(*by_pair(rows).values()))
+            what += f", by {part_name(c.estimates)}"
+        what += "" if len(rows) <= _MOST_FOLDED else f", the first {_MOST_FOLDED} rows"
+        folded[f"{metric}: {what}"] = [all_pairs(c, rows[:_MOST_FOLDED])]
+    return folded
 
 
 def _folded(folds: Mapping[str, Sequence[Table]]) -> str:

@@ -35,7 +35,6 @@ from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import gained_lost
-from evalstats.results.marks import Forest, Limit, Mark, of_differences
 from evalstats.results.notes import Limits, limit_notes
 from evalstats.results.records import (
     CAUTION,
@@ -56,6 +55,8 @@ from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from evalstats.pictures.marks import Forest
 
 #: From the worst to the best: a gate is as good as its worst check. What is not asked is shown.
 VERDICTS = ("failed", "undecided", "passed", "not asked")
@@ -504,6 +505,8 @@ class Gate(Several[GateCheck]):
 
     def _forest(self, at: int) -> Forest:
         """Return what each check lost or gained, or the score of each, and the number."""
+        from evalstats.pictures.marks import Forest, Limit, Mark, of_differences
+
         kinds = [KINDS.get(check.verdict, "open") for check in self.checks]
         first = self.checks[0].difference
         if self.bound is None:

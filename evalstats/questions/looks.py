@@ -62,7 +62,6 @@ from evalstats.resampling.weights import Rng
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, one_of, record_of
 from evalstats.results.forms import Finding, Several
-from evalstats.results.marks import Forest, Limit, of_differences
 from evalstats.results.notes import FEW_CARRY, carried_notes
 from evalstats.results.records import (
     BARRING,
@@ -81,6 +80,8 @@ from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from evalstats.pictures.marks import Forest
 
 _VERSION = 2
 #: Units near which a confidence sequence is narrowest, and from which that of no 0/1 scores starts.
@@ -341,6 +342,8 @@ class Looks(Several[Look]):
         return f"{d.system} against {d.baseline}: {self.verdict}"
 
     def _forest(self) -> Forest:
+        from evalstats.pictures.marks import Limit, of_differences
+
         rows = [replace(x.difference, low=x.low, high=x.high) for x in self.looks]
         kinds = [KINDS.get(x.verdict, "open") for x in self.looks]
         limit = Limit(self.margin, self.recovery, of_loss=True)

@@ -1,22 +1,21 @@
-"""Records, tables and figures; this room does not know how the numbers came about.
+"""Records and tables; this room does not know how the numbers came about.
 
 - `version`: which version of this library runs
 - `signatures`: what identifies a number, as a record that prints as one line
 - `tabular`: tables and numbers as text
 - `widths`: how wide text is on a terminal, and what gives way where there is no room
-- `files`: the same for other programs, in Markdown, LaTeX, HTML, JSON and CSV, where all text stays
-  text, and files that are written whole; `table.css` and `forest.css` are the styles of HTML
+- `files`: the same for other programs, in Markdown, LaTeX and JSON, where all text stays text, and
+  files that are written whole
 - `convert`: records to plain values and back, by the types of their fields
 - `records`: numbers with their names, by which they are found, and what p-values are
   adjusted for
 - `lookup`: records found by their names
 - `forms`: the ways in which every result is written
 - `layout`: what stands in the tables of scores and comparisons
-- `marks`: what figures show of results
-- `whiskers`: marks in SVG, in the rows of a table
 - `estimates`: what users get of scores, `Estimate` and `Estimates`
 - `notes`: sentences of results, what a careful reader should know
-- `papers`: what goes into papers, the section on methods
+
+HTML, figures and the section on methods are those of `pictures`, imported when they are asked for.
 
 May import `inference`, `metrics`, `checks` and `errors`.
 """

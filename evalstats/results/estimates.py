@@ -16,7 +16,6 @@ from evalstats.inference.draws import NONE, Draws
 from evalstats.results import layout
 from evalstats.results.convert import Count, Level, NotNegative, check_bounds
 from evalstats.results.forms import Finding, Listed, Result
-from evalstats.results.papers import methods_section
 from evalstats.results.records import Interval, distinct, stretch
 from evalstats.results.signatures import Signature
 from evalstats.results.tabular import Table
@@ -33,6 +32,8 @@ class _Scores(Result):
 
     def describe(self) -> str:
         """Return the sentences for a paper's section on methods."""
+        from evalstats.pictures.methods import methods_section
+
         return methods_section(self._rows())
 
     def plot(self, metric: str | None = None, ax: Panels | None = None) -> Panels:  # type: ignore[override]

@@ -1,4 +1,4 @@
-"""Results for other programs: Markdown, LaTeX, HTML, JSON and CSV, and files written whole."""
+"""Results for other programs: Markdown, LaTeX and JSON, and files written whole."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from errno import EISDIR
-from functools import cache, partial
-from html import escape
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -27,13 +26,6 @@ _SIZES = (
     (r"{\footnotesize\setlength{\tabcolsep}{2pt}", 0.86, 4),
 )
 _LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
-#: Characters of text that is broken into lines, and columns of a table that leaves out what can be
-#: spared on a narrow screen.
-_LONG, _WIDE = 32, 7
-#: More notes than these are folded away.
-_OPEN_NOTES = 3
-_HEAD = 'th scope="col"'
-_VERDICTS = {"better": "better", "worse": "worse", "passed": "better", "failed": "worse"}
 
 
 def as_markdown(page: Page) -> str:
@@ -133,111 +125,6 @@ def _fitted(table: Table, room: float) -> tuple[str, list[list[widths.Column]], 
     return begin, blocks, left_out
 
 
-def verdict(cell: str) -> str:
-    """Return what a verdict says of its system, "better" or "worse"; nothing of other cells."""
-    return _VERDICTS.get(cell.rstrip(" *°†"), "")
-
-
-def html_table(table: Table) -> str:
-    """Return a table whose text is escaped and set apart from text of another direction.
-
-    What is drawn in its rows has a column of its own, with an axis below.
-    """
-    # Most tables are not drawn, and marks are made of records, which have files.
-    from evalstats.results import whiskers
-
-    forest, n_before = table.forest, len(table.rows) - table.n_totals
-    columns = zip(table.header, *table.rows, strict=True)
-    is_long = [max(map(len, column)) > _LONG for column in columns]
-    above, below, rows = "", "", [""] * len(table.rows)
-    if forest is not None:
-        above, below = whiskers.head(forest), whiskers.axis(forest)
-        rows = [whiskers.cell(forest, i) for i in range(len(rows))]
-
-    def line(
-        kind: str, cells: Sequence[str], drawn: str, first: str = "td", tag: str = "td"
-    ) -> str:
-        elements = []
-        for j, (side, cell) in enumerate(zip(table.align, cells, strict=True)):
-            element = tag if j else first
-            said = verdict(cell) if j else ""
-            kinds = ["text"] * (side == "<") + [f"said-{said}"] * bool(said)
-            kinds += ["long"] * is_long[j] + ["spare"] * (j in table.spare)
-            elements.append(_tagged(element, cell, kinds))
-        if forest is not None:
-            elements.insert(forest.at, _tagged(tag, drawn, ["drawn"]))
-        return (
-            f'<tr class="{kind}">{"".join(elements)}</tr>'
-            if kind
-            else f"<tr>{''.join(elements)}</tr>"
-        )
-
-    kinds = ["forest", *(["wide"] * (len(table.header) > _WIDE))] if forest is not None else []
-    head = line("", [html(words(name)) for name in table.header], above, _HEAD, _HEAD)
-    lines = [
-        _tagged("table", "", kinds).removesuffix("</table>"),
-        f"<caption>{html(words(table.title))}</caption>",
-        f"<thead>{head}</thead>",
-        "<tbody>",
-    ]
-    written = [html_number if side == ">" else html for side in table.align]
-    for i, cells in enumerate(table.cells(written)):
-        is_tall = forest is not None and whiskers.is_tall(forest, i)
-        kind = " ".join(["total"] * (i >= n_before) + ["tall"] * is_tall)
-        # The first column says what a row is.
-        lines.append(line(kind, cells, rows[i], 'th scope="row"'))
-    lines.append("</tbody>")
-    if forest is not None:
-        empty = line("", [""] * len(table.header), below)
-        lines.append(f'<tfoot aria-hidden="true">{empty}</tfoot>')
-    return "\n".join([*lines, "</table>", *(f"<p>{html(note)}</p>" for note in table.notes)])
-
-
-@cache
-def stylesheet(name: str) -> str:
-    """Return a style sheet of this room."""
-    return Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8")
-
-
-def _tagged(tag: str, inside: str, classes: Sequence[str] = ()) -> str:
-    """Return an element of such classes."""
-    kind = f' class="{" ".join(classes)}"' if classes else ""
-    return f"<{tag}{kind}>{inside}</{tag.split()[0]}>"
-
-
-def fragment(page: Page) -> str:
-    """Return HTML to be put into a page: no script, nothing loaded."""
-    hints = [hint for table in page.tables for hint in table.hints]
-    below = [f"<p>{html(line)}</p>" for line in (*page.notes, *hints)]
-    if len(below) > _OPEN_NOTES:
-        below = ["<details>", f"<summary>{len(below)} notes</summary>", *below, "</details>"]
-    codes = [f"<p><code>{html(line)}</code></p>" for line in page.signatures]
-    above = [f"<p><b>{html_number(line)}</b></p>" for line in page.above]
-    body = "\n".join([*above, *map(html_table, page.tables), *below, *codes])
-    # Only tables that are drawn need the second.
-    style = stylesheet("table")
-    style += stylesheet("forest") if any(table.draw for table in page.tables) else ""
-    # What scrolls can be reached with keys.
-    return f'<style>\n{style}</style>\n<div class="evalstats" tabindex="0">\n{body}\n</div>'
-
-
-def as_html(page: Page, title: str) -> str:
-    """Return HTML of its own, light or dark as the reader's system is."""
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{html(title)}</title>
-<style>:root {{ color-scheme: light dark; }} \
-body {{ font-family: system-ui, sans-serif; margin: 1.5em; }}</style>
-</head>
-<body>
-{fragment(page)}
-</body>
-</html>
-"""
-
-
 def _below(note: str) -> str:
     """Return a note as a line of LaTeX below a table."""
     return rf"\par{{\footnotesize {latex_words(note)}}}"
@@ -318,16 +205,6 @@ def markdown(text: str) -> str:
 def markdown_line(text: str) -> str:
     """Return text for a line of its own, which is no list, heading or code in it either."""
     return _BLOCK.sub(r"\1\\\2", markdown(text.strip()))
-
-
-def html(text: str) -> str:
-    """Return text for the inside of an HTML element or of a quoted attribute."""
-    return escape(printable(text))
-
-
-def html_number(text: str) -> str:
-    """Return a cell of numbers as HTML, with minus signs."""
-    return html(minus(text))
 
 
 def json_text(text: str) -> str:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from evalstats.pictures.figures import Panels
+    from evalstats.pictures.marks import Curve
     from evalstats.pictures.report import Texts
-    from evalstats.results.marks import Curve
 
 T = TypeVar("T", bound="Result")
 R = TypeVar("R", bound=Any)
@@ -269,7 +269,9 @@ class Result(Record):
 
         `digits` as in `to_text`.
         """
-        return files.as_html(self._page(digits, verbose=True), self._title())
+        from evalstats.pictures import markup
+
+        return markup.as_html(self._page(digits, verbose=True), self._title())
 
     def report(
         self,
@@ -307,7 +309,7 @@ class Result(Record):
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: escaped, without scripts, in the notebook's colours."""
-        return files.fragment(self._page(verbose=True))
+        return self._page(verbose=True).fragment()
 
     def __str__(self) -> str:
         return self.to_text(width=widths.of_terminal())

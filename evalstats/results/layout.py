@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
-from math import comb
 from typing import TYPE_CHECKING, Any
 
-from evalstats.results import marks, tabular
+from evalstats.results import tabular
 from evalstats.results.records import (
     Difference,
     by_metric,
@@ -32,19 +30,17 @@ from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
+    from evalstats.pictures.marks import Forest
     from evalstats.results.estimates import Estimate, Estimates
-    from evalstats.results.marks import Forest
 
 #: Up to so many systems all pairs are listed; up to so many more they are a matrix.
-_LISTED_SYSTEMS, _IN_MATRIX = 4, 12
+LISTED_SYSTEMS, _IN_MATRIX = 4, 12
 #: Systems side by side in a row.
 _SIDE_BY_SIDE = 5
 #: Systems whose intervals are beside their scores on tasks; of more there is no room for them.
 _WITH_INTERVALS = 3
 #: Pairs that have a table of their tasks each; of more the totals are shown.
-_LISTED_PAIRS = 6
-#: Rows of a table that a report folds away.
-_MOST_FOLDED = 600
+LISTED_PAIRS = 6
 #: Metrics that a title names.
 _NAMED = 6
 #: What a narrow terminal leaves out of a table of scores.
@@ -74,16 +70,16 @@ def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> li
     for panel in by_metric(estimates).values():
         rows = ranked(panel)
         columns = [_system(panel), *_score(panel, digits), *_battles(panel)]
-        draw = _drawn([[e] for e in rows], 1)
+        draw = partial(_drawn, [[e] for e in rows], 1)
         tables.append(table_of(_title(panel), rows, columns, spare=_ERROR, draw=draw))
     return tables
 
 
-def _drawn(rows: Sequence[Sequence[Estimate]], at: int) -> Callable[[], Forest]:
-    """Return what draws scores with their intervals, before the column of such a place."""
-    first = rows[0][0]
-    label = f"{score_name(first)}, {tabular.level(first.confidence_level)}"
-    return partial(marks.of_scores, rows, at, label)
+def _drawn(rows: Sequence[Sequence[Estimate]], at: int) -> Forest:
+    """Return what is drawn of scores, before the column of such a place."""
+    from evalstats.pictures import marks
+
+    return marks.of_scores(rows, at)
 
 
 def _system(rows: Sequence[Estimate]) -> Column:
@@ -140,7 +136,7 @@ def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int |
         return table
     at = len(columns) - (len(cells) if len(systems) == 1 else len(systems))
     drawn_rows = [[line[system] for system in systems] for line in rows]
-    return replace(table, draw=_drawn(drawn_rows, at))
+    return replace(table, draw=partial(_drawn, drawn_rows, at))
 
 
 def comparison_tables(
@@ -156,13 +152,15 @@ def comparison_tables(
     shown = c.differences if asked is None else asked
     n_pairs, of_tasks, how = len(by_pair(shown)), has_tasks(shown), (digits, verbose)
     is_of_pair = n_pairs == 1 and (c.baseline is None or len(shown) > 1)
-    if is_of_pair or (of_tasks and (n_pairs <= _LISTED_PAIRS or not c.totals)):
-        panels = _panels(oriented(c, shown))
-        pairs = [_pair_table(c, d, *how) for panel in panels for d in by_pair(panel).values()]
-        return [replace(table, draw=partial(_among, table, pairs)) for table in pairs]
+    if is_of_pair or (of_tasks and (n_pairs <= LISTED_PAIRS or not c.totals)):
+        tables = []
+        for panel in _panels(oriented(c, shown)):
+            of_pairs = [_pair_table(c, d, *how) for d in by_pair(panel).values()]
+            tables += [replace(one, draw=partial(_among, one, of_pairs)) for one in of_pairs]
+        return tables
     if n_pairs < len(by_pair(c.differences)):
         main = shown if not of_tasks else [d for d in shown if d.aggregate is not None]
-        return [_all_pairs(c, rows, *how) for rows in by_metric(main).values()]
+        return [all_pairs(c, rows, *how) for rows in by_metric(main).values()]
     metrics = {d.metric for d in shown}
     scores = [e for e in c.estimates if e.metric in metrics]
     tables = score_tables(scores, digits) if of_tasks else []
@@ -243,15 +241,10 @@ def gained_lost(d: Difference) -> str:
 def _forest(
     c: Comparison, rows: Sequence[Difference | None], at: int, one_pair: bool = False
 ) -> Forest:
-    """Return what is drawn in the rows of a table, before the column of such a place."""
+    """Return what is drawn of differences, before the column of such a place."""
+    from evalstats.pictures import marks
 
-    def replicates(d: Difference) -> Any:
-        base, new = c.scores_of(d)
-        return new.replicates - base.replicates
-
-    level, limit = tabular.level(c.confidence_level), marks.Limit(c.margin, c.recovery)
-    kinds = ["" if d is None else d.kind for d in rows]
-    return marks.of_differences(rows, kinds, at, level, limit, one_pair, replicates)
+    return marks.of_comparison(c, rows, at, one_pair)
 
 
 def _baseline_table(
@@ -278,29 +271,6 @@ def _baseline_table(
     return [table_of(_title(best_first), systems, columns, spare=spare, draw=draw)]
 
 
-def folded_tables(c: Comparison) -> dict[str, list[Table]]:
-    """Lay out what has no room among the tables: all pairs, or those with the best on each task."""
-    n_pairs, of_tasks = len(by_pair(c.differences)), has_tasks(c.differences)
-    folded: dict[str, list[Table]] = {}
-    if (c.baseline is not None or n_pairs <= comb(_LISTED_SYSTEMS, 2)) and not of_tasks:
-        return {}
-    if of_tasks and (n_pairs <= _LISTED_PAIRS or not c.totals):
-        return {}
-    for metric, rows in by_metric(oriented(c, c.differences)).items():
-        scores = [e for e in c.estimates if e.metric == metric]
-        best = ranked([e for e in scores if e.aggregate is not None] or scores)[0].system
-        what = f"all {n_pairs:,} pairs"
-        if c.baseline is None and (of_tasks or n_pairs > _MOST_FOLDED):
-            rows = [d for d in rows if best in (d.system, d.baseline)]
-            what = f"{best} against each of the others"
-        if of_tasks:
-            rows = list(chain(*by_pair(rows).values()))
-            what += f", by {part_name(c.estimates)}"
-        what += "" if len(rows) <= _MOST_FOLDED else f", the first {_MOST_FOLDED} rows"
-        folded[f"{metric}: {what}"] = [_all_pairs(c, rows[:_MOST_FOLDED])]
-    return folded
-
-
 def _pair_table(
     c: Comparison, rows: Sequence[Difference], digits: int | None, verbose: bool
 ) -> Table:
@@ -322,17 +292,15 @@ def _pair_table(
     return table_of(title, rows, columns, n_totals=n_totals, spare=spare, draw=draw)
 
 
-def _among(table: Table, others: Sequence[Table]) -> Forest:
-    """Return what is drawn in a table, on the axis of all tables under its metric."""
-    metric = table.title.partition(",")[0]
-    known = [other.forest for other in others if other.title.partition(",")[0] == metric]
-    forest = table.forest
+def _among(table: Table, panel: Sequence[Table]) -> Forest:
+    """Return what is drawn in a table, on the axis of all tables of its metric."""
+    forest, *others = (other.forest for other in (table, *panel))
     assert forest is not None
-    alike = [other for other in known if other and other.is_free == forest.is_free]
+    alike = [other for other in others if other and other.is_free == forest.is_free]
     return replace(forest, among=tuple(alike))
 
 
-def _all_pairs(
+def all_pairs(
     c: Comparison, rows: Sequence[Difference], digits: int | None = None, verbose: bool = False
 ) -> Table:
     """Lay out the differences of several pairs, the largest first, or each pair's by task."""
@@ -378,16 +346,16 @@ def _rank_tables(
         (f"better than: {shown} <= {c.significance_level:g}{mark}",),
         hints=() if shows_pairs else ("All pairs: to_csv().",),
         spare=[scores[1][0]],
-        draw=_drawn([[e] for e in best_first], 2),
+        draw=partial(_drawn, [[e] for e in best_first], 2),
     )
     if not shows_pairs:
         return [ranking]
     # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
     # of rank would hide.
     directed = c.alternative != "two-sided" or rows[0].claim
-    if len(best_first) > _LISTED_SYSTEMS and not directed:
+    if len(best_first) > LISTED_SYSTEMS and not directed:
         return [ranking, _pair_matrix(c, rows, place, digits)]
-    return [ranking, _all_pairs(c, rows, digits, verbose)]
+    return [ranking, all_pairs(c, rows, digits, verbose)]
 
 
 def _pair_matrix(

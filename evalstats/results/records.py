@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from evalstats.checks import integer
 from evalstats.errors import InputError
 from evalstats.inference.counts import exact_mcnemar
-from evalstats.results import convert, files, tabular
+from evalstats.results import convert, tabular
 from evalstats.results.convert import Count, NotNegative, Share, Whole, check_bounds, one_of
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Record:
         """Return HTML for a notebook, a row for each field."""
         own_text = [] if type(self).__str__ is object.__str__ else [str(self)]
         table = tabular.record_table(self._title(), self.to_dict())
-        return files.fragment(tabular.Page([table], own_text))
+        return tabular.Page([table], own_text).fragment()
 
 
 #: What is said of a pair: which system is better, or why that is not said.

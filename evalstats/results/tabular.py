@@ -12,7 +12,7 @@ from evalstats.checks import is_unseen
 from evalstats.results import widths
 
 if TYPE_CHECKING:
-    from evalstats.results.marks import Forest
+    from evalstats.pictures.marks import Forest
 
 
 @dataclass(frozen=True)
@@ -131,6 +131,12 @@ class Page:
             for texts, at in ((self.above, width or self.opening), (below, width))
         )
         return "\n\n".join([above, *parts, rest]).strip("\n")
+
+    def fragment(self) -> str:
+        """Return HTML to be put into a page: no script, nothing loaded."""
+        from evalstats.pictures import markup
+
+        return markup.fragment(self)
 
 
 def record_table(title: str, record: Mapping[str, object]) -> Table:

@@ -30,7 +30,7 @@ from evalstats.checks import (
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics import Mean, Metric, as_metric, scores_of
 from evalstats.metrics.base import MetricSignature, merged
-from evalstats.results import files, tabular
+from evalstats.results import tabular
 from evalstats.results.records import Caution, counted
 from evalstats.statistics import interchange
 
@@ -183,7 +183,7 @@ class SegmentStatistics:
         title = f"{self.metric.name}, {counted(self.n_segments, self.unit)}, statistics summed"
         table = tabular.Table(title, header, rows, "<" + ">" * (len(header) - 1))
         references = [f"references {self.fingerprint}"] if self.fingerprint else []
-        return files.fragment(tabular.Page([table], references, [self.metric_signature]))
+        return tabular.Page([table], references, [self.metric_signature]).fragment()
 
     def grouped(self, groups: Iterable[Hashable]) -> SegmentStatistics:
         """Sum the statistics within groups (documents), `(S, N, k) -> (S, G, k)`.

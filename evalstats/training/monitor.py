@@ -24,7 +24,7 @@ from evalstats.metrics import Metric, as_metric
 from evalstats.metrics.base import MetricSignature
 from evalstats.pictures import figures
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results import files, tabular, widths
+from evalstats.results import tabular, widths
 from evalstats.results.notes import carried_notes
 from evalstats.results.records import counted
 from evalstats.results.signatures import Signature
@@ -333,7 +333,7 @@ class Monitor:
         return tabular.Page(*self._standing()).text(widths.of_terminal())
 
     def _repr_html_(self) -> str:
-        return files.fragment(tabular.Page(*self._standing()))
+        return tabular.Page(*self._standing()).fragment()
 
     def _standing(self) -> tuple[list[tabular.Table], list[str], list[str]]:
         last = self.last

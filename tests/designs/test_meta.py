@@ -12,7 +12,7 @@ import evalstats as es
 from evalstats.analysis import scores
 from evalstats.cli import main
 from evalstats.designs import meta as measures
-from evalstats.results.marks import drawing
+from evalstats.pictures.marks import drawing
 from tests.conftest import WMT
 
 PEOPLE = "GEMBA-ESA-GPT4.1"

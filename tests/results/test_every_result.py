@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.pictures import markup
 from evalstats.results import files
 from evalstats.results.forms import Result
 
@@ -80,7 +81,7 @@ def check_forms(result):
         assert [len(row) for row in table.rows] == [len(table.header)] * len(table.rows)
         for cell in table.rows[-1]:
             assert cell in text
-            assert files.html(cell) in html or files.html_number(cell) in html
+            assert markup.html(cell) in html or markup.html_number(cell) in html
             assert files.markdown(cell) in markdown
     for note in result._below()[0]:
         assert note in text

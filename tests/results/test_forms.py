@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import evalstats as es
 from evalstats.compat.evaluatio import paired
+from evalstats.pictures.markup import html_table
 from evalstats.pictures.report import document
 from evalstats.results import files, tabular
 from evalstats.results.estimates import Estimates
@@ -289,7 +290,7 @@ def test_a_notebook_shows_well_formed_inert_html(make):
     assert any(markup.cells)
     # Every cell is there, and every row of a table is as wide as its header.
     for table in result._tables() if hasattr(result, "_tables") else ():
-        shown = Markup(files.html_table(table))
+        shown = Markup(html_table(table))
         at = [] if table.forest is None else [table.forest.at]
         (width,) = set(shown.rows)
         assert width == len(table.header) + len(at)

@@ -9,7 +9,8 @@ import pytest
 
 import evalstats as es
 from evalstats.data.examples import arena, participants
-from evalstats.results import files, marks, widths
+from evalstats.pictures import marks
+from evalstats.results import files, widths
 
 
 def named(n, task=""):

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import binomtest
 
 import evalstats as es
+from evalstats.pictures.markup import html
 from evalstats.pictures.report import document
 from evalstats.questions.gates import gated
-from evalstats.results.files import html
 from evalstats.results.notes import carried_notes
 from evalstats.results.records import Caution
 from tests.designs.test_swaps import compare as swapped

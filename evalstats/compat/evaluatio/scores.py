@@ -44,7 +44,7 @@ from evalstats.metrics import BLEU, CER, CHRF, Mean
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.weighted import MOST_RESAMPLES, bootstrap_totals
 from evalstats.resampling.weights import Rng
-from evalstats.results import files, tabular
+from evalstats.results import tabular
 from evalstats.text.ids import edit_table, matches, token_segments
 from evalstats.text.references import as_pairs, as_references, as_texts
 
@@ -75,7 +75,7 @@ class ConfidenceInterval(NamedTuple):
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook, a row for each field."""
-        return files.fragment(tabular.Page([tabular.record_table("interval", self._asdict())]))
+        return tabular.Page([tabular.record_table("interval", self._asdict())]).fragment()
 
 
 def _resamples(iterations: int) -> int:

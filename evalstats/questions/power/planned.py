@@ -16,7 +16,6 @@ from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Size, Whole
 from evalstats.results.forms import Finding, Several
 from evalstats.results.lookup import of_metric
-from evalstats.results.marks import Curve
 from evalstats.results.records import (
     Record,
     by_metric,
@@ -30,6 +29,7 @@ from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
     from evalstats.pictures.figures import Panels
+    from evalstats.pictures.marks import Curve
 
 #: Of more pairs only those are shown that need most.
 _MOST_PAIRS = 10
@@ -390,6 +390,8 @@ class Power(Several[PairPower]):
 
     def _curve(self, pairs: Sequence[PairPower], of_runs: bool) -> Curve:
         """Return the power, or the least difference, by the number of units or of runs."""
+        from evalstats.pictures.marks import Curve
+
         least, lines = self.difference is None, {}
         for pair in pairs:
             sizes, values = pair.sizes, pair.minimums if least else pair.powers

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Annotated, Literal, get_args, overload
+from typing import TYPE_CHECKING, Annotated, Literal, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,13 @@ from evalstats.results.convert import Count, Level, NotNegative, Share, Size, ch
 from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import score_name
 from evalstats.results.lookup import of_metric, of_task
-from evalstats.results.marks import Forest, Mark
 from evalstats.results.notes import Facts, close_calls, close_notes, floor_notes, unpaired_notes
 from evalstats.results.records import Difference, Record, by_metric, counted, listed
 from evalstats.results.signatures import system_name
 from evalstats.results.tabular import Column, Table, table_of
+
+if TYPE_CHECKING:
+    from evalstats.pictures.marks import Forest
 
 Floats = NDArray[np.float64]
 Clusters = Literal["simultaneous", "wmt", "wmt25"]
@@ -198,6 +200,8 @@ class Ranking(Several[Ranked]):
         at = [name for name, *_ in columns].index(f"rank [{percent} %]")
 
         def draw() -> Forest:
+            from evalstats.pictures.marks import Forest, Mark
+
             wide = ((r, (r.simultaneous_low, r.simultaneous_high)) for r in self.systems)
             marks = tuple((Mark(r.rank, r.low, r.high, wider=ends),) for r, ends in wide)
             return Forest(marks, at, f"rank, {level}; thin: all at once", is_whole=True)

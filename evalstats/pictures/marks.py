@@ -1,6 +1,6 @@
 """What figures show of results: marks in the rows of a table, and curves.
 
-HTML draws them in SVG (`whiskers`), and matplotlib for files of figures; both alike.
+HTML draws them in SVG (`markup`), and matplotlib for files of figures; both alike.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evalstats.results import tabular
+from evalstats.results.layout import score_name
 from evalstats.results.records import Difference, distinct
 
 if TYPE_CHECKING:
+    from evalstats.analysis.comparison import Comparison
     from evalstats.results.estimates import Estimate
     from evalstats.results.tabular import Table
 
@@ -291,18 +294,33 @@ class Curve:
         return round_sizes(*across), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
 
 
-def of_scores(rows: Sequence[Sequence[Estimate]], at: int, label: str) -> Forest:
+def of_scores(rows: Sequence[Sequence[Estimate]], at: int) -> Forest:
     """Return scores with their intervals: of one system a row, or of several one each."""
-    names = distinct(e.system for row in rows for e in row)
-    several = len(rows[0]) > 1
+    several, first = len(rows[0]) > 1, rows[0][0]
     is_dense = len(rows) <= _DENSE and not several
-    marks = tuple(tuple(_of_score(e, is_dense) for e in row) for row in rows)
-    return Forest(marks, at, label, series=tuple(names) if several else ())
+
+    def mark(e: Estimate) -> Mark:
+        replicates = (lambda: e.replicates) if is_dense and e.method != "t" else None
+        return Mark(e.score, e.low, e.high, is_total=e.aggregate is not None, replicates=replicates)
+
+    marks = tuple(tuple(map(mark, row)) for row in rows)
+    label = f"{score_name(first)}, {tabular.level(first.confidence_level)}"
+    series = tuple(distinct(e.system for row in rows for e in row)) if several else ()
+    return Forest(marks, at, label, series=series)
 
 
-def _of_score(e: Estimate, is_dense: bool) -> Mark:
-    replicates = (lambda: e.replicates) if is_dense and e.method != "t" else None
-    return Mark(e.score, e.low, e.high, is_total=e.aggregate is not None, replicates=replicates)
+def of_comparison(
+    c: Comparison, rows: Sequence[Difference | None], at: int, one_pair: bool = False
+) -> Forest:
+    """Return differences with their intervals, and densities where resamples were drawn."""
+
+    def replicates(d: Difference) -> ArrayLike:
+        base, new = c.scores_of(d)
+        return new.replicates - base.replicates
+
+    level, limit = tabular.level(c.confidence_level), Limit(c.margin, c.recovery)
+    kinds = ["" if d is None else d.kind for d in rows]
+    return of_differences(rows, kinds, at, level, limit, one_pair, replicates)
 
 
 def of_differences(
