@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
 from evalstats.analysis.design import Aggregated, Labels
-from evalstats.analysis.options import as_limits
+from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Groups
 from evalstats.analysis.tasks import (
     Task,
@@ -30,7 +30,7 @@ from evalstats.logs.log import Log, Patterns
 from evalstats.logs.missing import allowed_changes
 from evalstats.logs.reading import read_log
 from evalstats.questions.gates import Gate, gated
-from evalstats.resampling.executors import Reporting, Workers, as_workers
+from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import BARRING
 from evalstats.statistics.extraction import Metrics, Progress
@@ -45,7 +45,10 @@ if TYPE_CHECKING:
 _ALSO = {"new": "hypotheses", "systems": "hypotheses", "metric": "metrics", "seed": "rng"}
 #: The tables of a task: one a metric, or a system.
 OneTask: TypeAlias = list[SegmentStatistics]
+#: Options of logs; of the test and the work; and what is about two systems.
 _OF_LOGS = ("task", "filter", "missing", "epochs", "directions", "allow_changes", "human")
+_OF_TESTS = ("margin", "recovery", "n_resamples", "rng", "executor", "progress", "paired_runs")
+_OF_PAIRS = ("baseline", "margin", "recovery", "paired", "paired_runs")
 
 
 class GateOptions(TypedDict, total=False):
@@ -175,7 +178,7 @@ def gate(
     'passed'
     """
     bound = as_bound(options.get("at_least"), options.get("at_most"))
-    limits = as_limits(options.get("margin"), options.get("recovery"))
+    limits = options.get("margin"), options.get("recovery")
     if bound is None and limits == (None, None):
         raise InputError(
             "give margin, the loss that is too much, or recovery, the share to keep; or without a "
@@ -266,37 +269,32 @@ def _judged(
     base: Any,
     references: Any,
     metrics: Metrics | None,
-    **options: Unpack[GateOptions],
+    **given: Unpack[GateOptions],
 ) -> Gate:
     """Return the verdict, with or without a limit."""
-    asked: dict[str, Any] = dict(options)
-    as_limits(asked.get("margin"), asked.get("recovery"))
+    asked: dict[str, Any] = dict(given)
     bound = as_bound(asked.pop("at_least", None), asked.pop("at_most", None))
-    name, progress = asked.pop("baseline", None), asked.pop("progress", None)
-    baseline = base if name is None else name
     if bound is not None:
-        of_pairs = {x: asked.pop(x, None) for x in ("margin", "recovery", "paired", "paired_runs")}
-        for argument, value in {"base": base, "baseline": name, **of_pairs}.items():
+        for argument, value in {"base": base, **{x: asked.get(x) for x in _OF_PAIRS}}.items():
             if value is not None:
                 raise InputError(
                     f"holds one system against a number, and {argument} is about two; leave it out",
                     argument=bound.argument,
                 )
-    elif (base is None) == (name is None):
+    options = Options.of({name: asked.pop(name) for name in _OF_TESTS if name in asked})
+    name = asked.pop("baseline", None)
+    if bound is None and (base is None) == (name is None):
         raise InputError(
             "give base, the outputs, statistics or log of the baseline, or its name as baseline, "
             "where hypotheses has both systems"
         )
-    given = {key: asked.pop(key, None) for key in _OF_LOGS}
-    of_logs = {key: value for key, value in given.items() if value is not None}
+    baseline = base if name is None else name
+    of_logs = {name: asked.pop(name) for name in _OF_LOGS if asked.get(name) is not None}
     asked["accepted"] = accepted = allowed_changes(of_logs.get("allow_changes"))
     if set(accepted) <= set(BARRING):
         # Nothing that only logs say.
         of_logs.pop("allow_changes", None)
-    asked["paired"] = flag(asked.get("paired", True), "paired")
-    asked["executor"] = workers = as_workers(asked.get("executor"))
-    if progress is not None:
-        asked["executor"] = workers = Reporting(workers, progress)
+    asked["paired"] = bound is not None or flag(asked.get("paired", True), "paired")
     _check_sides(hypotheses, baseline, "base" if name is None else "baseline", bound is not None)
     hypotheses, references = _opened(hypotheses), _opened(references)
     is_name = _is_name(hypotheses, baseline)
@@ -307,42 +305,40 @@ def _judged(
         )
     sides = [hypotheses] if bound is not None else [_opened(baseline), hypotheses]
     if not is_name and _are_logs(sides):
-        return gated(**_of_logs(sides, references, metrics, of_logs, asked), bound=bound)
+        asked = _of_logs(sides, references, metrics, of_logs, asked)
+        return gated(options=options, bound=bound, **asked)
     for argument in of_logs:
         raise InputError(f"{argument} is for logs, and these are texts or statistics; leave it out")
-    read = partial(_read, references=references, metrics=metrics, asked=asked)
+    read = partial(_read, asked=asked, workers=options.executor)
     if bound is None and not is_name:
-        tables = _of_two_sides(hypotheses, sides[0], references, metrics, read, asked["paired"])
-        return gated({"": tables}, tables[0].systems[0], **asked)
-    tasks = _by_task(hypotheses, read, bool(asked["paired"]), bound is not None)
-    return gated(tasks, str(baseline or ""), bound=bound, **asked)
+        tables = _of_two_sides(sides[0], hypotheses, references, metrics, read)
+        return gated({"": tables}, tables[0].systems[0], options, **asked)
+    read = partial(read, references=references, metrics=metrics)
+    tasks = _by_task(hypotheses, read, bound is not None)
+    return gated(tasks, str(baseline or ""), options, bound=bound, **asked)
 
 
-def _by_task(
-    systems: Any, read: Callable[..., OneTask], paired: bool, is_alone: bool
-) -> dict[str, OneTask]:
+def _by_task(systems: Any, read: Callable[..., OneTask], is_alone: bool) -> dict[str, OneTask]:
     """Return the tables of systems in one argument by task, which may be an only one: ""."""
-    is_mapping = isinstance(systems, Mapping)
-    if is_mapping and systems and not paired and all(map(is_statistics, systems.values())):
-        return {task: tables_of(value) for task, value in systems.items()}
-    if is_mapping and systems and all(map(is_extracted, systems.values())):
+    if isinstance(systems, Mapping) and systems and all(map(is_extracted, systems.values())):
         return {task: read(value, is_task=True) for task, value in systems.items()}
-    is_named = is_mapping or is_extracted(systems)
-    return {"": read({"system": systems} if is_alone and not is_named else systems)}
+    is_named = not is_alone or isinstance(systems, Mapping) or is_extracted(systems)
+    return {"": read(systems if is_named else {"system": systems})}
 
 
 def _read(
     systems: Any,
-    references: Any,
-    metrics: Metrics | None,
+    references: Any = None,
+    metrics: Metrics | None = None,
+    *,
     asked: Mapping[str, Any],
+    workers: Workers,
     is_task: bool = False,
 ) -> OneTask:
     """Return the statistics of systems, one table a metric, or a system where they are unpaired.
 
     Labels among what is `asked` are not those of one of several tasks.
     """
-    workers = asked["executor"]
     if asked["paired"]:
         labels: Any = {key: None if is_task else asked.get(key) for key in ("groups", "strata")}
         task = as_task(systems, references, metrics, **labels, executor=workers)
@@ -439,11 +435,7 @@ def _of_logs(
         if names[0] == names[1] and len(names[0]) == 1:
             logs = dict(zip(("baseline", "system"), sides, strict=True))
     labels = {key: asked.get(key) for key in ("groups", "strata")}
-    of_logs = {
-        "allow_changes": None,
-        **of_logs,
-        "paired": flag(asked.get("paired", True), "paired"),
-    }
+    of_logs = {"allow_changes": None, **of_logs, "paired": asked["paired"]}
     both = joined(logs, metric=metrics, labels=labels, **of_logs)
     if len(sides) == 2:
         both = both.several()
@@ -460,17 +452,15 @@ def _of_logs(
 
 
 def _of_two_sides(
-    hypotheses: Any,
     baseline: Any,
-    references: object,
+    hypotheses: Any,
+    references: Any,
     metrics: Metrics | None,
     read: Callable[..., OneTask],
-    paired: bool,
 ) -> OneTask:
     """Return the tables of outputs or statistics of two systems; either can be either.
 
-    There is one of both systems a metric, or unpaired one of each; the baseline is first. `read`
-    extracts outputs by system.
+    There is one of both systems a metric, or unpaired one of each; the baseline is first.
     """
     sides = {"hypotheses": hypotheses, "baseline": baseline}
     for name, value in sides.items():
@@ -481,28 +471,21 @@ def _of_two_sides(
             )
     known = {name: tables_of(value) for name, value in sides.items() if is_statistics(value)}
     if not known:
-        return read({"baseline": baseline, "system": hypotheses})
+        return read({"baseline": baseline, "system": hypotheses}, references, metrics)
     for name, tables in known.items():
-        if metrics is not None:
-            own = ", ".join(repr(table.metric) for table in tables)
-            raise InputError(f"metrics must be left out: {name} has its own, {own}")
         if len(tables[0].systems) != 1:
             raise InputError(f"{name} must hold one system, got {list(tables[0].systems)}")
-    if len(known) == 2 and references is not None:
-        raise InputError("references must be left out when SegmentStatistics are given")
-    metrics = [table.metric for tables in known.values() for table in tables]
-    for name, system in (("baseline", "baseline"), ("hypotheses", "system")):
+        # Where the other side is outputs, the statistics choose the metrics.
+        chosen = [table.metric for table in tables] if metrics is None else metrics
+    for name, role in (("baseline", "baseline"), ("hypotheses", "system")):
         if name not in known:
-            known[name] = read({system: sides[name]}, metrics=metrics)
-    old, new = known["baseline"], {table.metric.name: table for table in known["hypotheses"]}
-    names = [table.metric.name for table in old]
-    if set(names) != set(new):
+            known[name], references = read({role: sides[name]}, references, chosen), None
+    old, new = known["baseline"], known["hypotheses"]
+    if len({tuple(sorted(table.metric.name for table in tables)) for tables in (old, new)}) > 1:
+        names = (", ".join(table.metric.name for table in tables) for tables in (new, old))
         raise InputError(
-            f"hypotheses and baseline must have the same metrics, got {', '.join(new)} and "
-            f"{', '.join(names)}"
+            f"hypotheses and baseline must have the same metrics, got {' and '.join(names)}"
         )
-    if old[0].systems == known["hypotheses"][0].systems:
+    if old[0].systems == new[0].systems:
         old = [replace(table, systems=(f"{old[0].systems[0]} (baseline)",)) for table in old]
-    if not paired:
-        return [*old, *(new[name] for name in names)]
-    return [SegmentStatistics.join(table, new[table.metric.name]) for table in old]
+    return read([*old, *new], references, metrics)

@@ -104,7 +104,7 @@ A, B, SHORT = (
 @pytest.mark.parametrize(
     "arguments, options, message",
     [
-        ((A, B, None, MEAN), {}, "metrics must be left out: hypotheses has its own, Mean"),
+        ((A, B, None, "ter"), {}, "metrics must be left out when .* theirs are judge"),
         ((A, B, ["r"] * 3), {}, "references must be left out when SegmentStatistics"),
         ((A, B.join(A, B)), {}, r"baseline must hold one system, got \['A', 'B'"),
         ((A, B), {"margin": 0}, "margin must be above 0, got 0: it is a size"),

@@ -21,7 +21,6 @@ from evalstats.analysis.estimate import estimates_of, limits_of, result_signatur
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import CLAIMS, PairTest
 from evalstats.analysis.scores import Scores, drawn, refuse_fixed
-from evalstats.analysis.settings import N_RESAMPLES, SEED
 from evalstats.analysis.suite import Groups, Suite, Tables
 from evalstats.analysis.tasks import Part, Task, Total, as_decided, as_pairs
 from evalstats.checks import choice, share
@@ -29,8 +28,6 @@ from evalstats.designs.samples import PAIR, Bound, OneSample, missing_cautions, 
 from evalstats.errors import Argument, InputError
 from evalstats.inference.families import holm
 from evalstats.questions.needed import needed_of
-from evalstats.resampling.executors import Workers
-from evalstats.resampling.weights import Rng
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
 from evalstats.results.forms import Finding, Several
@@ -661,24 +658,19 @@ def _shown(check: GateCheck, digits: int | None = None) -> tuple[str, str]:
 
 def gated(
     tasks: Tables,
-    baseline: str = "",
+    baseline: str,
+    options: Options,
     *,
     bound: Bound | None = None,
-    margin: float | None = None,
-    recovery: float | None = None,
     significance_level: float = 0.05,
     on: str = "all",
     undecided: str | None = None,
     aggregate: Aggregated | None = None,
     groups: Groups = None,
     strata: Labels = None,
-    n_resamples: int = N_RESAMPLES,
-    rng: Rng = SEED,
-    executor: Workers = None,
     notes: Sequence[str] = (),
     accepted: Sequence[str] = (),
     paired: bool = True,
-    paired_runs: bool = False,
 ) -> Gate:
     """Do what `evalstats.gate` does with tables of two systems, or of one and a number.
 
@@ -689,15 +681,7 @@ def gated(
         choice(undecided, UNDECIDED, "undecided")
     level = share(significance_level, "significance_level", 0.5)
     is_of_totals = choice(on, ASKED, "on") == "total" and len(tasks) > 1
-    asked = Options(
-        n_resamples=n_resamples,
-        rng=rng,
-        executor=executor,
-        margin=margin,
-        recovery=recovery,
-        paired_runs=paired_runs,
-    )
-    options = one_sided(asked, level)
+    options = one_sided(options, level)
     for tables in tasks.values():
         options = as_decided(tables, options)
     suite = Suite.of(tasks, aggregate, groups, strata, paired=paired)
@@ -737,7 +721,12 @@ def gated(
     asked_pairs = [pair for part, pair in pairs if part.total is not None or not is_of_totals]
     cautions = [caution for pair in asked_pairs for caution in evidence_cautions(pair)]
     made = Gate(
-        tuple(checks), margin, recovery, level, (), undecided, bound.asked if bound else None
+        tuple(checks),
+        options.margin,
+        options.recovery,
+        level,
+        undecided=undecided,
+        bound=None if bound is None else bound.asked,
     )
     said = [*notes, *cautions, *limit_notes(limits)]
     if checks[0].asked == _NO_LOSS and made.verdict != "failed":
