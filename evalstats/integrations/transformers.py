@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.integrations import loop
-from evalstats.metrics import Metric, as_metric
-from evalstats.training.monitor import Monitor, as_gold
+from evalstats.metrics import Metric
+from evalstats.training.monitor import Monitor
 
 try:
     from torch import distributed
@@ -36,49 +36,6 @@ except ImportError as error:
 STATE_FILE = "evalstats_monitor.json"
 
 
-def compute_metrics(
-    references: Any, metric: str | Metric, decode: Any = None, *, labels: Any = None
-) -> Callable[[Any], dict[str, float]]:
-    """Return a function for `Trainer(compute_metrics=...)`: the score with its t interval.
-
-    What it logs has the metric's name as it is asked for (``chrf``), and that name with ``_low``
-    and ``_high``; `Trainer` puts ``eval_`` before them. Other sets than that of the references, as
-    in `predict` on a test set, are scored against their own labels, decoded; where a function
-    decodes, they have no score.
-
-    Rows with which a trainer of several processes fills its last batches are left out. This
-    function does not hear how many rows another set has: where its last rows repeat its first ones
-    there is a warning and no score. `MonitorCallback` knows.
-
-    Parameters
-    ----------
-    references
-        One entry per segment of the evaluation set, in its order; `None` for `Mean` and `Ratio`.
-    metric : str or Metric
-        Name or configured object.
-    decode : tokenizer or callable, optional
-        What turns predictions into outputs: a tokenizer, for generated token ids
-        (`predict_with_generate=True`), or a function from predictions to N outputs. Without it,
-        for metrics that need no references, each segment scores 1 where the largest logit is that
-        of its label, else 0: the accuracy of a classifier, with ``Mean("accuracy")``; of metrics of
-        labels, such as `Confusion`, the output is the class with the largest logit.
-    labels : sequence, optional
-        The labels of the evaluation set, one row a segment, which tell it apart from others. By
-        default it is the first set that is evaluated with as many segments as there are references.
-    """
-    chosen = as_metric(metric)
-    refs = as_gold(chosen, references)
-    the_set = LabelledSet(refs, chosen, decode, labels)
-
-    def compute(prediction: Any) -> dict[str, float]:
-        outputs, labels = the_set.rows(prediction)
-        if the_set.holds(labels, len(outputs), remember=True):
-            return loop.estimated(chosen, outputs, refs)
-        return the_set.scored_by_labels(outputs, labels, may_be_filled=_are_several_processes())
-
-    return compute
-
-
 class MonitorCallback(TrainerCallback):
     """Check every evaluation of a `Trainer`, log the verdict, stop when the patience is used up.
 
@@ -88,16 +45,27 @@ class MonitorCallback(TrainerCallback):
     read again when training resumes from it.
 
     What else the trainer evaluates is no check: the monitored set before and after the training is
-    scored, other sets are scored against their own labels, as in `compute_metrics`. Where two
-    evaluation sets have as many segments, `labels` must say which is the monitored one.
+    scored, other sets are scored against their own labels, decoded; where a function decodes, they
+    have no score. Where two evaluation sets have as many segments, `labels` must say which is the
+    monitored one.
+
+    Rows with which a trainer of several processes fills its last batches are left out. Where a set
+    does not say how many rows it has, and its last rows repeat its first ones, there is a warning
+    and no score.
 
     Parameters
     ----------
     monitor : Monitor
         With the references of the evaluation set, in its order, and `patience` to stop early.
-    decode, labels
-        As in `compute_metrics`; a classifier needs neither:
-        ``MonitorCallback(Monitor(metric=Mean("accuracy")))``.
+    decode : tokenizer or callable, optional
+        What turns predictions into outputs: a tokenizer, for generated token ids
+        (`predict_with_generate=True`), or a function from predictions to N outputs. Without it,
+        for metrics that need no references, each segment scores 1 where the largest logit is that
+        of its label, else 0: the accuracy of a classifier, with ``Mean("accuracy")``; of metrics of
+        labels, such as `Confusion`, the output is the class with the largest logit.
+    labels : sequence, optional
+        The labels of the evaluation set, one row a segment, which tell it apart from others. By
+        default it is the first set that is evaluated with as many segments as there are references.
 
     Raises
     ------
