@@ -30,11 +30,11 @@ DOORS = {"logs", "compat", "training", "integrations", "cli", "testing", "data"}
 TOP = {"__init__", "__main__"}
 #: Capabilities that import another, which is said here: all others import the core alone.
 BETWEEN = {
-    "designs.arenas": {"designs.summed"},
+    "designs.arenas": {"designs.units"},
     "designs.meta": {"designs.swaps"},
-    "designs.moments": {"designs.summed"},
+    "designs.moments": {"designs.units"},
     "designs.plans": {"designs.judges"},
-    "designs.trials": {"designs.summed"},
+    "designs.trials": {"designs.units"},
     "questions.gates": {"designs.samples", "questions.needed"},
     "questions.needed": {"designs.samples", "questions.power"},
     "questions.looks": {

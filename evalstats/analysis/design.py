@@ -184,7 +184,7 @@ def as_units(
 ) -> Units:
     """Return what is drawn of so many segments with these labels; groups have a name."""
     if isinstance(groups, Mapping):
-        from evalstats.designs.crossed import as_crossed
+        from evalstats.designs.units import as_crossed
 
         return as_crossed(n_segments, groups, strata, called)
     members = codes = None

@@ -40,7 +40,7 @@ from evalstats.text.references import columns_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from evalstats.designs.trials.repeats import TrialShares
+    from evalstats.designs.trials.cases import TrialShares
 
 
 Floats = NDArray[np.float64]
@@ -313,7 +313,7 @@ def limits_of(
         worth = np.inf
     trials: tuple[TrialShares, ...] = ()
     if any(one.has_segments and one.answers is not None for one in several):
-        from evalstats.designs.trials.repeats import trial_shares
+        from evalstats.designs.trials.cases import trial_shares
 
         trials = tuple(trial_shares(several, pairs or ()))
     of_pairs = {} if pairs is None else dict.fromkeys(note for one in several for note in one.notes)

@@ -290,7 +290,7 @@ def of_strata(strata: Sequence[Stratum], units: Units, **known: Any) -> Scores:
         scores, value=value, influence=influence if is_known else None, missing=missing
     )
     if any(x.metric.chance(x.segments[0]) is not None for x in strata):
-        from evalstats.designs.trials.repeats import fixed
+        from evalstats.designs.trials.cases import fixed
 
         return fixed(scores)
     if isinstance(strata[0].metric, MeanOfRuns):

@@ -6,14 +6,14 @@
 - `judges`: a judge's scores of all segments, people's of some
 - `arenas`: battles, of which only is known who won
 - `samples`: systems that each have segments of their own, and one system against a number
-- `crossed`: two labels a segment, such as the prompt and the rater
+- `units`: two labels a segment, such as the prompt and the rater; units that are elsewhere, of
+  which sums are known
 - `meta`: metrics in the place of systems, held against people's scores
 - `swaps`: approximate randomisation: outputs of two systems change places
 - `moments`: a corpus in many places, or in a database, summed
-- `summed`: units that are elsewhere, of which sums of squares and products are known
 - `plans`: systems that were run on a drawn part of the items
 - `arrivals`: an evaluation that grows: its items, whether their order is chance, its state
 - `spending`: the level of each look at an evaluation that grows
 
-May import the core, and `summed`.
+May import the core, and `units`.
 """

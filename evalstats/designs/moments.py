@@ -34,7 +34,7 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.scores import KnownPairs, Scores
 from evalstats.analysis.tasks import Summary, labels_of
 from evalstats.checks import also_called, as_floats, choice, label, listed
-from evalstats.designs.summed import SummedUnits, coordinates
+from evalstats.designs.units import SummedUnits, coordinates
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric, as_metric, scores_of
 from evalstats.metrics.base import MetricSignature

@@ -29,7 +29,7 @@ from evalstats.results.records import (
 from evalstats.results.signatures import part_name
 
 if TYPE_CHECKING:
-    from evalstats.designs.trials.repeats import TrialShares
+    from evalstats.designs.trials.cases import TrialShares
     from evalstats.results.estimates import Estimate
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
@@ -219,7 +219,7 @@ def _apart(facts: Facts, apart: Sequence[Difference]) -> Iterator[str]:
 
 
 def _chance(facts: Facts, trials: Sequence[TrialShares]) -> Iterator[str]:
-    from evalstats.designs.trials.repeats import trial_notes
+    from evalstats.designs.trials.cases import trial_notes
 
     return trial_notes(trials)
 

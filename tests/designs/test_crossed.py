@@ -8,7 +8,7 @@ import pytest
 
 import evalstats as es
 from evalstats.cli import main
-from evalstats.designs.crossed import as_crossed
+from evalstats.designs.units import as_crossed
 
 PROMPTS = np.repeat(np.arange(40), 6)
 RATERS = np.random.default_rng(0).integers(12, size=240)

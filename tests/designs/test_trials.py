@@ -10,8 +10,8 @@ from scipy import stats
 import evalstats as es
 from evalstats import cli
 from evalstats.designs.runs import extract_runs
+from evalstats.designs.trials.cases import Repeats
 from evalstats.designs.trials.metrics import chance_in_trials
-from evalstats.designs.trials.repeats import Repeats
 from evalstats.inference import student
 from tests.conftest import first
 from tests.helpers import score_of

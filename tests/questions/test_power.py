@@ -10,7 +10,7 @@ from scipy.stats import binom, multivariate_normal, norm, t
 
 import evalstats as es
 from evalstats.designs import spending
-from evalstats.designs.trials.repeats import TrialSpread
+from evalstats.designs.trials.cases import TrialSpread
 from evalstats.inference import student
 from evalstats.inference.counts import tango_distance
 from evalstats.pictures.report import document

@@ -30,7 +30,7 @@ from evalstats.analysis.tasks import Task, as_pairs
 from evalstats.checks import also_called, meant, taking
 from evalstats.designs.arenas import bradley_terry
 from evalstats.designs.arenas.battles import BattleTable, BradleyTerry, as_battles
-from evalstats.designs.summed import SummedUnits, coordinates
+from evalstats.designs.units import SummedUnits, coordinates
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.inference.draws import Draws

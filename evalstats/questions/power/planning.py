@@ -23,7 +23,7 @@ from evalstats.analysis.tasks import as_decided, as_pairs, as_task, is_extracted
 from evalstats.checks import also_called, integer, real, share
 from evalstats.designs.samples import PAIR, Bound, OneSample, ShareAgainst, as_bound
 from evalstats.designs.spending import inflation
-from evalstats.designs.trials.repeats import (
+from evalstats.designs.trials.cases import (
     TrialSpread,
     cheapest_of,
     check_trials,
