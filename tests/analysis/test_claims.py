@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats.questions.gates import gated
 from tests.analysis.test_suites import holm_by_hand
 from tests.helpers import graded
 
@@ -88,7 +87,7 @@ def test_all_claims_of_a_gate_have_to_hold_and_none_is_adjusted():
     for name in "abcdefgh":
         old = rng.normal(size=50)
         tasks[name] = [es.extract({"old": old, "new": old + rng.normal(size=50)}, metric=MARKS)]
-    found = gated(tasks, "old", margin=0.25, n_resamples=199)
+    found = es.gate(tasks, "old", margin=0.25, n_resamples=199)
     close = [c for c in found if 0.05 / 8 < c.pvalue_passed <= 0.05]
     assert close
     assert {c.verdict for c in close} == {"passed"}

@@ -11,7 +11,6 @@ import pytest
 import evalstats as es
 from evalstats.pictures import figures
 from evalstats.pictures.figures import BLUE, GREY, VERMILLION
-from evalstats.questions.gates import gated
 from evalstats.questions.ranking.rankings import Rankings
 from evalstats.results import files
 from tests.conftest import first
@@ -367,7 +366,7 @@ def test_a_margin_and_a_recovery_are_dashed_lines_with_a_band_and_a_name():
         assert "0.9 kept" in {text.get_text() for text in axes.texts}
         # A gate asks about a loss alone.
         two = {name: outputs(5)[name] for name in NAMES[:2]}
-        gate = gated({"": [es.extract(two, metric=metric)]}, NAMES[0], margin=1.5, n_resamples=99)
+        gate = es.gate(es.extract(two, metric=metric), NAMES[0], margin=1.5, n_resamples=99)
         axes = gate.plot()
         assert dashed(axes) == [1.5 if lower else -1.5]
         assert points(axes) == [gate.checks[0].difference.difference]

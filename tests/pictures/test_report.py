@@ -16,7 +16,6 @@ import evalstats as es
 from evalstats.checks import is_unseen
 from evalstats.cli import main
 from evalstats.pictures.report import document, marked
-from evalstats.questions.gates import gated
 from evalstats.results.files import minus
 from evalstats.results.tabular import printable
 from tests import harness_logs
@@ -179,7 +178,7 @@ def test_a_gate_says_what_was_lost_and_what_was_allowed():
         ("B", f"m: failed. A lost {amount}, which is more than the 0.1 that may be lost"),
         ("A", f"m: passed. B gained {amount}, and a loss of 0.1 or more is ruled out"),
     ):
-        gate = gated({"": [table]}, baseline, margin=0.1)
+        gate = es.gate(table, baseline, margin=0.1)
         (found,) = gate._findings()
         assert found.said.startswith(expected)
         page = document(gate)

@@ -11,7 +11,6 @@ from scipy.stats import binomtest
 import evalstats as es
 from evalstats.pictures.markup import html
 from evalstats.pictures.report import document
-from evalstats.questions.gates import gated
 from evalstats.results.notes import carried_notes
 from evalstats.results.records import Caution
 from tests.designs.test_swaps import compare as swapped
@@ -201,7 +200,7 @@ def test_few_segments_are_said_of_the_task_that_they_are_in():
     for result, what in zip(results, ("new's score", "new - old"), strict=True):
         (note,) = [note for note in result.notes if "% of the variance" in note]
         assert f" of the variance of {what} on law. " in note
-    gate = gated({"": [law]}, "old", margin=1.0)
+    gate = es.gate(law, "old", margin=1.0)
     assert any("% of the variance of new - old. " in note for note in gate.notes)
 
 
