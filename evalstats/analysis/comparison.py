@@ -15,7 +15,7 @@ from evalstats.analysis.tasks import Part, Task, Total, summaries_of
 from evalstats.errors import InputError
 from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimate, Estimates
-from evalstats.results.forms import Finding, Listed, as_digits
+from evalstats.results.forms import Finding, Listed
 from evalstats.results.layout import comparison_tables, title
 from evalstats.results.lookup import check_pairs, of_metric, of_pair, of_task
 from evalstats.results.notes import Limits
@@ -355,8 +355,7 @@ class Comparison(Listed[Difference]):
         With `verbose`, differences have their standard errors, and the correlation of the two
         scores.
         """
-        tables = comparison_tables(self, as_digits(digits), verbose)
-        return self._around(tables, verbose, findings).text(width)
+        return self._page(digits, verbose, findings, verbose).text(width)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -387,11 +386,11 @@ class Comparison(Listed[Difference]):
             records.append({**record, "n_segments": e.n_segments, "unit": e.unit})
         return records
 
-    def _tables(self, digits: int | None = None) -> list[tabular.Table]:
-        return comparison_tables(self, digits)
+    def _tables(self, digits: int | None = None, verbose: bool = False) -> list[tabular.Table]:
+        return comparison_tables(self, digits, verbose)
 
     def _title(self) -> str:
-        return title(self.estimates)
+        return title(self.estimates.rows or self.estimates)
 
     def _headline(self) -> str:
         """Return who is compared."""

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 Place = tuple[str, str, str, str]
 #: More pairs, and names, are summed up, not said one by one; and more lines of a pair.
 _PAIRS, _SAID, _LINES = 4, 8, 12
+#: Findings above a table at most.
+_ABOVE = 4
 #: How often the least difference that a test set finds is found: four times out of five.
 _FOUND = 0.8
 _ASKED = {
@@ -40,6 +42,29 @@ _ASKED = {
     "greater": "scores higher than",
     "less": "scores lower than",
 }
+
+
+def told(findings: Sequence[Finding], notes: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the lines of findings that stand above a table, and the notes that say more."""
+    lines = []
+    for finding in findings[:_ABOVE]:
+        below = [] if len(findings) > _ABOVE or len(finding.lines) > 1 else finding.lines
+        brief = [finding.brief] if finding.brief and len(findings) <= _ABOVE else below
+        lines.append(" ".join([f"{finding.said.removesuffix('.')}.", *brief]))
+    if len(findings) > _ABOVE:
+        lines.append(f"{len(findings) - _ABOVE} more findings are in the table.")
+    return lines, unsaid(notes, findings)
+
+
+def unsaid(notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
+    """Return the notes that say more than a finding."""
+    lines = [line for finding in findings for line in (finding.said, *finding.lines)]
+    said = [line.lower() for line in lines if line]
+    return [
+        note
+        for note in notes
+        if not any(x in note.lower() or note.lower().removesuffix(".") in x for x in said)
+    ]
 
 
 def score_findings(estimates: Sequence[Estimate]) -> list[Finding]:

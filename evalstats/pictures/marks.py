@@ -6,6 +6,7 @@ HTML draws them in SVG (`markup`), and matplotlib for files of figures; both ali
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -39,6 +40,8 @@ _EDGE = 0.15
 _SIDE = 16
 #: Rows with a density each, of more there is no room.
 _DENSE = 30
+#: A minus sign before a number, and one between two words.
+_MINUS, LESS = re.compile(r"(?<![\w.)])-(?=\.?\d)"), re.compile(r"(?<= )-(?= )")
 
 
 @dataclass(frozen=True)
@@ -252,6 +255,16 @@ def round_sizes(low: float, high: float) -> list[float]:
 def written(value: float) -> str:
     """Return a number at a tick, with a minus sign."""
     return f"{value:,.10g}".replace("-", "−")
+
+
+def minus(text: str) -> str:
+    """Return text in which numbers below 0 have a minus sign, which screens read out."""
+    return _MINUS.sub("−", text)
+
+
+def words(text: str) -> str:
+    """Return a heading with the signs that stand between words as mathematics."""
+    return LESS.sub("−", minus(text)).replace(" <= ", " ≤ ")
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from evalstats.pictures.marks import Forest, Mark, written
-from evalstats.results.files import minus, words
+from evalstats.pictures.marks import Forest, Mark, minus, words, written
 from evalstats.results.tabular import Page, Table, printable
 
 #: Characters of text that is broken into lines, and columns of a table that leaves out what can be

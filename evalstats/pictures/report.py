@@ -28,11 +28,10 @@ from evalstats.analysis.tasks import Task
 from evalstats.checks import label, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import scores_of
-from evalstats.pictures.marks import Curve, written
+from evalstats.pictures.findings import unsaid
+from evalstats.pictures.marks import Curve, minus, written
 from evalstats.pictures.markup import html, html_number, html_table, stylesheet
 from evalstats.results import tabular
-from evalstats.results.files import minus
-from evalstats.results.forms import unsaid
 from evalstats.results.layout import LISTED_PAIRS, LISTED_SYSTEMS, all_pairs
 from evalstats.results.records import (
     CAUTION,

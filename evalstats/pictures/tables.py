@@ -27,9 +27,8 @@ from evalstats.pictures.figures import (
     panels_of,
     wrapped,
 )
-from evalstats.pictures.marks import Forest, Mark, drawing, written
+from evalstats.pictures.marks import Forest, Mark, drawing, minus, words, written
 from evalstats.pictures.markup import verdict
-from evalstats.results.files import minus, words
 from evalstats.results.tabular import Table
 
 if TYPE_CHECKING:

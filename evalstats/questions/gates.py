@@ -47,7 +47,7 @@ from evalstats.results.records import (
     only,
     plural,
 )
-from evalstats.results.signatures import part_name
+from evalstats.results.signatures import Signature, part_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ class GateCheck(Record):
     unit: str
     needed: Whole | None
     significance_level: Level
-    signature: str
+    signature: Signature
     barred: str = ""
 
     derived = ("reason",)
@@ -795,7 +795,7 @@ def _refuse_harmless(pair: PairTest) -> None:
         )
 
 
-def _signature(part: Part, pair: PairTest, bound: Bound | None, n_checks: int) -> str:
+def _signature(part: Part, pair: PairTest, bound: Bound | None, n_checks: int) -> Signature:
     """Return everything needed to make the numbers of a check again."""
     scores, options = pair.scores, pair.options
     test, method = pair.row["test"], pair.row["method"]
@@ -816,4 +816,4 @@ def _signature(part: Part, pair: PairTest, bound: Bound | None, n_checks: int) -
     if pair.counts is not None or test == "t":
         # Where counts or t decide nothing is drawn.
         signature = signature.but(n=None, seed=None)
-    return str(signature.but(adj="holm") if n_checks > 1 else signature)
+    return signature.but(adj="holm") if n_checks > 1 else signature

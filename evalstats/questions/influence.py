@@ -22,7 +22,7 @@ from evalstats.results import tabular
 from evalstats.results.convert import Count, FreeText, Level, Share
 from evalstats.results.forms import Result
 from evalstats.results.records import counted, plural
-from evalstats.results.signatures import part_name
+from evalstats.results.signatures import Signature, part_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Influence(Result):
     sign_without: tuple[FreeText, ...] | None
     significance_level: Level
     higher_is_better: bool
-    signature: str = ""
+    signature: Signature
     texts: tuple[tuple[FreeText, FreeText], ...] = ()
     n_strata: Count | None = None
     task: str = ""

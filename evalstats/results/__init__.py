@@ -4,7 +4,7 @@
 - `signatures`: what identifies a number, as a record that prints as one line
 - `tabular`: tables and numbers as text
 - `widths`: how wide text is on a terminal, and what gives way where there is no room
-- `files`: the same for other programs, in Markdown, LaTeX and JSON, where all text stays text, and
+- `files`: the same for other programs, in Markdown and JSON, where all text stays text, and
   files that are written whole
 - `convert`: records to plain values and back, by the types of their fields
 - `records`: numbers with their names, by which they are found, and what p-values are
@@ -15,7 +15,8 @@
 - `estimates`: what users get of scores, `Estimate` and `Estimates`
 - `notes`: sentences of results, what a careful reader should know
 
-HTML, figures and the section on methods are those of `pictures`, imported when they are asked for.
+HTML, LaTeX, figures and the section on methods are those of `pictures`, imported when they are
+asked for.
 
 May import `inference`, `metrics`, `checks` and `errors`.
 """

@@ -270,4 +270,4 @@ class Estimates(_Scores, Listed[Estimate]):
         raise InputError(f"system must be one of {known}; got {', '.join(map(repr, names))}")
 
     def _title(self) -> str:
-        return layout.title(self)
+        return layout.title(self.rows or self.estimates)

@@ -36,9 +36,8 @@ R = TypeVar("R", bound=Any)
 _MOST_DIGITS = 15
 #: Notes that are printed; the first are the most important.
 _PRINTED_NOTES = 3
-#: Findings of scores, ranks, plans and other tests at most; all are in the tables. Above a table
-#: there are fewer.
-_MOST_FINDINGS, _ABOVE = 12, 4
+#: Findings of scores, ranks, plans and other tests at most; all are in the tables.
+_MOST_FINDINGS = 12
 #: Columns of the lines of findings where no terminal says how many there are.
 _USUAL = 80
 
@@ -53,17 +52,6 @@ class Finding(NamedTuple):
     kind: str = "open"
     lines: Sequence[str] = ()
     brief: str = ""
-
-
-def unsaid(notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
-    """Return the notes that say more than a finding."""
-    lines = [line for finding in findings for line in (finding.said, *finding.lines)]
-    said = [line.lower() for line in lines if line]
-    return [
-        note
-        for note in notes
-        if not any(x in note.lower() or note.lower().removesuffix(".") in x for x in said)
-    ]
 
 
 class Result(Record):
@@ -109,25 +97,27 @@ class Result(Record):
         return notes, [together(signatures)] if signatures else []
 
     def _page(
-        self, digits: int | None = None, verbose: bool = False, findings: bool = False
+        self,
+        digits: int | None = None,
+        verbose: bool = False,
+        findings: bool = False,
+        *more: bool,
     ) -> Page:
-        """Return the tables with the lines around them, which every form is made of."""
-        return self._around(self._tables(as_digits(digits)), verbose, findings)
+        """Return the tables with the lines around them, which every form is made of.
 
-    def _around(self, tables: Sequence[Table], verbose: bool, findings: bool) -> Page:
-        """Put cautions above tables, and if asked for what was found; below them other notes."""
+        Cautions stand above the tables, and if asked for what was found; below them other notes.
+        What is `more` is for `_tables`.
+        """
+        tables = self._tables(as_digits(digits), *more)
         notes, signatures = self._below(verbose)
         above = [note for note in notes if note.startswith(CAUTION)]
-        below = [note for note in notes if note not in above]
-        found_first = self._findings() if findings else []
-        below = unsaid(below, found_first) if findings else below
-        for finding in found_first[:_ABOVE]:
-            lines = [] if len(found_first) > _ABOVE or len(finding.lines) > 1 else finding.lines
-            brief = [finding.brief] if finding.brief and len(found_first) <= _ABOVE else lines
-            above.append(" ".join([f"{finding.said.removesuffix('.')}.", *brief]))
-        if len(found_first) > _ABOVE:
-            above.append(f"{len(found_first) - _ABOVE} more findings are in the table.")
-        return Page(tables, below, signatures, above, _USUAL if findings else None)
+        notes = [note for note in notes if note not in above]
+        if findings:
+            from evalstats.pictures.findings import told
+
+            first, notes = told(self._findings(), notes)
+            above += first
+        return Page(tables, notes, signatures, above, _USUAL if findings else None)
 
     def _title(self) -> str:
         """Return the title of a page."""
@@ -262,7 +252,9 @@ class Result(Record):
         a ``table*``; `label` is what ``\ref`` refers to, and needs a caption. Without one a table
         goes on below itself. `digits` as in `to_text`.
         """
-        return files.as_latex(self._page(digits, verbose=True), caption, label)
+        from evalstats.pictures import latex
+
+        return latex.as_latex(self._page(digits, verbose=True), caption, label)
 
     def to_html(self, *, digits: int | None = None) -> str:
         """Return an HTML page of its own, light or dark as the reader's system is.

@@ -202,7 +202,7 @@ def _apart(facts: Facts, apart: Sequence[Difference]) -> Iterator[str]:
     alone = [d for d in apart if d.pvalue > adjusting.level]
     several = max(map(adjusting.n_compared, adjusted), default=1)
     why = (
-        f"each interval is about one difference alone, and {adjusting.pvalue_name()} is adjusted "
+        f"each interval is about one difference alone, and {adjusting.pvalue_name} is adjusted "
         f"for {several} comparisons",
         f"intervals ({facts.method}) and p-values ({facts.test}) rest on different methods",
     )

@@ -157,28 +157,6 @@ VERDICTS = ("better", "worse", "no evidence", "identical", "cannot tell")
 _SAID_OF_LOSS = ("", "equivalent", "not worse", "not shown")
 
 
-def verdict_of(
-    difference: float,
-    pvalue: float,
-    *,
-    higher_is_better: bool,
-    n_differing: int,
-    level: float,
-    least: float = 0.0,
-) -> str:
-    """Return what is said of a pair, by its adjusted p-value: one of `VERDICTS`.
-
-    `least` is the smallest p-value that such a pair could have, whatever its scores.
-    """
-    if n_differing == 0:
-        return "identical"
-    if pvalue > level:
-        return "cannot tell" if least > level else "no evidence"
-    if difference == 0:
-        return "no evidence"
-    return "better" if (difference > 0) == higher_is_better else "worse"
-
-
 def loss_claim(kept: float | None, equivalent: float | None, level: float) -> str:
     """Return what is said of a loss, by the adjusted p-values of "not worse" and "equivalent"."""
     if equivalent is not None and equivalent <= level:
@@ -311,16 +289,16 @@ class Difference(Claims):
     ) -> Difference:
         """Return the difference of these fields, with its adjusted p-value and its verdict.
 
-        `least` is the smallest adjusted p-value that such a pair could have.
+        `least` is the smallest adjusted p-value that such a pair, whatever its scores, could have.
         """
-        verdict = verdict_of(
-            fields["system_score"] - fields["baseline_score"],
-            pvalue,
-            higher_is_better=fields["higher_is_better"],
-            n_differing=fields["n_differing"],
-            level=level,
-            least=least,
-        )
+        difference = fields["system_score"] - fields["baseline_score"]
+        verdict = "better" if (difference > 0) == fields["higher_is_better"] else "worse"
+        if fields["n_differing"] == 0:
+            verdict = "identical"
+        elif pvalue > level:
+            verdict = "cannot tell" if least > level else "no evidence"
+        elif difference == 0:
+            verdict = "no evidence"
         return cls(pvalue_adjusted=pvalue, verdict=verdict, **fields)
 
     @property
@@ -337,11 +315,6 @@ class Difference(Claims):
         if self.gained is None or self.lost is None:
             return None
         return exact_mcnemar(self.gained, self.lost)
-
-    @property
-    def part(self) -> str:
-        """Within what max-T is, as `part_of` says."""
-        return part_of(self.task, self.aggregate, self.metric)
 
     @property
     def exact(self) -> bool:
@@ -590,23 +563,25 @@ class Adjustment:
     @cached_property
     def _families(self) -> dict[tuple[bool, str], list[str]]:
         """The tasks, or totals, of the comparisons in each family."""
-        parts = defaultdict(list)
+        families = defaultdict(list)
         for row in self.rows:
-            parts[self._family(row)].append(part_of(row.task, row.aggregate, row.metric))
-        return parts
+            place = row.aggregate is not None, "" if self.is_over_metrics else row.metric
+            families[place].append(part_of(row.task, row.aggregate, row.metric))
+        return families
 
-    def _family(self, row: Any) -> tuple[bool, str]:
-        return row.aggregate is not None, "" if self.is_over_metrics else row.metric
+    def family(self, row: Any) -> list[str]:
+        """Return the task, or total, of each row that is adjusted together with this one."""
+        return self._families[row.aggregate is not None, "" if self.is_over_metrics else row.metric]
 
     def n_compared(self, row: Any) -> int:
         """Return how many rows, or totals, are adjusted together with this one, itself included."""
-        return len(self._families[self._family(row)])
+        return len(self.family(row))
 
     def factor(self, row: Any) -> int:
         """Return what the adjustment multiplies the smallest p-value by."""
         if self.name == "max-t":
-            return len(set(self._families[self._family(row)]))
-        return 1 if self.name == "none" else self.n_compared(row)
+            return len(set(self.family(row)))
+        return 1 if self.name == "none" else len(self.family(row))
 
     def least(self, row: Any, test: str, n_differing: int, is_drawn: bool = False) -> float:
         """Return the smallest adjusted p-value of units that can be swapped in so many ways.
@@ -622,9 +597,10 @@ class Adjustment:
         is_two_sided = self.alternative == "two-sided"
         return is_two_sided and d.verdict == "no evidence" and not d.low <= 0 <= d.high
 
-    def pvalue_name(self, several: bool = True) -> str:
-        """Return ``p (max-t)``, the name of the p-value that verdicts are of, or ``p``."""
-        return f"p ({self.name})" if several and self.name != "none" else "p"
+    @property
+    def pvalue_name(self) -> str:
+        """What the p-value is called that verdicts are of: ``p (max-t)``, or ``p``."""
+        return "p" if self.name == "none" else f"p ({self.name})"
 
 
 def is_mixed(records: Iterable[Any]) -> bool:

@@ -104,20 +104,15 @@ class Signature(str):
         return (*self.metric.parts, *([f"nrefs:{nrefs}"] if nrefs else []))
 
 
-def signed(row: Any) -> Signature:
-    """Return the signature of a row, which may be one of a file."""
-    signature = row.signature
-    return signature if isinstance(signature, Signature) else Signature.of(signature)
-
-
 def part_name(rows: Iterable[Any]) -> str:
     """Return what the tasks of scores, or checks, are called: "task", or after a label "domain"."""
-    return signed(next(iter(rows))).analysis.get("by", "task")
+    analysis: Mapping[str, str] = next(iter(rows)).signature.analysis
+    return analysis.get("by", "task")
 
 
 def system_name(rows: Iterable[Any]) -> str:
     """Return what the systems of scores, or ranks, are called: "system", or of metrics "metric"."""
-    return signed(next(iter(rows))).setting("systems") or "system"
+    return next(iter(rows)).signature.setting("systems") or "system"
 
 
 def together(signatures: Iterable[str]) -> str:

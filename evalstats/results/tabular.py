@@ -42,16 +42,19 @@ class Table:
 
     def lines(self, width: int | None = None) -> tuple[list[str], list[str]]:
         """Return aligned columns for a terminal, and what those are called that had no room."""
-        columns = self.columns(self.cells([printable] * len(self.header)))
+        columns = self.columns([list(map(printable, row)) for row in self.rows])
         blocks, left_out = [columns], list[int]()
         if width is not None:
             blocks, left_out = widths.fitted(columns, self.spare, width)
-        lines = wrapped(self.title, width)
+        lines = widths.wrapped(printable(self.title), width)
         for block in blocks:
             body = widths.side_by_side(block)
             n_heads, rule = len(body) - len(self.rows), "-" * max(map(widths.of, body))
-            lines += [rule, *body[:n_heads], rule, *self.set_off(body[n_heads:], [rule])]
-        lines += [line for note in (*self.notes, *self.hints) for line in wrapped(note, width)]
+            if 0 < self.n_totals < len(self.rows):
+                body.insert(-self.n_totals, rule)
+            lines += [rule, *body[:n_heads], rule, *body[n_heads:]]
+        for note in (*self.notes, *self.hints):
+            lines += widths.wrapped(printable(note), width)
         return lines, list(map(self.called, left_out))
 
     def columns(self, rows: Sequence[Sequence[str]]) -> list[widths.Column]:
@@ -66,18 +69,9 @@ class Table:
         header = self.header[place]
         return f"{self.header[place - 1]} {header}" if header.startswith("[") else header
 
-    def cells(self, kinds: Sequence[Callable[[str], str]]) -> list[list[str]]:
-        """Return the cells, written as the kind of their column."""
-        return [[kind(cell) for kind, cell in zip(kinds, row, strict=True)] for row in self.rows]
 
-    def set_off(self, rows: list[str], rule: list[str]) -> list[str]:
-        """Put a rule before the totals, where there are any, and rows before them."""
-        n_before = len(rows) - self.n_totals
-        return [*rows[:n_before], *(rule if 0 < n_before < len(rows) else []), *rows[n_before:]]
-
-
-#: Header, side and what a record says there.
-Column = tuple[str, str, Callable[[Any], Any]]
+#: Header, side and what a record says there, or the cells of all.
+Column = tuple[str, str, Callable[[Any], Any] | Sequence[str]]
 
 
 def table_of(
@@ -95,10 +89,12 @@ def table_of(
     `spare` are headers of columns that narrow terminals leave out, the first of them first; of two
     columns with one header it is the left one.
     """
-    rows = tuple(tuple(cell(record) for _, _, cell in columns) for record in records)
+    records = list(records)
+    cells = [list(map(cell, records)) if callable(cell) else cell for _, _, cell in columns]
     header = tuple(heading for heading, _, _ in columns)
     align = "".join(side for _, side, _ in columns)
     places = tuple(header.index(heading) for heading in spare if heading in header)
+    rows = tuple(zip(*cells, strict=True))
     return Table(title, header, rows, align, notes, n_totals, hints=hints, spare=places, draw=draw)
 
 
@@ -127,7 +123,7 @@ class Page:
         hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
         below = (*self.notes, *hints, *self.signatures)
         above, rest = (
-            "\n".join(line for text in texts for line in wrapped(text, at))
+            "\n".join(line for text in texts for line in widths.wrapped(printable(text), at))
             for texts, at in ((self.above, width or self.opening), (below, width))
         )
         return "\n\n".join([above, *parts, rest]).strip("\n")
@@ -152,7 +148,7 @@ def direction(higher_is_better: bool) -> str:
 
 def which_is_better(higher_is_better: bool) -> str:
     """Return ``↑ (higher is better)``."""
-    return f"{direction(higher_is_better)} ({'higher' if higher_is_better else 'lower'} is better)"
+    return "↑ (higher is better)" if higher_is_better else "↓ (lower is better)"
 
 
 #: In the place of a number of decimals: four digits, with a power of ten where there is no room.
@@ -214,11 +210,6 @@ def p_is(p: float) -> str:
     """Return "p = 0.0123", or "p <0.0001"."""
     shown = pvalue(p)
     return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
-
-
-def wrapped(text: str, width: int | None) -> list[str]:
-    """Return the lines of a text for a terminal, in which what does not show is written out."""
-    return [printable(text)] if width is None else widths.wrapped(printable(text), width)
 
 
 def printable(text: str) -> str:

@@ -14,14 +14,6 @@ from unicodedata import combining, east_asian_width
 _NARROWEST = 40
 #: Where a line may end: after blanks, and after the bars of signatures.
 _BREAK = re.compile(r"(?<=\s)(?=\S)|(?<=[^\s|]\|)(?=[^\s|])")
-#: Points of what is no letter of middle width in Computer Modern.
-_POINTS = {
-    **dict.fromkeys("iljI.,:;'![]()| ", 3.0),
-    **dict.fromkeys("mwMW%@+−<>=±≤↑↓…", 8.4),
-    **dict.fromkeys("rstf", 4.0),
-    # A minus before a number is wide, and a hyphen is not.
-    "-": 7.0,
-}
 #: Names are not cut below this; nor, in a table that goes on below itself, below the second.
 _SHORTEST, _READABLE = 8, 16
 
@@ -38,11 +30,6 @@ def of_terminal(stream: TextIO | None = None) -> int | None:
     stream = stream or sys.stdout
     is_terminal = stream is not None and stream.isatty()
     return shutil.get_terminal_size().columns if is_terminal else None
-
-
-def in_points(text: str, share: float = 1.0) -> float:
-    """Return how wide a text is on paper, in LaTeX's own type of 10 points or a share of that."""
-    return share * sum(_POINTS.get(c, 7.5 if c.isupper() else 5.2) for c in text)
 
 
 def wrapped(text: str, width: int | None) -> list[str]:

@@ -11,8 +11,8 @@ import pytest
 import evalstats as es
 from evalstats.pictures import figures
 from evalstats.pictures.figures import BLUE, GREY, VERMILLION
+from evalstats.pictures.marks import minus
 from evalstats.questions.ranking.rankings import Rankings
-from evalstats.results import files
 from tests.conftest import first
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -183,7 +183,7 @@ def test_a_forest_is_its_table(lower):
     for row in table.rows:
         for j, cell in enumerate(row[1:], 1):
             # Long names leave no room for the intervals of scores.
-            assert files.minus(cell) in shown or j == table.spare[0]
+            assert minus(cell) in shown or j == table.spare[0]
     sides = ["◂ better", "worse ▸"] if lower else ["◂ worse", "better ▸"]
     assert [text for text in shown if "◂" in text or "▸" in text] == sides
     # Of all pairs the better system comes first, in the table as in the figure.

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import evalstats as es
 from evalstats.checks import is_unseen
 from evalstats.cli import main
+from evalstats.pictures.marks import minus
 from evalstats.pictures.report import document, marked
-from evalstats.results.files import minus
 from evalstats.results.tabular import printable
 from tests import harness_logs
 from tests.helpers import apart

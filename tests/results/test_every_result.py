@@ -9,6 +9,7 @@ import pytest
 
 import evalstats as es
 from evalstats.pictures import markup
+from evalstats.pictures.latex import latex_words
 from evalstats.results import files
 from evalstats.results.forms import Result
 
@@ -87,7 +88,7 @@ def check_forms(result):
         assert note in text
     for note in result._below(verbose=True)[0]:
         # What explains a mark stands below the table; all else is a comment.
-        assert (files.latex_words(note) if note.startswith("†") else f"% {note}") in latex
+        assert (latex_words(note) if note.startswith("†") else f"% {note}") in latex
 
 
 @pytest.mark.parametrize("name", [*RESULTS, *UNLIKE])

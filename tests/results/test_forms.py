@@ -21,9 +21,11 @@ from hypothesis import strategies as st
 
 import evalstats as es
 from evalstats.compat.evaluatio import paired
+from evalstats.pictures import latex as papers
+from evalstats.pictures import marks
 from evalstats.pictures.markup import html_table
 from evalstats.pictures.report import document
-from evalstats.results import files, tabular
+from evalstats.results import tabular
 from evalstats.results.estimates import Estimates
 from evalstats.results.notes import close_calls, close_notes
 from evalstats.results.signatures import Signature
@@ -294,7 +296,7 @@ def test_a_notebook_shows_well_formed_inert_html(make):
         at = [] if table.forest is None else [table.forest.at]
         (width,) = set(shown.rows)
         assert width == len(table.header) + len(at)
-        minus = [files.minus if side == ">" else str for side in table.align]
+        minus = [marks.minus if side == ">" else str for side in table.align]
         for i, row in enumerate(table.rows, 1):
             found = shown.cells[i * width : (i + 1) * width]
             own = [cell for j, cell in enumerate(found) if j not in at]
@@ -435,7 +437,7 @@ def test_hostile_names_stay_text_in_every_form(names, metric, signature, note):
     result = forged(names, metric, signature, note)
     plain = forged(["a", "b", "c"], "m", "x|y", "note")
     # A page that has room for every name has the same lines with all.
-    with mock.patch.object(files, "_COLUMN", math.inf):
+    with mock.patch.object(papers, "_COLUMN", math.inf):
         for mine, like in zip(forms(result), forms(plain), strict=True):
             assert shows(mine)
             assert mine.count("\n") == like.count("\n")

@@ -10,7 +10,7 @@ import pytest
 import evalstats as es
 from evalstats.data.examples import arena, participants
 from evalstats.pictures import marks
-from evalstats.results import files, widths
+from evalstats.pictures.latex import _COLUMN, _PAGE, _SIZES, in_points
 
 
 def named(n, task=""):
@@ -55,7 +55,7 @@ def pages(results):
 
 def points(latex):
     """Yield how wide each tabular is, by the type and the blanks between columns that it says."""
-    shares = {size[0]: size[1:] for size in files._SIZES}
+    shares = {size[0]: size[1:] for size in _SIZES}
     tabular = re.compile(
         r"\\noindent(\{[^\n]*?)?\\begin{tabular}{@{}(\w+)@{}}(.*?)\\end{tabular}", re.S
     )
@@ -65,7 +65,7 @@ def points(latex):
             line.removesuffix(r" \\").split(" & ") for line in found[3].split("\n") if " & " in line
         ]
         columns = zip(*rows, strict=True)
-        width = sum(max(widths.in_points(plain(x), share) for x in column) for column in columns)
+        width = sum(max(in_points(plain(x), share) for x in column) for column in columns)
         yield width + gap * (len(found[2]) - 1)
 
 
@@ -79,7 +79,7 @@ def test_no_table_is_wider_than_a_column_of_two_or_as_a_float_than_the_page(resu
     for name, result in results.items():
         for latex in (result.to_latex(), result.to_latex(caption="x")):
             is_wide = r"\begin{table*}" in latex
-            room = files._PAGE if is_wide else files._COLUMN
+            room = _PAGE if is_wide else _COLUMN
             assert max(points(latex)) <= 1.005 * room, name
 
 
@@ -118,7 +118,7 @@ def test_marks_are_made_for_html_alone(results, monkeypatch):
     ],
 )
 def test_text_is_not_taken_to_be_narrower_than_latex_sets_it(text, points):
-    assert points <= widths.in_points(text) <= 1.2 * points
+    assert points <= in_points(text) <= 1.2 * points
 
 
 @pytest.mark.thorough

@@ -20,7 +20,7 @@ import evalstats as es
 from evalstats.compat.evaluatio import paired
 from evalstats.errors import InputError
 from evalstats.results import convert
-from evalstats.results.records import loss_claim, verdict_of
+from evalstats.results.records import Difference, loss_claim
 from tests import mutations
 from tests.results.test_every_result import RESULTS, check_forms
 
@@ -117,14 +117,20 @@ def test_what_is_not_there_is_said_to_be_missing(key, message):
 def test_verdicts_are_of_adjusted_pvalues_and_claims_at_the_level_itself():
     level = BASED.significance_level
     above = float(np.nextafter(level, 1))
-    how = {"n_differing": 9, "level": level}
+
+    def verdict(difference, pvalue, higher=True, least=0.0, n_differing=9):
+        fields = {**vars(BASED[0]), "baseline_score": 0.0, "system_score": difference}
+        fields |= {"higher_is_better": higher, "n_differing": n_differing}
+        del fields["verdict"], fields["pvalue_adjusted"]
+        return Difference.made(fields, pvalue, level, least).verdict
+
     for higher, best in ((True, 1.0), (False, -1.0)):
-        assert verdict_of(best, level, higher_is_better=higher, **how) == "better"
-        assert verdict_of(-best, level, higher_is_better=higher, **how) == "worse"
-        assert verdict_of(best, above, higher_is_better=higher, **how) == "no evidence"
-        assert verdict_of(0.0, level, higher_is_better=higher, **how) == "no evidence"
-        assert verdict_of(best, above, higher_is_better=higher, least=above, **how) == "cannot tell"
-    assert verdict_of(0.0, 1.0, higher_is_better=True, n_differing=0, level=level) == "identical"
+        assert verdict(best, level, higher) == "better"
+        assert verdict(-best, level, higher) == "worse"
+        assert verdict(best, above, higher) == "no evidence"
+        assert verdict(0.0, level, higher) == "no evidence"
+        assert verdict(best, above, higher, least=above) == "cannot tell"
+    assert verdict(0.0, 1.0, n_differing=0) == "identical"
     assert [loss_claim(p, None, level) for p in (level, above, None)] == [
         "not worse",
         "not shown",

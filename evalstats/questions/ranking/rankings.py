@@ -30,7 +30,7 @@ from evalstats.results.layout import score_name
 from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.notes import Facts, close_calls, close_notes, floor_notes, unpaired_notes
 from evalstats.results.records import Difference, Record, by_metric, counted, listed
-from evalstats.results.signatures import system_name
+from evalstats.results.signatures import Signature, system_name
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class Ranking(Several[Ranked]):
     higher_is_better: bool
     n_segments: Count
     unit: str
-    signature: str
+    signature: Signature
     notes: tuple[str, ...] = ()
     task: str = ""
     clusters: Annotated[str, one_of(CLUSTERS)] = "simultaneous"
@@ -408,7 +408,7 @@ def _by_metric(
         higher_is_better=higher,
         n_segments=drawn.units.n,
         unit=drawn.units.unit,
-        signature=str(evaluation.signatures[place].but(**draws)),
+        signature=evaluation.signatures[place].but(**draws),
         notes=(
             *evaluation.notes,
             *floor_notes(facts, [d for d in rows if d.verdict == "cannot tell"]),

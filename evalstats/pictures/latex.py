@@ -1,0 +1,158 @@
+"""Tables as LaTeX, which fit a column of a paper in two; it needs booktabs."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from evalstats.errors import InputError
+from evalstats.pictures.marks import LESS, minus
+from evalstats.results import widths
+from evalstats.results.tabular import Page, Table, printable
+
+#: Points of a column of A4's two, and of its whole page; how type is set, its size, blanks between.
+_COLUMN, _PAGE = 221, 345
+_SIZES = (
+    ("", 1.0, 12),
+    (r"{\small\setlength{\tabcolsep}{3pt}", 0.93, 6),
+    (r"{\footnotesize\setlength{\tabcolsep}{2pt}", 0.86, 4),
+)
+_LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
+#: Points of what is no letter of middle width in Computer Modern.
+_POINTS = {
+    **dict.fromkeys("iljI.,:;'![]()| ", 3.0),
+    **dict.fromkeys("mwMW%@+−<>=±≤↑↓…", 8.4),
+    **dict.fromkeys("rstf", 4.0),
+    # A minus before a number is wide, and a hyphen is not.
+    "-": 7.0,
+}
+#: What is written in another way. After ? and ! some would be another sign, babel makes commands of
+#: quotation marks, and a row that began with a bracket or * would be read as an argument of the row
+#: before.
+_SPECIAL = {
+    **{c: rf"\{c}" for c in "{}&%$#_"},
+    **{c: f"{{{c}}}" for c in "`[]*"},
+    '"': r'\string"',
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "°": r"\textdegree{}",
+    **dict(
+        zip(
+            "↑↓≤·Δ±†",
+            (
+                r"$\uparrow$",
+                r"$\downarrow$",
+                r"$\le$",
+                r"$\cdot$",
+                r"$\Delta$",
+                r"$\pm$",
+                r"$\dagger$",
+            ),
+            strict=True,
+        )
+    ),
+    "−": "$-$",
+}
+
+
+def as_latex(page: Page, caption: str | None = None, label: str | None = None) -> str:
+    """Return LaTeX that needs booktabs, with notes and signatures as comments.
+
+    A note that explains a mark of the table stands below it.
+    """
+    if label is not None and (caption is None or not _LABEL.fullmatch(label)):
+        raise InputError(
+            f"must be letters, digits and :.-_/+ and needs a caption, got {label!r}",
+            argument="label",
+        )
+    marks = [note for note in page.notes if note.startswith("†")]
+    tabulars = [_tabular(table, caption is not None) for table in page.tables]
+    body = [*(shown for shown, _ in tabulars), "\n".join(map(_below, marks))]
+    if caption is not None:
+        kind = "table*" if any(is_wide for _, is_wide in tabulars) else "table"
+        named = rf"\caption{{{latex(caption)}}}" + (rf"\label{{{label}}}" if label else "")
+        body = [f"\\begin{{{kind}}}\n\\centering", *body, f"{named}\n\\end{{{kind}}}"]
+    plain = [note for note in page.notes if note not in marks]
+    comments = "\n".join(f"% {printable(line)}" for line in (*plain, *page.signatures))
+    above = "\n".join(f"% {printable(line)}" for line in page.above)
+    parts = [r"% \usepackage{booktabs}", above, *body, comments]
+    return "\n\n".join(filter(None, parts)).rstrip() + "\n"
+
+
+def _tabular(table: Table, is_float: bool) -> tuple[str, bool]:
+    """Return booktabs tabulars below a title, and whether they are wider than a column of two.
+
+    A table that has no room there is set smaller, then lacks columns; then a float is as wide as
+    the page, and what stands in the text goes on below itself.
+    """
+    kinds = [latex if side == "<" else latex_number for side in table.align]
+    begin, blocks, left_out = _fitted(table, _COLUMN)
+    is_wide = is_float and len(blocks) > 1
+    if is_wide:
+        begin, blocks, left_out = _fitted(table, _PAGE)
+    parts = [rf"\par\medskip\noindent {latex_words(table.title)}"]
+    for block in blocks:
+        n_heads = max(len(column.head) for column in block)
+        above = [[""] * (n_heads - len(column.head)) + list(column.head) for column in block]
+        heads = zip(*(map(latex_words, lines) for lines in above), strict=True)
+        places = [column.place for column in block]
+        cells = [[kinds[place](row[place]) for place in places] for row in table.rows]
+        lines = [" & ".join(row) + r" \\" for row in [*heads, *cells]]
+        if 0 < table.n_totals < len(cells):
+            lines.insert(-table.n_totals, r"\midrule")
+        sides = "".join("l" if column.side == "<" else "r" for column in block)
+        parts += [
+            rf"\par\medskip\noindent{begin}\begin{{tabular}}{{@{{}}{sides}@{{}}}}",
+            *(r"\toprule", *lines[:n_heads], r"\midrule", *lines[n_heads:], r"\bottomrule"),
+            rf"\end{{tabular}}{'}' if begin else ''}",
+        ]
+    if left_out:
+        parts.append(f"% No room for: {', '.join(map(table.called, left_out))}.")
+    parts += map(_below, table.notes)
+    return "\n".join([*parts, *(f"% {printable(hint)}" for hint in table.hints)]), is_wide
+
+
+def _fitted(table: Table, room: float) -> tuple[str, list[list[widths.Column]], list[int]]:
+    """Return how type is set for a table to fit a room, its blocks, and the columns left out."""
+    for size in _SIZES:
+        begin, share, gap = size
+        measure = partial(in_points, share=share)
+        columns = [
+            column._replace(gap=gap, close=gap, measure=measure)
+            for column in table.columns(table.rows)
+        ]
+        blocks, left_out = widths.fitted(columns, table.spare, room, cuts=False)
+        if len(blocks) == 1 and not left_out:
+            break
+    return begin, blocks, left_out
+
+
+def _below(note: str) -> str:
+    """Return a note as a line of LaTeX below a table."""
+    return rf"\par{{\footnotesize {latex_words(note)}}}"
+
+
+def latex(text: str) -> str:
+    """Return text in which every character that is special in LaTeX is escaped."""
+    escaped = "".join(_SPECIAL.get(c, c) for c in printable(text))
+    # Neighbours would become a dash, or quotation marks.
+    return re.sub(r"([-',])(?=\1)", r"\1{}", escaped)
+
+
+def latex_number(text: str) -> str:
+    """Return a cell of numbers as LaTeX, with minus signs, and a dash for none."""
+    return "--" if text == "-" else latex(minus(text))
+
+
+def latex_words(text: str) -> str:
+    """Return a heading as LaTeX, with the signs that stand between words as mathematics."""
+    return latex(LESS.sub("−", text).replace(" <= ", " ≤ "))
+
+
+def in_points(text: str, share: float = 1.0) -> float:
+    """Return how wide a text is on paper, in LaTeX's own type of 10 points or a share of that."""
+    return share * sum(_POINTS.get(c, 7.5 if c.isupper() else 5.2) for c in text)
