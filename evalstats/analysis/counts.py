@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 #: Items, or groups, with the pooled share that are added to each stratum, and answers that whole
 #: groups share and that are added to those that vary (Agresti and Coull, 1998).
 _ADDED = 4.0
+#: A variance that is so small beside another is what rounding leaves of none.
+_ROUNDING = 1e-24
 
 
 @dataclass(frozen=True)
@@ -54,34 +56,109 @@ class Changes(Counts):
     gained: float
     lost: float
     n: float
-    #: The same with a part of what was lost, and with a part of what was gained, of groups.
-    fewer_lost: tuple[Changes, ...] = ()
-    fewer_gained: tuple[Changes, ...] = ()
 
     test = "mcnemar"
     method = "tango"
 
+    @property
+    def discordant(self) -> float:
+        """The share of segments that are gained or lost."""
+        return (self.gained + self.lost) / self.n
+
     def interval(self, alpha: float) -> tuple[float, float]:
-        """Return Tango's interval of confidence 1 - α, in Buehler's order (1957).
+        """Return Tango's interval of confidence 1 - α."""
+        quantile = student.quantile(self.degrees, alpha)
+        low, high = counts.tango(self.gained, self.lost, self.n, quantile)
+        return self.scale * low, self.scale * high
+
+    def pvalue(self, null: float, alternative: str) -> float:
+        """Return the p-value of Tango's score test."""
+        distance = counts.tango_distance(self.gained, self.lost, self.n, null / self.scale)
+        return student.pvalue(distance, 1.0, self.degrees, alternative)
+
+
+@dataclass(frozen=True)
+class GroupedChanges(Counts):
+    """Shares of answers gained and lost in groups: the cluster t test, in Buehler's order (1957).
+
+    A null value that wants more changed answers than were seen has a larger variance than these:
+    the variance of the missing ones is Tango's (1998), at a design effect halfway between that of
+    the changes that were seen and that of groups which change as a whole.
+    """
+
+    gained: float
+    lost: float
+    squared: float  # of the error of the difference of shares
+    worth: float  # of the groups (Kish, 1965)
+    #: The same with a part of what was lost, and with a part of what was gained, of groups.
+    fewer_lost: tuple[GroupedChanges, ...] = ()
+    fewer_gained: tuple[GroupedChanges, ...] = ()
+
+    test = method = "cluster-t"
+
+    @property
+    def discordant(self) -> float:
+        """The share of segments that are gained or lost."""
+        return self.gained + self.lost
+
+    @property
+    def n(self) -> float:
+        """How many segments, drawn freely, vary as these do (Korn and Graubard, 1998)."""
+        variance = self.discordant - (self.gained - self.lost) ** 2
+        return variance / self.squared if self.squared > 0 else self.worth
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Return the interval of confidence 1 - α.
 
         Its lower limit is never higher than with fewer losses, its upper never lower than with
         fewer gains.
         """
-        quantile = student.quantile(self.degrees, alpha)
-        low, high = counts.tango(self.gained, self.lost, self.n, quantile)
-        low, high = self.scale * low, self.scale * high
-        lows = (one.interval(alpha)[0] for one in self.fewer_lost)
-        highs = (one.interval(alpha)[1] for one in self.fewer_gained)
-        return min((low, *lows)), max((high, *highs))
+        low = -max(part.exchanged.upper_limit(alpha) for part in (self, *self.fewer_lost))
+        high = max(part.upper_limit(alpha) for part in (self, *self.fewer_gained))
+        return self.scale * low, self.scale * high
 
     def pvalue(self, null: float, alternative: str) -> float:
-        """Return the p-value of Tango's score test, in the same order."""
+        """Return the largest p-value of t tests, that of all changes and those of fewer."""
         if alternative == "two-sided":
             return min(1.0, 2 * min(self.pvalue(null, side) for side in ("greater", "less")))
-        distance = counts.tango_distance(self.gained, self.lost, self.n, null / self.scale)
         fewer = self.fewer_lost if alternative == "greater" else self.fewer_gained
-        alone = student.pvalue(distance, 1.0, self.degrees, alternative)
-        return max((alone, *(one.pvalue(null, alternative) for one in fewer)))
+        return max(
+            student.pvalue(part.distance(null / self.scale), 1.0, part.degrees, alternative)
+            for part in (self, *fewer)
+        )
+
+    @property
+    def exchanged(self) -> GroupedChanges:
+        """The difference with the two systems exchanged."""
+        return replace(self, gained=self.lost, lost=self.gained)
+
+    def upper_limit(self, alpha: float) -> float:
+        """Return the largest difference of shares that the t test of all changes does not reject."""
+        quantile = student.quantile(self.degrees, alpha)
+        return counts.upper_limit(self.distance, self.gained - self.lost, quantile)
+
+    def distance(self, difference: float) -> float:
+        """Return how many errors what was seen lies above a difference of shares.
+
+        A system that is shown to be better than another is not worse by any margin, although a
+        margin wants more changes, which have a larger variance.
+        """
+        beyond, observed = self._distance(difference), self.gained - self.lost
+        if difference * observed >= 0:
+            return beyond
+        return max(beyond, self._distance(0.0), key=abs)
+
+    def _distance(self, difference: float) -> float:
+        """Return the same by the variance under this difference alone."""
+        whole, seen = 1 / self.worth, 1 / self.n
+        effect = max((whole + min(seen, whole)) / 2, seen)
+        missing = counts.tango_variance(self.gained, self.lost, 1.0, difference) - self.discordant
+        error = float(np.sqrt(self.squared + max(missing, 0.0) * effect))
+        return student.standardised(self.gained - self.lost - difference, error)
+
+
+#: What is gained and lost on the same segments.
+Paired: TypeAlias = Changes | GroupedChanges
 
 
 class Share(NamedTuple):
@@ -121,33 +198,47 @@ class Outcomes:
         low, high = counts.wilson(share.share, share.n, student.quantile(share.degrees, alpha))
         return self.scale * low, self.scale * high
 
-    def counted(self, a: int, b: int, influence: Floats) -> Changes:
+    def counted(self, a: int, b: int, influence: Floats) -> Paired:
         """Return what counts the difference of two scores with these influence values, `(N,)`."""
         first, second = self.success[[a, b]]
         gained, lost = second & ~first, first & ~second
+        if self._groups.sizes is None:
+            return self._changes(gained, lost, influence)
         return replace(
-            self._changes(gained, lost, influence),
-            fewer_lost=tuple(self._changes(gained, part) for part in self._parts(lost)),
-            fewer_gained=tuple(self._changes(part, lost) for part in self._parts(gained)),
+            self._grouped(gained, lost, influence),
+            fewer_lost=tuple(self._grouped(gained, part) for part in self._parts(lost)),
+            fewer_gained=tuple(self._grouped(part, lost) for part in self._parts(gained)),
         )
 
     def _changes(
-        self, gained: NDArray[np.bool_], lost: NDArray[np.bool_], influence: Floats | None = None
+        self, gained: NDArray[np.bool_], lost: NDArray[np.bool_], influence: Floats
     ) -> Changes:
-        """Return what counts the segments gained and lost, `(N,)` each."""
+        """Return what counts segments gained and lost, `(N,)` each, that are drawn by themselves."""
         if self.units.plain and self.weights is None:
             numbers = float(np.count_nonzero(gained)), float(np.count_nonzero(lost))
             return Changes(self.scale, np.inf, *numbers, float(len(gained)))
+        spread = self.units.spread(influence, self._added(gained.astype(float) - lost))
+        shares = self._share(gained), self._share(lost)
+        n = self._effective(sum(shares) - (shares[0] - shares[1]) ** 2, spread)
+        degrees = np.inf if self.units.plain else spread.degrees
+        return Changes(self.scale, degrees, n * shares[0], n * shares[1], n)
+
+    def _grouped(
+        self, gained: NDArray[np.bool_], lost: NDArray[np.bool_], influence: Floats | None = None
+    ) -> GroupedChanges:
+        """Return what counts segments gained and lost, `(N,)` each, in groups."""
         changed = gained.astype(float) - lost
         if influence is None:
             weights = 1 / len(changed) if self.weights is None else self.weights
             values = weights * (changed - np.mean(changed))
             influence = np.asarray(np.bincount(self.units.of_segments, self.scale * values))
         spread = self.units.spread(influence, self._added(changed))
-        shares = self._share(gained), self._share(lost)
-        n = self._effective(sum(shares) - (shares[0] - shares[1]) ** 2, spread)
-        degrees = np.inf if self.units.plain else spread.degrees
-        return Changes(self.scale, degrees, n * shares[0], n * shares[1], n)
+        shares, worth = (self._share(gained), self._share(lost)), student.kish(self._group_weights)
+        squared, variance = (spread.error / self.scale) ** 2, sum(shares) - np.subtract(*shares) ** 2
+        if squared <= _ROUNDING * variance:
+            # All groups changed by the same: their answers vary at least as freely drawn ones do.
+            squared = variance / self._n_segments
+        return GroupedChanges(self.scale, spread.degrees, *shares, float(squared), worth)
 
     def _parts(self, marks: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
         """Yield none of the marked segments, then those of the groups in which most are marked.
@@ -165,6 +256,20 @@ class Outcomes:
     def _groups(self) -> Units:
         """The groups; of two labels those that are more, since t is that of the fewer."""
         return max(self.units.sides, key=lambda side: side.alike.degrees)
+
+    @property
+    def _n_segments(self) -> float:
+        """How many segments there are, by what they weigh."""
+        return float(self.success.shape[1]) if self.weights is None else student.kish(self.weights)
+
+    @property
+    def _group_weights(self) -> Floats:
+        """What the segments of each group weigh together."""
+        sizes, members = self._groups.sizes, self._groups.members
+        assert sizes is not None
+        if self.weights is None or members is None:
+            return sizes.astype(np.float64)
+        return np.asarray(np.bincount(members, self.weights))
 
     def _share(self, marks: NDArray[np.bool_]) -> float:
         return float(np.mean(marks) if self.weights is None else self.weights @ marks)
@@ -203,17 +308,10 @@ class Outcomes:
         """
         squared = (spread.error / self.scale) ** 2
         varying = variance / squared if variance > 0 and squared > 0 else np.inf
-        segments = float(self.success.shape[1])
-        if self.weights is not None:
-            segments = student.kish(self.weights)
-        sizes, members = self._groups.sizes, self._groups.members
-        if sizes is None:
+        segments = self._n_segments
+        if self._groups.sizes is None:
             return segments if self.units.plain or varying == np.inf else varying
-        # Groups count by what their segments weigh.
-        if self.weights is not None and members is not None:
-            sizes = np.bincount(members, self.weights)
-        groups = student.kish(sizes)
-        more = _ADDED / segments
+        groups, more = student.kish(self._group_weights), _ADDED / segments
         return min(varying, (variance + more) / (squared + more / groups))
 
 

@@ -76,12 +76,26 @@ def tango_distance(gained: float, lost: float, n: float, difference: float) -> f
     if difference < 0:
         # The same with the two systems exchanged, to the bit.
         return -tango_distance(lost, gained, n, -difference)
-    linear = (2 * n - gained + lost) * difference - gained - lost
-    root = np.sqrt(linear**2 + 8 * n * lost * difference * (1 - difference))
-    variance = n * ((root - linear) / (2 * n) + difference * (1 - difference))
+    variance = tango_variance(gained, lost, n, difference)
     distance = gained - lost - n * difference
     # No two systems differ by more than all items: that is infinitely far from what was seen.
     return standardised(distance, float(np.sqrt(max(variance, 0.0))) if difference < 1 else 0.0)
+
+
+def tango_variance(gained: float, lost: float, n: float, difference: float) -> float:
+    """Return the variance of items gained less items lost, most likely under a difference.
+
+    n (2q̃ + Δ(1 - Δ)), with the maximum-likelihood share q̃ of lost items given Δ (Tango, 1998). For
+    a difference of 0 it is b + c.
+
+    >>> tango_variance(12, 4, 50, 0.0), round(tango_variance(0, 0, 50, 0.1), 9)
+    (16.0, 4.5)
+    """
+    if difference < 0:
+        return tango_variance(lost, gained, n, -difference)
+    linear = (2 * n - gained + lost) * difference - gained - lost
+    root = np.sqrt(linear**2 + 8 * n * lost * difference * (1 - difference))
+    return float(n * ((root - linear) / (2 * n) + difference * (1 - difference)))
 
 
 def exact_mcnemar(gained: int, lost: int, share: float = 0.5) -> float:

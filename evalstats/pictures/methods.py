@@ -23,6 +23,7 @@ _INTERVALS = {
     "t": "Student's t from influence values",
     "wilson": "Wilson's score interval (1927)",
     "tango": "Tango's score interval (1998)",
+    "cluster-t": "the cluster t interval, with Tango's (1998) variance of changes that were not seen",
     "miettinen-nurminen": "the score interval of Miettinen and Nurminen (1985)",
 }
 _TESTS = {
@@ -31,6 +32,7 @@ _TESTS = {
     "t": "a paired t test on influence values",
     "ar": "approximate randomisation (Noreen, 1989)",
     "mcnemar": "McNemar's test (1947; Tango, 1998)",
+    "cluster-t": "the cluster t test",
     "miettinen-nurminen": "the score test of Miettinen and Nurminen (1985)",
 }
 _DRAWN = {"bootstrap", "percentile", "ar"}

@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 
 from evalstats.analysis.comparison import Evaluation
-from evalstats.analysis.counts import Changes
+from evalstats.analysis.counts import Paired
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.quantities import Quantities
 from evalstats.designs.samples import ShareAgainst
@@ -55,9 +55,9 @@ def needed_of(pair: PairTest, level: float, target: float) -> int | None:
     if not distance or distance < 0:
         return None
     counts = pair.counts
-    if isinstance(counts, Changes):
+    if isinstance(counts, Paired):
         # Of counted answers a recovery is a margin of the plain difference.
-        known = distance / counts.scale, (counts.gained + counts.lost) / counts.n
+        known = distance / counts.scale, counts.discordant
         items = items_within(*known, level, target) * scores.units.n / counts.n
         needed = ceil(items) if items < ENDLESS else None
     else:

@@ -316,6 +316,8 @@ def _claims(facts: Facts, claimed: Sequence[Difference]) -> Iterator[str]:
 def _counted(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
     """Say which metrics are 0/1 scores, and which test these have."""
     test = "McNemar's test and the intervals of Wilson and Tango"
+    if any(d.test == "cluster-t" for d in facts.differences):
+        test = f"t tests and intervals by {facts.unit}, and Wilson's intervals of scores,"
     if not facts.is_paired:
         test = "the test and interval of Miettinen and Nurminen (1985) and Wilson's intervals"
     are = "is a 0/1 score" if len(metrics) == 1 else "are 0/1 scores"

@@ -60,7 +60,7 @@ ONE_IN = 200
 #: The level at which one system is said to lack more than another.
 _UNLIKE = 0.01
 #: Tests of 0/1 scores, which count.
-COUNTED = ("mcnemar", "miettinen-nurminen")
+COUNTED = ("mcnemar", "cluster-t", "miettinen-nurminen")
 #: What the verdict of a gate says of its system.
 KINDS = {"passed": "better", "failed": "worse"}
 
@@ -241,8 +241,8 @@ class Difference(Claims):
     higher_is_better : bool
         Direction of the metric.
     test, method : str
-        Which test and which interval these are; of 0/1 scores "mcnemar" and "tango" by default, or
-        of unpaired systems "miettinen-nurminen"; of several runs and of very few units "t".
+        Which test and which interval these are; of 0/1 scores "mcnemar" and "tango" by default, in
+        groups "cluster-t", and of unpaired systems "miettinen-nurminen"; of several runs and of very few units "t".
     verdict : {"better", "worse", "no evidence", "identical", "cannot tell"}
         What is known of the system, by the adjusted p-value; "cannot tell" where no data on so few
         units could make it small enough.

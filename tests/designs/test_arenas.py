@@ -495,7 +495,7 @@ def test_two_labels_have_the_variance_of_both():
         for x in rows
     }
     win_rates = es.wins(two, groups=names)
-    assert win_rates.differences[0].test == "mcnemar"
+    assert win_rates.differences[0].test == "cluster-t"
     assert "unit:prompt+voter" in win_rates.signatures[0]
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -158,11 +158,89 @@ def test_in_groups_and_strata_items_count_as_their_effective_number(design):
     moved = MARKS["B"] * 1.0 - MARKS["A"]
     assert d.standard_error == pytest.approx(spread(moved, design)[1] ** 0.5)
     _, variance, nu = spread(moved, design, added=4)
+    if design == "groups":
+        return
     n = effective(gain + loss - (gain - loss) ** 2, variance, design)
     assert (d.low, d.high) == pytest.approx(tango(n * gain, n * loss, n, stats.t.ppf(0.975, nu)))
     t = (gain - loss) * n / np.sqrt(n * (gain + loss))
     assert d.pvalue == pytest.approx(2 * stats.t.sf(abs(t), nu))
     assert d.gained == np.sum(MARKS["B"] & ~MARKS["A"])
+
+
+def cluster_pvalue(gained, lost, sizes, null):
+    """Return the p-value of a difference above a null value: the rule for groups, written out.
+
+    The largest over the losses, and over those of the groups that lost most; if 0 lies between the
+    null value and what was seen, what is seen from 0 is seen.
+    """
+    n, k = np.sum(sizes), np.sum(sizes) ** 2 / np.sum(sizes**2)
+
+    def errors(lost, null):
+        b, c = np.sum(gained) / n, np.sum(lost) / n
+        squared = k / (k - 1) * np.sum(((gained - lost - sizes * (b - c)) / n) ** 2)
+        variance = b + c - (b - c) ** 2
+        if squared < 1e-20:
+            squared = variance / n
+        r = squared / variance if variance else 1 / k
+        # Tango (1998): 2q + Δ(1 - Δ) with the positive root of 2q² - Bq - cΔ(1 - Δ), for Δ > 0.
+        one, other, delta = (b, c, null) if null >= 0 else (c, b, -null)
+        middle = one + other - (2 - one + other) * delta
+        q = (middle + np.sqrt(middle**2 + 8 * other * delta * (1 - delta))) / 4
+        missing = max(2 * q + delta * (1 - delta) - b - c, 0)
+        error = np.sqrt(squared + missing * max((1 / k + min(r, 1 / k)) / 2, r))
+        distance = b - c - null
+        return distance / error if error > 0 else np.copysign(np.inf, distance) if distance else 0.0
+
+    pvalues = []
+    for least in (0, *np.unique(lost[lost > 0])):
+        part = np.where(lost > least, lost, 0) if least else lost
+        z, seen = errors(part, null), np.sum(gained) - np.sum(part)
+        if null * seen < 0:
+            z = max(z, errors(part, 0.0), key=abs)
+        pvalues.append(stats.t.sf(z, max(k - 1, 1)))
+    return max(pvalues)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.data())
+def test_answers_in_groups_have_the_cluster_t_test_and_one_rule(data):
+    """Interval and p-value are one rule, and p crosses each level once as the null value moves."""
+    sizes = np.array(data.draw(st.lists(st.integers(1, 9), min_size=3, max_size=15)))
+    assume(np.max(sizes) > 1)
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    rates, whole = rng.choice([0.02, 0.1, 0.4], size=2), rng.random(len(sizes)) < 0.3
+    drawn = np.where(whole[groups], rng.random(len(sizes))[groups], rng.random(len(groups)))
+    new, old = drawn >= rates[0], drawn < 1 - rates[1]
+    gained, lost = (np.bincount(groups, x) for x in (new & ~old, old & ~new))
+    margins = (0.01, 0.03, 0.1, 0.3)
+    found = [compare({"A": old, "B": new}, groups=groups, n_resamples=2, margin=m) for m in margins]
+    (d,) = found[0]
+    if np.any(new != old):
+        both = [cluster_pvalue(*x, sizes, 0.0) for x in ((gained, lost), (lost, gained))]
+        assert d.pvalue == pytest.approx(min(1, 2 * min(both)))
+    pvalues = [row.pvalue_not_worse for (row,) in found]
+    expected = [cluster_pvalue(gained, lost, sizes, -margin) for margin in margins]
+    assert pvalues == pytest.approx(expected, rel=1e-6)
+    assert np.all(np.diff(pvalues) <= 1e-12)
+    for bound, one, other in ((d.low, gained, lost), (-d.high, lost, gained)):
+        if bound > -1:
+            assert cluster_pvalue(one, other, sizes, bound - 1e-7) <= 0.025 + 1e-9
+            assert cluster_pvalue(one, other, sizes, bound + 1e-7) >= 0.025 - 1e-9
+
+
+def test_groups_that_change_alike_and_gains_against_a_margin():
+    groups = np.arange(60) // 5
+    old = np.arange(60) % 5 > 0
+    (d,) = compare({"A": old, "B": np.ones(60)}, groups=groups)
+    # One answer in each of twelve groups: as sixty answers drawn freely, with the t of twelve.
+    assert d.pvalue == pytest.approx(2 * stats.t.sf(0.2 / (0.16 / 60) ** 0.5, 11))
+    # Twelve of 60 groups gain an answer: at the margin, whose variance is larger, alone p is .0004.
+    few = np.arange(300) % 25 > 0
+    both, asked = {"A": few, "B": np.ones(300)}, {"groups": np.arange(300) // 5, "margin": 0.01}
+    (d,) = compare(both, **asked)
+    (better,) = compare(both, **asked, alternative="greater")
+    assert d.pvalue_not_worse == better.pvalue < 2e-4
 
 
 TRIPLES = np.repeat(np.arange(90), 3)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis.comparison import Comparison
-from evalstats.analysis.counts import Changes
+from evalstats.analysis.counts import Paired
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed
 from evalstats.analysis.estimate import gap_notes, size_notes
 from evalstats.analysis.options import Options
@@ -413,9 +413,9 @@ def designed(scores: Scores, pair: Pair, asked: Question) -> Design:
         share, number, ahead = counts.of, counts.number, 1 if scores.higher_is_better else -1
         design = Design(asked, total, share.degrees, scale=counts.scale, number=number)
         return replace(design, worth=share.n / total, ahead=ahead)
-    if isinstance(counts, Changes) and differ:
+    if isinstance(counts, Paired) and differ:
         design = Design(asked, total, counts.degrees, scale=counts.scale, worth=counts.n / total)
-        return replace(design, discordant=(counts.gained + counts.lost) / counts.n)
+        return replace(design, discordant=counts.discordant)
     rounding = 1e-12 * float(np.max(np.abs(scores.value[list(pair)])))
     if difference.spreads[0].error > rounding:
         return by_t(difference, asked)
