@@ -133,7 +133,7 @@ class GroupedChanges(Counts):
         return replace(self, gained=self.lost, lost=self.gained)
 
     def upper_limit(self, alpha: float) -> float:
-        """Return the largest difference of shares that the t test of all changes does not reject."""
+        """Return the largest difference of shares that the t test does not reject."""
         quantile = student.quantile(self.degrees, alpha)
         return counts.upper_limit(self.distance, self.gained - self.lost, quantile)
 
@@ -213,7 +213,7 @@ class Outcomes:
     def _changes(
         self, gained: NDArray[np.bool_], lost: NDArray[np.bool_], influence: Floats
     ) -> Changes:
-        """Return what counts segments gained and lost, `(N,)` each, that are drawn by themselves."""
+        """Return what counts segments gained and lost, `(N,)` each, that are in no groups."""
         if self.units.plain and self.weights is None:
             numbers = float(np.count_nonzero(gained)), float(np.count_nonzero(lost))
             return Changes(self.scale, np.inf, *numbers, float(len(gained)))
@@ -234,7 +234,10 @@ class Outcomes:
             influence = np.asarray(np.bincount(self.units.of_segments, self.scale * values))
         spread = self.units.spread(influence, self._added(changed))
         shares, worth = (self._share(gained), self._share(lost)), student.kish(self._group_weights)
-        squared, variance = (spread.error / self.scale) ** 2, sum(shares) - np.subtract(*shares) ** 2
+        squared, variance = (
+            (spread.error / self.scale) ** 2,
+            sum(shares) - np.subtract(*shares) ** 2,
+        )
         if squared <= _ROUNDING * variance:
             # All groups changed by the same: their answers vary at least as freely drawn ones do.
             squared = variance / self._n_segments
@@ -279,16 +282,17 @@ class Outcomes:
 
         The variance of a stratum is that of its values (0 and 1, or of a difference -1, 0 and 1)
         with four items more that are as all items are on average: of a share x/n that of
-        p̃ = (x + 4·pooled)/(n + 4). Of groups it is four groups. To strata of the same shares
-        nothing is added.
+        p̃ = (x + 4·pooled)/(n + 4). Of groups it is four groups, which are one answer each; as other
+        groups are not, nothing is taken away. To strata of the same shares nothing is added.
         """
         codes, n_segments = self.units.segment_codes, self.success.shape[1]
         if codes is None:
             return None
         weights = np.full(n_segments, 1 / n_segments) if self.weights is None else self.weights
         drawn = codes if self.units.codes is None else self.units.codes
-        if len(drawn) < n_segments and self.units.members is not None:
-            weights = np.bincount(self.units.members, weights)
+        members = self.units.members if len(drawn) < n_segments else None
+        if members is not None:
+            weights = np.bincount(members, weights)
         numbers, variances = np.bincount(drawn), []
         for added in (_ADDED, 0.0):
             mean, square = (
@@ -297,7 +301,8 @@ class Outcomes:
                 for powers in (values, values**2)
             )
             variances.append(square - mean**2)
-        return np.asarray(np.bincount(drawn, weights**2) * (variances[0] - variances[1]))
+        more = np.bincount(drawn, weights**2) * (variances[0] - variances[1])
+        return np.asarray(more if members is None else np.maximum(more, 0.0))
 
     def _effective(self, variance: float, spread: Spread) -> float:
         """Return how many freely drawn segments vary as these do (Korn and Graubard, 1998).

@@ -23,7 +23,7 @@ _INTERVALS = {
     "t": "Student's t from influence values",
     "wilson": "Wilson's score interval (1927)",
     "tango": "Tango's score interval (1998)",
-    "cluster-t": "the cluster t interval, with Tango's (1998) variance of changes that were not seen",
+    "cluster-t": "the cluster t interval, with Tango's variance (1998) of unseen changes",
     "miettinen-nurminen": "the score interval of Miettinen and Nurminen (1985)",
 }
 _TESTS = {

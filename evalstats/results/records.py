@@ -242,7 +242,8 @@ class Difference(Claims):
         Direction of the metric.
     test, method : str
         Which test and which interval these are; of 0/1 scores "mcnemar" and "tango" by default, in
-        groups "cluster-t", and of unpaired systems "miettinen-nurminen"; of several runs and of very few units "t".
+        groups "cluster-t", and of unpaired systems "miettinen-nurminen"; of several runs and of
+        very few units "t".
     verdict : {"better", "worse", "no evidence", "identical", "cannot tell"}
         What is known of the system, by the adjusted p-value; "cannot tell" where no data on so few
         units could make it small enough.
