@@ -3,7 +3,7 @@
     python docs/fill.py            # all pages; then read the difference
     python docs/fill.py logs.md
 
-The table of options is made of their schema (`evalstats.analysis.settings`).
+The table of options is made of their schema (`evalstats.analysis.options`).
 
 A command is a line of an `sh` block that begins with `evalstats`; it runs in a folder of examples.
 What the last command of a block prints belongs into the `text` block that follows, if one does,

@@ -250,7 +250,7 @@ def compared(
         adjustment=adjustment,
         confidence_level=options.confidence_level,
         n_resamples=options.n_resamples,
-        seed=options.seed,
+        seed=options.rng,
         signatures=tuple(evaluation.signatures.values()),
         notes=(*evaluation.notes, *notes_of(facts)),
         significance_level=options.significance_level,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -15,7 +15,7 @@ from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.inference.student import Spread, unit_of
 from evalstats.resampling.weights import Multinomial, Stratified, Weights
-from evalstats.results.records import plural
+from evalstats.results.records import only, plural
 from evalstats.statistics.segments import group_codes
 
 Labels: TypeAlias = "Iterable[Hashable] | str | None"
@@ -90,13 +90,6 @@ class Units:
             return Multinomial(self.n, seed)
         return Stratified(self.n, seed, self.codes)
 
-    def summed(self, values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-        """Return sums of values of units, `(N,)`, in the strata of the draw, `(T,)`."""
-        if values is None:
-            return None
-        codes = np.zeros(self.n, np.intp) if self.codes is None else self.codes
-        return np.bincount(codes, values).astype(np.float64)
-
     def worth(self, marks: NDArray[np.bool_]) -> float:
         """Return Kish's number of some units, `(N,)`; 0 of none."""
         if self.sizes is None or not np.any(marks):
@@ -106,32 +99,6 @@ class Units:
     def notes(self, name: str, influence: NDArray[np.float64]) -> list[str]:
         """Say what should be known of the errors of quantities `(S, N)` under a metric."""
         return []
-
-    def are_split(self, codes: Codes) -> bool:
-        """Return whether a group has segments in several of these strata, `(n_segments,)`."""
-        if self.members is None:
-            return False
-        return np.unique(self.members * (int(codes.max()) + 1) + codes).size > self.n
-
-    def within(self, labelled: Sequence[NDArray[np.bool_]]) -> Units:
-        """Return units that are drawn within labelled and others, where each is one of the two.
-
-        Of segments `(S, N)` of each metric that has labels; systems may have labels of other
-        segments: a stratum is then a pattern of systems.
-        """
-        if not labelled:
-            return self
-        patterns = np.concatenate(labelled).T
-        strata = self.segment_strata
-        keys = patterns if strata is None else np.column_stack([patterns, strata])
-        codes = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
-        if self.members is not None:
-            first = np.unique(self.members, return_index=True)[1]
-            if np.any(codes != codes[first][self.members]):
-                # Groups of labelled and other segments are drawn as they are.
-                return self
-            codes = codes[first]
-        return replace(self, codes=drawn_within(codes))
 
     @cached_property
     def segment_codes(self) -> Codes | None:
@@ -204,32 +171,37 @@ def as_units(
                 f"(segment {i})"
             )
         codes = codes[first]
-    return design(n_segments, members, codes, labels, name, called)
-
-
-def design(
-    n_segments: int,
-    members: Codes | None,
-    strata: Codes | None,
-    labels: Iterable[Any] = (),
-    name: str = "group",
-    called: Called = CALLED,
-) -> Units:
-    """Return units of segments with these groups, in these strata of units."""
     n, sizes = n_segments, None
     if members is not None:
-        counts = np.bincount(members)
-        n, sizes = len(counts), counts if np.any(counts > 1) else None
+        n, sizes = len(names), np.bincount(members)
     return Units(
         n,
         called[0] if members is None else name,
         *called,
-        sizes=sizes,
-        codes=drawn_within(strata),
+        sizes=sizes if sizes is not None and np.any(sizes > 1) else None,
+        codes=drawn_within(codes),
         members=members,
-        strata=strata,
+        strata=codes,
         labels=tuple(labels),
     )
+
+
+def stacked(several: Sequence[Units], order: Sequence[int]) -> Units:
+    """Return units one after the other, each drawn within its own and its strata, in this order."""
+    within = [np.zeros(u.n, np.intp) if u.codes is None else u.codes for u in several]
+    codes, n_strata = list(within), 0
+    for i in order:
+        codes[i] = n_strata + within[i]
+        n_strata = int(codes[i].max()) + 1
+    sizes = None
+    if any(units.sizes is not None for units in several):
+        ones = [np.ones(u.n, dtype=np.int64) if u.sizes is None else u.sizes for u in several]
+        sizes = np.concatenate(ones)
+    words = zip(*(units.called for units in several), strict=True)
+    unit, segment, part = map(only, words, ("group", "item", "task"))
+    n = sum(units.n for units in several)
+    drawn = drawn_within(np.concatenate(codes))
+    return Units(n, unit, segment, part, sizes=sizes, codes=drawn)
 
 
 def drawn_within(strata: Codes | None) -> Codes | None:

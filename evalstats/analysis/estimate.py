@@ -287,7 +287,7 @@ def result_signature(
             "ci": method,
             "level": f"{options.confidence_level:.10g}",
             "n": str(n) if n else None,
-            "seed": str(options.seed) if n else None,
+            "seed": str(options.rng) if n else None,
         }
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from evalstats.analysis.design import Aggregated, Labels
@@ -72,7 +72,7 @@ class Options:
     alternative: str = DEFAULTS["alternative"]
     adjustment: str = DEFAULTS["adjustment"]
     n_resamples: int = N_RESAMPLES
-    rng: Rng = SEED
+    rng: Any = SEED  # what was given, or the seed that was made of it
     executor: Any = None
     margin: float | None = None
     recovery: float | None = None
@@ -81,6 +81,9 @@ class Options:
     #: p-values of pairs under a metric, with their Monte-Carlo errors, that `meta` has of its own;
     #: intervals may then be percentiles.
     swapped: Callable[[Any, Any, Options], list[tuple[float, float]]] | None = None
+    alpha: float = field(init=False)  # what the confidence level leaves out
+    is_limited: bool = field(init=False)  # whether there is a margin or a recovery
+    sides: int = field(init=False)  # of the test
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> Options:
@@ -95,6 +98,11 @@ class Options:
             is_asked = name in SETTINGS and value is not SETTINGS[name].default
             if name == "executor" or (is_asked and not (self.swapped and value == "percentile")):
                 vars(self)[name] = checked(name, value)
+        made = vars(self)
+        made["is_limited"] = self.margin is not None or self.recovery is not None
+        made["sides"] = 2 if self.alternative == "two-sided" else 1
+        # 1 - 0.95 is not quite 0.05.
+        made["alpha"] = float(f"{1 - self.confidence_level:.12g}")
         if self.is_limited:
             as_limits(self.margin, self.recovery)
         level = self.significance_level
@@ -113,33 +121,7 @@ class Options:
                 f"intervals, not an error; did you mean {self.alpha:g}?",
                 argument="confidence_level",
             )
-        # 1 - 0.95 is not quite 0.05.
-        vars(self)["significance_level"] = level or self.alpha
-
-    @property
-    def seed(self) -> int:
-        """The seed that was made of what was given as `rng`."""
-        return int(self.rng)  # type: ignore[arg-type]
-
-    @property
-    def alpha(self) -> float:
-        """What the confidence level leaves out."""
-        return float(f"{1 - self.confidence_level:.12g}")
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether there is a margin or a recovery, so that likeness can be claimed."""
-        return self.margin is not None or self.recovery is not None
-
-    @property
-    def sides(self) -> int:
-        """Sides of the test."""
-        return 2 if self.alternative == "two-sided" else 1
-
-    @property
-    def n_drawn(self) -> int:
-        """Resamples that are drawn: none where t decides everything."""
-        return 0 if self.method == "t" else self.n_resamples
+        made["significance_level"] = level or self.alpha
 
 
 def checked(name: str, value: object) -> Any:

@@ -352,8 +352,8 @@ def _max_t(
         scale = error[some, None]
         if within is not None:
             # A resample that misses the few units on which two differ says nothing of them.
-            own = within(list(zip(a[some], b[some], strict=True)))
-            scale = np.maximum(own, scale / 2, out=own)
+            errors = within(list(zip(a[some], b[some], strict=True)))
+            scale = np.maximum(errors, scale / 2, out=errors)
         moved /= scale
         return sided(moved)
 
@@ -418,7 +418,7 @@ def _totals(scores: Scores, options: Options, values: Floats) -> Floats:
     # sum to N in every resample, what is below cancels out.
     least = np.min(values, axis=1, keepdims=True)
     whole, steps = _whole_numbers((values - least).T)
-    rows = scores.units.weights(options.seed)
+    rows = scores.units.weights(options.rng)
     totals = weighted_totals(rows, whole, scores.draws.n, options.executor)
     totals -= np.sum(whole, axis=0)
     totals *= steps
@@ -430,7 +430,7 @@ def _within_strata(
     scores: Scores, options: Options, values: Floats, squares: Floats, apart: _Apart
 ) -> Floats:
     """Return squared errors of pairs in strata, `(p, B)`, of whose values rows are drawn once."""
-    n_systems, rows = len(values), scores.units.weights(options.seed)
+    n_systems, rows = len(values), scores.units.weights(options.rng)
     whole, steps = _whole_numbers(np.concatenate([values, squares]).T)
     assert scores.units.codes is not None
     parts = [(p, whole[p, :n_systems]) for p in places_of(scores.units.codes)]

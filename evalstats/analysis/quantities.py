@@ -73,7 +73,10 @@ class Quantities:
         spreads = []
         for q in range(len(self.value)):
             if self.influence is not None:
-                unseen = None if self.unseen is None else self.units.summed(self.unseen[q])
+                unseen, codes = None, self.units.codes
+                if self.unseen is not None:
+                    strata = np.zeros(self.units.n, np.intp) if codes is None else codes
+                    unseen = np.bincount(strata, self.unseen[q]).astype(np.float64)
                 spread = self.units.spread(self.influence[q], unseen)
             else:
                 _, factor, degrees = self.units.alike

@@ -382,18 +382,18 @@ def _with_singles_joined(strata: Sequence[Stratum], units: Units, aggregate: str
 
 def drawn(several: Sequence[Scores], options: Options) -> list[Scores]:
     """Return scores under several metrics, all resampled with one weight matrix when asked."""
-    first, n_resamples = several[0], options.n_drawn
+    first, n_resamples = several[0], options.n_resamples
     if options.paired_runs or any(scores.by_run is not None for scores in several):
         from evalstats.designs.runs import check_runs
 
         check_runs(several, options.paired_runs)
-    if first.by_run is not None or len(first.units.sides) > 1:
+    if options.method == "t" or first.by_run is not None or len(first.units.sides) > 1:
         # Resampling segments says nothing of other runs, and no rows draw groups of two labels.
         n_resamples = 0
 
     @cache
     def replicates() -> list[Floats]:
-        weights, then = first.units.weights(options.seed), partial(_scored, several)
+        weights, then = first.units.weights(options.rng), partial(_scored, several)
         scores = totals_scored(several, weights, n_resamples, options, then)
         ends = np.cumsum([len(scores.systems) for scores in several])[:-1]
         return [frozen(scores) for scores in np.split(scores, ends, axis=1)]

@@ -26,9 +26,8 @@ from evalstats.analysis.design import (
     as_aggregate,
     as_units,
     check_enough,
-    design,
-    drawn_within,
     names_of_labels,
+    stacked,
     unit_name,
 )
 from evalstats.analysis.options import Options
@@ -169,13 +168,20 @@ class Task:
     def units(self) -> Units:
         """Return what is drawn."""
         tables = self.statistics
-        labels = {"groups": self.groups, "strata": self.strata}
-        groups, strata = (labels_of(tables, given, name) for name, given in labels.items())
+        given = {"groups": self.groups, "strata": self.strata}
+        groups, strata = (
+            None if labels is None else labels_of(tables, labels, name)
+            for name, labels in given.items()
+        )
         name, first = unit_name(self.groups), tables[0]
         units = as_units(first.n_segments, groups, strata, name, (first.unit, first.part))
         check_enough(units.n, units.unit)
         labelled = [table.metric.labelled(table.values) for table in tables]
-        return units.within([marks for marks in labelled if marks is not None])
+        if all(marks is None for marks in labelled):
+            return units
+        from evalstats.designs.judges import drawn_apart
+
+        return drawn_apart(units, [marks for marks in labelled if marks is not None])
 
     def scores(self) -> list[Scores]:
         """Return the scores under each metric, of which nothing is drawn yet."""
@@ -312,22 +318,22 @@ class Total:
             whole = summaries[0].total(dict(zip(names, tables, strict=True)), aggregate)
             return [replace(whole, **known)]
         parts = [task.scores()[0] for task in order]
-        units = _side_by_side([part.units for part in parts], names, self.tasks)
-        shares = aggregate.weights or tuple(one.n_segments / units.n_segments for one in tables)
+        units = _as_strata([part.units for part in parts], names)
         ends = np.cumsum([(part.units.n, part.units.n_segments) for part in parts], axis=0)
+        shares = aggregate.weights or tuple(one.n_segments / units.n_segments for one in tables)
         strata, unseen = [], []
         for part, end, share in zip(parts, ends, shares, strict=True):
             n, n_segments = part.units.n, part.units.n_segments
             stratum = replace(part.strata[0], places=np.arange(end[0] - n, end[0]), weight=share)
-            segments = np.arange(end[1] - n_segments, end[1])
-            strata.append(replace(stratum, segment_places=segments))
+            places = np.arange(end[1] - n_segments, end[1])
+            strata.append(replace(stratum, segment_places=places))
             unseen += [] if part.unseen is None else [share**2 * part.unseen]
         if aggregate.label == "micro":
             metrics = [stratum.metric for stratum in strata]
             metric = metrics[0].pooled(metrics, [stratum.rows.shape[1] for stratum in strata])
             arrays = ((stratum.rows, stratum.plain, stratum.segments) for stratum in strata)
-            rows, plain, every = (np.concatenate(x, axis=1) for x in zip(*arrays, strict=True))
-            strata = [Stratum(metric, rows, plain, every)]
+            rows, plain, segments = (np.concatenate(x, axis=1) for x in zip(*arrays, strict=True))
+            strata = [Stratum(metric, rows, plain, segments)]
         references = {part.reference_label for part in parts}
         total = of_strata(
             strata,
@@ -342,23 +348,17 @@ class Total:
         return [total]
 
 
-def _side_by_side(several: Sequence[Units], names: Sequence[str], tasks: Sequence[Task]) -> Units:
-    """Return the units of all tasks, in the order of their names; tasks are their strata."""
+def _as_strata(several: Sequence[Units], names: Sequence[str]) -> Units:
+    """Return the units of tasks, which are strata with these names."""
     numbers = np.repeat(np.arange(len(several)), [units.n for units in several])
-    starts = np.cumsum([0, *(units.n for units in several)])[:-1]
     members = None
-    if any(task.groups is not None for task in tasks):
+    if any(units.members is not None for units in several):
         # A segment without label is a group of its own.
+        starts = np.searchsorted(numbers, np.arange(len(several)))
         apart = zip(several, starts, strict=True)
         members = np.concatenate([start + units.of_segments for units, start in apart])
-    # What is drawn apart within a task stays so.
-    codes = [np.zeros(u.n, np.intp) if u.codes is None else u.codes for u in several]
-    places = numbers * len(numbers) + np.concatenate(codes)
-    within = drawn_within(np.unique(places, return_inverse=True)[1])
-    unit = only((units.unit for units in several), "group")
-    called = only((units.segment for units in several), "item"), several[0].part
-    n_segments = sum(units.n_segments for units in several)
-    return replace(design(n_segments, members, numbers, names, unit, called), codes=within)
+    together = stacked(several, range(len(several)))
+    return replace(together, members=members, strata=numbers, labels=tuple(names))
 
 
 def name_of_all(tables: Collection[SegmentStatistics]) -> str:
@@ -449,7 +449,8 @@ def as_task(
     groups, strata = (list(x) if isinstance(x, Iterator) else x for x in (groups, strata))
     labels = {"groups": groups, "strata": strata}
     task = partial(Task, groups=groups, strata=strata, aggregate=aggregate)
-    _check_columns(hypotheses, {"references": references, **labels})
+    if columns := columns_of(hypotheses):
+        _check_columns(columns, {"references": references, **labels})
     if summaries := summaries_of(hypotheses):
         _check_summaries(summaries, metrics, {"references": references, "human": human})
         return task(summaries)
@@ -584,10 +585,10 @@ def _check_summaries(
         check_enough(summary.n_segments, summary.unit)
 
 
-def _check_columns(hypotheses: object, others: Mapping[str, object]) -> None:
+def _check_columns(columns: Sequence[tuple[str, Any]], others: Mapping[str, object]) -> None:
     """Refuse a frame with a row a score, and a column of systems as another argument too."""
     kinds: dict[bool, Any] = {}
-    for name, column in columns_of(hypotheses) or ():
+    for name, column in columns:
         there = [
             cell for cell in listed(column[:99], "hypotheses", "cells") if not is_missing(cell)
         ]
@@ -600,12 +601,12 @@ def _check_columns(hypotheses: object, others: Mapping[str, object]) -> None:
             f"score, and columns such as model, item and score",
             argument="hypotheses",
         )
-    columns = [name for name, _ in columns_of(hypotheses) or ()]
+    names = [name for name, _ in columns]
     for argument, value in others.items():
-        name = getattr(value, "name", None)
-        if name is not None and name in columns:
+        label = getattr(value, "name", None)
+        if label is not None and label in names:
             raise InputError(
-                f"is column {name!r} of the frame of hypotheses, where each column is a "
+                f"is column {label!r} of the frame of hypotheses, where each column is a "
                 f"system; give only the columns of systems",
                 argument=argument,
             )

@@ -670,3 +670,25 @@ def _pairs(judge: object, people: object, where: str, judges: int) -> list[tuple
                 f"{shown(labels)}"
             )
     return [(*labels, label) for labels, label in zip(first, second, strict=True)]
+
+
+def drawn_apart(units: Units, labelled: Sequence[NDArray[np.bool_]]) -> Units:
+    """Return units that are drawn within labelled and others, where each is one of the two.
+
+    Of segments `(S, N)` of each metric that has labels; systems may have labels of other segments:
+    a stratum is then a pattern of systems. Groups of labelled and other segments are drawn as they
+    are.
+    """
+    from evalstats.analysis.design import drawn_within
+
+    if len(units.sides) > 1:
+        return units
+    patterns, strata = np.concatenate(labelled).T, units.segment_strata
+    keys = patterns if strata is None else np.column_stack([patterns, strata])
+    codes = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+    if units.members is not None:
+        first = np.unique(units.members, return_index=True)[1]
+        if np.any(codes != codes[first][units.members]):
+            return units
+        codes = codes[first]
+    return replace(units, codes=drawn_within(codes))

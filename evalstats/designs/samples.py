@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.counts import Counts, Share
-from evalstats.analysis.design import Aggregated, Labels, Units, refuse_crossed
+from evalstats.analysis.design import Aggregated, Labels, refuse_crossed, stacked
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.scores import KnownPairs, Scores, drawn, of_strata
@@ -35,7 +35,7 @@ from evalstats.inference.draws import Draws
 from evalstats.inference.student import standardised
 from evalstats.metrics.base import merged
 from evalstats.resampling.executors import Workers
-from evalstats.results.records import Caution, counted, distinct, only
+from evalstats.results.records import Caution, counted, distinct
 from evalstats.statistics.extraction import Metrics, as_systems
 from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.segments import SegmentStatistics
@@ -187,7 +187,7 @@ def side_by_side(samples: Sequence[Scores], order: Sequence[int]) -> Scores:
     both = np.add.outer(sizes, sizes)
     scores = of_strata(
         strata,
-        _design([sample.units for sample in samples], order),
+        stacked([sample.units for sample in samples], order),
         name=first.name,
         metric_name=first.metric_name,
         systems=tuple(sample.systems[0] for sample in samples),
@@ -217,24 +217,6 @@ def side_by_side(samples: Sequence[Scores], order: Sequence[int]) -> Scores:
 def _least(n: int, m: int) -> float:
     """Return the smallest one-sided p-value: the units of two can be divided in so many ways."""
     return 1 / comb(n + m, n) if n + m <= _MOST_DIVIDED else 0.0
-
-
-def _design(each: Sequence[Units], order: Sequence[int]) -> Units:
-    """Return the units of all systems, each drawn within its system, and within its strata."""
-    codes: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)] * len(each)
-    n_strata = 0
-    for i in order:
-        strata = each[i].codes
-        codes[i] = n_strata + (np.zeros(each[i].n, dtype=np.intp) if strata is None else strata)
-        n_strata = int(codes[i].max()) + 1
-    sizes = None
-    if any(units.sizes is not None for units in each):
-        ones = [np.ones(u.n, dtype=np.int64) if u.sizes is None else u.sizes for u in each]
-        sizes = np.concatenate(ones)
-    words = zip(*(units.called for units in each), strict=True)
-    unit, segment, part = map(only, words, ("group", "item", "task"))
-    n = sum(units.n for units in each)
-    return Units(n, unit, segment, part, sizes=sizes, codes=np.concatenate(codes))
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,7 +82,7 @@ def swapped_pvalues(
         # swaps are for all pairs.
         strata = [replace(x, rows=_wide(x.rows) - _wide(x.rows[:1])) for x in scores.strata]
         moving = replace(scores, strata=tuple(strata))
-        rows = Halves(scores.units.n, options.seed)
+        rows = Halves(scores.units.n, options.rng)
         then = partial(_swapped_differences, replace(scores, draws=NONE), random)
         columns = totals_scored([moving], rows, options.n_resamples, options, then)
     drawn_columns, pvalues = iter(columns.T), []

@@ -6,7 +6,7 @@ sums of squares and products take their place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -74,10 +74,6 @@ class CrossedUnits(Units):
         """Return Kish's number of the fewer groups that hold some segments, `(N,)`; 0 of none."""
         counts = [np.bincount(side.of_segments[marks], minlength=side.n) for side in self.sides]
         return min(side.worth(n > 0) for side, n in zip(self.sides, counts, strict=True))
-
-    def within(self, labelled: Sequence[NDArray[np.bool_]]) -> Units:
-        """Return the same: groups of labelled and other segments are drawn as they are."""
-        return self
 
     def notes(self, name: str, influence: NDArray[np.float64]) -> list[str]:
         """Say what is drawn, and how errors of quantities `(S, N)` compare with one label's."""

@@ -333,7 +333,8 @@ def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comp
         )
     tasks = taken_apart(list(scores.values()), codes, names, task, unit_name(labels, "stratum"))
     totals: list[Task | Total] = []
-    if units.are_split(codes):
+    in_both = units.of_segments * (int(codes.max()) + 1) + codes
+    if np.unique(in_both).size > units.n:
         # What shares groups is no stratum of the total, which is the whole as it was drawn.
         name = name_of_all([stratum.statistics[0] for stratum in tasks])
         totals.append(replace(task, name=name, aggregate="micro", total=WHOLE))

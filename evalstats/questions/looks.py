@@ -825,7 +825,7 @@ class SequentialTest:
             "start": self.start,
             "test": self.options.method,
             "n_resamples": self.options.n_resamples,
-            "rng": self.options.seed,
+            "rng": self.options.rng,
         }
 
 

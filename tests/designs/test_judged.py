@@ -8,7 +8,7 @@ import pytest
 import evalstats as es
 from evalstats.analysis.design import as_units
 from evalstats.cli import main
-from evalstats.designs.judges import joined_rows
+from evalstats.designs.judges import drawn_apart, joined_rows
 from evalstats.statistics.interchange import made_by, rebuilt
 
 #: Resamples, where no number depends on how many there are.
@@ -151,7 +151,7 @@ def test_labels_and_others_are_drawn_apart_where_groups_are_one_of_the_two():
     pure = np.empty(600, dtype=int)
     pure[np.argsort(labelled, kind="stable")] = np.arange(600) // 2
     codes = {
-        name: as_units(600, groups, None).within([table.metric.labelled(table.values)]).codes
+        name: drawn_apart(as_units(600, groups, None), [table.metric.labelled(table.values)]).codes
         for name, groups in (("none", None), ("pure", pure), ("mixed", np.arange(600) // 2))
     }
     assert np.array_equal(codes["none"], labelled.astype(int))

@@ -234,10 +234,10 @@ def strengths_of(table: BattleTable, options: Options) -> Scores:
     inverse = bradley_terry.solved(information, np.eye(len(information)))
     notes = (*table.notes, *position_notes(table, units, options), *table.tie_notes)
     replicates = np.empty((0, len(table.systems)))
-    if options.n_drawn and len(units.sides) == 1:
+    if options.method != "t" and len(units.sides) == 1:
         drawn = over_batches(
             partial(_strengths_in, wins=wins, strengths=strengths, inverse=inverse),
-            units.weights(options.seed),
+            units.weights(options.rng),
             options.n_resamples,
             options.executor,
         )

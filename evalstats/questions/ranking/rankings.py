@@ -377,7 +377,7 @@ def _by_metric(
     shown = evaluation.within[place] <= level
     low, high = 1 + np.sum(shown & ahead.T, axis=1), len(shown) - np.sum(shown & ahead, axis=1)
     # A comparison may have drawn nothing.
-    draws = {"n": str(drawn.draws.n), "seed": str(options.seed)} if is_drawn else {}
+    draws = {"n": str(drawn.draws.n), "seed": str(options.rng)} if is_drawn else {}
     facts = Facts(evaluation.limits, comparison.estimates, comparison.differences, adjustment)
     close = close_calls(adjustment, rows)
     ranking = Ranking(
