@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from statistics import mode
 from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.comparison import Comparison, Evaluation
@@ -167,16 +167,8 @@ def compare(
 
         make, systems = as_unpaired, tuple(inputs_by_system(hypotheses))
     pairs = as_pairs(systems, baseline)
-    task = make(
-        hypotheses,
-        references,
-        metrics,
-        groups=groups,
-        strata=strata,
-        aggregate=aggregate,
-        human=human,
-        executor=options.executor,
-    )
+    design = {"groups": groups, "strata": strata, "aggregate": aggregate, "human": human}
+    task = make(hypotheses, references, metrics, **design, executor=options.executor)
     return compared(Evaluation([task], pairs, options), baseline)
 
 
@@ -187,9 +179,7 @@ def compared(
     options, single = evaluation.options, len(evaluation.parts) == 1
     estimates: list[Estimate] = []
     rows: list[Row] = []
-    applied: set[str] = set()
-    undrawn: list[bool] = []
-    is_paired = True
+    adjustments, are_drawn, is_paired = set(), False, True
     for part, several in evaluation.drawn(progress):
         # Of one pair there are no others, and tasks have Holm's method; without resamples, or where
         # outputs are swapped, nothing says how p-values of pairs depend on one another.
@@ -197,31 +187,29 @@ def compared(
         adjustment, n_drawn = options.adjustment, several[0].draws.n
         if adjustment == "max-t" and (is_alone or options.swapped or not n_drawn):
             adjustment = "holm"
-        applied.add(adjustment)
-        undrawn.append(not n_drawn)
-        is_paired = several[0].is_paired
+        adjustments.add(adjustment)
+        are_drawn, is_paired = are_drawn or n_drawn > 0, several[0].is_paired
         for scores in several:
-            of_pairs, within = family_of(scores, evaluation.pairs, adjustment, options)
-            evaluation.within[part.name, scores.name] = within
-            rows += [Row(part.name, part.total, scores.name, of_pair) for of_pair in of_pairs]
+            place = part.name, scores.name
+            of_pairs, evaluation.within[place] = family_of(
+                scores, evaluation.pairs, adjustment, options
+            )
+            rows += [Row(part.name, part.total, scores.name, fields) for fields in of_pairs]
             samples = [estimates_of(sample, options, part, single) for sample in scores.together]
-            of_systems = [estimate for of_sample in samples for estimate in of_sample]
-            signature = _signature(scores, options, of_pairs, of_systems[0].method, adjustment)
-            evaluation.signatures[part.name, scores.name] = signature
-            estimates += of_systems
+            estimates += [estimate for of_sample in samples for estimate in of_sample]
+            evaluation.signatures[place] = _signature(
+                scores, options, of_pairs, samples[0][0].method, adjustment
+            )
         evaluation.limits.append(limits_of(several, evaluation.pairs, part))
     # Tasks of different kinds have the adjustment that was asked for.
-    adjustment = applied.pop() if len(applied) == 1 else options.adjustment
-    test = "ar" if options.swapped else "t" if all(undrawn) else options.method
-    level = options.significance_level
+    adjustment = adjustments.pop() if len(adjustments) == 1 else options.adjustment
     adjust_over_tasks(rows, adjustment, options)
-    adjusting = Adjustment(
-        rows,
-        name=adjustment,
-        level=level,
-        alternative=options.alternative,
-        n_resamples=options.n_resamples,
+    level, side, n_resamples = (
+        options.significance_level,
+        options.alternative,
+        options.n_resamples,
     )
+    adjusting = Adjustment(rows, adjustment, level, side, n_resamples)
     differences = []
     for row in rows:
         fields, pvalue = row.fields, row.fields.pop("pvalue_adjusted")
@@ -229,57 +217,46 @@ def compared(
         least = adjusting.least(row, fields["test"], fields["n_differing"], is_swapped)
         fields |= {"task": row.task, "aggregate": row.aggregate}
         differences.append(Difference.made(fields, pvalue, level, least))
+    shared: dict[str, Any] = {
+        "method": options.method,
+        "test": "ar" if options.swapped else options.method if are_drawn else "t",
+        "margin": options.margin,
+        "recovery": options.recovery,
+    }
     facts = Facts(
-        evaluation.limits,
-        estimates,
-        differences,
-        adjusting,
-        method=options.method,
-        test=test,
-        margin=options.margin,
-        recovery=options.recovery,
-        is_paired=is_paired,
+        evaluation.limits, estimates, differences, adjusting, **shared, is_paired=is_paired
     )
     return Comparison(
         estimates=Estimates(tuple(estimates)),
         differences=tuple(differences),
         baseline=baseline,
-        test=test,
-        method=options.method,
-        alternative=options.alternative,
+        alternative=side,
         adjustment=adjustment,
         confidence_level=options.confidence_level,
-        n_resamples=options.n_resamples,
+        n_resamples=n_resamples,
         seed=options.rng,
         signatures=tuple(evaluation.signatures.values()),
         notes=(*evaluation.notes, *notes_of(facts)),
-        significance_level=options.significance_level,
-        margin=options.margin,
-        recovery=options.recovery,
+        significance_level=level,
         source=evaluation,
+        **shared,
     )
 
 
 def _signature(
-    scores: Scores,
-    options: Options,
-    rows: Sequence[Mapping[str, Any]],
-    method: str,
-    adjustment: str,
+    scores: Scores, options: Options, rows: Sequence[Mapping[str, Any]], ci: str, adjustment: str
 ) -> Signature:
     """Return what identifies the differences under a metric, and the scores behind them."""
     # Single pairs that differ on few units may have t.
-    test, of_pairs = (
-        Counter(row[name] for row in rows).most_common(1)[0][0] for name in ("test", "method")
-    )
-    limits = {"margin": options.margin, "recovery": options.recovery}
+    test, method = (mode([row[name] for row in rows]) for name in ("test", "method"))
     return result_signature(
         scores,
         options,
-        "+".join(dict.fromkeys([method, of_pairs])),
+        ci if ci == method else f"{ci}+{method}",
         test=test,
         alt=options.alternative,
         adj=adjustment,
-        **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
+        margin=None if options.margin is None else f"{options.margin:.10g}",
+        recovery=None if options.recovery is None else f"{options.recovery:.10g}",
         paired="runs" if options.paired_runs else None if scores.is_paired else "no",
     )

@@ -40,62 +40,55 @@ if TYPE_CHECKING:
     from evalstats.questions.ranking.rankings import ranking_of
 
 
+#: The name of a task, or of a total, and of a metric.
+Place = tuple[str, str]
+
+
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """What is compared, and how; the questions of a comparison are about it.
 
-    `notes` stand before those of the results. Differences say which task, or total, is meant.
+    `notes` stand before those of the results. What is known of a task, or a total, under a metric
+    is filled in where it is scored.
     """
 
     parts: Sequence[Part]
     pairs: Sequence[Pair]
     options: Options
     notes: tuple[str, ...] = ()
+    places: dict[Place, Part] = field(default_factory=dict)
     #: What was drawn of totals and of an only task; several take much memory, and are drawn again.
-    kept: dict[Part, list[Scores]] = field(default_factory=dict)
-    #: Of each task, or total, and metric, and what limits what is said of a task.
-    signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
-    limits: list[Limits] = field(default_factory=list)
+    kept: dict[Place, Scores] = field(default_factory=dict)
+    signatures: dict[Place, Signature] = field(default_factory=dict)
     #: P-values adjusted within the pairs of each system, `(S, S)`.
-    within: dict[tuple[str, str], Floats] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        totals = {part.name for part in self.parts if part.total is not None}
-        for part in self.parts:
-            if part.total is None and part.name in totals:
-                raise InputError(
-                    f"a task, or stratum, is called {part.name!r}, which is the name of a total "
-                    f"over all of them; give it another name"
-                )
+    within: dict[Place, Floats] = field(default_factory=dict)
+    #: What limits what is said of each part.
+    limits: list[Limits] = field(default_factory=list)
 
     def drawn(self, progress: Progress | None = None) -> Iterator[tuple[Part, list[Scores]]]:
         """Yield each task and total with what is drawn of it, and say which task is done."""
         n_tasks = sum(part.total is None for part in self.parts)
         for i, part in enumerate(self.parts):
             drawn = part.drawn(self.options)
+            by_place = {(part.name, scores.name): scores for scores in drawn}
+            self.places.update(dict.fromkeys(by_place, part))
             if len(self.parts) == 1 or part.total is not None:
-                self.kept[part] = drawn
+                self.kept.update(by_place)
             yield part, drawn
             if progress is not None and part.total is None:
                 progress(i + 1, n_tasks, "tasks")
 
-    def part_of(self, d: Difference) -> Part:
-        """Return the task, or total, that a difference is of."""
-        return next(
-            part
-            for part in self.parts
-            if (part.name, part.total) == (d.task, d.aggregate)
-            if part.total is None or isinstance(part, Task) or part.metric == d.metric
-        )
-
-    def scores_of(self, part: Part) -> dict[str, Scores]:
-        """Return what is drawn of a task, or total, by metric."""
-        return {one.name: one for one in self.kept.get(part) or part.drawn(self.options)}
+    def scores_of(self, d: Difference) -> Scores:
+        """Return what is drawn of the task, or total, of a difference under its metric."""
+        place = d.task, d.metric
+        if place in self.kept:
+            return self.kept[place]
+        drawn = self.places[place].drawn(self.options)
+        return next(scores for scores in drawn if scores.name == d.metric)
 
     def with_segments(self, d: Difference, asking: str) -> tuple[Task | Total, Scores]:
         """Return the task and the scores of a difference, whose segments have to be here."""
-        part = self.part_of(d)
-        drawn = self.scores_of(part)[d.metric]
+        part, drawn = self.places[d.task, d.metric], self.scores_of(d)
         if not isinstance(part, (Task, Total)):
             raise InputError(
                 f"{asking} needs systems with the same segments, and each of these has its own"
@@ -110,12 +103,9 @@ class Evaluation:
 
     def together(self, differences: Sequence[Difference]) -> list[Scores]:
         """Return the scores under several metrics, which have to be drawn together."""
-        firsts = {d.metric: self.part_of(d) for d in differences}
-        # All metrics of a task are drawn at once.
-        by_part = {part: self.scores_of(part) for part in dict.fromkeys(firsts.values())}
-        drawn = [by_part[part][metric] for metric, part in firsts.items()]
+        drawn = [self.scores_of(d) for d in {d.metric: d for d in differences}.values()]
         if len({(one.units.n, one.units.labels) for one in drawn}) > 1:
-            metrics = ", ".join(distinct(firsts))
+            metrics = ", ".join(one.name for one in drawn)
             raise InputError(
                 f"the totals of {metrics} are not of the same tasks; give metric, or task"
             )

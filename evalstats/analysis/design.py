@@ -179,7 +179,7 @@ def as_units(
         called[0] if members is None else name,
         *called,
         sizes=sizes if sizes is not None and np.any(sizes > 1) else None,
-        codes=drawn_within(codes),
+        codes=None if codes is None else drawn_within(codes),
         members=members,
         strata=codes,
         labels=tuple(labels),

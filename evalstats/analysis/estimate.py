@@ -177,16 +177,8 @@ def estimate(
     else:
         hypotheses = {"system": hypotheses}
     options = as_decided(hypotheses, options)
-    task = as_task(
-        hypotheses,
-        references,
-        metric,
-        groups=groups,
-        strata=strata,
-        aggregate=aggregate,
-        human=human,
-        executor=options.executor,
-    )
+    design: dict[str, Any] = {"groups": groups, "strata": strata, "aggregate": aggregate}
+    task = as_task(hypotheses, references, metric, **design, human=human, executor=options.executor)
     estimates = [e for scores in task.drawn(options) for e in estimates_of(scores, options, task)]
     return estimates[0] if single else Estimates(tuple(estimates))
 
@@ -201,7 +193,9 @@ def estimates_of(
     """
     units, places = scores.units, range(len(scores.systems))
     intervals = [_interval(scores, i, options) for i in places]
-    designs = [_design(scores, i) for i in places]
+    designs: list[dict[str, float]] = [{} for _ in places]
+    if scores.has_segments and (units.members is not None or scores.by_run):
+        designs = [_design(scores, i) for i in places]
     notes: tuple[str, ...] = ()
     if single:
         limits = [limits_of([scores])]
@@ -254,8 +248,6 @@ def _interval(scores: Scores, i: int, options: Options) -> tuple[str, Bounds]:
 def _design(scores: Scores, i: int) -> dict[str, float]:
     """Return what documents, and runs, add to the error of a score: the design effect."""
     units = scores.units
-    if not scores.has_segments or not (units.members is not None or scores.n_runs):
-        return {}
     influence = np.zeros(units.n_segments)
     for stratum in scores.strata:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -388,7 +380,7 @@ def gap_notes(several: Sequence[Scores]) -> Iterator[str]:
     """Say how scores came about, how many are missing, what judges are worth."""
     for one in several:
         yield from (*one.cautions, *one.origin)
-        if one.influence is not None:
+        if one.influence is not None and len(one.units.sides) > 1:
             yield from one.units.notes(one.name, one.influence)
         for correction in one.corrections:
             yield from correction.notes()

@@ -383,7 +383,9 @@ def as_totals(
 
     def total(under: Mapping[str, SegmentStatistics], how: Aggregated, name: str = "") -> Total:
         of_metric = [Task([table], task, groups.get(task)) for task, table in under.items()]
-        return Total(of_metric, how, name or name_of_all(under.values()), tasks)
+        name = name or name_of_all(under.values())
+        refuse_namesake(name, tasks)
+        return Total(of_metric, how, name, tasks)
 
     if asked is not None and len(tasks) > 1 and all(len(of) == 1 for of in tasks.values()):
         return [total({name: tables[0] for name, tables in tasks.items()}, asked)]
@@ -401,6 +403,15 @@ def as_totals(
         if len(under) > 1 and is_one and (metric, frozenset(under)) not in known:
             totals.append(total(under, asked or "macro"))
     return totals
+
+
+def refuse_namesake(total: str, tasks: Collection[str]) -> None:
+    """Refuse a task that is called as a total is."""
+    if total in tasks:
+        raise InputError(
+            f"a task, or stratum, is called {total!r}, which is the name of a total over all of "
+            f"them; give it another name"
+        )
 
 
 def _under(tasks: Mapping[str, list[Any]], metric: str) -> dict[str, SegmentStatistics]:

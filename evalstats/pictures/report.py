@@ -256,7 +256,7 @@ def _beside(evaluation: Evaluation, d: Difference) -> _Beside:
     """Return the texts that were compared, and the scores in each stratum."""
     # The texts of one system are no answers to those of another, and the strata of a total are
     # tasks, which have rows of their own.
-    part = evaluation.part_of(d)
+    part = evaluation.places[d.task, d.metric]
     if not isinstance(part, Task):
         return _Beside()
     _, scores = evaluation.with_segments(d, "influence")

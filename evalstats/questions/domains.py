@@ -16,7 +16,7 @@ from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import Codes, Labels, label_codes, refuse_crossed, unit_name
 from evalstats.analysis.scores import Scores, refuse_fixed
-from evalstats.analysis.tasks import Task, Total, as_totals, labels_of, name_of_all
+from evalstats.analysis.tasks import Task, Total, as_totals, labels_of, name_of_all, refuse_namesake
 from evalstats.checks import label
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
@@ -337,6 +337,7 @@ def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comp
     if np.unique(in_both).size > units.n:
         # What shares groups is no stratum of the total, which is the whole as it was drawn.
         name = name_of_all([stratum.statistics[0] for stratum in tasks])
+        refuse_namesake(name, names)
         totals.append(replace(task, name=name, aggregate="micro", total=WHOLE))
     else:
         groups: dict[str, Labels] = {part.name: part.groups for part in tasks if part.groups}

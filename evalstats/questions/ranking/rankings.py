@@ -357,7 +357,7 @@ def _by_metric(
     """Rank the systems by the differences of all pairs under one metric."""
     first, adjustment, options = rows[0], comparison.adjusted, evaluation.options
     place = first.task, first.metric
-    drawn = evaluation.scores_of(evaluation.part_of(first))[first.metric]
+    drawn = evaluation.scores_of(first)
     systems, level, higher = drawn.systems, options.significance_level, first.higher_is_better
     by_name = {e.system: e for e in comparison.estimates if (e.task, e.metric) == place}
     estimates = [by_name[name] for name in systems]
