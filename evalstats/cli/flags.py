@@ -144,6 +144,8 @@ OPTIONS = {
                "texts"),
         Option("--num-refs N", "texts", "references in a line of -r, with tabs between them",
                "texts rare"),
+        Option("--blank-is-absent", "texts",
+               "an empty line beside other references is none, not one of length 0", "texts rare"),
         Option("-m, --metrics, --metric METRIC...", "texts logs",
                "bleu (default) chrf chrf++ ter wer cer rougeL; which of logs",
                instead={name: {"help": "which of logs"} for name in ("show", "cases")}),

@@ -193,7 +193,15 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
         tables, others = found.only(), [i for i in range(plan.n_items) if i not in plan.drawn]
         for name, lines in ((found.paths[p], Lines(p)) for p in options.input):
             outputs = list(lines)
-            if name in found.systems and not any(outputs[i].strip() for i in others):
+            extra = [i for i in others if outputs[i].strip()]
+            if 0 < 2 * len(extra) < len(others):
+                # Most empty lines are no outputs, and would count as such.
+                raise InputError(
+                    f"{lines.path} has outputs in {len(extra):,} of {len(others):,} lines that "
+                    f"{path} leaves out, line {extra[0] + 1} first: leave all of these empty, or "
+                    f"give the outputs of all lines"
+                )
+            if name in found.systems and not extra:
                 at = found.systems.index(name)
                 values = [table.values.copy() for table in tables]
                 for of in values:
@@ -281,7 +289,8 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
         if len(lines) != n_segments:
             raise InputError(f"{path} has {len(lines)} lines but the references have {n_segments}")
     as_names(names)
-    tables = extract_files(systems, references, metrics, progress)
+    is_absent = bool(options.blank_is_absent)
+    tables = extract_files(systems, references, metrics, progress, is_absent)
     if systems_of_runs:
         tables = [as_runs(table, systems_of_runs) for table in tables]
     # Segments are called by their lines, of which the first is 1.
@@ -301,6 +310,9 @@ class Labels(list[str]):
 
     def __init__(self, path: str) -> None:
         super().__init__(read_lines(path, labels=True))
+        blank = next((i for i, label in enumerate(self, 1) if not label), None)
+        if blank is not None:
+            raise InputError(f"{path}, line {blank} is blank: give each segment a label")
         stem, *suffixes = Path(path).name.split(".")
         # Those of mt-metrics-eval are called after the languages: en-cs.docs.
         stem = "documents" if "docs" in suffixes else stem
@@ -396,7 +408,11 @@ def _references(options: argparse.Namespace) -> list[Lines]:
         n = integer(options.num_refs, "num_refs", 2, _MOST_REFERENCES)
         if options.test_set or len(files) > 1:
             raise InputError("is for one file of references, as -r", argument="num_refs")
-        return streams[0].columns(n)
+        return streams[0].columns(n, bool(options.blank_is_absent))
+    if options.blank_is_absent and len(streams) == 1:
+        raise InputError(
+            "is for several references: files of -r, or --num-refs", argument="blank_is_absent"
+        )
     if len(set(map(len, streams))) > 1:
         found = ", ".join(f"{p} has {len(lines)}" for p, lines in zip(files, streams, strict=True))
         raise InputError(f"must have the same number of lines: {found}", argument="references")

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from html import escape
 from pathlib import Path
+from shlex import quote
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -36,7 +37,7 @@ _CALLS = {
     "to_csv()": "-o all.csv",
     "plot()": "-o figure.png",
 }
-_ARGUMENT = re.compile(r"\b([a-z_]+)=\"([\w^@-]+)\"")
+_ARGUMENT = re.compile(r"\b([a-z_]+)=\"([\w^@. -]+)\"")
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 1.0
 
@@ -251,7 +252,7 @@ def as_typed(text: str) -> str:
     """Return text in which options are called by flags, and calls are what does as much here."""
     for call, typed in _CALLS.items():
         text = text.replace(call, typed)
-    return _ARGUMENT.sub(lambda found: f"{flag_of(found[1])} {found[2]}", text)
+    return _ARGUMENT.sub(lambda found: f"{flag_of(found[1])} {quote(found[2])}", text)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import Any, NoReturn, get_args, get_type_hints
 
 from evalstats.checks import meant, shown
@@ -135,9 +136,13 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
         named: dict[str, list[str]] = {}
         for name, better in argument.value.items():
             named.setdefault(better, []).append(name)
-        return " ".join(f"--{better}-is-better {' '.join(of)}" for better, of in named.items())
+        return " ".join(
+            f"--{better}-is-better {' '.join(map(quote, of))}" for better, of in named.items()
+        )
     if argument.name == "columns" and argument.has_value:
-        return " ".join(["--columns", *(f"{name}={role}" for name, role in argument.value.items())])
+        return " ".join(
+            ["--columns", *(quote(f"{name}={role}") for name, role in argument.value.items())]
+        )
     if argument.name == "paired":
         return "--unpaired"
     name = {"metric": "metrics", "system": "systems"}.get(argument.name, argument.name)
@@ -145,7 +150,7 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
         return str(argument)
     value = argument.value if argument.has_value else ()
     words = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
-    return " ".join(map(str, (flag_of(name), *words)))
+    return " ".join([flag_of(name), *(quote(str(word)) for word in words)])
 
 
 class _Once(argparse.Action):

@@ -502,9 +502,9 @@ class Format:
     """A format of logs: `rows` turns its files into rows.
 
     A single file is of the format if it has one of the `suffixes`, ".json .jsonl", less that of
-    compression, and `fits`; no other file is opened. Of a folder the files are read that `listed`
-    knows by their names or first bytes; a format without it reads single files only. `called` says
-    what it calls an item, and a task, where that is not said by the file.
+    compression, or these may be any, and `fits`; no other file is opened. Of a folder the files are
+    read that `listed` knows by their names or first bytes; a format without it reads single files
+    only. `called` says what it calls an item, and a task, where that is not said by the file.
     """
 
     name: str
@@ -517,7 +517,7 @@ class Format:
     def files(self, source: Source) -> Iterator[Path]:
         """Yield the files of a folder that are of this format, or the file that is."""
         if not source.path.is_dir():
-            if source.suffix in self.suffixes.split() and self.fits(source):
+            if (not self.suffixes or source.suffix in self.suffixes.split()) and self.fits(source):
                 yield source.path
         elif self.listed is not None:
             yield from (path for path in source.files if self.listed(Source(path)))
@@ -544,8 +544,8 @@ def begins(beginning: bytes, flags: int = 0) -> Callable[[Source], bool]:
     return lambda source: source.suffix == ".json" and pattern.match(source.head) is not None
 
 
-#: What stands before the names of arguments among settings.
-ARGUMENT = "arguments"
+#: What stands before the names of arguments, and of templates of prompts, among settings.
+ARGUMENT, PROMPTS = "arguments", "prompts"
 
 
 def fewer(unit: str, n_stated: object, n_there: int) -> str:

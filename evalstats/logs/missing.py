@@ -15,6 +15,7 @@ from evalstats.errors import Argument, InputError
 from evalstats.logs.log import (
     ARGUMENT,
     BY_PLACE,
+    PROMPTS,
     Log,
     Patterns,
     as_patterns,
@@ -39,10 +40,9 @@ from evalstats.statistics.segments import SegmentStatistics
 MISSING = ("error", "failure", "intersect", "available")
 #: What a log says of how a task was asked, with how a value is written.
 _WRITTEN = {"shots": "{}-shot", "version": "version {}", "dataset": "dataset {}"}
-_PROMPTS = "prompts"
 #: What `allow_changes` takes, beside patterns of these: what differs in how systems were asked, and
 #: cautions without which a gate may pass.
-CHANGES = (*_WRITTEN, ARGUMENT, _PROMPTS, *BARRING)
+CHANGES = (*_WRITTEN, ARGUMENT, PROMPTS, *BARRING)
 #: The value of an argument that a task was not given.
 _DEFAULT = "its default"
 #: What to do where systems share no item.
@@ -292,7 +292,8 @@ def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
     notes = []
     for path in dict.fromkeys(one.path for one in rows):
         what = incompleteness([one for one in rows if one.path == path])
-        if what and missing not in ("intersect", "available"):
+        is_counted = missing == "failure" and _are_binary(pivot)
+        if what and missing not in ("intersect", "available") and not is_counted:
             has_shared = np.any((pivot.is_there & ~pivot.is_gone).all(axis=0))
             failing = (", or count failures with ", Argument("missing", "failure"))
             raise InputError(
@@ -315,7 +316,12 @@ def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
         if part.rows.is_limited and not np.all(there):
             is_asked &= there
             n = counted(len(part.items.ids), pivot.called[0])
-            notes.append(Note("limited", f"{pivot.key}: {part.rows.system} was limited to {n}"))
+            line = f"{pivot.key}: {part.rows.system} was limited to {n}"
+            ending = ", and other systems were not: run all without a limit, or with the same."
+            notes.append(Note("limited", line, ending, "limited"))
+    if all(part.rows.is_limited for part in pivot.parts) and np.all(is_asked):
+        n = counted(len(pivot.ids), pivot.called[0])
+        notes.append(Note("limited", f"{pivot.key}: the runs were limited to {n}"))
     if not np.any(is_asked):
         raise InputError(
             f"{pivot.key}: the systems were limited to different items, and none is in all; ",
@@ -400,7 +406,7 @@ def change_notes(pivots: Sequence[Mapping[Key, Pivot]], allowed: Sequence[str]) 
         changed |= {name.partition(".")[0] for name, _ in phrases}
         differing = [phrase for _, phrase in phrases]
         if have_other_prompts:
-            changed.add(_PROMPTS)
+            changed.add(PROMPTS)
             n_prompts, n_whole = sum(n for _, n, _ in alike), sum(n for _, _, n in alike)
             differing.append(f"{n_prompts:,} of {n_whole:,} prompts differ")
         tasks = first_few([task for task, _, _ in alike if task], ", ")
@@ -427,7 +433,9 @@ def _changes(parts: Sequence[ItemScores]) -> dict[str, str]:
     for name, written in {**_WRITTEN, **arguments}.items():
         by_value: dict[str, list[str]] = {}
         for system, known in settings:
-            value = known.get(name, _DEFAULT if name in arguments else "")
+            kind = name.partition(".")[0]
+            is_told = kind == ARGUMENT or any(one.startswith(f"{kind}.") for one in known)
+            value = known.get(name, _DEFAULT if name in arguments and is_told else "")
             if value:
                 by_value.setdefault(value, []).append(system)
         if len(by_value) < 2:

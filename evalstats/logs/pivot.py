@@ -19,7 +19,7 @@ from evalstats.checks import listed, shown
 from evalstats.designs.trials.metrics import EPOCHS, Trials, trials_named
 from evalstats.errors import Argument, InputError
 from evalstats.inference.student import mean_squares
-from evalstats.logs.rows import Items, Key, Rows, natural_order
+from evalstats.logs.rows import ITEM, TARGET, Items, Key, Rows, natural_order
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import counted, only
@@ -415,7 +415,7 @@ def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
             unlike = [
                 item for item, value in of_item.items() if known.setdefault(item, value) != value
             ]
-            if unlike:
+            if unlike and not (name == ITEM and _have_other_prompts(parts)):
                 raise InputError(
                     f"{part.rows.key}: {len(unlike)} of {len(of_item)} items are not the same: "
                     f"{name} of item {unlike[0]!r} is {shown(known[unlike[0]])}, but "
@@ -423,6 +423,28 @@ def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
                 )
         by_item[name] = [known[item] for item in ids]
     return by_item
+
+
+def _have_other_prompts(parts: Sequence[ItemScores]) -> bool:
+    """Return whether items that were asked otherwise are the same, with other prompts.
+
+    What is expected of each is the same, a system was asked all of them otherwise than others or
+    none, and no two items ask the same, as they would in another order.
+    """
+    targets: dict[str, str] = {}
+    asked: dict[str, set[str]] = {}
+    for items in (part.items for part in parts):
+        hashes = dict(zip(items.ids, items.labels[ITEM], strict=True))
+        wanted = dict(zip(items.ids, items.labels.get(TARGET, ()), strict=False))
+        are_known = {hashed in asked[item] for item, hashed in hashes.items() if item in asked}
+        if len(are_known) > 1 or any(targets.setdefault(i, x) != x for i, x in wanted.items()):
+            return False
+        for item, hashed in hashes.items():
+            asked.setdefault(item, set()).add(hashed)
+    every = [hashed for hashes in asked.values() for hashed in hashes]
+    return (
+        len(set(every)) == len(every) and targets.keys() == asked.keys() and all(targets.values())
+    )
 
 
 def _check_directed(rows: Iterable[Sequence[Rows]]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +16,9 @@ from evalstats.logs.formats import FORMATS, arenas, tables
 from evalstats.logs.formats.tables import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.pivot import as_trials
-from evalstats.logs.rows import Key, as_directions, check_patterns, matches
+from evalstats.logs.rows import Key, Rows, as_directions, check_patterns, direction, matches
 from evalstats.logs.sources import Source, differing, readable, without_suffix
+from evalstats.metrics import Mean
 from evalstats.results.records import first_few
 from evalstats.statistics.files import apart
 from evalstats.text.references import table_columns
@@ -220,7 +221,39 @@ def read_several(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]
         for _, log in parts
         for line in (*log.skipped, *([] if log.rows or log.skipped else [f"all of {log.path}"]))
     )
-    return [_named(log, name) if name else log for name, log in parts if log.rows], left_out
+    kept = [(name, log) for name, log in parts if log.rows]
+    kept = list(zip([name for name, _ in kept], of_metrics([log for _, log in kept]), strict=True))
+    return [_named(log, name) if name else log for name, log in kept], left_out
+
+
+def of_metrics(logs: list[Log]) -> list[Log]:
+    """Return logs; tables that have columns of scores in common are systems, and these metrics."""
+    are_columns = [all(one.is_column for one in log.rows) for log in logs]
+    names = Counter(
+        name
+        for log, are in zip(logs, are_columns, strict=True)
+        for name in (log.systems if are else ())
+    )
+    again = {name for name, n in names.items() if n > 1}
+    return [
+        replace(log, rows=tuple(map(_as_metric, log.rows)))
+        if are and not again.isdisjoint(log.systems)
+        else log
+        for log, are in zip(logs, are_columns, strict=True)
+    ]
+
+
+def _as_metric(one: Rows) -> Rows:
+    """Return the scores of a column that was taken for a system as those of a metric."""
+    known = direction(one.system)
+    return replace(
+        one,
+        key=one.key._replace(metric=one.system),
+        system=without_suffix(one.path),
+        metric=Mean(one.system, known is not False),
+        is_directed=known is not None,
+        is_column=False,
+    )
 
 
 def distinguished(logs: list[Log]) -> list[Log]:

@@ -22,6 +22,8 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric
 from evalstats.results.records import counted
 
+#: Hashes of what items ask, with the prompt, and of what is expected.
+ITEM, TARGET = "item_hash", "target_hash"
 #: Characters of a question, or an answer, that are kept: the last ones, after all examples.
 _MOST_TEXT = 600
 _NUMBERS = re.compile(r"(\d+)", re.ASCII)
@@ -255,7 +257,8 @@ class Rows:
     systems of a table that has no row of them for this one, and empty ones beside others to the
     same item. `is_failed` `(n,)` marks answers without a score, such as those that ended with an
     error, which are 0, as their harness counts them; `failed` says how many they are and why: "2
-    trials ended with an error". `called` says what an item is called, and what a task.
+    trials ended with an error". `is_column` says whether the system is a column of scores, which
+    may as well be a metric. `called` says what an item is called, and what a task.
     """
 
     key: Key
@@ -272,6 +275,7 @@ class Rows:
     is_absent: NDArray[np.bool_] | None = None
     is_failed: NDArray[np.bool_] | None = None
     failed: str = ""
+    is_column: bool = False
     called: Called = ("item", "task")
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 import zipfile
 import zlib
@@ -24,7 +25,7 @@ from evalstats.checks import shown
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.logs.fields import Json
 from evalstats.results.convert import json_of
-from evalstats.statistics.files import opened
+from evalstats.statistics.files import UTF16, opened
 
 #: Bytes of a JSON document, which is in memory as a whole, and of a line.
 MOST_BYTES = 2**31
@@ -35,7 +36,10 @@ _BLOCK = 1 << 20
 _MOST_RATIO = 1100
 _ZSTD = 93
 #: Endings of names of files; whatever else is after a dot belongs to the name: GPT-4.5.
-_SUFFIXES = (".txt", ".json", ".jsonl", ".csv", ".tsv", ".eval", ".npz", ".seg.score")
+_SUFFIXES = (
+    *(".txt", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".eval", ".npz"),
+    *(".seg.score", ".score", ".scores", ".comet"),
+)
 
 
 def without_suffix(path: object) -> str:
@@ -65,6 +69,10 @@ def differing(paths: list[tuple[str, ...]]) -> list[str]:
     if all(names) and len(set(names)) == len(names):
         return names
     return ["/".join(path[n_first:]) for path in paths]
+
+
+#: How JSON lines begin: an object to the end of a line, and another one.
+_TWO_OBJECTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 
 
 @dataclass(frozen=True)
@@ -104,12 +112,17 @@ class Source:
         seen = (path for path in paths if "/." not in f"/{path.relative_to(self.path).as_posix()}")
         return sorted(path for path in seen if path.is_file())
 
-    @property
+    @cached_property
     def suffix(self) -> str:
-        """The last suffix in lower case, not that of compression; empty for a folder."""
+        """The last suffix in lower case, not that of compression; empty for a folder.
+
+        JSON lines may be called ".json" or ".ndjson", and are ".jsonl" here.
+        """
         if self.path.is_dir():
             return ""
-        return Path(self.path.name.lower().removesuffix(".gz")).suffix
+        suffix = Path(self.path.name.lower().removesuffix(".gz")).suffix
+        is_lines = suffix == ".ndjson" or (suffix == ".json" and _TWO_OBJECTS.match(self.head))
+        return ".jsonl" if is_lines else suffix
 
     @cached_property
     def head(self) -> bytes:
@@ -176,6 +189,8 @@ def text_blocks(path: Path) -> Iterator[list[str]]:
                 n_lines += len(lines)
                 yield lines
     except UnicodeDecodeError as error:
+        if not n_lines and error.object[:2] in UTF16:
+            raise InputError(f"{path} is UTF-16: save it as UTF-8") from None
         at = f"byte 0x{error.object[error.start]:02x} after line {n_lines}"
         raise InputError(f"{path} is not UTF-8: {at}") from None
 

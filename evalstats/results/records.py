@@ -72,7 +72,8 @@ class Caution(str):
     "changes" between systems, "errors", "runs" that are averaged, "empty" outputs, texts that are
     "unread" by the metric, other "texts" that are not what the metric takes them for, a score that
     is "unmoved" by the outputs, a baseline at the "floor" of its scale, "few" units that differ,
-    "groups" in several strata. It is empty if a file was read.
+    "groups" in several strata, parts of documents that count as "units", a system that was
+    "limited" to a part of the items. It is empty if a file was read.
 
     >>> Caution("20 of 200 items are left out.", "missing")
     'Caution: 20 of 200 items are left out.'

@@ -30,6 +30,7 @@ from evalstats.text.references import (
     as_rows,
     callers_level,
     columns_of,
+    count_label,
     encoded,
     fingerprint_of,
 )
@@ -255,34 +256,46 @@ def extract_files(
     references: Sequence[Lines],
     metrics: Sequence[Metric],
     progress: Progress | None = None,
+    blank_is_absent: bool = False,
 ) -> list[SegmentStatistics]:
-    """Extract what `extract_all` gives for the lines of files, one table a metric."""
+    """Extract what `extract_all` gives for the lines of files, one table a metric.
 
-    def work(block: tuple[int, int]) -> tuple[list[NDArray[Any]], Encoded]:
-        """Return the rows of each metric, `(S, n, k)`, and the references' bytes."""
+    An empty line of one of several files of references may say that there is none.
+    """
+
+    def row(texts: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the references of a segment that are there; of none the first, which is empty."""
+        there = tuple(text for text in texts if text.strip()) if blank_is_absent else texts
+        return there or texts[:1]
+
+    def work(block: tuple[int, int]) -> tuple[list[NDArray[Any]], NDArray[np.int64], Encoded]:
+        """Return the rows of each metric, `(S, n, k)`, and the references' counts and bytes."""
         columns = [lines.texts(*block) for lines in references]
-        prepared = References(columns[0] if len(columns) == 1 else list(zip(*columns, strict=True)))
+        prepared = References(
+            columns[0] if len(columns) == 1 else list(map(row, zip(*columns, strict=True)))
+        )
         rows: list[list[NDArray[Any]]] = [[] for _ in metrics]
         for name, lines in systems.items():
             texts = lines.texts(*block)
             for metric, found in zip(metrics, rows, strict=True):
                 # All of them are kept: in the narrowest integers that hold them.
                 found.append(narrowest(_rows({True: prepared}, (metric, name, texts))))
-        return [np.stack(found) for found in rows], encoded(prepared.texts)
+        return [np.stack(found) for found in rows], prepared.counts, encoded(prepared.texts)
 
     pieces = list(blocks(references[0].edges, _BLOCK_BYTES, _BLOCK_LINES))
     threads = usable_cores() if all(_is_vectorised(metric) for metric in metrics) else 1
     say = progress or (lambda done, total, label: None)
     parts = run_all(work, pieces, threads, lambda done, total: say(done, total, "extracting"))
-    counts = np.full(len(references[0]), len(references))
-    fingerprint = fingerprint_of(counts, [texts for _, texts in parts])
-    rows = [rows for rows, _ in parts]
+    counts = np.concatenate([counts for _, counts, _ in parts])
+    fingerprint = fingerprint_of(counts, [texts for *_, texts in parts])
+    rows = [rows for rows, *_ in parts]
     del parts  # and the bytes of the references with them
     tables = []
-    said = text_cautions(metrics, systems, references)
+    streams = references[:1] if blank_is_absent else references
+    said = text_cautions(metrics, systems, streams)
     for metric, found, cautions in zip(metrics, zip(*rows, strict=True), said, strict=True):
         values = np.concatenate(found, axis=1, dtype=np.result_type(np.int32, *found))
-        known = (str(len(references)), fingerprint)
+        known = (count_label(counts), fingerprint)
         tables.append(SegmentStatistics(values, tuple(systems), metric, *known, cautions=cautions))
     return tables
 

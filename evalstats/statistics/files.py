@@ -27,6 +27,8 @@ from evalstats.text.ragged import blocks
 STDIN = "-"
 #: A byte order mark, which editors of Windows put before UTF-8, and as a character.
 _MARK = "\ufeff".encode()
+#: How UTF-16 begins, which is no text here.
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
 #: What is said of a file of texts that begins with it.
 MARK_NOTE = (
     "begins with a byte order mark (U+FEFF), which is part of its first token, as it is to "
@@ -85,6 +87,8 @@ class Lines:
             try:
                 self._data[first : self.edges[stop]].decode("utf-8")
             except UnicodeDecodeError as error:
+                if self._data[:2] in UTF16:
+                    raise InputError(f"{path} is UTF-16: save it as UTF-8") from None
                 at = first + error.start
                 line = self._data.count(b"\n", 0, at) + 1
                 raise InputError(
@@ -100,18 +104,21 @@ class Lines:
         for block in blocks(self.edges, _BLOCK_BYTES, len(self)):
             yield from self.texts(*block)
 
-    def columns(self, n: int) -> list[Lines]:
+    def columns(self, n: int, blank_is_absent: bool = False) -> list[Lines]:
         """Return the n fields of each line, which tabs separate, as lines each.
 
-        Further tabs belong to the last field, and trailing ones are whitespace (sacreBLEU).
+        Further tabs belong to the last field, and trailing ones are whitespace (sacreBLEU). Lines
+        may have fewer where what is blank is absent.
         """
         found: list[list[str]] = []
         for i, line in enumerate(self):
             fields = line.split("\t", n - 1)
+            if blank_is_absent:
+                fields += [""] * (n - len(fields))
             if len(fields) != n:
                 raise InputError(
                     f"{self.path}: line {i + 1} has {len(fields)} references, expected {n} with "
-                    f"tabs between them"
+                    f"tabs between them; if the others are absent, give --blank-is-absent"
                 )
             found.append(fields)
         return [self._of("\n".join(column)) for column in zip(*found, strict=True)]

@@ -7,15 +7,18 @@ that fires there is worse than none.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 from unicodedata import is_normalized
 
+from evalstats.checks import plain
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, Metric
-from evalstats.results.records import Caution
+from evalstats.results.records import Caution, plural
 from evalstats.statistics.files import Lines
 from evalstats.text.tokenization import language_of
 
@@ -74,6 +77,7 @@ def text_cautions(
     `streams` are the references: the first of each segment, then further ones, `None` if absent.
     """
     references = streams[0]
+    check_records(outputs, references)
     expected = Marks.of_texts(references)
     language, sample = language_of(references), list(islice(references, _SAMPLE))
     in_all = [*_tab_caution(references), *_blank_caution(streams)]
@@ -89,6 +93,67 @@ def text_cautions(
             said[name] = list(_system_cautions(name, seen, expected, metric))
         cautions.append({name: several for name, several in said.items() if several})
     return cautions
+
+
+#: Names of what tells records apart, by which a table given as texts is known.
+_IDS = frozenset(("id", "idx", "index", "key", "segment", "segment_id", "sample_id", "item_id"))
+#: What records call the text of a system, or what it is compared with.
+_TEXT_KEYS = re.compile(
+    r"prediction|output|hypothes|translation|response|completion|answer|generat|text|ref|target",
+    re.I,
+)
+
+
+def check_records(outputs: Mapping[str, Texts], references: Texts) -> None:
+    """Refuse JSON lines and tables that are given as texts: names and marks would be scored.
+
+    Outputs may be JSON: then the references are objects, too, which have most keys in common with
+    them, and neither is a file of JSON lines by its name.
+    """
+    given = {"the references": references, **outputs}
+    keys_of = {name: _keys_of(texts) for name, texts in given.items()}
+    first = next(iter(outputs), "the references")
+    for name, texts in given.items():
+        path = texts.path if isinstance(texts, Lines) else ""
+        where, keys = path or name, keys_of[name]
+        others = keys_of[first if name == "the references" else "the references"]
+        is_named = path.removesuffix(".gz").endswith((".jsonl", ".ndjson", ".json"))
+        n_shared = len(keys.keys() & others.keys())
+        if keys and (is_named or 2 * n_shared < len({**keys, **others})):
+            text = next(filter(_TEXT_KEYS.search, keys), list(keys)[-1])
+            raise InputError(
+                f"{where} holds JSON lines, with {', '.join(map(repr, list(keys)[:4]))} in each, "
+                f"and not texts: write what {text!r} says to a file, a segment a line; scores go "
+                f"without -i, as a log"
+            )
+        if columns := _header_of(texts):
+            raise InputError(
+                f"{where} is a table, with the columns {', '.join(columns[:4])}, and not texts: "
+                f"write the column of texts alone, without a header, a segment a line"
+            )
+
+
+def _keys_of(texts: Texts) -> dict[str, None]:
+    """Return all keys of texts that are JSON objects; none where any text is something else."""
+    known: dict[str, None] = {}
+    for text in islice(filter(str.strip, texts), _SAMPLE):
+        if not text.lstrip().startswith("{"):
+            return {}
+        try:
+            known |= dict.fromkeys(json.loads(text))
+        except (ValueError, RecursionError):
+            return {}
+    return known
+
+
+def _header_of(texts: Texts) -> list[str]:
+    """Return the names of columns where the first text is the header of a table, with ids."""
+    first, *others = islice(texts, _SAMPLE)
+    for mark in "\t,;":
+        names = [name.strip('" ') for name in first.split(mark)]
+        if len(names) > 1 and names[0].lower() in _IDS and all(mark in text for text in others):
+            return names
+    return []
 
 
 def _tab_caution(references: Texts) -> list[str]:
@@ -115,7 +180,8 @@ def _blank_caution(streams: Sequence[Iterable[str | None]]) -> list[str]:
         return []
     return [
         f"{n_blank:,} of {n:,} segments have an empty reference beside others, which counts as a "
-        f"reference of length 0; if it is absent, give None in its place."
+        f"reference of length 0; if it is absent, give None in its place, on the command line "
+        f"--blank-is-absent."
     ]
 
 
@@ -144,6 +210,31 @@ def _system_cautions(name: str, seen: Marks, expected: Marks, metric: Metric) ->
             f"the references do not: bring both to NFC (unicodedata.normalize).",
             "texts",
         )
+
+
+#: What texts are parts of, in the names of labels: those of one are more alike than others.
+_WHOLES = re.compile(
+    r"(document|doc|passage|dialog|dialogue|conversation|conv|chat|thread|session|article|story|"
+    r"paragraph|page|call|meeting|interview|cluster)(name|id|s)?"
+)
+
+
+def ungrouped(labels: Mapping[str, Sequence[str]], unit: str) -> list[Caution]:
+    """Return a caution where labels say that items are parts of documents, which nothing counts.
+
+    Not where each item has a label of its own, or all have one.
+    """
+    for name, cells in labels.items():
+        n, n_wholes = len(cells), len(set(cells))
+        if _WHOLES.fullmatch(plain(name.rpartition(".")[2])) and 1 < n_wholes < n:
+            return [
+                Caution(
+                    f"{n:,} {plural(unit)} are of {n_wholes:,} {plural(name)}, and count as if "
+                    f'they were independent, so that errors are too small: give groups="{name}".',
+                    "units",
+                )
+            ]
+    return []
 
 
 def check_reference_lists(outputs: Mapping[str, Any], references: object) -> None:

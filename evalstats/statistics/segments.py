@@ -648,6 +648,11 @@ def shared_places(
     return [np.array([own[name] for name in shared], dtype=np.intp) for own in places]
 
 
+def _is_blank(value: object) -> bool:
+    """Return whether a label says nothing: none, or a text without a sign."""
+    return is_missing(value) or (isinstance(value, str) and not value.strip())
+
+
 def group_codes(
     groups: Iterable[Hashable], n_segments: int, name: str = "groups"
 ) -> NDArray[np.intp]:
@@ -660,7 +665,7 @@ def group_codes(
     except TypeError as error:
         raise InputTypeError(f"must hold hashable labels: {error}", argument=name) from None
     # Only different labels are looked at, since that takes time.
-    missing = next((codes.index(n) for value, n in numbers.items() if is_missing(value)), None)
+    missing = next((codes.index(n) for value, n in numbers.items() if _is_blank(value)), None)
     if missing is not None:
         raise InputError(
             f"{name}[{missing}] is {labels[missing]!r}: every segment needs a label; give those "

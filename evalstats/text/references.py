@@ -194,8 +194,7 @@ class References(Sequence[tuple[str, ...]]):
     @property
     def label(self) -> str:
         """Number of references per segment as sacreBLEU's signatures give it, or ``"var"``."""
-        counts = self.counts
-        return str(counts[0]) if np.all(counts == counts[0]) else "var"
+        return count_label(self.counts)
 
     @property
     def fingerprint(self) -> str:
@@ -220,6 +219,11 @@ class References(Sequence[tuple[str, ...]]):
     def __getstate__(self) -> dict[str, Any]:
         # What was prepared can be large and is cheap to make again where it is needed.
         return {**vars(self), "pandas_index": None, "_prepared": {}}
+
+
+def count_label(counts: NDArray[np.int64]) -> str:
+    """Return the number of references of N segments, or "var" where it varies."""
+    return str(counts[0]) if np.all(counts == counts[0]) else "var"
 
 
 def encoded(texts: Sequence[str]) -> Encoded:

@@ -20,7 +20,7 @@ A, B = ["a b c d e", "f g h i j", "k l m n"], ["a b c d x", "f g h y j", "k l m 
 MASKED = np.ma.array([1.0, 2.0, 999.0], mask=[0, 0, 1])
 
 
-MISSING = [None, float("nan"), np.datetime64("NaT", "s"), Decimal("nan"), ("d", None)]
+MISSING = [None, float("nan"), np.datetime64("NaT", "s"), Decimal("nan"), ("d", None), "", " "]
 
 
 @pytest.mark.parametrize("missing", MISSING, ids=repr)
@@ -42,7 +42,7 @@ def test_missing_labels_of_pandas(dtype):
         es.estimate(A, B, groups=column)
 
 
-@pytest.mark.parametrize("groups", [["", "b", "b"], [("d", 1), ("d", 2), ("d", 1)]])
+@pytest.mark.parametrize("groups", [["-", "b", "b"], [("d", 1), ("d", 2), ("d", 1)]])
 def test_labels_of_any_other_kind_are_labels(groups):
     assert es.estimate(A, B, groups=groups).unit == "group"
 

@@ -157,7 +157,8 @@ def test_limited_logs_are_compared_on_what_was_asked():
     found = compare(one(HUNDRED), one(PART, "B", is_limited=True))
     assert found.estimates[0].n_segments == 30
     assert found.notes[:2] == (
-        "t: acc: B was limited to 30 items.",
+        "Caution: t: acc: B was limited to 30 items, and other systems were not: run all without "
+        "a limit, or with the same.",
         "t: acc: 70 of 100 items are left out, since not all systems have them.",
     )
     more = one({**PART, "item x": 1.0}, "B", is_limited=True)

@@ -64,7 +64,7 @@ def test_labels_that_could_be_asked_for_are_named(tmp_path, capsys):
     )
     log_files.inspect_file(tmp_path / "y.json", log_files.inspect_log(["C", "I"]))
     text = said(capsys, "estimate", tmp_path / "y.json", "--groups", "metadata.topic")
-    assert "they have item_hash, metadata.subject" in text
+    assert "they have item_hash, target_hash, metadata.subject" in text
 
 
 def test_runs_of_one_model_in_a_folder_are_all_called_by_their_paths(tmp_path, capsys):

@@ -55,7 +55,7 @@ UNLIKE = {
         {name: RNG.normal(size=(3, 40)) for name in "ab"}, metrics=ACC, difference=0.1
     ),
     "odd groups": lambda: es.compare(
-        SCORES, metrics=ACC, n_resamples=99, groups=["a\nb"] * 10 + [""] * 20
+        SCORES, metrics=ACC, n_resamples=99, groups=["a\nb"] * 10 + ["\\"] * 20
     ).influence("acc", "c", "a"),
 }
 

@@ -171,6 +171,14 @@ def _swe_bench(reading: Reading) -> Iterator[Rows]:
             endings |= {label(item, f"{name} of {path}"): name for item in ids}
         if not endings:
             raise InputError(f"{path} names no instances")
+        # What was submitted and not asked for is in no other list, and is not counted.
+        total, n_whole = report["total_instances"], len(endings)
+        unasked = [item for item, name in endings.items() if name == "submitted_ids"]
+        is_part = is_finite(total) and n_whole - len(unasked) <= total < n_whole
+        if is_part and unasked:
+            endings = {item: name for item, name in endings.items() if item not in {*unasked}}
+            line = f"{len(unasked):,} of {n_whole:,} submitted instances of {path}, of which the "
+            reading.skipped.append(f"{line}report counts {total:,}")
         for i, (item, ending) in enumerate(endings.items()):
             # "django__django-11099" is of the repository django/django.
             labels = {"repo": item.rpartition("-")[0].replace("__", "/")}
@@ -181,14 +189,15 @@ def _swe_bench(reading: Reading) -> Iterator[Rows]:
         failed = ", ".join(f"{n:,} {what}" for n, what in unscored if n)
         if failed:
             failed = f"of {len(endings):,} instances {failed}"
-        total, n_resolved = report["total_instances"], report.get("resolved_instances")
+        n_resolved = report.get("resolved_instances")
         is_stated = is_finite(total) and is_finite(n_resolved) and total > 0
         yield answers.rows(
             Key("", "resolved"),
             without_suffix(path),
             reported=n_resolved / total if is_stated else None,
-            lacking=[fewer("instances", total, len(endings))],
+            lacking=[lacking := fewer("instances", total, len(endings))],
             failed=failed,
+            is_limited=is_part and not lacking,
         )
 
 
@@ -379,7 +388,9 @@ def _promptfoo(reading: Reading) -> Iterator[Rows]:
             values = _values(record, errors, f"{where}, result {i}")
             answers.paths = answers.paths or paths_of(record, "vars", "metadata")
             labels = reading.labels(record, test_hash=asked)
-            answers.add(i, item, labels, values, seen[item])
+            raw = as_label(get(record, "prompt", "raw"))
+            texts = {"prompt": fingerprint(raw) if raw else ""}
+            answers.add(i, item, labels, values, seen[item], texts)
         stated = _stated(column, document, len(columns) == 1)
         items, counts = answers.items(), [get(stated, name) for name in _STATS]
         whole = sum(counts) if all(map(is_finite, counts)) else None

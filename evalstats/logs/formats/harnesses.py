@@ -36,10 +36,21 @@ from numpy.typing import NDArray
 from evalstats.checks import is_missing, shown
 from evalstats.designs.trials.metrics import pass_at_k
 from evalstats.errors import InputError
-from evalstats.logs.fields import as_label, fingerprint, first_of, get, has, paths_of, require
+from evalstats.logs.fields import (
+    as_label,
+    as_name,
+    fingerprint,
+    first_of,
+    get,
+    has,
+    paths_of,
+    require,
+)
 from evalstats.logs.formats.tables import GRADES
-from evalstats.logs.log import Format, Reading, ended, fewer, settings_of
+from evalstats.logs.log import PROMPTS, Format, Reading, ended, fewer, settings_of
 from evalstats.logs.rows import (
+    ITEM,
+    TARGET,
     Answers,
     Items,
     Key,
@@ -530,12 +541,21 @@ def _reduced(
 
 
 def _settings(header: Any) -> dict[str, str]:
-    """Return how the task was asked: its version, its dataset and its arguments."""
-    spec = get(header, "eval")
+    """Return how the task was asked: version, dataset, arguments, solvers and their templates."""
+    spec, steps = get(header, "eval"), get(header, "plan", "steps")
     passed = get(spec, "task_args_passed")
     version, dataset = get(spec, "task_version"), get(spec, "dataset", "name")
     arguments = get(spec, "task_args") if passed is None else passed
-    return settings_of(arguments, version=version, dataset=dataset)
+    known = settings_of(arguments, version=version, dataset=dataset)
+    steps = [one for one in steps if isinstance(one, dict)] if isinstance(steps, list) else []
+    if steps:
+        known[f"{PROMPTS}.solvers"] = ", ".join(as_label(one.get("solver")) for one in steps)
+    for step in steps:
+        params = step.get("params")
+        for name, text in params.items() if isinstance(params, dict) else ():
+            if isinstance(text, str) and text.strip():
+                known[f"{PROMPTS}.{as_label(step.get('solver'))} {name}"] = as_name(text)
+    return known
 
 
 def _inspect_answers(log: _Stored, reading: Reading) -> Answers:
@@ -550,20 +570,8 @@ def _inspect_answers(log: _Stored, reading: Reading) -> Answers:
             parts = value if isinstance(value, dict) else {"": value}
             values |= {f"{scorer}.{key}" if key else scorer: one for key, one in parts.items()}
         answers.paths = answers.paths or paths_of(sample, "metadata")
-        question, targets = sample.get("input"), sample.get("target")
-        targets = targets if isinstance(targets, list) else [targets]
-        # A hash of as much as summaries of samples have too.
-        asked = [text[:_KEPT] for text in (question, *targets) if isinstance(text, str)]
-        labels = reading.labels(sample, item_hash=fingerprint(*asked))
-        if isinstance(question, list):
-            question = get(question[-1], "content") if question else ""
-        said = [get(score, "answer") for score in (sample.get("scores") or {}).values()]
-        said.append(get(sample, "output", "completion"))
-        texts = {
-            "question": question if isinstance(question, str) else "",
-            "target": ", ".join(part for part in targets if isinstance(part, str)),
-            "answer": next((one for one in said if isinstance(one, str) and one), ""),
-        }
+        labels, texts = _said_of(sample)
+        labels = reading.labels(sample, **labels)
         answers.add(i, name, labels, values, sample.get("epoch", 1), texts=texts)
     # Where scores have several values, one NaN stands for all of them.
     for scorer, whole in list(answers.values.items()):
@@ -573,6 +581,27 @@ def _inspect_answers(log: _Stored, reading: Reading) -> Answers:
             for name in names:
                 answers.values[name] |= whole
     return answers
+
+
+def _said_of(sample: Any) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the hashes of a sample, and its texts, as `Items` has them."""
+    question, targets = sample.get("input"), sample.get("target")
+    targets = targets if isinstance(targets, list) else [targets]
+    expected = [text for text in targets if isinstance(text, str)]
+    # Hashes of as much as summaries of samples have too.
+    kept = [text[:_KEPT] for text in expected]
+    prompt = [question[:_KEPT]] if isinstance(question, str) else []
+    hashes = {ITEM: fingerprint(*prompt, *kept), TARGET: fingerprint(*kept) if any(kept) else ""}
+    if isinstance(question, list):
+        question = get(question[-1], "content") if question else ""
+    said = [get(score, "answer") for score in (sample.get("scores") or {}).values()]
+    said.append(get(sample, "output", "completion"))
+    return hashes, {
+        "question": question if isinstance(question, str) else "",
+        "target": ", ".join(expected),
+        "answer": next((one for one in said if isinstance(one, str) and one), ""),
+        "prompt": fingerprint(*prompt),
+    }
 
 
 def _lacking(log: _Stored) -> str:

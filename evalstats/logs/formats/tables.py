@@ -38,7 +38,7 @@ from evalstats.logs.rows import (
     noun,
     taken,
 )
-from evalstats.logs.sources import MOST_LINE, json_lines, text_blocks, without_suffix
+from evalstats.logs.sources import MOST_LINE, Source, json_lines, text_blocks, without_suffix
 from evalstats.metrics import Mean, Metric, Ratio
 from evalstats.text.references import listed_texts, table_columns
 
@@ -88,12 +88,18 @@ _ALONE = {*_ROLES, *OF_BATTLES} - {"score"}
 NAMED_ROLES = (*_ROLES, SYSTEM_SCORE, "label", *OF_BATTLES)
 #: What items are grouped by, in the order in which they are asked whether they tell items apart.
 _LABELS = (
-    "document documentid documentname doc docid docname passage passageid group groupid cluster "
-    "clusterid conversation conversationid speaker speakerid domain genre category subject topic "
+    "document documentid documentname doc docid docname passage passageid dialogue dialogueid "
+    "dialog dialogid conversation conversationid conv convid chat chatid thread threadid session "
+    "sessionid article articleid story storyid page pageid call callid meeting meetingid "
+    "interview interviewid group groupid cluster clusterid speaker speakerid domain genre "
+    "category subject topic "
     "template language lang split"
 )
 #: Texts that items are asked about: only that they are the same is of interest.
 _HASHED = ("source", "src", "reference", "ref", "question")
+#: What columns are called that hold no scores, or nothing but scores.
+_KNOWN = {word for lines in _ROLES.values() for line in lines for word in line.split()}
+_KNOWN |= {*_LABELS.split(), *_HASHED}
 
 
 class Columns(NamedTuple):
@@ -132,6 +138,9 @@ def of_frame(frame: Any) -> Columns:
     names = [str(name) for name, _ in columns]
     cells = [listed_texts(column, name, "cells") for name, column in columns]
     n = len(cells[0]) if cells else 0
+    # Names that are no texts are numbers of columns, which had none.
+    if all(isinstance(name, str) for name, _ in columns):
+        _check_header("the frame", names, cells)
     return _checked("the frame", names, cells, range(n))._replace(unit="row")
 
 
@@ -178,6 +187,7 @@ def of_csv(path: Path, suffix: str) -> Columns:
         csv.field_size_limit(limit)
     names = [name.strip() for name in rows[0]] if rows else []
     columns = [[row[j] for row in rows[1:]] for j in range(len(names))]
+    _check_header(str(path), names, columns)
     return _checked(str(path), names, columns, lines[1:])
 
 
@@ -204,6 +214,40 @@ def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequenc
     if not named or not lines:
         raise InputError(f"{path} has no rows below its header")
     return Columns(path, named, lines)
+
+
+def _check_header(path: str, names: Sequence[str], cells: Sequence[list[Any]]) -> None:
+    """Refuse names of columns that are values as those of the columns: a row of the table.
+
+    A number is no name, and neither is a text that is among the values of its column, but where
+    another name is a word for what a column holds: "id", of scores at 0.5 and 1.0. Whole numbers
+    from 0 or 1 on are the names of columns that had none.
+    """
+    columns = [(name, column) for name, column in zip(names, cells, strict=True) if column]
+    if any(plain(name) in _KNOWN for name in names):
+        return
+    numbers = [
+        name
+        for name, column in columns
+        if _is_number(name.replace(",", ".")) and as_floats(column)[1] is None
+    ]
+    are_counted = numbers in [list(map(str, range(i, i + len(numbers)))) for i in (0, 1)]
+    among = {name: name in set(as_names(column)) for name, column in columns if name}
+    texts = [name for name in among if name not in numbers]
+    are_values = bool(among) and all(among.values())
+    are_values |= any(among[name] for name in texts) and not any(map(is_metric, texts))
+    if are_values or not are_counted:
+        raise InputError(
+            f"{path} has no header: what stands there, {shown(', '.join(names), 60)}, is a row of "
+            f"scores as those below; say in a line above it what the columns are, such as "
+            f"id,system,score (pandas: header=None, names=[...])"
+        )
+
+
+def _is_number(text: str) -> bool:
+    """Return whether a text is a number, or true or false, and none that is missing."""
+    number = _as_float(text)
+    return number is not None and number == number
 
 
 def as_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
@@ -434,7 +478,14 @@ def score_columns(table: Columns, roles: Roles, metrics: Sequence[str]) -> Score
         return score, False, _elsewhere(score, roles, (*roles.others, *sums))
     if roles.metric is not None and ratio:
         return ratio, False, _elsewhere(ratio, roles, roles.others)
-    asked_for = [c for c in roles.others if is_metric(c) or matches(c, metrics)]
+    wished = [c for c in roles.others if matches(c, metrics)]
+    if wished and roles.system is None and roles.metric is None:
+        # Who asks for a metric says that it is none of several systems.
+        numeric, left_out = _numeric(table, roles.others, wished)
+        chosen = {c: (c,) for c in wished if c in numeric}
+        rest = [*score.get("score", ()), *sums, *(c for c in numeric if c not in chosen)]
+        return chosen, False, left_out + _elsewhere(chosen, roles, rest)
+    asked_for = [c for c in roles.others if is_metric(c) or c in wished]
     # A ratio is asked for, or nothing else is called like scores.
     if ratio and (matches("/".join(sums), metrics) or not (score or asked_for)):
         return ratio, False, _elsewhere(ratio, roles, (*score.get("score", ()), *roles.others))
@@ -540,6 +591,8 @@ def _table(reading: Reading) -> list[Rows]:
     path, suffix, wanted = reading.source.path, reading.source.suffix, reading.wanted
     if suffix == ".jsonl":
         table = of_json(str(path), json_lines(path), wanted.labels, "line")
+    elif suffix == ".json":
+        table = of_json(str(path), enumerate(reading.source.json, 1), wanted.labels, "object")
     else:
         table = of_csv(path, suffix)
     rows, skipped, apart = _read(table, without_suffix(path), wanted)
@@ -555,13 +608,15 @@ def read_frame(frame: Any, wanted: Wanted) -> Log:
     return log_of(table.path, f"frame{apart}", rows, skipped=skipped)
 
 
-TABLE = Format(
-    "table of scores (CSV, TSV, JSON lines)",
-    ".csv .tsv .jsonl",
-    # JSON lines are a table where they are no other format.
-    lambda source: source.suffix != ".jsonl" or bool(source.first),
-    _table,
-)
+def _is_table(source: Source) -> bool:
+    """Return whether a file is a table; JSON is one where it is objects and no other format."""
+    if source.suffix == ".json":
+        rows = source.json
+        return isinstance(rows, list) and bool(rows) and all(isinstance(x, dict) for x in rows)
+    return source.suffix != ".jsonl" or bool(source.first)
+
+
+TABLE = Format("table of scores (CSV, TSV, JSON)", ".csv .tsv .jsonl .json", _is_table, _table)
 
 
 def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[str], str]:
@@ -572,9 +627,8 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     if not has_names and not _is_wide(table, roles):
         raise InputError(
             f"{table.path} has no column that names the segments, among "
-            f"{', '.join(map(repr, table.cells))}; say which does with ",
-            Argument("columns", {[*roles.others, *table.cells][0]: "segment"}),
-            ", or add one",
+            f"{', '.join(map(repr, table.cells))}; ",
+            *_likely_ids(table, roles),
         )
     chosen, are_systems, left_out = score_columns(table, roles, wanted.metric)
     values = {}
@@ -601,14 +655,32 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     return kept, [*unused, *left_out], said
 
 
+def _likely_ids(table: Columns, roles: Roles) -> tuple[object, ...]:
+    """Return the end of a message: the column that has the most different names, if there is one.
+
+    Scores may differ as well: of numbers only whole ones may be ids.
+    """
+    names: dict[str, int] = {}
+    for column in (*roles.others, *roles.hashed, *table.cells):
+        numbers, bad = as_floats(table.cells[column])
+        cells = set(as_names(table.cells[column]))
+        if "" not in cells and (bad is not None or np.all(numbers % 1 == 0)):
+            names.setdefault(column, len(cells))
+    if not names or max(names.values()) == 1:
+        return ("add one, such as 'id'",)
+    best = max(names, key=names.__getitem__)
+    return "say which does with ", Argument("columns", {best: "segment"}), ", or add one"
+
+
 def _is_wide(table: Columns, roles: Roles) -> bool:
     """Say whether a table has a column of scores for each system, or metric, and no other.
 
     A column of text, or of whole numbers that all differ, may be the ids of segments.
     """
-    if roles.system is not None or roles.metric is not None or not roles.others:
+    columns = [*roles.others, *chain.from_iterable(roles.score.values())]
+    if roles.system is not None or roles.metric is not None or not columns:
         return False
-    for column in roles.others:
+    for column in columns:
         numbers, bad = as_floats(table.cells[column])
         are_ids = len(set(numbers)) == len(numbers) > 2 and np.all(numbers % 1 == 0)
         if bad is not None or are_ids:
@@ -756,6 +828,7 @@ def _rows(
                 statistics if statistics.shape[1] == 2 else mean_rows(statistics[:, 0]),
                 is_absent=is_absent if np.any(is_absent) else None,
                 is_directed=is_directed,
+                is_column=scores.are_systems and roles.metric is None and not roles.named,
                 called=(unit if unit != part else "item", part),
             )
 

@@ -32,6 +32,8 @@ from evalstats.logs.sources import Source, beside, json_lines, text_blocks, with
 from evalstats.metrics import Mean, Ratio
 
 _CALLED = "segment", "task"
+#: A column of a table may have a number as its name.
+_TABLES = (".csv", ".tsv", ".json", ".jsonl")
 _PRINTED = re.compile(r"(.+)\tSegment (\d+)\tscore: (-?[\d.]+|nan)\b")
 _MEETEVAL_NAME = re.compile(r"(.+)_([A-Za-z0-9]+)_per_reco\.json(?:\.gz)?")
 #: What each of meeteval's commands calls its result, by the name of its file.
@@ -119,10 +121,16 @@ def _printed(path: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def _are_numbers(source: Source) -> bool:
-    """Return whether the lines with which a file begins are numbers, or stand for missing ones."""
+    """Return whether most lines with which a file begins are numbers, or stand for missing ones.
+
+    Where a single line is none, its error says which it is.
+    """
+    if source.path.is_dir() or source.suffix in _TABLES:
+        return False
     lines = source.head.decode("utf-8-sig", "replace").splitlines(keepends=True)
-    whole = [line.strip() for line in lines if line.endswith("\n")] or lines
-    return any(whole) and as_floats(whole)[1] is None
+    whole = [line.strip().replace(",", ".") for line in lines if line.endswith("\n")] or lines
+    numbers = [as_floats([line])[1] is None for line in whole]
+    return any(whole) and sum(numbers) > len(numbers) / 2
 
 
 def _numbers(reading: Reading) -> list[Rows]:
@@ -133,7 +141,7 @@ def _numbers(reading: Reading) -> list[Rows]:
     scores, bad = as_floats([line.strip() for line in lines])
     if bad is not None:
         got = shown(lines[bad].strip(), 60)
-        raise InputError(f"{path}, line {bad + 1} must be a number, as the first is, got {got}")
+        raise InputError(f"{path}, line {bad + 1} must be a number such as 0.5, got {got}")
     (rows,) = numbered(str(path), key, [(without_suffix(path), scores, {})])
     return [replace(rows, metric=Mean(key.metric, direction(key.metric) is True))]
 
@@ -245,7 +253,7 @@ def _meeteval(reading: Reading) -> Iterator[Rows]:
 
 
 COMET = Format("COMET", ".json .txt .log .out .tsv", _is_comet, _comet, called=_CALLED)
-NUMBERS = Format("one number a line", ".txt", _are_numbers, _numbers, called=_CALLED)
+NUMBERS = Format("one number a line", "", _are_numbers, _numbers, called=_CALLED)
 MT_METRICS_EVAL = Format(
     "mt-metrics-eval", ".score", _has_blocks, _mt_metrics_eval, _has_blocks, called=_CALLED
 )

@@ -1,0 +1,307 @@
+"""Files that are not what they are taken for: refused, or said, with what to do."""
+
+import json
+import random
+import re
+import shlex
+
+import pytest
+
+import evalstats as es
+from evalstats.cli import main
+from tests.agent_logs import promptfoo_results, swe_report
+from tests.log_files import inspect_log, written
+
+SENTENCES = [f"the {noun} sat on the mat today" for noun in ("cat", "dog", "hen", "cow")] * 10
+OUTPUTS = [text.replace("sat", "sits") if i % 3 else text for i, text in enumerate(SENTENCES)]
+HEADER = "has no header: what stands there, "
+
+
+def typed(capsys, *call):
+    """Return the exit code of a call, and all that it says."""
+    code = main([str(word) for word in call])
+    printed = capsys.readouterr()
+    return code, printed.out + printed.err
+
+
+def lines(path, texts):
+    path.write_text("".join(f"{text}\n" for text in texts))
+    return path
+
+
+HEADLESS = {
+    "scores": "0.71,0.73\n0.65,0.70\n0.80,0.79\n",
+    "flags": "1,0\n0,1\n1,1\n0,0\n",
+    "counted flags": "0,1\n1,1\n0,0\n",
+    "a name first": "A\t1\t0\nB\t1\t1\nC\t0\t1\n",
+    "long": "q1,gpt,0.5\nq2,gpt,0.7\nq1,llama,0.4\nq2,llama,0.9\n",
+    "grades": "q1,gpt,C\nq2,gpt,I\nq1,llama,C\nq2,llama,C\n",
+    "true": "q1,gpt,True\nq2,gpt,False\n",
+    "semicolons": "q1;gpt;1e-3\nq2;gpt;2e-3\n",
+    "negative": "seg-1,-0.5\nseg-2,0.25\n",
+    "twice": "1,1\n0,1\n1,0\n",
+}
+
+
+@pytest.mark.parametrize("name", HEADLESS)
+def test_a_table_without_a_header_is_refused(tmp_path, capsys, name):
+    path = tmp_path / ("x.tsv" if "\t" in HEADLESS[name] else "x.csv")
+    path.write_text(HEADLESS[name])
+    code, said = typed(capsys, "compare", path)
+    assert code == 2
+    assert HEADER in said
+    assert "such as id,system,score" in said
+    code, said = typed(capsys, "gate", path, "--baseline", path, "--margin", "1")
+    assert code == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,0.5,1.0\na,0.1,0.2\nb,0.5,0.3\n",  # thresholds of items that have names
+        ",0,1\n0,0.5,0.25\n1,0.5,0.75\n",  # a frame without names of columns
+        "0,1,2\n0.5,0.1,0.2\n0.6,0.3,0.1\n",
+        "id,0,1,2\na,0,1,1\nb,1,0,1\n",
+        "gpt-4.5,llama-3\n0.5,0.25\n0.25,1\n",
+        "Word,BLEU\nWord,0.5\nother,0.25\n",
+        "question,A,B\nx,1,0\ny,0,1\n",
+    ],
+)
+def test_a_header_is_one(tmp_path, capsys, text):
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    assert HEADER not in typed(capsys, "show", path)[1]
+
+
+def test_a_frame_without_a_header_is_refused():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(es.InputError, match=r"the frame has no header.*header=None"):
+        es.compare_logs(pandas.DataFrame({"0.71": [0.65, 0.8], "0.73": [0.7, 0.79]}))
+    flags = pandas.DataFrame([[0, 1], [1, 1], [0, 0]])
+    assert es.compare_logs(flags, n_resamples=9).estimates[0].system == "0"
+
+
+def test_a_column_of_scores_alone_is_a_table(tmp_path):
+    paths = [tmp_path / f"{name}.csv" for name in "xy"]
+    for path, scores in zip(paths, ([0.5, 0.25, 0.75], [0.5, 0.5, 1.0]), strict=True):
+        lines(path, ["score", *scores])
+    assert [e.score for e in es.estimate_logs(paths)] == pytest.approx([0.5, 2 / 3])
+
+
+def records(texts, **more):
+    return [json.dumps({"id": i, "prediction": text, **more}) for i, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [
+        ("x.jsonl", records(OUTPUTS), "JSON lines, with 'id', 'prediction' in each"),
+        ("x.txt", records(OUTPUTS), "write what 'prediction' says to a file"),
+        ("x.txt", [*records(OUTPUTS[:-1]), '{"error": 1, "id": 9}'], "scores go without -i"),
+        ("x.csv", ["id,output", *(f"{i},{x}" for i, x in enumerate(OUTPUTS[1:]))], "is a table"),
+        ("x.tsv", ["idx\tmt", *(f"{i}\t{x}" for i, x in enumerate(OUTPUTS[1:]))], "idx, mt"),
+    ],
+)
+def test_records_given_as_texts_are_refused(tmp_path, capsys, name, content, what):
+    path, others = lines(tmp_path / name, content), lines(tmp_path / "b.txt", OUTPUTS)
+    references = lines(tmp_path / "r.txt", SENTENCES)
+    gate = ("gate", "-i", path, "--baseline", others, "-r", references, "--margin", "99")
+    for call in (("estimate", "-i", path, "-r", references), gate, ("estimate", "-i", others,
+                 "-r", path)):  # fmt: skip
+        code, said = typed(capsys, *call)
+        assert code == 2
+        assert what in said
+    with pytest.raises(es.InputError, match="and not texts"):
+        es.estimate(content, SENTENCES, "chrf")
+
+
+def test_json_and_code_that_are_the_texts_are_scored():
+    asked = [json.dumps({"name": text, "n": i}) for i, text in enumerate(SENTENCES)]
+    made = [json.dumps({"name": text, "n": i, **({"x": 1} if i == 3 else {})})
+            for i, text in enumerate(OUTPUTS)]  # fmt: skip
+    assert es.estimate(made, asked, "chrf").score > 50
+    code = [f"{{ x: {i}, y, z }}" for i in range(40)]
+    assert es.estimate(code, code, "chrf").score == 100
+    lists = [f"id, {i}, {text}" for i, text in enumerate(SENTENCES)]
+    assert es.estimate(lists[1:] + ["no list"], lists[1:] + ["no list"], "chrf").score == 100
+
+
+def ragas(path, seed, names=("faithfulness", "answer_relevancy")):
+    """Write an export of two scores of 30 questions."""
+    rng = random.Random(seed)
+    rows = [f"q{i},{rng.random():.3f},{rng.random():.3f}" for i in range(30)]
+    return lines(path, [f"user_input,{','.join(names)}", *rows])
+
+
+def test_equal_columns_of_several_files_are_metrics(tmp_path, capsys):
+    old, new = (ragas(tmp_path / f"{name}.csv", i) for i, name in enumerate(("old", "new")))
+    call = ("compare", old, new, "--columns", "user_input=segment", "--resamples", "99")
+    code, said = typed(capsys, *call)
+    assert code == 2
+    advice = re.search(r"give (--higher-is-better [^,]+),", said)[1].split()
+    code, said = typed(capsys, *call, *advice)
+    assert code == 0
+    assert "faithfulness, answer_relevancy ↑" in said
+    assert all(f"{name} " in said for name in ("old", "new"))
+    gate = ("gate", new, "--baseline", old, "--margin", "0.9", *call[3:])
+    assert typed(capsys, *gate)[0] == 2
+    assert typed(capsys, *gate, *advice)[0] == 0
+    asked = {"columns": {"user_input": "segment"}, "directions": {"*": "higher"}}
+    named = es.compare_logs({"one": old, "two": new}, n_resamples=9, **asked)
+    assert [(e.system, e.metric) for e in named.estimates[:2]] == [
+        ("one", "faithfulness"),
+        ("two", "faithfulness"),
+    ]
+    # Other columns in each are systems, and so is what is said to be one.
+    other = ragas(tmp_path / "other.csv", 3, ("gpt", "llama"))
+    mixed = es.estimate_logs([old, other], columns={"user_input": "segment"})
+    assert {e.metric for e in mixed} == {"score"}
+    assert typed(capsys, "estimate", old, *call[3:5], "-m", "faithfulness",
+                 "--higher-is-better", "*")[0] == 0  # fmt: skip
+
+
+def test_blank_labels_and_absent_references(tmp_path, capsys):
+    first = lines(tmp_path / "r1.txt", SENTENCES)
+    second = lines(tmp_path / "r2.txt", [text if i % 2 else "" for i, text in enumerate(OUTPUTS)])
+    both = lines(tmp_path / "r.tsv", [f"{a}\t{a}" if i % 2 else a for i, a in enumerate(OUTPUTS)])
+    out = lines(tmp_path / "o.txt", [text[:25] for text in OUTPUTS])
+    groups = lines(tmp_path / "g.txt", ["a", "", *["b"] * 38])
+    call = ("estimate", "-i", out, "--resamples", "99", "-f", "json", "-r")
+    code, said = typed(capsys, *call, first, "--groups", groups)
+    assert code == 2
+    assert "g.txt, line 2 is blank: give each segment a label" in said
+    said = typed(capsys, *call, first, second)[1]
+    assert "on the command line --blank-is-absent" in said
+    said = typed(capsys, *call, first, second, "--blank-is-absent")[1]
+    given = [[a, b or None] for a, b in zip(SENTENCES, es.read_lines(second), strict=True)]
+    expected = es.estimate(es.read_lines(out), given, "bleu", n_resamples=99)
+    assert json.loads(said)["estimates"][0]["score"] == expected.score
+    assert "empty reference" not in said
+    assert "nrefs:var" in said
+    code, said = typed(capsys, *call, both, "--num-refs", "2")
+    assert code == 2
+    advice = re.search(r"if the others are absent, give (\S+)", said)[1]
+    assert typed(capsys, *call, both, "--num-refs", "2", advice)[0] == 0
+    code, said = typed(capsys, *call, first, "--blank-is-absent")
+    assert code == 2
+    assert "is for several references" in said
+
+
+def test_failures_that_are_offered_are_counted(tmp_path, capsys):
+    """2 of 8 samples ended with an error: 2 of 8 are right against 3 of 8."""
+    for name, values in (("a", "CCIIIIII"), ("b", "CCCIIIII")):
+        log = inspect_log(list(values))
+        log["eval"]["model"] = name
+        for sample in log["samples"][6:] if name == "a" else ():
+            del sample["scores"]
+            sample["error"] = {"message": "timeout"}
+        written(tmp_path / f"{name}.json", log)
+    call = ("compare", tmp_path / "a.json", tmp_path / "b.json", "-f", "json")
+    code, said = typed(capsys, *call)
+    assert code == 2
+    advice = re.search(r"count failures with (--missing failure)", said)[1].split()
+    code, said = typed(capsys, *call, *advice)
+    assert code == 0
+    assert [e["score"] for e in json.loads(said)["estimates"]] == [0.25, 0.375]
+
+
+def test_a_part_of_the_instances_of_swe_bench(tmp_path):
+    report = swe_report(resolved=[1], unresolved=[2])
+    report["submitted_ids"] = [f"django__django-{i}" for i in range(1, 7)]
+    log = es.read_log(written(tmp_path / "m.run.json", report))
+    assert not log.disagreements
+    assert "Left out: 4 of 6 submitted instances" in str(log)
+    (table,) = log.tables.values()
+    assert table.n_segments == 2
+    # Where the report counts them they failed.
+    whole = es.read_log(written(tmp_path / "n.run.json", {**report, "total_instances": 6}))
+    assert next(iter(whole.tables.values())).n_segments == 6
+
+
+def asked_otherwise(folder, name, change):
+    log = inspect_log(list("CICIIC"))
+    log["eval"]["model"] = name
+    log["plan"] = {"steps": [{"solver": "generate", "params": {}}]}
+    change(log)
+    return written(folder / f"{name}.json", log)
+
+
+def rephrased(log):
+    for sample in log["samples"]:
+        sample["input"] = f"Think first. {sample['input']}"
+
+
+def with_template(log):
+    step = {"solver": "prompt_template", "params": {"template": "Think. {prompt}", "n": 3}}
+    log["plan"]["steps"].insert(0, step)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (rephrased, "6 of 6 prompts differ"),
+        (with_template, "solvers generate (old) against prompt_template, generate (new), "
+                        "prompt_template template its default against Think. {prompt}"),
+    ],
+)  # fmt: skip
+def test_prompts_that_differ_in_inspect_are_named(tmp_path, capsys, change, what):
+    old = asked_otherwise(tmp_path, "old", lambda log: None)
+    new = asked_otherwise(tmp_path, "new", change)
+    call = ("gate", new, "--baseline", old, "--margin", "0.99")
+    code, said = typed(capsys, *call)
+    assert code == 2
+    assert what in said
+    advice = re.search(r"accept it with (--allow-changes prompts)", said)[1].split()
+    assert typed(capsys, *call, *advice)[0] in (0, 3)
+    said = str(es.compare_logs([old, new], n_resamples=9))
+    assert "Caution: The systems were not asked alike" in said
+    assert what in said
+
+
+def test_other_questions_are_no_other_prompts(tmp_path):
+    def turned(log):
+        log["samples"] = log["samples"][::-1]
+        for i, sample in enumerate(log["samples"], 1):
+            sample["id"] = i
+
+    def expecting(log):
+        rephrased(log)
+        log["samples"][0]["target"] = "B"
+
+    old = asked_otherwise(tmp_path, "old", lambda log: None)
+    for change in (turned, expecting):
+        with pytest.raises(es.InputError, match="item_hash of item"):
+            es.compare_logs([old, asked_otherwise(tmp_path, "new", change)])
+
+
+def test_prompts_that_differ_in_promptfoo_are_named(tmp_path, capsys):
+    answers = [[[i % 2 == 0]] for i in range(12)]
+    old = written(tmp_path / "old.json", promptfoo_results(answers, 1, ("gpt",)))
+    results = promptfoo_results(answers, 1, ("gpt",))
+    for result in results["results"]["results"]:
+        result["prompt"]["raw"] += ", kindly"
+    new = written(tmp_path / "new.json", results)
+    call = ("gate", new, "--baseline", old, "--margin", "0.99")
+    code, said = typed(capsys, *call)
+    assert code == 2
+    assert "12 of 12 prompts differ" in said
+    assert typed(capsys, *call, "--allow-changes", "prompts")[0] in (0, 3)
+
+
+@pytest.mark.parametrize("column", ["document", "passage_id", "Dialogue ID", "conversation", "doc"])
+def test_documents_that_no_groups_name_are_a_caution(tmp_path, capsys, column):
+    def table(document):
+        rng = random.Random(1)
+        rows = [f"{s},{document(i)},{i},{rng.random():.3f}" for s in "AB" for i in range(48)]
+        return lines(tmp_path / "x.csv", [f"system,{column},segment,score", *rows])
+
+    path = table(lambda i: f"d{i // 12}")
+    said = " ".join(typed(capsys, "compare", path, "--resamples", "99")[1].split())
+    advice = re.search(
+        r"Caution: 48 segments are of 4 .+?: give (--groups (?:\\w+|'[^']+'))\\. ", said
+    )[1]
+    said = typed(capsys, "compare", path, *shlex.split(advice), "--resamples", "99")[1]
+    assert "Caution: 48" not in said
+    for document in (lambda i: f"d{i}", lambda i: "d"):
+        found = es.compare_logs(table(document), n_resamples=99)
+        assert not any("independent" in note for note in found.notes)
