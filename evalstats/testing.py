@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
@@ -29,7 +28,7 @@ from evalstats.logs.joining import joined
 from evalstats.logs.log import Log, Patterns
 from evalstats.logs.missing import allowed_changes
 from evalstats.logs.reading import read_log
-from evalstats.questions.gates import Gate, gated
+from evalstats.questions.gates import Gate, gated, given_apart
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import BARRING
@@ -472,9 +471,7 @@ def _of_two_sides(
     known = {name: tables_of(value) for name, value in sides.items() if is_statistics(value)}
     if not known:
         return read({"baseline": baseline, "system": hypotheses}, references, metrics)
-    for name, tables in known.items():
-        if len(tables[0].systems) != 1:
-            raise InputError(f"{name} must hold one system, got {list(tables[0].systems)}")
+    for tables in known.values():
         # Where the other side is outputs, the statistics choose the metrics.
         chosen = [table.metric for table in tables] if metrics is None else metrics
     for name, role in (("baseline", "baseline"), ("hypotheses", "system")):
@@ -486,6 +483,4 @@ def _of_two_sides(
         raise InputError(
             f"hypotheses and baseline must have the same metrics, got {' and '.join(names)}"
         )
-    if old[0].systems == new[0].systems:
-        old = [replace(table, systems=(f"{old[0].systems[0]} (baseline)",)) for table in old]
-    return read([*old, *new], references, metrics)
+    return read(given_apart(old, new), references, metrics)

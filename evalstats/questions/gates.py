@@ -49,6 +49,7 @@ from evalstats.results.records import (
 )
 from evalstats.results.signatures import Signature, part_name
 from evalstats.results.tabular import Column, Table, table_of
+from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -180,6 +181,20 @@ def evidence_cautions(pair: PairTest, asks_more: bool = False) -> Iterator[Cauti
             f"no score is {'below' if higher else 'above'} {worst:g}.",
             "floor",
         )
+
+
+def given_apart(
+    baseline: Sequence[SegmentStatistics], system: Sequence[SegmentStatistics]
+) -> list[SegmentStatistics]:
+    """Return the tables of two systems that came apart, under names that differ."""
+    for argument, tables in (("hypotheses", system), ("baseline", baseline)):
+        if len(tables[0].systems) != 1:
+            names = list(tables[0].systems)
+            raise InputError(f"must hold one system, got {names}", argument=argument)
+    name = baseline[0].systems[0]
+    if system[0].systems == (name,):
+        baseline = [replace(table, systems=(f"{name} (baseline)",)) for table in baseline]
+    return [*baseline, *system]
 
 
 def sides_of(higher_is_better: bool) -> tuple[str, str]:

@@ -21,7 +21,14 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import PairTest
 from evalstats.analysis.scores import refuse_fixed
 from evalstats.analysis.settings import N_RESAMPLES, SEED
-from evalstats.analysis.tasks import Task, as_pairs, as_task, is_statistics, summaries_of
+from evalstats.analysis.tasks import (
+    Task,
+    as_pairs,
+    as_task,
+    is_statistics,
+    summaries_of,
+    tables_of,
+)
 from evalstats.checks import also_called, choice, integer, share
 from evalstats.designs.arrivals import Arrivals, named, order_notes, reading, written
 from evalstats.designs.judges import by_role, with_pairs
@@ -51,6 +58,7 @@ from evalstats.questions.gates import (
     claim_of,
     decide,
     evidence_cautions,
+    given_apart,
     junit,
     junit_text,
     limit_of,
@@ -76,7 +84,6 @@ from evalstats.results.records import (
 )
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.interchange import is_same_metric
-from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -687,10 +694,8 @@ class SequentialTest:
         elif isinstance(base, str) and (is_statistics(new) or isinstance(new, Mapping)):
             both, baseline = new, base
         elif is_statistics(new) and is_statistics(base):
-            (first,), (second,) = _tables(base), _tables(new)
-            if first.systems == second.systems:
-                first = replace(first, systems=(f"{first.systems[0]} (baseline)",))
-            both, baseline = [first, second], first.systems[0]
+            both = given_apart(tables_of(base), tables_of(new))
+            baseline = both[0].systems[0]
         elif is_statistics(new) or is_statistics(base):
             raise InputTypeError(
                 "new and base must both be outputs, or scores, or both SegmentStatistics"
@@ -703,11 +708,12 @@ class SequentialTest:
             both, references = with_pairs(both, references, metric, human)
             human = None
         task = as_task(both, references, metric, human=human, executor=self.options.executor)
-        (table,) = task.statistics
-        if not is_same_metric(table.metric, self.metric):
+        table, *others = task.statistics
+        if others or not is_same_metric(table.metric, self.metric):
             raise InputError(
                 f"must be {self.metric.signature}, that of the test, got "
-                f"{table.metric.signature}; of several runs give their means",
+                f"{' and '.join(one.metric.signature for one in task.statistics)}; of several "
+                f"runs give their means",
                 argument="metric",
             )
         if len(table.systems) != (2 if self.bound is None else 1):
@@ -827,15 +833,3 @@ class SequentialTest:
             "n_resamples": self.options.n_resamples,
             "rng": self.options.rng,
         }
-
-
-def _tables(statistics: Any) -> list[SegmentStatistics]:
-    """Return the only table of statistics that must be of one system, in a list."""
-    tables = [statistics] if isinstance(statistics, SegmentStatistics) else list(statistics)
-    if len(tables) != 1 or len(tables[0].systems) != 1:
-        names = [name for table in tables for name in table.systems]
-        raise InputError(
-            f"new and base must each be the statistics of one system under one metric, got "
-            f"{', '.join(names)}"
-        )
-    return tables

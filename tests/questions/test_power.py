@@ -357,7 +357,7 @@ def test_tables_and_curves_of_segments_and_of_runs():
     result = es.power(of_runs(4, 60, 0.2, 0.3, 0.5), metrics=MARKS)
     of = result.pairs[0].of_runs
     assert of.run_minimums[of.runs.index(4)] == result.pairs[0].minimum
-    check_curve(result.plot(over="runs").lines[0], of.runs, of.run_minimums)
+    check_curve(result.plot().lines[0], result.pairs[0].sizes, result.pairs[0].minimums)
     assert "by number of runs" in str(result)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,17 +24,10 @@ from evalstats.inference.student import Spread
 from evalstats.resampling import weighted
 from evalstats.resampling.weighted import on_grid
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results.records import Record
+from evalstats.results.records import Interval, Record
 
 #: All 2^20 sign patterns take 100 MB and a tenth of a second.
 _MOST_ENUMERATED = 20
-
-
-class Interval(NamedTuple):
-    """Bounds of a confidence interval."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalstats.checks import choice
-from evalstats.errors import InputError
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Size, Whole
 from evalstats.results.forms import Finding, Several
@@ -339,16 +337,11 @@ class Power(Several[PairPower]):
         self,
         metric: str | None = None,
         ax: Panels | None = None,
-        *,
-        over: Literal["segments", "runs"] = "segments",
     ) -> Panels:
-        """Draw power, or the least difference, over the number of segments, or of "runs"."""
-        choice(over, ("segments", "runs"), "over")
-        if over == "runs" and self.n_runs is None:
-            raise InputError("over='runs' needs a pilot with several runs of each system")
+        """Draw power, or the least difference, over the number of segments."""
         from evalstats.pictures import plots
 
-        return plots.curves(self._curves(metric, over == "runs"), ax)
+        return plots.curves(self._curves(metric), ax)
 
     def _finding(self, row: PairPower) -> Finding:
         """Say which difference is found, and what one that was asked about needs."""
@@ -384,30 +377,27 @@ class Power(Several[PairPower]):
     def _number(self, units: int | None) -> str:
         return counted(units, self.unit) if units else f"No number of {self._units}"
 
-    def _curves(self, metric: str | None = None, of_runs: bool = False) -> list[Curve]:
+    def _curves(self, metric: str | None = None) -> list[Curve]:
         pairs = self.pairs if metric is None else of_metric(self.pairs, metric)
-        return [self._curve(rows, of_runs) for rows in by_metric(pairs).values()]
+        return list(map(self._curve, by_metric(pairs).values()))
 
-    def _curve(self, pairs: Sequence[PairPower], of_runs: bool) -> Curve:
-        """Return the power, or the least difference, by the number of units or of runs."""
+    def _curve(self, pairs: Sequence[PairPower]) -> Curve:
+        """Return the power, or the least difference, by the number of units."""
         from evalstats.pictures.marks import Curve
 
         least, lines = self.difference is None, {}
         for pair in pairs:
-            sizes, values = pair.sizes, pair.minimums if least else pair.powers
-            if of_runs and (runs := pair.of_runs) is not None:
-                sizes, values = runs.runs, runs.run_minimums if least else runs.run_powers
-            if points := _smooth(sizes, values, is_share=not least):
+            values = pair.minimums if least else pair.powers
+            if points := _smooth(pair.sizes, values, is_share=not least):
                 lines[f"{pair.system} − {pair.baseline}"] = points
-        about, n, unit = metric_name(pairs[0]), self.n_segments, self._units
-        if of_runs and self.n_runs is not None:
-            n, unit = self.n_runs, "runs"
+        about = metric_name(pairs[0])
         title, up = f"Least difference in {about} found with power {self.target:g}", about
         if not least:
             title, up = f"Power to find a difference of {self.difference:g} in {about}", "power"
         if len(lines) == 1:
             title += f": {next(iter(lines))}"
-        return Curve(lines, title, unit, up, n, None if least else self.target)
+        target = None if least else self.target
+        return Curve(lines, title, self._units, up, self.n_segments, target)
 
     def _method(self) -> str:
         return (
