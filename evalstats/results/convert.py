@@ -137,8 +137,7 @@ def check_bounds(record: Any, low: str = "low", high: str = "high") -> None:
 def record_of(kind: type[T], parsed: object, where: str = "") -> T:
     """Return a record of the fields in an object.
 
-    It may check itself by a method `_check`, and its class may know by `_upgraded` what earlier
-    versions wrote.
+    It may check itself by a method `_check`.
     """
     at = where or "it"
     listed = getattr(kind, "of_list", "") if isinstance(parsed, list) else ""
@@ -146,7 +145,7 @@ def record_of(kind: type[T], parsed: object, where: str = "") -> T:
         parsed = {listed: parsed}
     if not isinstance(parsed, dict):
         raise InputError(f"{at} must be an object, got {shown(parsed)}")
-    known: dict[str, Any] = getattr(kind, "_upgraded", dict)(parsed)
+    known: dict[str, Any] = dict(parsed)
     values = {}
     for field, hint in _typed(kind):
         name = field.name

@@ -18,7 +18,6 @@ DOORS = {
     "Accumulator": es.Accumulator,
     "Monitor": es.Monitor,
     "paired_permutation_test": paired.paired_permutation_test,
-    "paired_bootstrap_test": paired.paired_bootstrap_test,
 }
 CASES = [
     (door, name)

@@ -13,6 +13,7 @@ from evalstats.compat.evaluatio import paired
 from evalstats.compat.evaluatio.scores import cohens_d, cohens_d_paired
 from tests.designs.test_swaps import compare
 
+PERMUTATION = paired.paired_permutation_test
 ALTERNATIVES = ["two-sided", "greater", "less"]
 X1 = [0.81, 0.77, 0.90, 0.64, 0.70, 0.85, 0.66, 0.91]
 X2 = [0.83, 0.80, 0.88, 0.71, 0.72, 0.84, 0.70, 0.86]
@@ -41,15 +42,13 @@ def test_exact_permutation_is_scipys(alternative):
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-@pytest.mark.parametrize("test", ["ar", "bootstrap"])
 @pytest.mark.parametrize("n", [4, 40])
-def test_the_same_number_as_compare(test, alternative, n):
+def test_the_same_number_as_swaps(alternative, n):
     x1, x2 = scores_pair(3, n)
     (difference,) = compare(
-        {"2": x2, "1": x1}, None, es.Mean("x"), test=test, alternative=alternative, rng=7
+        {"2": x2, "1": x1}, None, es.Mean("x"), test="ar", alternative=alternative, rng=7
     )
-    function = paired.paired_permutation_test if test == "ar" else paired.paired_bootstrap_test
-    result = function(x1, x2, alternative=alternative, rng=7)
+    result = paired.paired_permutation_test(x1, x2, alternative=alternative, rng=7)
     assert (result.pvalue, result.exact) == (difference.pvalue, difference.exact)
     assert result.difference == pytest.approx(difference.difference)
 
@@ -71,19 +70,18 @@ def test_no_other_draws_would_change_the_p_value_of_identical_systems(test):
 
 
 def test_identical_scores_and_one_segment():
-    for function in (paired.paired_permutation_test, paired.paired_bootstrap_test):
-        assert function(X1, list(X1)).pvalue == 1.0
-        # Four differences of one sign: no test says more than their 16 sign patterns.
-        assert function([2.0, 3, 4, 5], [1.0] * 4).pvalue == 2 / 16
-    alone = paired.paired_permutation_test([3.0], [1.0], alternative="greater")
+    assert PERMUTATION(X1, list(X1)).pvalue == 1.0
+    # Four differences of one sign: no test says more than their 16 sign patterns.
+    assert PERMUTATION([2.0, 3, 4, 5], [1.0] * 4).pvalue == 2 / 16
+    alone = PERMUTATION([3.0], [1.0], alternative="greater")
     assert alone.pvalue == 0.5
     with pytest.raises(es.InputError, match="one segment says nothing about uncertainty"):
         alone.confidence_interval()
 
 
 def test_the_seed_of_a_result_makes_it_again():
-    result = paired.paired_bootstrap_test(X1, X2, n_resamples=999, rng=None)
-    again = paired.paired_bootstrap_test(X1, X2, n_resamples=999, rng=result.seed)
+    result = PERMUTATION(X1, X2, n_resamples=99, rng=None)
+    again = PERMUTATION(X1, X2, n_resamples=99, rng=result.seed)
     assert result.pvalue == again.pvalue
 
 
@@ -91,14 +89,13 @@ def test_the_seed_of_a_result_makes_it_again():
 def test_the_interval_is_scipys(alternative):
     x1, x2 = scores_pair(5, 40)
     expected = stats.ttest_rel(x1, x2, alternative=alternative)
-    for test in (paired.paired_permutation_test, paired.paired_bootstrap_test):
-        result = test(x1, x2, alternative=alternative)
-        for found, level in ((result.confidence_interval(), 0.95),
-                             (result.confidence_interval(0.9), 0.9)):  # fmt: skip
-            interval = tuple(expected.confidence_interval(level))
-            assert (found.low, found.high) == pytest.approx(interval, rel=1e-9)
-        with pytest.raises(es.InputError, match="confidence_level must be between 0 and 1"):
-            result.confidence_interval(95)
+    result = PERMUTATION(x1, x2, alternative=alternative)
+    for found, level in ((result.confidence_interval(), 0.95),
+                         (result.confidence_interval(0.9), 0.9)):  # fmt: skip
+        interval = tuple(expected.confidence_interval(level))
+        assert (found.low, found.high) == pytest.approx(interval, rel=1e-9)
+    with pytest.raises(es.InputError, match="confidence_level must be between 0 and 1"):
+        result.confidence_interval(95)
 
 
 scores = st.lists(st.integers(-50, 50), min_size=4, max_size=12)
@@ -138,23 +135,19 @@ def test_rounding_is_no_spread():
     assert cohens_d_paired([1e-9, 2e-9], [0, 0]) == pytest.approx(3 / math.sqrt(2))
 
 
-BOOTSTRAP, PERMUTATION = paired.paired_bootstrap_test, paired.paired_permutation_test
-
-
 @pytest.mark.parametrize(
     ("function", "x1", "options", "message"),
     [
-        (BOOTSTRAP, [1, 2, 3], {}, "x1 and x2 must be the same length.* got 3 and 8"),
+        (PERMUTATION, [1, 2, 3], {}, "x1 and x2 must be the same length.* got 3 and 8"),
         (PERMUTATION, [], {}, "x1 is empty"),
-        (BOOTSTRAP, [1, float("nan")], {}, r"x1\[1\] is nan"),
+        (PERMUTATION, [1, float("nan")], {}, r"x1\[1\] is nan"),
         (PERMUTATION, [[1], [2]], {}, r"x1 must have shape \(N,\)"),
         (cohens_d, [1], {}, "x1 has 1 score; a standard deviation needs at least t"),
         (cohens_d, X1, {"x2": [1]}, "x2 has 1 score"),
         (cohens_d_paired, [1], {"x2": [1]}, "x1 has 1 score"),
         (cohens_d_paired, [1, 2, 3], {}, "x1 and x2 must be the same length.*3 and"),
-        (BOOTSTRAP, [1], {"x2": [2]}, "x1 has 1 score; the bootstrap needs at"),
-        (BOOTSTRAP, X1, {"n_resamples": 0}, "n_resamples must be at least 1"),
-        (BOOTSTRAP, X1, {"alternative": "x"}, "alternative must be one of"),
+        (PERMUTATION, X1, {"n_resamples": 0}, "n_resamples must be at least 1"),
+        (PERMUTATION, X1, {"alternative": "x"}, "alternative must be one of"),
         (PERMUTATION, X1, {"exact": "yes"}, "exact must be True or False"),
         (
             PERMUTATION,

@@ -1,15 +1,14 @@
-"""Paired tests of per-segment scores: is one system's mean larger than another's.
+"""A paired test of per-segment scores: is one system's mean larger than another's.
 
-For two lists of numbers: COMET, chrF of sentences, edits, a judge's marks. The *permutation test*
+For two lists of numbers: COMET, chrF of sentences, edits, a judge's marks. The permutation test
 flips the sign of each difference by a coin (Fisher, 1935): does it matter whose score is whose? The
-*bootstrap* draws segments again: is the mean difference zero on the population of segments?
+bootstrap, which draws segments again, is `evalstats.compare`'s.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +17,8 @@ from evalstats.analysis.options import checked
 from evalstats.checks import also_called, as_scores, check_same_index, flag, integer, share
 from evalstats.designs.swaps import Halves, all_swap_totals, randomization_pvalue
 from evalstats.errors import InputError
-from evalstats.inference import bootstrap, student
+from evalstats.inference import student
 from evalstats.inference.draws import monte_carlo_error, tie_tolerance
-from evalstats.inference.student import Spread
 from evalstats.resampling import weighted
 from evalstats.resampling.weighted import on_grid
 from evalstats.resampling.weights import Rng, as_seed
@@ -101,17 +99,13 @@ class Pairs:
         """Return mean differences from totals of both systems, `(..., 2) -> (...)`."""
         return np.asarray((totals[..., 0] - totals[..., 1]) / self.n)
 
-    def spread(self) -> Spread:
-        """Return the spread of the mean difference, from its influence values."""
-        moves = (self.columns[:, 0] - self.columns[:, 1] - self.difference) / self.n
-        return student.spread(np.asarray(moves))
-
     def result(
         self, pvalue: float, exact: bool, n_resamples: int, seed: int, alternative: str
     ) -> PairedTestResult:
         """Return the verdict."""
         error = 0.0 if exact else monte_carlo_error(pvalue, n_resamples)
-        spread = self.spread().error if self.n > 1 else 0.0
+        moves = (self.columns[:, 0] - self.columns[:, 1] - self.difference) / self.n
+        spread = student.spread(np.asarray(moves)).error if self.n > 1 else 0.0
         how = exact, n_resamples, seed, alternative
         return PairedTestResult(self.difference, pvalue, error, *how, self.n, spread)
 
@@ -161,7 +155,8 @@ def paired_permutation_test(
     0.0625
     """
     pairs = Pairs(x1, x2)
-    alternative, n_resamples, seed = _options(alternative, n_resamples, rng)
+    alternative, seed = checked("alternative", alternative), as_seed(rng)
+    n_resamples = integer(n_resamples, "n_resamples", 1, weighted.MOST_RESAMPLES)
     m = int(np.count_nonzero(pairs.differs))
     enumerate_all = 2**m <= n_resamples if exact is None else flag(exact, "exact")
     if enumerate_all and m > _MOST_ENUMERATED:
@@ -178,52 +173,6 @@ def paired_permutation_test(
     flipped = pairs.difference - 2 * pairs.mean_difference(halves)
     pvalue = randomization_pvalue(pairs.difference, flipped, alternative, pairs.tie, enumerate_all)
     return pairs.result(pvalue, enumerate_all, len(halves), seed, alternative)
-
-
-@also_called(seed="rng")
-def paired_bootstrap_test(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    *,
-    alternative: str = "two-sided",
-    n_resamples: int = 9999,
-    rng: Rng = 12345,
-) -> PairedTestResult:
-    r"""Test the mean difference by drawing the segments again, with replacement.
-
-    .. math:: p = 2\,F_{n-1}\!\left(\sqrt{\tfrac{n-1}{n}}\,\Phi^{-1}(q)\right), \qquad
-        q = \frac{\min(\#\{\bar d^* \le 0\}, \#\{\bar d^* \ge 0\}) + 1}{B + 1}
-
-    which is the smallest level at which the expanded percentile interval (Hesterberg, 2015) leaves
-    0 out. Where no replicate lies beyond 0, or n < 6, t decides. Parameters and errors are those
-    of `paired_permutation_test`; at least two segments are needed.
-
-    Examples
-    --------
-    >>> x1 = [0.81, 0.77, 0.90, 0.64, 0.70, 0.85]
-    >>> x2 = [0.83, 0.80, 0.88, 0.71, 0.72, 0.84]
-    >>> result = paired_bootstrap_test(x1, x2)
-    >>> round(result.difference, 3), 0.15 < result.pvalue < 0.3, result.pvalue_error < 0.01
-    (-0.018, True, True)
-    """
-    pairs = Pairs(x1, x2, least=2)
-    alternative, n_resamples, seed = _options(alternative, n_resamples, rng)
-    m = int(np.count_nonzero(pairs.differs))
-    error, factor, degrees = pairs.spread()
-    spread = Spread(error, factor, max(min(degrees, m - 1.0), 1.0))
-    by_t = partial(student.pvalue, pairs.difference, error, spread.degrees, alternative)
-    drawn = pairs.mean_difference(weighted.bootstrap_totals(pairs.columns, n_resamples, seed))
-    drawn[np.abs(drawn) <= pairs.tie] = 0.0
-    pvalue = bootstrap.pvalue(drawn, spread, by_t, alternative)
-    # m segments can be swapped in 2^m ways.
-    least = (2 if alternative == "two-sided" else 1) * 0.5**m
-    pvalue = min(1.0, max(pvalue, least))
-    return pairs.result(pvalue, False, n_resamples, seed, alternative)
-
-
-def _options(alternative: str, n_resamples: int, rng: Rng) -> tuple[str, int, int]:
-    chosen = checked("alternative", alternative)
-    return chosen, integer(n_resamples, "n_resamples", 1, weighted.MOST_RESAMPLES), as_seed(rng)
 
 
 def as_paired_scores(x1: object, x2: object) -> NDArray[np.float64]:

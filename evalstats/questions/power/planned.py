@@ -268,13 +268,6 @@ class PairPower(Record):
         """Of 0/1 scores, the share of segments that differ."""
         return self.of_design.discordant
 
-    @staticmethod
-    def _upgraded(fields: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields of a file, of which earlier versions wrote `discordant` alone."""
-        if "discordant" not in fields or "of_design" in fields:
-            return fields
-        return {**fields, "of_design": {"discordant": fields["discordant"]}}
-
     def _title(self) -> str:
         return f"{self.system} - {self.baseline}, {self.metric}, power"
 
