@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Literal, get_args, overload
 
@@ -75,8 +74,8 @@ class Ranked(Record):
     probability_first : float or None
         Share of the resamples in which it scores best; `None` where scores were not resampled
         (``method="t"``).
-    score_low, score_high : float or None
-        Interval of the score; `None` in files of earlier versions.
+    score_low, score_high : float
+        Interval of the score.
     n_battles : int or None
         As of an `Estimate`.
 
@@ -101,15 +100,13 @@ class Ranked(Record):
     tier: str
     cluster: Count
     probability_first: Share | None
-    score_low: float | None = None
-    score_high: float | None = None
+    score_low: float
+    score_high: float
     n_battles: Count | None = None
 
     def _check(self) -> None:
-        check_bounds(self)
-        if self.score_low is not None and self.score_high is not None:
-            check_bounds(self, "score_low", "score_high")
-        check_bounds(self, "simultaneous_low", "simultaneous_high")
+        for name in ("", "score_", "simultaneous_"):
+            check_bounds(self, f"{name}low", f"{name}high")
 
     def _title(self) -> str:
         return f"rank of {self.system}, {self.metric}"
@@ -174,7 +171,7 @@ class Ranking(Several[Ranked]):
             ("rank", ">", lambda r: f"{r.rank:g}"),
             (system_name([self]), "<", lambda r: r.system),
             (score_name(self), ">", lambda r: tabular.number(r.score, places)),
-            (f"[{level}]", ">", partial(_of_score, places)),
+            (f"[{level}]", ">", lambda r: tabular.interval(r.score_low, r.score_high, places)),
             *([("battles", ">", lambda r: f"{r.n_battles or 0:,}")] if has_battles else []),
             (f"rank [{percent} %]", ">", lambda r: f"[{r.low}, {r.high}]"),
             ("all at once", ">", lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]"),
@@ -274,12 +271,6 @@ class Rankings(Several[Ranking]):
 
 def _first(r: Ranked) -> str:
     return "-" if r.probability_first is None else tabular.number(r.probability_first, 2)
-
-
-def _of_score(places: int, r: Ranked) -> str:
-    if r.score_low is None or r.score_high is None:
-        return ""
-    return tabular.interval(r.score_low, r.score_high, places)
 
 
 @overload
