@@ -401,17 +401,9 @@ class Comparison(Listed[Difference]):
 
         return comparison_findings(self)
 
-    def _folds(self) -> dict[str, list[tabular.Table]]:
-        from evalstats.pictures.report import folded_tables
-
-        return folded_tables(self)
-
     def _sections(self, texts: Texts) -> dict[str, str]:
+        from evalstats.pictures.report import folded, of_segments
+
         if self.source is None:
-            return super()._sections(texts)
-        from evalstats.pictures.report import of_segments
-
-        return of_segments(self, self.source, texts)
-
-    def _method(self) -> str:
-        return self.describe()
+            return {**folded(self), **super()._sections(texts)}
+        return {**folded(self), **of_segments(self, self.source, texts)}

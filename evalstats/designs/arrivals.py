@@ -9,11 +9,12 @@ only good for a test with the same options, and has a hash of itself, by which d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from json import dumps, loads
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ from evalstats.statistics.interchange import identity, parameters
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
+#: Units that are worth fewer are too few to carry a test that looks again and again; a note says so
+#: where others vary far less. Calibrated: `docs/training-run.md` and `docs/stopping.md`.
+FEW_CARRY, _FAR_TAILS = 30, 12
 #: How small a p-value has to be for a word of warning, and from how many items on one is asked.
 _WARNS, _LEAST = 1e-3, 20
 #: A label of more values than these is a name of items, or of documents.
@@ -91,6 +95,23 @@ class Arrivals:
                 f"was seen stays; begin with a new SequentialTest, and another state, for others"
             )
         return Arrivals(ids, values, (*self.counts, n)), order
+
+
+def carried_notes(
+    tests: Sequence[tuple[int, float]], unit: str, compared: str, consequence: str
+) -> Iterator[str]:
+    """Yield a note if in at least half of the tests few units among many hold the difference.
+
+    Of each test on how many units scores differ, and the effective number of these.
+    """
+    narrow = [x for x in tests if x[1] < FEW_CARRY and x[0] > _FAR_TAILS * x[1]]
+    if narrow and 2 * len(narrow) >= len(tests):
+        differ, worth = (median(x) for x in zip(*narrow, strict=True))
+        yield (
+            f"Of the {differ:.0f} {plural(unit)} that differ{compared}, about {worth:.0f} hold "
+            f"most of the difference. {consequence} (simulated at level 0.05). Look at these "
+            f"outputs, or use more {plural(unit)}."
+        )
 
 
 def order_notes(

@@ -90,14 +90,15 @@ def document(
         + verdicts
     )
     notes = unsaid([note for note in notes if note not in cautions], findings)
-    method = [html(x) for x in [result._method()] if x]
+    method = [html(x) for x in [result.describe()] if x]
     method += [f"<code>{html(line)}</code>" for line in signatures]
     shown = "".join(map(curve, result._curves())) + _tables(result._tables())
+    more = result._sections(_as_texts(texts))
     # A list: a unit or a text may be called "Findings" too.
     sections = [
         ("Findings", f'<ul class="verdicts">{verdicts}</ul>' if verdicts else ""),
-        ("Results", shown + _folded(result._folds())),
-        *result._sections(_as_texts(texts)).items(),
+        ("Results", shown + more.pop("Results", "")),
+        *more.items(),
         ("Notes", "".join(f"<p>{html_number(note)}</p>" for note in notes)),
         ("Method", "".join(f"<p>{line}</p>" for line in method)),
     ]
@@ -193,12 +194,13 @@ def folded_tables(c: Comparison) -> dict[str, list[Table]]:
     return folded
 
 
-def _folded(folds: Mapping[str, Sequence[Table]]) -> str:
-    """Fold tables away under their names."""
-    return "".join(
+def folded(c: Comparison) -> dict[str, str]:
+    """Return the section in which tables are folded away under their names."""
+    folds = (
         f"<details><summary>{html(name)}</summary>{_tables(tables, name)}</details>"
-        for name, tables in folds.items()
+        for name, tables in folded_tables(c).items()
     )
+    return {"Results": "".join(folds)}
 
 
 def _tables(tables: Sequence[Table], fold: str = "") -> str:

@@ -578,7 +578,8 @@ class Gate(Several[GateCheck]):
         }
         return f"{said}, {against[row.verdict]}"
 
-    def _method(self) -> str:
+    def describe(self) -> str:
+        """Return the sentences for a paper's section on methods."""
         if self.margin is None and self.recovery is None:
             return ""
         return (

@@ -30,7 +30,15 @@ from evalstats.analysis.tasks import (
     tables_of,
 )
 from evalstats.checks import also_called, choice, integer, share
-from evalstats.designs.arrivals import Arrivals, named, order_notes, reading, written
+from evalstats.designs.arrivals import (
+    FEW_CARRY,
+    Arrivals,
+    carried_notes,
+    named,
+    order_notes,
+    reading,
+    written,
+)
 from evalstats.designs.judges import by_role, with_pairs
 from evalstats.designs.samples import (
     PAIR,
@@ -70,7 +78,6 @@ from evalstats.resampling.weights import Rng
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, one_of, record_of
 from evalstats.results.forms import Finding, Several
-from evalstats.results.notes import FEW_CARRY, carried_notes
 from evalstats.results.records import (
     BARRING,
     KINDS,

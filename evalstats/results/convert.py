@@ -110,17 +110,15 @@ def from_json(kind: type[T], text: object) -> T:
 
 def json_of(text: str) -> object:
     """Return what JSON holds; of two values under one key, Python would lose the first."""
-    try:
-        parsed: object = _DECODER.decode(text)
-        return parsed
-    except KeyError as error:
-        raise InputError(f"it has {shown(error.args[0], 60)} twice in one object") from None
+    parsed: object = _DECODER.decode(text)
+    return parsed
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        raise KeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
+        (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise InputError(f"it has {shown(key, 60)} twice in one object")
     return made
 
 

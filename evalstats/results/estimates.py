@@ -42,8 +42,10 @@ class _Scores(Result):
 
         return plots.scores(self._rows(), metric, ax)
 
-    def _method(self) -> str:
-        return self.describe()
+    def _findings(self) -> list[Finding]:
+        from evalstats.pictures.findings import score_findings
+
+        return score_findings(self._rows())
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         return layout.score_tables(self._rows(), digits)
@@ -193,11 +195,6 @@ class Estimate(_Scores):
     def _check(self) -> None:
         check_bounds(self)
 
-    def _findings(self) -> list[Finding]:
-        from evalstats.pictures.findings import score_findings
-
-        return score_findings([self])
-
     def to_every_eval_ever(self) -> dict[str, Any]:
         """Return ``score_details.uncertainty`` of `eval.schema.json` (Every Eval Ever, 0.2).
 
@@ -256,11 +253,6 @@ class Estimates(_Scores, Listed[Estimate]):
     def by_row(self) -> dict[tuple[str, str, str], Estimate]:
         """The estimates by task, metric and system."""
         return {(e.task, e.metric, e.system): e for e in self.estimates}
-
-    def _findings(self) -> list[Finding]:
-        from evalstats.pictures.findings import score_findings
-
-        return score_findings(self.estimates)
 
     def _named(self, rows: Sequence[Estimate], *names: str) -> Estimate:
         for estimate in rows:

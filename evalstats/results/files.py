@@ -58,8 +58,9 @@ def markdown_line(text: str) -> str:
     return _BLOCK.sub(r"\1\\\2", markdown(text.strip()))
 
 
-def json_text(text: str) -> str:
+def as_json(values: object, indent: int | None) -> str:
     """Return JSON in which all that does not show is escaped, not its first 32 signs only."""
+    text = json.dumps(values, indent=indent, ensure_ascii=False, allow_nan=False)
     return _RARE.sub(lambda match: json.dumps(c)[1:-1] if is_unseen(c := match[0]) else c, text)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -108,7 +107,8 @@ class Result(Record):
         Cautions stand above the tables, and if asked for what was found; below them other notes.
         What is `more` is for `_tables`.
         """
-        tables = self._tables(as_digits(digits), *more)
+        digits = None if digits is None else integer(digits, "digits", 0, _MOST_DIGITS)
+        tables = self._tables(digits, *more)
         notes, signatures = self._below(verbose)
         above = [note for note in notes if note.startswith(CAUTION)]
         notes = [note for note in notes if note not in above]
@@ -131,16 +131,15 @@ class Result(Record):
         """Return what a report says first, the surest before the rest."""
         return []
 
-    def _folds(self) -> dict[str, list[Table]]:
-        """Return tables that a report folds away below the others, by what they are called."""
-        return {}
-
     def _curves(self) -> list[Curve]:
         """Return what a report draws above the tables, but for what tables draw themselves."""
         return []
 
     def _sections(self, texts: Texts) -> dict[str, str]:
-        """Return what else a report has, as HTML under names; texts of segments are shown there."""
+        """Return what else a report has, as HTML under names; texts of segments are shown there.
+
+        What is under "Results" is folded away below the tables.
+        """
         if texts:
             raise InputError("texts stand beside segments, and this result knows of none")
         return {}
@@ -162,9 +161,9 @@ class Result(Record):
 
         return plots.tables(self._tables(), ax)
 
-    def _method(self) -> str:
+    def describe(self) -> str:
         """Return the sentences for a paper's section on methods, where there are some."""
-        return " ".join(distinct(said for part in self._parts() if (said := part._method())))
+        return " ".join(distinct(said for part in self._parts() if (said := part.describe())))
 
     def noting(self: T, *notes: str) -> T:
         """Return the result with notes before its own."""
@@ -174,8 +173,7 @@ class Result(Record):
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON."""
-        text = json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-        return files.json_text(text)
+        return files.as_json(self.to_dict(), indent)
 
     @classmethod
     def from_json(cls: type[T], text: str) -> T:
@@ -382,8 +380,3 @@ class Listed(Several[R], Sequence[R]):
     def totals(self) -> tuple[R, ...]:
         """The totals: one of each system, or pair, and metric."""
         return tuple(row for row in self._rows() if row.aggregate is not None)
-
-
-def as_digits(digits: object) -> int | None:
-    """Return decimals that were asked for."""
-    return None if digits is None else integer(digits, "digits", 0, _MOST_DIGITS)

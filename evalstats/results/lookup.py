@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from evalstats.checks import shown
@@ -143,12 +144,11 @@ def check_pairs(c: Comparison) -> None:
 
 def _is_as_said(d: Difference, c: Comparison) -> bool:
     """Return whether verdict and claim of a difference follow from its other fields."""
-    is_sure = d.winner is not None and d.pvalue_adjusted <= c.significance_level
-    known = ("better" if d.winner == d.system else "worse") if is_sure and d.n_differing else ""
-    is_open = (
-        d.verdict in ("no evidence", "cannot tell") if d.n_differing else d.verdict == "identical"
-    )
+    given, p, level = dict(vars(d)), d.pvalue_adjusted, c.significance_level
+    del given["verdict"], given["pvalue_adjusted"]
+    # What is the least p-value that it could have is known of its statistics alone.
+    verdicts = {Difference.made(given, p, level, least).verdict for least in (0.0, inf)}
     kept, equivalent = d.pvalue_not_worse_adjusted, d.pvalue_equivalence_adjusted
     is_limited = c.margin is not None or c.recovery is not None
-    claim = loss_claim(kept, equivalent, c.significance_level) if is_limited else ""
-    return (d.verdict == known if known else is_open) and d.claim == claim
+    claim = loss_claim(kept, equivalent, level) if is_limited else ""
+    return d.verdict in verdicts and d.claim == claim

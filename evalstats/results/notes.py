@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, sqrt
-from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalstats.results.records import (
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
 FEW, FEW_GROUPS = 100, 30
-#: Units that are worth fewer are too few to carry a test that looks again and again; a note says so
-#: where others vary far less. Calibrated: `docs/training-run.md` and `docs/stopping.md`.
-FEW_CARRY, _FAR_TAILS = 30, 12
 #: Below it, on how many units systems differ is what is uncertain.
 FEW_DIFFERING = 10
 #: Groups of which one size would do with fewer than such a share are of very different sizes.
@@ -74,15 +70,6 @@ class Concentration(NamedTuple):
     largest: int  # units
     n: int  # of so many
     share: float  # of the variance that they hold
-
-    @property
-    def what(self) -> str:
-        """What has the variance: ``A's score``, or ``B - A``."""
-        return (
-            f"{self.system}'s score"
-            if self.baseline is None
-            else f"{self.system} - {self.baseline}"
-        )
 
 
 class Limits(NamedTuple):
@@ -186,6 +173,9 @@ def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
 
 def _few_documents(facts: Facts, few: Sequence[Limits]) -> Iterator[str]:
     """Say how often families of verdicts over few documents have a false claim."""
+    if facts.adjusting is None or facts.adjusting.name == "none" or len(by_pair(facts.rows)) < 2:
+        # One pair is no family.
+        return
     units = plural(few[0].unit)
     yield (
         f"{MARK} These verdicts rest on few {units}. In tests on WMT25 with 9 to 37 equal systems, "
@@ -226,6 +216,11 @@ def _chance(facts: Facts, trials: Sequence[TrialShares]) -> Iterator[str]:
 
 def _small(facts: Facts, small: Sequence[Limits]) -> Iterator[str]:
     """Say that there are few units."""
+    # That is said already where no data could make a verdict.
+    told = {d.task for d in facts.rows if d.verdict != "cannot tell"}
+    small = [limit for limit in small if not facts.rows or limit.task in told]
+    if not small:
+        return
     first = small[0]
     if len(facts.tasks) > 1:
         names = _names((limit.task for limit in small), first.part)
@@ -263,11 +258,13 @@ def _held(facts: Facts, concentrations: Sequence[Concentration]) -> Iterator[str
         on = f" on {limit.task}" if len(facts.tasks) > 1 else ""
         more = f"; {len(held) - 1} more {{}} like it" if len(held) > 1 else ""
         more = more.format("is" if len(held) == 2 else "are")
-        may = _OF_SCORES if worst.baseline is None else _OF_PAIRS
+        whose, may = f"{worst.system} - {worst.baseline}", _OF_PAIRS
+        if worst.baseline is None:
+            whose, may = f"{worst.system}'s score", _OF_SCORES
         yield (
             f"{metric}: {worst.largest} of {worst.n:,} {plural(limit.unit)} hold"
             f"{'s' if worst.largest == 1 else ''} {100 * worst.share:.0f} % of the variance of "
-            f"{worst.what}{on}{more}. {may}. Read these {plural(limit.unit)}, and use more."
+            f"{whose}{on}{more}. {may}. Read these {plural(limit.unit)}, and use more."
         )
 
 
@@ -282,10 +279,6 @@ def _rough(facts: Facts, few: Sequence[Difference]) -> Iterator[Caution]:
     said = (rough, "the interval is rough and the p-value large"), (changed, exact)
     for rows, what in said:
         yield from (Caution(note, "few") for note in facts.about(rows, f"{so} {what}"))
-
-
-def _identical(facts: Facts, same: Sequence[Difference]) -> Iterator[str]:
-    return facts.about(same, f"are the same on every {facts.unit}, so p = 1")
 
 
 def _claims(facts: Facts, claimed: Sequence[Difference]) -> Iterator[str]:
@@ -362,31 +355,20 @@ def _tasks(facts: Facts, places: set[tuple[str, str]]) -> Iterator[str]:
         )
 
 
-def _least(facts: Facts, alike: Sequence[Difference]) -> Iterator[str]:
-    """Say that several p-values are the least that resamples show."""
-    yield (
-        f"{len(alike)} pairs have p (max-t) = {1 / ONE_IN:.4f}, the least that resamples show: "
-        f"fewer than one in {ONE_IN} has so large a difference. Holm's method gives no less."
-    )
-
-
-def _alike(facts: Facts) -> list[Difference]:
-    """Return pairs whose adjusted p-value is the least that resamples show, where some are."""
-    n = 1 if facts.adjusting is None else facts.adjusting.n_resamples + 1
-    least = max(n // ONE_IN, 1) / n
-    alike = [d for d in facts.differences if d.pvalue_adjusted == least]
-    is_max_t = facts.adjusting is not None and facts.adjusting.name == "max-t"
-    return alike if is_max_t and len(alike) > 1 else []
+def _least(facts: Facts, adjusting: Adjustment) -> Iterator[str]:
+    """Say where several p-values are the least that resamples show."""
+    n = adjusting.n_resamples + 1
+    alike = [d for d in facts.differences if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
+    if adjusting.name == "max-t" and len(alike) > 1:
+        yield (
+            f"{len(alike)} pairs have p (max-t) = {1 / ONE_IN:.4f}, the least that resamples show: "
+            f"fewer than one in {ONE_IN} has so large a difference. Holm's method gives no less."
+        )
 
 
 def uneven_notes(limits: Sequence[Limits]) -> Iterator[str]:
     """Say what groups of many sizes are worth, where nothing else says so."""
     return (f"{limit.uneven}." for limit in limits if limit.uneven and not limit.is_small)
-
-
-def _designs(facts: Facts, estimates: Sequence[Estimate]) -> Iterator[str]:
-    first = facts.limits[0]
-    return design_notes(by_metric(estimates), first.unit, first.segment)
 
 
 def floor_notes(facts: Facts, opened: Sequence[Difference]) -> Iterator[str]:
@@ -484,23 +466,6 @@ def span(values: Sequence[float], form: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def carried_notes(
-    tests: Sequence[tuple[int, float]], unit: str, compared: str, consequence: str
-) -> Iterator[str]:
-    """Yield a note if in at least half of the tests few units among many hold the difference.
-
-    Of each test on how many units scores differ, and the effective number of these.
-    """
-    narrow = [x for x in tests if x[1] < FEW_CARRY and x[0] > _FAR_TAILS * x[1]]
-    if narrow and 2 * len(narrow) >= len(tests):
-        differ, worth = (median(x) for x in zip(*narrow, strict=True))
-        yield (
-            f"Of the {differ:.0f} {plural(unit)} that differ{compared}, about {worth:.0f} hold "
-            f"most of the difference. {consequence} (simulated at level 0.05). Look at these "
-            f"outputs, or use more {plural(unit)}."
-        )
-
-
 def _names(tasks: Iterable[str], part: str) -> str:
     names = distinct(tasks)
     return listed(names) if len(names) <= NAMED else f"{len(names)} {plural(part)}"
@@ -511,25 +476,12 @@ def _names(tasks: Iterable[str], part: str) -> str:
 _RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]]], ...] = (
     (lambda f: [d for d in f.differences if d.verdict == "cannot tell"], floor_notes),
     (
-        lambda f: (
-            [x for x in f.limits if x.unit != x.segment and x.is_small and not x.is_crossed]
-            if len(by_pair(f.differences)) > 1 and f.adjusting and f.adjusting.name != "none"
-            else []
-        ),
+        lambda f: [x for x in f.limits if x.unit != x.segment and x.is_small and not x.is_crossed],
         _few_documents,
     ),
     (lambda f: [d for d in f.differences if f.adjusting and f.adjusting.is_apart(d)], _apart),
     (lambda f: [x for limit in f.limits for x in limit.trials], _chance),
-    # That units are few is said already where no data could make a verdict.
-    (
-        lambda f: [
-            x
-            for x in f.tasks
-            if x.is_small
-            if not f.rows or any(d.task == x.task and d.verdict != "cannot tell" for d in f.rows)
-        ],
-        _small,
-    ),
+    (lambda f: [x for x in f.tasks if x.is_small], _small),
     (lambda f: f.tasks if any(x.gaps for x in f.tasks) else [], _gaps),
     (lambda f: [few for x in f.tasks for few in x.held], _held),
     (
@@ -542,28 +494,25 @@ _RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]
         lambda f: close_calls(f.adjusting, f.differences) if f.adjusting else [],
         lambda f, close: close_notes(close, f.adjusting.level if f.adjusting else 0.0),
     ),
-    (lambda f: [d for d in f.rows if d.verdict == "identical"], _identical),
+    (
+        lambda f: [d for d in f.rows if d.verdict == "identical"],
+        lambda f, same: f.about(same, f"are the same on every {f.unit}, so p = 1"),
+    ),
     (lambda f: [d for d in f.differences if d.claim], _claims),
     (lambda f: [] if f.is_paired else f.estimates, lambda f, rows: unpaired_notes(rows)),
     (lambda f: sorted({d.metric for d in f.differences if d.test in COUNTED}), _counted),
     (
-        lambda f: dict.fromkeys(
-            (e.task, e.aggregate) for e in f.estimates if e.aggregate is not None
-        ),
+        lambda f: dict.fromkeys((e.task, e.aggregate) for e in f.estimates if e.aggregate),
         _totals,
     ),
     (lambda f: {(d.task, d.metric) for d in f.rows} if has_tasks(f.rows) else (), _tasks),
-    (_alike, _least),
+    (lambda f: f.adjusting, _least),
     (
         lambda f: f.limits if f.estimates and len(f.limits) == 1 and f.limits[0].sizes else [],
         lambda f, limits: uneven_notes(limits),
     ),
     (
-        lambda f: (
-            [e for e in f.estimates if e.design_effect is not None or e.run_error is not None]
-            if len(f.limits) == 1
-            else []
-        ),
-        _designs,
+        lambda f: f.estimates if len(f.limits) == 1 else [],
+        lambda f, rows: design_notes(by_metric(rows), f.limits[0].unit, f.limits[0].segment),
     ),
 )

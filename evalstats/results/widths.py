@@ -83,11 +83,6 @@ class Column(NamedTuple):
         is_interval = self.head[0].startswith("[")
         return self._replace(head=head, gap=self.close if is_interval else self.gap)
 
-    def least(self, shortest: int, is_name: bool) -> float:
-        """Return the width to which it can be cut: cells are, where they are names of rows."""
-        of_cells = 0 if is_name else max(map(of, self.cells), default=0)
-        return min(self.width, max(shortest, of_cells))
-
 
 def cut(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
     """Return texts of so many cells each, cut in the middle, where those that differ still do.
@@ -181,7 +176,12 @@ def _narrowed(columns: Sequence[Column], limit: int, shortest: int) -> list[Colu
     widths = [int(column.width) for column in columns]
     # The first columns have names; numbers, and verdicts, are whole.
     n_names = sum(1 for _ in takewhile(lambda column: column.side == "<", columns))
-    least = [int(column.least(shortest, j < n_names)) for j, column in enumerate(columns)]
+    # They are cut, but to no less than can be read; of the others headers are.
+    wholes = [[] if j < n_names else column.cells for j, column in enumerate(columns)]
+    least = [
+        min(width, max(shortest, *map(of, cells))) if cells else min(width, shortest)
+        for width, cells in zip(widths, wholes, strict=True)
+    ]
     wanted = sum(widths) - (total(columns) - limit)
     while sum(widths) > wanted and widths != least:
         at = max(range(len(widths)), key=lambda j: (widths[j] > least[j], widths[j]))

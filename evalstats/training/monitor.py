@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import also_called, check_same_index, integer, listed, share
-from evalstats.designs.arrivals import named, reading, written
+from evalstats.designs.arrivals import carried_notes, named, reading, written
 from evalstats.designs.spending import N_DRAWS, DrawnLooks, next_look, steady
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
@@ -25,7 +25,6 @@ from evalstats.metrics.base import MetricSignature
 from evalstats.pictures import figures
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import tabular, widths
-from evalstats.results.notes import carried_notes
 from evalstats.results.records import counted
 from evalstats.results.signatures import Signature
 from evalstats.statistics.interchange import is_same_metric

@@ -16,7 +16,7 @@ import evalstats as es
 from evalstats.checks import is_unseen
 from evalstats.cli import main
 from evalstats.pictures.marks import minus
-from evalstats.pictures.report import document, marked
+from evalstats.pictures.report import document, folded_tables, marked
 from evalstats.results.tabular import printable
 from tests import harness_logs
 from tests.helpers import apart
@@ -289,7 +289,7 @@ def test_ranks_plans_and_scores_have_findings(sample):
     e = result.estimates[0]
     assert f"marks {e.score:.3f} (95 % interval " in e._findings()[0].said
     for one in (ranking, planned, result.estimates):
-        assert one._method() in Markup(document(one)).texts["p"]
+        assert one.describe() in Markup(document(one)).texts["p"]
         assert len(check_inert(document(one)).texts["li"]) == len(one._findings())
 
 
@@ -304,7 +304,7 @@ def test_a_report_is_read_without_eyes_and_prints_what_is_open():
     # What scrolls can be reached by keys and has a name; every row has a head.
     n = page.count('<div class="scroll"')
     assert n == page.count('<div class="scroll" tabindex="0" role="region" aria-label="')
-    folded = [table for tables in result._folds().values() for table in tables]
+    folded = [table for tables in folded_tables(result).values() for table in tables]
     n_rows = sum(len(table.rows) for table in (*result._tables(), *folded))
     assert page.count('<th scope="row"') == n_rows
     assert {"header", "nav", "main"} <= set(found.tags)

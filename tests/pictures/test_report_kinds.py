@@ -8,7 +8,7 @@ import pytest
 import evalstats as es
 from evalstats.cli import main
 from evalstats.data import examples
-from evalstats.pictures.report import document
+from evalstats.pictures.report import document, folded_tables
 from tests.helpers import apart
 from tests.markup import Markup
 
@@ -187,7 +187,7 @@ def test_by_domain_many_pairs_are_one_folded_table_a_metric():
     base = rng.normal(size=120)
     scores = {name: base + 0.2 * i + rng.normal(size=120) for i, name in enumerate("abcdef")}
     result = es.compare(scores, metrics=es.Mean("m"), n_resamples=99).by(np.arange(120) % 3)
-    ((name, (table,)),) = result._folds().items()
+    ((name, (table,)),) = folded_tables(result).items()
     assert name == "m: f against each of the others, by stratum"
     assert [row[:3] for row in table.rows[:4]] == [
         ("f", "a", x) for x in ("0", "1", "2", "all 3 strata")

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import binomtest
 
 import evalstats as es
+from evalstats.designs.arrivals import carried_notes
 from evalstats.pictures.markup import html
 from evalstats.pictures.report import document
-from evalstats.results.notes import carried_notes
 from evalstats.results.records import Caution
 from tests.designs.test_swaps import compare as swapped
 

@@ -94,7 +94,7 @@ def forms(result, folder):
     yield "report", shown((folder / "report.html").read_text(encoding="utf-8"))
     if hasattr(result, "to_junit"):
         yield "junit", result.to_junit()
-    if hasattr(result, "describe"):
+    if isinstance(result, es.Comparison | es.Estimates | es.Estimate):
         yield "method", result.describe()
 
 

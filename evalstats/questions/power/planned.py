@@ -392,7 +392,8 @@ class Power(Several[PairPower]):
         target = None if least else self.target
         return Curve(lines, title, self._units, up, self.n_segments, target)
 
-    def _method(self) -> str:
+    def describe(self) -> str:
+        """Return the sentences for a paper's section on methods."""
         return (
             "Power is computed for a t test (noncentral t; Cohen, 1988) or, of 0/1 scores, for the "
             "score test (Miettinen, 1968; Connor, 1987), with the variance of the pilot."

@@ -206,7 +206,8 @@ class Ranking(Several[Ranked]):
         notes = (ties, letters)
         return [table_of(title, self.systems, columns, notes, spare=spare, draw=draw)]
 
-    def _method(self) -> str:
+    def describe(self) -> str:
+        """Return the sentences for a paper's section on methods."""
         return (
             "Every pair of systems is tested, adjusted for all pairs; the interval of a rank "
             "leaves out the systems that are significantly better, and worse."
