@@ -253,6 +253,31 @@ def state_returns() -> None:
                 function.__annotations__ = {"return": getattr(evalstats, returned)}
 
 
+def write_markdown(app: Any, error: Exception | None) -> None:
+    """Put every page beside its HTML as Markdown, and list them in `llms.txt` for assistants."""
+    if error is not None or app.builder.format != "html":
+        return
+    listed = []
+    for name in sorted(app.env.found_docs):
+        source = Path(app.srcdir, f"{name}.md")
+        if source.is_file():
+            text = re.sub(
+                r"^```\{include\} (\S+)\n(?::.*\n)?```",
+                lambda match, page=source: (page.parent / match[1]).read_text("utf-8"),
+                source.read_text("utf-8"),
+                flags=re.M,
+            )
+            Path(app.outdir, f"{name}.md").write_text(text, "utf-8")
+            title = app.env.titles[name].astext()
+            listed.append(f"- [{title}]({name}.md)")
+    about = (
+        "# evalstats\n\n> Confidence intervals and p-values for the scores of generated text.\n\n"
+        "Begin with [the guide for assistants](assistants.md): what to ask, which command to run, "
+        "and what may be concluded.\n\n## Pages\n\n"
+    )
+    Path(app.outdir, "llms.txt").write_text(about + "\n".join(listed) + "\n", "utf-8")
+
+
 def setup(app: Any) -> None:
     """Register the changes of pages."""
     state_returns()
@@ -271,3 +296,4 @@ def setup(app: Any) -> None:
     app.connect("doctree-resolved", name_uses, priority=900)
     # After the theme, which makes the navigation.
     app.connect("html-page-context", finish_page, priority=900)
+    app.connect("build-finished", write_markdown)

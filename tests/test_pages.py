@@ -22,7 +22,9 @@ from evalstats.cli.parser import parsed
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
-TEXTS = {path.name: path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *PAGES]}
+GUIDE = ROOT / "evalstats" / "data" / "guide.md"
+READ = [ROOT / "README.md", GUIDE, *PAGES]
+TEXTS = {path.name: path.read_text(encoding="utf-8") for path in READ}
 _NO_PROSE = re.compile(r"`[^`\n]+`|\$\$.*?\$\$|\$[^$\n]+\$|<!--.*?-->|\]\([^)]*\)", re.DOTALL)
 _FENCE = re.compile(r"^ *```(\w*)[^\n]*\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 #: What is filled from results: tables, and single numbers.

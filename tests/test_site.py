@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import evalstats as es
+from evalstats.data import guide
 
 ROOT = Path(__file__).resolve().parents[1]
 #: One process builds the site for all of them, where pytest-xdist distributes by groups.
@@ -50,6 +51,15 @@ def test_the_site_needs_no_network(site):
         assert [x for x in loaded if re.match(r"(?:https?:)?//", x)] == [], path
     for path in (site / "_static").rglob("*.css"):
         assert not re.search(r"url\(['\"]?https?:|@import", path.read_text("utf-8")), path
+
+
+@pytest.mark.thorough
+def test_every_page_is_there_as_markdown_and_llms_txt_lists_it(site):
+    listed = set(re.findall(r"\]\(([\w-]+\.md)\)", (site / "llms.txt").read_text("utf-8")))
+    assert listed == {path.name for path in PAGES}
+    for name in listed:
+        assert (site / name).read_text("utf-8").lstrip().startswith(("#", "<")), name
+    assert (site / "assistants.md").read_text("utf-8").startswith(guide())
 
 
 @pytest.mark.thorough

@@ -233,6 +233,13 @@ def demo(options: argparse.Namespace, progress: Progress) -> Result | None:
     return evalstats.compare(sample.systems, sample.references, metrics, baseline="baseline")
 
 
+def guide(options: argparse.Namespace, progress: Progress) -> None:
+    """Print the page for coding assistants."""
+    from evalstats.data import guide
+
+    to_stdout(guide())
+
+
 def _asked(
     options: argparse.Namespace, progress: Progress, least: int = 1
 ) -> tuple[Input, dict[str, Any]]:

@@ -18,7 +18,7 @@ from evalstats.analysis.settings import SETTINGS
 
 
 class Command(NamedTuple):
-    """What a command is for, how it is typed, two examples, and which options it `takes`.
+    """What a command is for, how it is typed, examples, and which options it `takes`.
 
     These are the options of its name, and those of the groups that are named here: of "texts" and
     "logs", "scored" with intervals, in "units", "drawn" by resamples, "printed" in a form. `asks`
@@ -27,7 +27,7 @@ class Command(NamedTuple):
 
     about: str
     usage: str
-    examples: tuple[str, str]
+    examples: tuple[str, ...]
     takes: str
     asks: str = ""
 
@@ -129,6 +129,9 @@ COMMANDS = {
     "demo": Command(
         "compare four systems on the bundled sample; with --files write what the pages read", "",
         ("", "--files examples"), "printed"),
+    "guide": Command(
+        "print a page for coding assistants: what to ask, which command, what may be said", "",
+        ("",), ""),
 }  # fmt: skip
 
 #: Columns of help: at most, and beside an option at least.

@@ -59,6 +59,17 @@ def load_sample() -> Sample:
     )
 
 
+def guide() -> str:
+    """Return the page for coding assistants, in Markdown, which `evalstats guide` prints.
+
+    Examples
+    --------
+    >>> guide().splitlines()[0]
+    '# evalstats: a guide for assistants'
+    """
+    return resources.files(__package__).joinpath("guide.md").read_text(encoding="utf-8")
+
+
 def _lines(name: str) -> list[str]:
     text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
     return text.split("\n")[:-1]

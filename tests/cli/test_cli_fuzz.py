@@ -82,7 +82,7 @@ OF_LATEX = ("--caption", "--label", "--plan")
 
 def drawn(rng):
     """Draw what is typed, right for the most part: texts, or logs and files of statistics."""
-    command = rng.choice([name for name in COMMANDS if name != "demo"])
+    command = rng.choice([name for name in COMMANDS if name not in ("demo", "guide")])
     options = [option for some in options_of(command).values() for option in some]
     is_text = command == "extract" or (command not in ("show", "cases") and rng.random() < 0.5)
     # What can be a baseline where systems are given so.
