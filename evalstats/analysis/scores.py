@@ -25,7 +25,7 @@ from evalstats.inference import student
 from evalstats.inference.draws import NONE, Draws
 from evalstats.inference.student import Runs
 from evalstats.metrics import Mean, Metric, scores_of
-from evalstats.metrics.base import Correction, MetricSignature
+from evalstats.metrics.base import Correction, LabelledMetric, MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.weighted import (
     on_grid,
@@ -305,7 +305,9 @@ def of_table(
 ) -> Scores:
     """Return the scores of a table under its metric, which tables of results call `name`."""
     by_stratum, tag = bool(units.labels) and aggregate.label != "micro", aggregate.tag
-    table, correction = table.metric.tuned(table, units, by_stratum)
+    correction = unseen = None
+    if isinstance(table.metric, LabelledMetric):
+        table, correction, unseen = table.metric.tuned(table, units, by_stratum)
     metric = table.metric
     # What was seen in texts, and whether the metric suits the language of the task.
     said = [one for system in ("", *table.systems) for one in table.cautions.get(system, ())]
@@ -337,7 +339,7 @@ def of_table(
         answers=table.answers,
         cautions=distinct(said),
         corrections=() if correction is None else (correction,),
-        unseen=metric.unseen(table, units),
+        unseen=unseen,
     )
 
 

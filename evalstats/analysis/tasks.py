@@ -34,7 +34,7 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Scores, Stratum, distinct_names, drawn, of_strata, of_table
 from evalstats.checks import is_missing, listed, shown
 from evalstats.errors import Argument, InputError, InputTypeError
-from evalstats.metrics.base import MetricSignature, merged
+from evalstats.metrics.base import LabelledMetric, MetricSignature, merged
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.executors import Workers
 from evalstats.results.records import counted, distinct, only, plural
@@ -176,12 +176,16 @@ class Task:
         name, first = unit_name(self.groups), tables[0]
         units = as_units(first.n_segments, groups, strata, name, (first.unit, first.part))
         check_enough(units.n, units.unit)
-        labelled = [table.metric.labelled(table.values) for table in tables]
-        if all(marks is None for marks in labelled):
+        labelled = [
+            table.metric.labelled(table.values)
+            for table in tables
+            if isinstance(table.metric, LabelledMetric)
+        ]
+        if not labelled:
             return units
         from evalstats.designs.judges import drawn_apart
 
-        return drawn_apart(units, [marks for marks in labelled if marks is not None])
+        return drawn_apart(units, labelled)
 
     def scores(self) -> list[Scores]:
         """Return the scores under each metric, of which nothing is drawn yet."""

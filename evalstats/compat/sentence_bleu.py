@@ -24,6 +24,7 @@ from evalstats.metrics.bleu import BLEU, brevity_penalty
 from evalstats.metrics.smoothing import Smoothing, as_smoothing, name_of
 from evalstats.text.ids import learn_ids, look_up_ids
 from evalstats.text.ngrams import PreparedReferences, bleu_statistics
+from evalstats.text.ragged import offsets_of
 from evalstats.text.references import References, as_references, as_texts, check_segments
 from evalstats.text.tokenization import from_lists, sacrebleu_version, tokenize_blocks
 
@@ -352,8 +353,7 @@ def corpus_statistics(
     """Count N segments at once, `(N, 2·order + 2)` in the layout of `BLEU`."""
     counts = np.fromiter(map(len, references), dtype=np.int64, count=len(references))
     ids, vocabulary = learn_ids([from_lists(chain.from_iterable(references))])
-    owner = np.repeat(np.arange(len(references)), counts)
-    prepared = PreparedReferences(ids, owner, order, merged=True)
+    prepared = PreparedReferences(ids, offsets_of(counts), order, merged=True)
     return bleu_statistics(look_up_ids([from_lists(hypotheses)], vocabulary), prepared)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import integer, is_missing, listed, real, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
-from evalstats.metrics.base import Correction, Floats, Metric, MetricSignature, keep
+from evalstats.metrics.base import Correction, Floats, LabelledMetric, Metric, MetricSignature, keep
 from evalstats.results.notes import FEW, FEW_GROUPS
 from evalstats.results.records import Caution, counted, plural
 from evalstats.statistics.extraction import Metrics, as_metrics, as_systems, depth, is_list
@@ -36,7 +36,7 @@ _TOLD = 3
 
 
 @dataclass(frozen=True)
-class Judged(Metric):
+class Judged(LabelledMetric):
     r"""A metric whose labels are a judge's for all segments, and people's for some.
 
     Prediction-powered inference (Angelopoulos, Duchi and Zrnic, 2023):
@@ -249,7 +249,7 @@ class Judged(Metric):
 
     def tuned(
         self, table: SegmentStatistics, units: Units, by_stratum: bool
-    ) -> tuple[SegmentStatistics, JudgeAgreement]:
+    ) -> tuple[SegmentStatistics, JudgeAgreement, Floats | None]:
         """Return statistics under the metric with its weights, and what the judges are worth.
 
         Weights are those of the smallest variance of the score of an only system, and otherwise of
@@ -324,7 +324,9 @@ class Judged(Metric):
             segment=units.segment,
             independent=_independent(np.stack([people - x for x in by_judges[::2]]), units),
         )
-        return replace(table, metric=replace(self, weight=weights), metric_signature=""), agreement
+        metric = replace(self, weight=weights)
+        table = replace(table, metric=metric, metric_signature="")
+        return table, agreement, metric.unseen(table, units)
 
 
 def joined_rows(labelled: Floats, people: Floats, *judges: Floats) -> Floats:

@@ -37,7 +37,7 @@ from evalstats.checks import also_called, as_floats, choice, label, listed
 from evalstats.designs.units import SummedUnits, coordinates
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric, as_metric, scores_of
-from evalstats.metrics.base import MetricSignature
+from evalstats.metrics.base import LabelledMetric, MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.weights import places_of
 from evalstats.results.records import counted, plural
@@ -239,7 +239,7 @@ class Moments(Summary):
                 argument="statistics",
             )
         metric, values = statistics.metric, statistics.values
-        if metric.labelled(values) is not None or metric.chance(values[0]) is not None:
+        if isinstance(metric, LabelledMetric) or metric.chance(values[0]) is not None:
             raise InputError(
                 f"of {metric.name} sums say too little; compare the statistics themselves",
                 argument="statistics",

@@ -31,7 +31,7 @@ from evalstats.designs.judges import Judged, bounded_weights, less_mean
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.metrics import Mean
-from evalstats.metrics.base import Correction, Floats, Metric, MetricSignature, keep
+from evalstats.metrics.base import Correction, Floats, LabelledMetric, Metric, MetricSignature, keep
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import files
@@ -612,7 +612,7 @@ def penalty(residual: Floats, chances: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class Planned(Metric):
+class Planned(LabelledMetric):
     """A metric of rows ``(ξ/π, ξ/π·h, (1 - ξ/π)·f, (1 - ξ/π)·g)``; `Plan.data` makes them.
 
     f are the means of earlier systems, and g those of the systems that were run on all items.
@@ -695,7 +695,7 @@ class Planned(Metric):
 
     def tuned(
         self, table: SegmentStatistics, units: Units, by_stratum: bool
-    ) -> tuple[SegmentStatistics, PlanWorth]:
+    ) -> tuple[SegmentStatistics, PlanWorth, None]:
         """Return statistics under the metric with its λ, and what the run items count as.
 
         λ has the smallest variance of an only system's score, or of the differences of all pairs.
@@ -710,7 +710,7 @@ class Planned(Metric):
             weights = bounded_weights([-float(run @ x) for x in expected], products)
             metric = replace(self, weight=(weights[0], weights[1]))
         worth = metric._worth(table, rows, units)
-        return replace(table, metric=metric, metric_signature=""), worth
+        return replace(table, metric=metric, metric_signature=""), worth, None
 
     def _check(self, table: SegmentStatistics, units: Units, by_stratum: bool) -> None:
         """Raise where units are parts of what was drawn, or strata others than it was drawn in."""

@@ -214,29 +214,6 @@ class Metric(Configured, ABC):
         """
         return None
 
-    def labelled(self, statistics: NDArray[Any]) -> NDArray[np.bool_] | None:
-        """Return which segments have labels that others lack, `(..., k) -> (...)`.
-
-        Both are drawn apart. `None` of a metric that knows no such labels.
-        """
-        return None
-
-    def tuned(
-        self, table: SegmentStatistics, units: Units, by_stratum: bool
-    ) -> tuple[SegmentStatistics, Correction | None]:
-        """Return statistics under the metric with the weight that suits them best, and its worth.
-
-        Where each stratum has a score of its own (`by_stratum`), each must have what is needed.
-        """
-        return table, None
-
-    def unseen(self, table: SegmentStatistics, units: Units) -> Floats | None:
-        """Return what is added to squared influence values of units, `(S, N)`; t then decides.
-
-        `None` where the sample shows enough of its variance.
-        """
-        return None
-
     def pooled(self, metrics: Sequence[Metric], sizes: Sequence[int]) -> Metric:
         """Return the metric of all segments together, whose parts have these metrics and sizes."""
         return self
@@ -272,6 +249,25 @@ class Metric(Configured, ABC):
 
     def __repr__(self) -> str:
         return f"<{self.name} {self.signature}>"
+
+
+class LabelledMetric(Metric):
+    """A score of segments of which some have labels that others lack: both are drawn apart."""
+
+    @abstractmethod
+    def labelled(self, statistics: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which segments have labels, `(..., k) -> (...)`."""
+
+    @abstractmethod
+    def tuned(
+        self, table: SegmentStatistics, units: Units, by_stratum: bool
+    ) -> tuple[SegmentStatistics, Correction, Floats | None]:
+        """Return statistics under the metric with the weight that suits them best, and its worth.
+
+        Where each stratum has a score of its own (`by_stratum`), each must have what is needed. The
+        third is what is added to squared influence values of units, `(S, N)`, so that t decides;
+        `None` where the sample shows enough of its variance.
+        """
 
 
 def keep(metric: Metric, **options: object) -> None:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import check_same_index, index_of, is_from, is_missing, listed
 from evalstats.errors import InputError, InputTypeError
+from evalstats.text.ragged import offsets_of
 
 T = TypeVar("T")
 #: The lengths of some texts in bytes, and these bytes one after the other.
@@ -127,16 +128,19 @@ class References(Sequence[tuple[str, ...]]):
         rows = listed_texts(references, "references", "one entry per segment")
         if not rows:
             raise InputError("references is empty; give one entry per segment")
-        # All references one after the other, and where those of each segment start.
-        if all(isinstance(row, str) for row in rows):
-            self._texts: list[str] = rows
-            self._starts = np.arange(len(rows) + 1, dtype=np.int64)
-        else:
-            entries = [_entry(row, i) for i, row in enumerate(rows)]
-            counts = np.fromiter(map(len, entries), dtype=np.int64, count=len(entries))
-            self._texts = list(chain.from_iterable(entries))
-            self._starts = np.concatenate(([0], np.cumsum(counts)))
-        self._starts.setflags(write=False)
+        entries = [_entry(row, i) for i, row in enumerate(rows)]
+        #: All R references, segment by segment.
+        self.texts = tuple(chain.from_iterable(entries))
+        #: Number of references of each segment, `(N,)`, at least 1.
+        self.counts = np.fromiter(map(len, entries), dtype=np.int64, count=len(entries))
+        #: Segment i has the references ``edges[i]`` to ``edges[i + 1]``, `(N + 1,)`.
+        self.edges = offsets_of(self.counts)
+        #: Number of the segment that each of the R references belongs to, `(R,)`.
+        self.owner = np.repeat(np.arange(len(entries)), self.counts)
+        #: Number of references per segment as sacreBLEU's signatures give it, or "var".
+        self.label = count_label(self.counts)
+        for numbers in (self.counts, self.edges, self.owner):
+            numbers.setflags(write=False)
         self._prepared: dict[Hashable, Any] = {}
 
     @overload
@@ -148,53 +152,27 @@ class References(Sequence[tuple[str, ...]]):
         if isinstance(index, slice):
             return tuple(self[i] for i in range(*index.indices(len(self))))
         i = range(len(self))[index]
-        return tuple(self._texts[self._starts[i] : self._starts[i + 1]])
+        return self.texts[self.edges[i] : self.edges[i + 1]]
 
     def __len__(self) -> int:
         """Return N, the number of segments."""
-        return len(self._starts) - 1
+        return len(self.counts)
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         """Iterate over the segments."""
-        edges = self._starts.tolist()
-        return (tuple(self._texts[start:stop]) for start, stop in pairwise(edges))
+        return (self.texts[start:stop] for start, stop in pairwise(self.edges.tolist()))
 
     def __eq__(self, other: object) -> bool:
         """Return whether the references are the same, text by text and segment by segment."""
         if not isinstance(other, References):
             return NotImplemented
-        return self._texts == other._texts and np.array_equal(self._starts, other._starts)
+        return self.texts == other.texts and np.array_equal(self.edges, other.edges)
 
     def __hash__(self) -> int:
-        return hash((len(self), self._texts[0], self._texts[-1]))
+        return hash((len(self), self.texts[0], self.texts[-1]))
 
     def __repr__(self) -> str:
         return f"References({len(self)} segments, nrefs:{self.label})"
-
-    @property
-    def texts(self) -> list[str]:
-        """All R references, segment by segment; a list of the caller's own."""
-        return list(self._texts)
-
-    @property
-    def owner(self) -> NDArray[np.int64]:
-        """Number of the segment that each of the R references belongs to, shape `(R,)`."""
-        return np.repeat(np.arange(len(self)), self.counts)
-
-    @property
-    def first(self) -> NDArray[np.int64]:
-        """Number of the first reference of each segment, shape `(N,)`."""
-        return self._starts[:-1]
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """Number of references of each segment, shape `(N,)`, at least 1."""
-        return np.diff(self._starts)
-
-    @property
-    def label(self) -> str:
-        """Number of references per segment as sacreBLEU's signatures give it, or ``"var"``."""
-        return count_label(self.counts)
 
     @property
     def fingerprint(self) -> str:
@@ -207,8 +185,11 @@ class References(Sequence[tuple[str, ...]]):
 
     def streams(self) -> list[list[str | None]]:
         """Return sacreBLEU's layout: one list per reference stream, `None` where absent."""
-        width = int(self.counts.max())
-        return [[row[j] if j < len(row) else None for row in self] for j in range(width)]
+        places = list(zip(self.edges[:-1].tolist(), self.counts.tolist(), strict=True))
+        return [
+            [self.texts[start + j] if j < count else None for start, count in places]
+            for j in range(int(self.counts.max()))
+        ]
 
     def prepared(self, key: Hashable, prepare: Callable[[References], T]) -> T:
         """Return `prepare(self)`, computed at the first call with this key and kept."""
