@@ -49,7 +49,7 @@ METRIC_OPTIONS: dict[Any, dict[str, Any]] = {
     kind: {
         f"{'' if kind is BLEU else f'{kind.__name__.lower()}_'}{field.name}": field
         for field in fields(kind)
-        if not field.metadata.get("by_name")
+        if field.init and not field.metadata.get("by_name")
     }
     for kind in _KINDS
 }

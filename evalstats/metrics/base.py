@@ -96,6 +96,8 @@ class Metric(Configured, ABC):
     counts : bool
         Whether the statistics are counts: negative ones are then refused. Override
         `check_statistics` to say more of what cannot be.
+    whole : slice
+        Which columns of a metric that `counts` have no fractions; all by default.
     scores_units : bool
         Whether a segment alone has a score; False of what is between segments, as a correlation.
         `evalstats.statistics.segments.unit_scores` asks it.
@@ -135,6 +137,7 @@ class Metric(Configured, ABC):
     entry_depth: int = 0
     bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     counts: ClassVar[bool] = False
+    whole: ClassVar[slice] = slice(None)
     scores_units: ClassVar[bool] = True
     is_smooth: ClassVar[bool] = True
     unit_called: ClassVar[str] = "segment"
@@ -228,13 +231,10 @@ class Metric(Configured, ABC):
         if self.counts:
             self._refuse(statistics < 0, f"is negative, but {self.name} counts")
             self._refuse(statistics >= _MOST_COUNT, "is too large to be a count")
-            self._refuse_fractions(statistics)
-
-    def _refuse_fractions(self, statistics: NDArray[Any]) -> None:
-        """Raise where there are parts of what is counted."""
-        if statistics.dtype.kind not in "biu":
-            parts = statistics != np.rint(statistics)
-            self._refuse(parts, f"is not a whole number, but {self.name} counts")
+            whole = statistics[..., self.whole]
+            if whole.dtype.kind not in "biu":
+                why = f"is not a whole number, but {self.name} counts"
+                self._refuse(whole != np.rint(whole), why)
 
     def _refuse(self, impossible: NDArray[np.bool_], why: str) -> None:
         """Raise where any is true, and say where the first is."""

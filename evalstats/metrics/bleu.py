@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -81,6 +80,11 @@ class BLEU(Metric):
     max_ngram_order: int = 4
     effective_order: bool = False
     trg_lang: str = ""
+    #: Name of the tokeniser in use: `tokenize`, or that of `trg_lang`.
+    tokenizer: str = field(init=False, repr=False, compare=False)
+    _smoothing: Smoothing = field(init=False, repr=False, compare=False)
+    #: What add-k smoothing adds to the counts of each order, `(order,)`.
+    _added: Floats = field(init=False, repr=False, compare=False)
 
     name = "BLEU"
     bounds = 0.0, 100.0
@@ -103,18 +107,20 @@ class BLEU(Metric):
             raise InputTypeError(f"must be a string, got {self.trg_lang!r}", argument="trg_lang")
         if self.smooth_value is not None:
             keep(self, smooth_value=number(self.smooth_value, "smooth_value", 0.0))
+        tokenizer = _LANGUAGE_TOKENIZERS.get(self.trg_lang, "13a")
+        keep(self, tokenizer=tokenizer if self.tokenize is None else self.tokenize)
         if self.tokenizer not in BUNDLED_TOKENIZERS:
             check_tokenizer(self.tokenizer)
+        method, value = smoothing.NAMED[self.smooth_method], self.smooth_value
+        if method.value is not None and value is not None:
+            method = replace(method, value=float(value))
+        added = np.zeros(self.max_ngram_order)
+        if self.smooth_method == "add-k":
+            added[1:] = method.value
         orders = range(1, self.max_ngram_order + 1)
         counts = [f"{kind}_{n}" for kind in ("correct", "total") for n in orders]
-        keep(self, columns=("sys_len", "ref_len", *counts))
-
-    @property
-    def tokenizer(self) -> str:
-        """Name of the tokeniser in use."""
-        if self.tokenize is not None:
-            return self.tokenize
-        return _LANGUAGE_TOKENIZERS.get(self.trg_lang, "13a")
+        columns = ("sys_len", "ref_len", *counts)
+        keep(self, _smoothing=method, _added=added, columns=columns)
 
     @property
     def signature(self) -> str:
@@ -131,13 +137,6 @@ class BLEU(Metric):
             **order,
             sacrebleu=sacrebleu_version(),
         )
-
-    @cached_property
-    def _smoothing(self) -> Smoothing:
-        method = smoothing.NAMED[self.smooth_method]
-        if method.value is None or self.smooth_value is None:
-            return method
-        return replace(method, value=float(self.smooth_value))
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
         """Return `(N, 2·order + 2)`: sys_len, ref_len, correct_1..n, total_1..n per segment."""
@@ -200,14 +199,6 @@ class BLEU(Metric):
         self._refuse(total[..., 0] != statistics[..., 0], "has not one unigram for each token")
         longer = np.any(total[..., 1:] > total[..., :-1], axis=-1)
         self._refuse(longer, "has more long n-grams than short ones")
-
-    @cached_property
-    def _added(self) -> Floats:
-        """What add-k smoothing adds to the counts of each order, `(order,)`."""
-        k = np.zeros(self.max_ngram_order)
-        if self.smooth_method == "add-k":
-            k[1:] = self._smoothing.value
-        return k
 
     def _used(self, total: Floats) -> NDArray[np.bool_]:
         """Return which orders count, `(..., order)`; none after one without any n-grams."""

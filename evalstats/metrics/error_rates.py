@@ -178,6 +178,8 @@ class TER(ErrorRate):
     case_sensitive: bool = False
 
     name = "TER"
+    #: The average length of several references may be a fraction.
+    whole = slice(0, 1)
 
     def __post_init__(self) -> None:
         for name in ("normalized", "no_punct", "asian_support", "case_sensitive"):
@@ -238,10 +240,6 @@ class TER(ErrorRate):
         fewest = np.minimum.reduceat(edits, refs.edges[:-1])
         lengths = np.add.reduceat(ids.lengths, refs.edges[:-1]) / refs.counts
         return np.stack([fewest, lengths], axis=1)
-
-    def _refuse_fractions(self, statistics: NDArray[Any]) -> None:
-        """Refuse parts of edits; the average length of several references may have some."""
-        super()._refuse_fractions(statistics[..., :1])
 
 
 def token_edits(

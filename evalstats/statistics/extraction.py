@@ -6,7 +6,7 @@ Lists of texts are read whole; files some segments at a time, so that few texts 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -96,25 +96,22 @@ def extract(
     return table
 
 
-def as_systems(systems: object) -> Mapping[str, Any]:
-    """Return outputs by system name, or say what came instead."""
+def as_systems(systems: object, **others: object) -> Mapping[str, Any]:
+    """Return outputs by system name, or say what came instead.
+
+    Columns of pandas whose indexes disagree are refused, those of `others` by their names too.
+    """
     columns = columns_of(systems)
-    if columns is not None:
-        as_names([name for name, _ in columns])
-        return dict(columns)
-    if not isinstance(systems, Mapping):
+    named = systems if columns is None else dict(columns)
+    if not isinstance(named, Mapping):
         raise InputTypeError(
             "hypotheses must be a dict from system names to outputs, a frame with one system a "
             f"column, or SegmentStatistics, got {type(systems).__name__}"
         )
-    as_names(list(systems))
-    return systems
-
-
-def check_same_rows(systems: Mapping[str, Any], **others: object) -> None:
-    """Refuse columns of pandas whose indexes disagree."""
-    named = {f"hypotheses of system {name!r}": texts for name, texts in systems.items()}
-    check_same_index({**named, **others})
+    as_names(list(named) if columns is None else [name for name, _ in columns])
+    by_name = {f"hypotheses of system {name!r}": texts for name, texts in named.items()}
+    check_same_index({**by_name, **others})
+    return named
 
 
 def as_metrics(metrics: Metrics) -> list[Metric]:
@@ -139,84 +136,68 @@ def extract_all(
     if isinstance(workers, Reporting):
         progress = progress or workers.progress
         workers = workers.executor
-    named = as_systems(systems)
-    check_same_rows(named, references=references, segment_ids=segment_ids)
+    named = as_systems(systems, references=references, segment_ids=segment_ids)
     chosen = as_metrics(metrics)
     outputs = {n: _as_list(texts, f"hypotheses of system {n!r}") for n, texts in named.items()}
-    n_segments = _same_length(outputs)
-    prepared: Any = None
-    if any(map(_reads_references, chosen)):
-        check_reference_lists(outputs, references)
-        # An empty corpus is reported as that, not as a disagreement with the references.
-        prepared = as_references(references, n_segments) if n_segments else references
-    if references is not None:
-        _warn_if_unused(chosen)
-    plain: Any = None
-    if references is not None and any(m.uses_references and not m.reads_text for m in chosen):
-        plain = _as_list(references, "references")
-    label, fingerprint = None, None
-    if isinstance(prepared, References):
-        label, fingerprint = prepared.label, prepared.fingerprint
+    lengths = {name: len(texts) for name, texts in outputs.items()}
+    n_segments = next(iter(lengths.values()))
+    if len(set(lengths.values())) > 1:
+        counts = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+        raise InputError(f"hypotheses must have the same number of segments: {counts}")
+    # A metric that compares with texts knows them by their fingerprint.
+    compares = [metric.uses_references and metric.reads_text for metric in chosen]
+    prepared, plain = _prepared(chosen, outputs, references, n_segments)
     jobs = [(metric, name, texts) for metric in chosen for name, texts in outputs.items()]
     work = partial(_rows, {True: prepared, False: plain})
-    rows = _done(work, jobs, workers, progress or (lambda done, total, label: None))
-    size = len(outputs)
+    say = progress or (lambda done, total, label: None)
+    if isinstance(workers, int):
+        # Reading text is Python's work, which threads do not speed up.
+        rows = []
+        for done, job in enumerate(jobs):
+            say(done, len(jobs), f"{job[0].name} {job[1]}")
+            rows.append(work(job))
+    else:
+        say(0, len(jobs), "all systems")
+        rows = run_all(work, jobs, workers)
+    known: tuple[str | None, str | None] = (None, None)
     cautions: Sequence[Cautions] = [{}] * len(chosen)
-    if isinstance(prepared, References) and all(
-        isinstance(text, str) for texts in outputs.values() for text in texts
-    ):
-        cautions = text_cautions(chosen, cast(Any, outputs), cast(Any, prepared.streams()))
+    if isinstance(prepared, References):
+        known = prepared.label, prepared.fingerprint
+        if all(isinstance(text, str) for texts in outputs.values() for text in texts):
+            cautions = text_cautions(chosen, cast(Any, outputs), cast(Any, prepared.streams()))
+    size = len(outputs)
     return [
         SegmentStatistics(
             np.stack(rows[i * size : (i + 1) * size]),
             tuple(outputs),
             metric,
-            *((label, fingerprint) if _reads_references(metric) else (None, None)),
+            *(known if compares[i] else (None, None)),
             None if segment_ids is None else as_segment_ids(segment_ids, n_segments),
-            cautions=cautions[i] if _reads_references(metric) else {},
+            cautions=cautions[i] if compares[i] else {},
         )
         for i, metric in enumerate(chosen)
     ]
 
 
-def _same_length(outputs: Mapping[str, Sized]) -> int:
-    """Return the number of segments, which all systems share."""
-    lengths = {name: len(texts) for name, texts in outputs.items()}
-    if len(set(lengths.values())) > 1:
-        counts = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
-        raise InputError(f"hypotheses must have the same number of segments: {counts}")
-    return next(iter(lengths.values()))
-
-
-def _done(
-    work: Callable[[Job], NDArray[Any]], jobs: Sequence[Job], workers: Workers, tell: Progress
-) -> list[NDArray[Any]]:
-    """Return the statistics of each job, `(N, k)`: one after another, or where an executor runs."""
-    if not isinstance(workers, int):
-        tell(0, len(jobs), "all systems")
-        return run_all(work, jobs, workers)
-    # Reading text is Python's work, which threads do not speed up.
-    rows = []
-    for done, job in enumerate(jobs):
-        tell(done, len(jobs), f"{job[0].name} {job[1]}")
-        rows.append(work(job))
-    return rows
-
-
-def _warn_if_unused(metrics: Sequence[Metric]) -> None:
-    """Warn where references were given and no metric uses any."""
-    if not any(metric.uses_references for metric in metrics):
+def _prepared(
+    metrics: Sequence[Metric], outputs: Mapping[str, Any], references: Any, n_segments: int
+) -> tuple[Any, Any]:
+    """Return references as metrics take them that read text, and as others do."""
+    using = [metric for metric in metrics if metric.uses_references]
+    prepared: Any = None
+    if any(metric.reads_text for metric in using):
+        check_reference_lists(outputs, references)
+        # An empty corpus is reported as that, not as a disagreement with the references.
+        prepared = as_references(references, n_segments) if n_segments else references
+    if references is not None and not using:
         names = ", ".join(metric.name for metric in metrics)
         warnings.warn(
             f"references have no effect: {names} {'does' if len(metrics) == 1 else 'do'} not use "
             f"any; leave them out",
             stacklevel=callers_level(),
         )
-
-
-def _reads_references(metric: Metric) -> bool:
-    """Return whether a metric compares with reference texts, which have a fingerprint."""
-    return metric.uses_references and metric.reads_text
+    is_plain = references is not None and not all(metric.reads_text for metric in using)
+    return prepared, _as_list(references, "references") if is_plain else None
 
 
 def _as_list(texts: object, name: str) -> list[Any] | NDArray[Any]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import is_normalized
 
 from evalstats.checks import plain
@@ -38,8 +37,7 @@ _FEWEST_WORDS, _FEWEST_SHARED = 3.0, 1.5
 _PIECE_MARKS = ("@@ ", "▁")
 
 
-@dataclass(frozen=True)
-class Marks:
+class Marks(NamedTuple):
     """On how many of N texts something is seen."""
 
     n: int
@@ -47,26 +45,24 @@ class Marks:
     spaced: int  # end in " .", as tokenised text does
     pieces: int  # have marks of pieces of words
     decomposed: int  # an accent is a character of its own (NFD)
+    many: float  # so many texts are too many to be chance
 
-    @classmethod
-    def of_texts(cls, texts: Iterable[str]) -> Marks:
-        """Count the marks of texts."""
-        n = empty = spaced = pieces = decomposed = 0
-        for text in texts:
-            n += 1
-            if text.endswith(" ."):
-                spaced += 1
-            elif not text or text.isspace():
-                empty += 1
-            if _PIECE_MARKS[0] in text or _PIECE_MARKS[1] in text:
-                pieces += 1
-            if not text.isascii() and not is_normalized("NFC", text):
-                decomposed += 1
-        return cls(n, empty, spaced, pieces, decomposed)
 
-    def many(self, count: int) -> bool:
-        """Return whether so many texts are too many to be chance."""
-        return count >= min(_MANY_MARKED, max(_FEWEST_MARKED, _SHARE_MARKED * self.n))
+def marks_of(texts: Iterable[str]) -> Marks:
+    """Count the marks of texts."""
+    n = empty = spaced = pieces = decomposed = 0
+    for text in texts:
+        n += 1
+        if text.endswith(" ."):
+            spaced += 1
+        elif not text or text.isspace():
+            empty += 1
+        if _PIECE_MARKS[0] in text or _PIECE_MARKS[1] in text:
+            pieces += 1
+        if not text.isascii() and not is_normalized("NFC", text):
+            decomposed += 1
+    many = min(_MANY_MARKED, max(_FEWEST_MARKED, _SHARE_MARKED * n))
+    return Marks(n, empty, spaced, pieces, decomposed, many)
 
 
 def text_cautions(
@@ -78,19 +74,19 @@ def text_cautions(
     """
     references = streams[0]
     check_records(outputs, references)
-    expected = Marks.of_texts(references)
+    expected = marks_of(references)
     language, sample = language_of(references), list(islice(references, _SAMPLE))
-    in_all = [*_tab_caution(references), *_blank_caution(streams)]
-    marks = {name: Marks.of_texts(texts) for name, texts in outputs.items()}
+    in_all = [Caution(sentence, "texts") for sentence in _said_of_references(streams)]
+    marks = {name: marks_of(texts) for name, texts in outputs.items()}
     cautions: list[Cautions] = []
     for metric in metrics:
-        said = {"": [Caution(sentence, "texts") for sentence in in_all]}
+        said = {"": list(in_all)}
         unread = metric.unread(sample)
         if why := metric.unsuited(language) or unread:
             kind = "unread" if unread else "texts"
             said[""].append(Caution(f"{metric.name}: {why}.", kind))
         for name, seen in marks.items():
-            said[name] = list(_system_cautions(name, seen, expected, metric))
+            said[name] = list(_said_of_outputs(name, seen, expected, metric))
         cautions.append({name: several for name, several in said.items() if several})
     return cautions
 
@@ -156,85 +152,52 @@ def _header_of(texts: Texts) -> list[str]:
     return []
 
 
-def _tab_caution(references: Texts) -> list[str]:
-    """Say that references with tabs may be several references each."""
-    if not all("\t" in text for text in references):
-        return []
-    n = 1 + min(text.count("\t") for text in references)
-    return [
-        f"Every reference has a tab: if it is {n} references, give --num-refs {n}, or in Python "
-        f"a list of {n} strings."
-    ]
-
-
-def _blank_caution(streams: Sequence[Iterable[str | None]]) -> list[str]:
-    """Say that an empty reference beside others counts as one, of length 0."""
-    if len(streams) == 1:
-        return []
+def _said_of_references(streams: Sequence[Iterable[str | None]]) -> Iterator[str]:
+    """Yield what is odd about references: tabs, and empty ones beside others."""
+    tabs = min(text.count("\t") for text in streams[0] if text is not None)
+    if tabs:
+        yield (
+            f"Every reference has a tab: if it is {tabs + 1} references, give --num-refs "
+            f"{tabs + 1}, or in Python a list of {tabs + 1} strings."
+        )
     n = n_blank = 0
-    for row in zip(*streams, strict=True):
+    for texts in zip(*streams, strict=True) if len(streams) > 1 else ():
         n += 1
-        texts = [text for text in row if text is not None]
-        n_blank += 0 < sum(not text or text.isspace() for text in texts) < len(texts)
-    if not n_blank:
-        return []
-    return [
-        f"{n_blank:,} of {n:,} segments have an empty reference beside others, which counts as a "
-        f"reference of length 0; if it is absent, give None in its place, on the command line "
-        f"--blank-is-absent."
-    ]
+        blanks = [not text or text.isspace() for text in texts if text is not None]
+        n_blank += any(blanks) and not all(blanks)
+    if n_blank:
+        yield (
+            f"{n_blank:,} of {n:,} segments have an empty reference beside others, which counts as "
+            f"a reference of length 0; if it is absent, give None in its place, on the command "
+            f"line --blank-is-absent."
+        )
 
 
-def _system_cautions(name: str, seen: Marks, expected: Marks, metric: Metric) -> Iterable[Caution]:
+def _said_of_outputs(name: str, seen: Marks, expected: Marks, metric: Metric) -> Iterator[Caution]:
     """Yield what is odd about the outputs of a system beside the references."""
     outputs = f"of {seen.n:,} outputs of {name}"
     if seen.empty - expected.empty >= max(_FEWEST_EMPTY, _SHARE_EMPTY * seen.n):
         yield Caution(f"{seen.empty:,} {outputs} are empty.", "empty")
-    if seen.many(seen.spaced):
+    if seen.spaced >= seen.many:
         end = f"{seen.spaced:,} {outputs} end in ' .', as tokenised text does"
-        if not expected.many(expected.spaced):
+        if expected.spaced < expected.many:
             yield Caution(f"{end}, and the references do not: detokenise them.", "texts")
         elif isinstance(metric, BLEU) and metric.tokenizer != "none":
             yield Caution(
                 f"{end}, and {metric.name} expects text that is not: detokenise it.", "texts"
             )
-    if seen.many(seen.pieces) and not expected.many(expected.pieces):
+    if seen.pieces >= seen.many and expected.pieces < expected.many:
         yield Caution(
             f"{seen.pieces:,} {outputs} have pieces of words ('@@ ' or '▁'), and the references "
             f"do not: join the pieces first.",
             "texts",
         )
-    if seen.many(seen.decomposed) and not expected.many(expected.decomposed):
+    if seen.decomposed >= seen.many and expected.decomposed < expected.many:
         yield Caution(
             f"{seen.decomposed:,} {outputs} have accents as characters of their own (NFD), and "
             f"the references do not: bring both to NFC (unicodedata.normalize).",
             "texts",
         )
-
-
-#: What texts are parts of, in the names of labels: those of one are more alike than others.
-_WHOLES = re.compile(
-    r"(document|doc|passage|dialog|dialogue|conversation|conv|chat|thread|session|article|story|"
-    r"paragraph|page|call|meeting|interview|cluster)(name|id|s)?"
-)
-
-
-def ungrouped(labels: Mapping[str, Sequence[str]], unit: str) -> list[Caution]:
-    """Return a caution where labels say that items are parts of documents, which nothing counts.
-
-    Not where each item has a label of its own, or all have one.
-    """
-    for name, cells in labels.items():
-        n, n_wholes = len(cells), len(set(cells))
-        if _WHOLES.fullmatch(plain(name.rpartition(".")[2])) and 1 < n_wholes < n:
-            return [
-                Caution(
-                    f"{n:,} {plural(unit)} are of {n_wholes:,} {plural(name)}, and count as if "
-                    f'they were independent, so that errors are too small: give groups="{name}".',
-                    "units",
-                )
-            ]
-    return []
 
 
 def check_reference_lists(outputs: Mapping[str, Any], references: object) -> None:

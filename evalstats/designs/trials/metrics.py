@@ -116,7 +116,8 @@ class Trials(Metric):
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse negative statistics, parts of what is counted, and more right than trials."""
         self._refuse(statistics < 0, f"is negative, but {self.name} counts")
-        self._refuse_fractions(statistics[..., : len(_SHARED)])
+        counted = statistics[..., : len(_SHARED)]
+        self._refuse(counted != np.rint(counted), f"is not a whole number, but {self.name} counts")
         more = statistics[..., 2:3] > statistics[..., 1:2]
         self._refuse(more, "has more right answers than trials")
 
