@@ -16,10 +16,10 @@ from typing import Any, NoReturn, get_args, get_type_hints
 from evalstats.checks import meant, shown
 from evalstats.cli.flags import COMMANDS, EVERY, Option, entry, flag_of, folded, options_of
 from evalstats.cli.output import complain, to_stdout
+from evalstats.compat.smoothing import NAMED as NAMED_SMOOTHING
 from evalstats.errors import Argument, InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
-from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
 
 #: What sacreBLEU calls what is here without being asked for.
 _SACREBLEU = dict.fromkeys(
@@ -49,7 +49,7 @@ METRIC_OPTIONS: dict[Any, dict[str, Any]] = {
     kind: {
         f"{'' if kind is BLEU else f'{kind.__name__.lower()}_'}{field.name}": field
         for field in fields(kind)
-        if field.init and not field.metadata.get("by_name")
+        if not field.metadata.get("by_name")
     }
     for kind in _KINDS
 }

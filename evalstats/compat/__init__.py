@@ -3,6 +3,7 @@
 - `sacrebleu`: metrics, significance tests and functions of sacreBLEU, paired tests of its command
 - `evaluatio`: metrics, intervals, tests and effect sizes of evaluatio
 - `sentence_bleu`: BLEU of single sentences, of text or of lists of tokens, as three peers have it
+- `smoothing`: what stands in for a precision of zero there, by the names of three peers
 - `nltk`: `nltk.translate.bleu_score`
 - `axion`: axion's SentenceBleu and LevenshteinRatio, its items and its runner
 - `futureagi`: Future AGI's BLEUScore

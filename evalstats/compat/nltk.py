@@ -30,9 +30,9 @@ from evalstats.compat.sentence_bleu import (
     corpus_statistics,
     segment_statistics,
 )
+from evalstats.compat.smoothing import averaged, by_length, interpolated
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics import smoothing
-from evalstats.metrics.smoothing import Floats
+from evalstats.metrics.smoothing import Floats, add_k, exponential, floor
 from evalstats.text.references import callers_level
 
 __all__ = [
@@ -196,27 +196,27 @@ class SmoothingFunction:
 
     def method1(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Any:
         """Put epsilon in the place of no matches."""
-        return smoothing.floor(*_counts(p_n), self.epsilon).tolist()
+        return floor(*_counts(p_n), self.epsilon).tolist()
 
     def method2(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Any:
         """Add 1 to matches and n-grams above the unigrams."""
-        return smoothing.add_k(*_counts(p_n), 1.0).tolist()
+        return add_k(*_counts(p_n), 1.0).tolist()
 
     def method3(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Any:
         """Halve with every order without a match, as NIST does."""
-        return smoothing.exponential(*_counts(p_n)).tolist()
+        return exponential(*_counts(p_n)).tolist()
 
     def method4(
         self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = 0, **_: Any
     ) -> Any:
         """Shrink method 3's counts by the logarithm of the length."""
         length = hyp_len or len(hypothesis)
-        return _finite(smoothing.by_length, *_counts(p_n), self.k, length, name="k").tolist()
+        return _finite(by_length, *_counts(p_n), self.k, length, name="k").tolist()
 
     def method5(self, p_n: Any, references: Any, hypothesis: Any, *args: Any, **_: Any) -> Any:
         """Average with the neighbouring orders; after the last one comes the five-grams'."""
         following = modified_precision(references, hypothesis, 5)
-        return smoothing.averaged(np.array([*p_n, following], dtype=np.float64)).tolist()
+        return averaged(np.array([*p_n, following], dtype=np.float64)).tolist()
 
     def method6(self, p_n: Any, references: Any, hypothesis: Any, *args: Any, **_: Any) -> Any:
         """Interpolate with the trend of the orders below, from three-grams on."""
@@ -227,7 +227,7 @@ class SmoothingFunction:
             )
         correct, total = _counts(p_n)
         total[2:] = [max(len(hypothesis) - i, 0) for i in range(2, len(p_n))]
-        return _finite(smoothing.interpolated, correct, total, self.alpha, name="alpha").tolist()
+        return _finite(interpolated, correct, total, self.alpha, name="alpha").tolist()
 
     def method7(
         self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = 0, **_: Any

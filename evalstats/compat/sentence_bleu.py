@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import check_same_index, flag, integer, listed, number, real
+from evalstats.compat.smoothing import Smoothing, as_smoothing, name_of
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import MOST_ORDER, Configured, Floats, signature_of
 from evalstats.metrics.bleu import BLEU, brevity_penalty
-from evalstats.metrics.smoothing import Smoothing, as_smoothing, name_of
 from evalstats.text.ids import learn_ids, look_up_ids
 from evalstats.text.ngrams import PreparedReferences, bleu_statistics
 from evalstats.text.ragged import offsets_of
@@ -47,7 +47,7 @@ class SentenceBLEU(Configured):
 
     Smoothing methods have the names of sacreBLEU (``"none"``, ``"exp"``, ``"floor"``,
     ``"add-k"``), of axion (``"add-one"``) and of NLTK (``"method0"`` to ``"method7"``, after Chen
-    and Cherry, 2014); `evalstats.metrics.smoothing` has their formulas. Methods 5 and 7 exceed 1
+    and Cherry, 2014); `evalstats.compat.smoothing` has their formulas. Methods 5 and 7 exceed 1
     for outputs that match well, 6 may where two-grams match better than tokens.
 
     Parameters

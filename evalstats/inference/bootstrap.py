@@ -31,11 +31,6 @@ def widened(share: float, spread: Spread, sides: int = 2) -> float:
     return min(1.0, sides * t_cdf(normal_quantile(share) / spread.factor, spread.degrees))
 
 
-def tail(alpha: float, spread: Spread) -> float:
-    """Return the share whose two-sided p-value is α, Φ(f·t_ν(α/2))."""
-    return normal_cdf(spread.factor * t_quantile(alpha / 2, spread.degrees))
-
-
 def rank(alpha: float, n_resamples: int, spread: Spread) -> int:
     """Return k = ⌊(B + 1)·Φ(f·t_ν(α/2))⌋, the place of the bounds among B replicates.
 
@@ -43,7 +38,7 @@ def rank(alpha: float, n_resamples: int, spread: Spread) -> int:
     where rounding could tell them apart.
     """
     n = n_resamples + 1
-    k = int(n * tail(alpha, spread))
+    k = int(n * normal_cdf(spread.factor * t_quantile(alpha / 2, spread.degrees)))
     while k > 0 and widened(k / n, spread) > alpha:
         k -= 1
     while 2 * (k + 1) <= n and widened((k + 1) / n, spread) <= alpha:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import choice, flag, integer, number
 from evalstats.errors import InputTypeError
-from evalstats.metrics import smoothing
 from evalstats.metrics.base import MOST_ORDER, Floats, Metric, keep, signature_of
-from evalstats.metrics.smoothing import Smoothing
+from evalstats.metrics.smoothing import METHODS
 from evalstats.text.ngrams import bleu_statistics, shared_ngrams
 from evalstats.text.references import as_pairs
 from evalstats.text.tokenization import (
@@ -24,7 +23,7 @@ from evalstats.text.tokenization import (
     unsplit,
 )
 
-SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
+SMOOTH_METHODS = tuple(METHODS)
 #: Tokenisers that need nothing beyond sacreBLEU: checking one imports nothing.
 BUNDLED_TOKENIZERS = ("none", "zh", "13a", "intl", "char")
 _LANGUAGE_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
@@ -80,15 +79,16 @@ class BLEU(Metric):
     max_ngram_order: int = 4
     effective_order: bool = False
     trg_lang: str = ""
-    #: Name of the tokeniser in use: `tokenize`, or that of `trg_lang`.
-    tokenizer: str = field(init=False, repr=False, compare=False)
-    _smoothing: Smoothing = field(init=False, repr=False, compare=False)
-    #: What add-k smoothing adds to the counts of each order, `(order,)`.
-    _added: Floats = field(init=False, repr=False, compare=False)
-
     name = "BLEU"
     bounds = 0.0, 100.0
     counts = True
+    # Like `columns`, what follows from the options is no option; `__post_init__` keeps it.
+    #: Name of the tokeniser in use: `tokenize`, or that of `trg_lang`.
+    tokenizer: ClassVar[str]
+    #: Of the smoothing method a function of matches and n-grams, and what else it takes, if any.
+    _smoothing: ClassVar[tuple[Callable[..., Floats], tuple[float, ...]]]
+    #: What add-k smoothing adds to the counts of each order, `(order,)`.
+    _added: ClassVar[Floats]
     doubt: ClassVar[str] = (
         "no output is as long as the longest n-gram, so that the score is 0 whatever the outputs "
         "say; use chrF, or give effective_order=True (--effective-order) or a lower "
@@ -111,23 +111,23 @@ class BLEU(Metric):
         keep(self, tokenizer=tokenizer if self.tokenize is None else self.tokenize)
         if self.tokenizer not in BUNDLED_TOKENIZERS:
             check_tokenizer(self.tokenizer)
-        method, value = smoothing.NAMED[self.smooth_method], self.smooth_value
-        if method.value is not None and value is not None:
-            method = replace(method, value=float(value))
+        function, default = METHODS[self.smooth_method]
+        value = default if self.smooth_value is None else float(self.smooth_value)
+        taken = () if default is None or value is None else (value,)
         added = np.zeros(self.max_ngram_order)
         if self.smooth_method == "add-k":
-            added[1:] = method.value
+            added[1:] = value
         orders = range(1, self.max_ngram_order + 1)
         counts = [f"{kind}_{n}" for kind in ("correct", "total") for n in orders]
         columns = ("sys_len", "ref_len", *counts)
-        keep(self, _smoothing=method, _added=added, columns=columns)
+        keep(self, _smoothing=(function, taken), _added=added, columns=columns)
 
     @property
     def signature(self) -> str:
         """Identity in the form of sacreBLEU's signatures."""
         smooth = self.smooth_method
-        if self._smoothing.value is not None:
-            smooth += f"[{self._smoothing.value:.2f}]"
+        for value in self._smoothing[1]:
+            smooth += f"[{value:.2f}]"
         order = {"order": self.max_ngram_order} if self.max_ngram_order != 4 else {}
         return signature_of(
             case="lc" if self.lowercase else "mixed",
@@ -177,8 +177,9 @@ class BLEU(Metric):
         sums = np.asarray(totals, dtype=np.float64)
         correct, total = self._counts(sums)
         used = self._used(total)
+        function, taken = self._smoothing
         with np.errstate(divide="ignore"):
-            logs = np.log(self._smoothing.precisions(correct, total))
+            logs = np.log(function(correct, total, *taken))
         # The sum is taken order by order: a row then scores the same by itself and among others.
         logs = np.where(used, logs, 0.0)
         sum_of_logs = sum(logs[..., n] for n in range(self.max_ngram_order))

@@ -119,7 +119,7 @@ class WER(ErrorRate):
             hyps, ids = shared_ids(refs, texts, tokenize_blocks, self.tokens, self.lowercase)
         edits = levenshtein(hyps.take(refs.owner), ids)
         # Ordered by edits, then by length: lengths are below 2**31.
-        best = np.minimum.reduceat(edits << 32 | ids.lengths, refs.edges[:-1])
+        best = np.minimum.reduceat(edits << 32 | ids.lengths, refs.first)
         return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
 
 
@@ -237,8 +237,8 @@ class TER(ErrorRate):
             # The tokeniser only lowercases and splits at whitespace.
             hyps, ids = shared_ids(refs, texts, tokenize_blocks, "none", not self.case_sensitive)
         edits = translation_edits(hyps.take(refs.owner), ids)
-        fewest = np.minimum.reduceat(edits, refs.edges[:-1])
-        lengths = np.add.reduceat(ids.lengths, refs.edges[:-1]) / refs.counts
+        fewest = np.minimum.reduceat(edits, refs.first)
+        lengths = np.add.reduceat(ids.lengths, refs.first) / refs.counts
         return np.stack([fewest, lengths], axis=1)
 
 

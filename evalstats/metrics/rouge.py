@@ -125,7 +125,7 @@ class ROUGE(Quotient):
         # In the order of rouge_score, to the last bit: which reference is best hangs on it.
         best = ratio(2 * precision * recall, precision + recall, 0.0)
         # By segment, then by falling F; of equals the first stays first.
-        chosen = np.lexsort((-best, refs.owner))[refs.edges[:-1]]
+        chosen = np.lexsort((-best, refs.owner))[refs.first]
         scores = {"fmeasure": best, "precision": precision, "recall": recall}[self.measure]
         return np.stack([scores[chosen], np.ones(len(chosen))], axis=-1)
 

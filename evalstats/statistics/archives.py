@@ -33,16 +33,9 @@ def write_archive(
     path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
     """Write arrays of numbers and a header that JSON can hold; all of it, or nothing."""
-    with replacing(path) as file:
-        _write_members(file, header, arrays)
-
-
-def _write_members(
-    file: Any, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
-) -> None:
     text = json.dumps(dict(header), allow_nan=False).encode()
     members = {_HEADER: np.frombuffer(text, np.uint8), **arrays}
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, array in members.items():
             # A fixed date: the same numbers make the same bytes.
             entry = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
@@ -63,13 +56,13 @@ def read_archive(
         if not stat.S_ISREG(found.st_mode):
             raise OSError("it is not a regular file")
         with Path(path).open("rb") as file:
-            return _read(file, found.st_size, kinds, str(path), "a file that save() wrote")
+            return _read(file, found.st_size, kinds, str(path))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
 
 
 def _read(
-    file: BinaryIO, size: int, kinds: str, name: str, what: str
+    file: BinaryIO, size: int, kinds: str, name: str
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return header and arrays of an open file of so many bytes; messages call it by a name."""
     try:
@@ -86,7 +79,7 @@ def _read(
     # What Python's and NumPy's readers raise depends on where the damage is.
     except Exception as error:
         raise InputError(
-            f"{name} is damaged, cut short, or not {what}: "
+            f"{name} is damaged, cut short, or not a file that save() wrote: "
             f"{str(error)[:500] or type(error).__name__}"
         ) from None
 

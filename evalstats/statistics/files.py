@@ -121,13 +121,10 @@ class Lines:
                     f"tabs between them; if the others are absent, give --blank-is-absent"
                 )
             found.append(fields)
-        return [self._of("\n".join(column)) for column in zip(*found, strict=True)]
-
-    def _of(self, text: str) -> Lines:
-        """Return other lines of the same file."""
-        made = copy(self)
-        made._data = f"{text}\n".encode()
-        made.edges = _edges(made._data)
+        made = [copy(self) for _ in range(n)]
+        for lines, column in zip(made, zip(*found, strict=True), strict=True):
+            lines._data = "\n".join((*column, "")).encode()
+            lines.edges = _edges(lines._data)
         return made
 
     @property

@@ -200,6 +200,31 @@ def _said_of_outputs(name: str, seen: Marks, expected: Marks, metric: Metric) ->
         )
 
 
+#: What texts are parts of, in the names of labels: those of one are more alike than others.
+_WHOLES = re.compile(
+    r"(document|doc|passage|dialog|dialogue|conversation|conv|chat|thread|session|article|story|"
+    r"paragraph|page|call|meeting|interview|cluster)(name|id|s)?"
+)
+
+
+def ungrouped(labels: Mapping[str, Sequence[str]], unit: str) -> list[Caution]:
+    """Return a caution where labels say that items are parts of documents, which nothing counts.
+
+    Not where each item has a label of its own, or all have one.
+    """
+    for name, cells in labels.items():
+        n, n_wholes = len(cells), len(set(cells))
+        if _WHOLES.fullmatch(plain(name.rpartition(".")[2])) and 1 < n_wholes < n:
+            return [
+                Caution(
+                    f"{n:,} {plural(unit)} are of {n_wholes:,} {plural(name)}, and count as if "
+                    f'they were independent, so that errors are too small: give groups="{name}".',
+                    "units",
+                )
+            ]
+    return []
+
+
 def check_reference_lists(outputs: Mapping[str, Any], references: object) -> None:
     """Refuse references that are lists of words: each word would be a reference.
 

@@ -48,14 +48,18 @@ _OWN = {
 def write(path: str | os.PathLike[str], table: Any) -> None:
     """Write a `SegmentStatistics` to a ``.npz`` file, whole or not at all."""
     target = as_target(path)
+    cautions = {
+        name: [[caution.kind, f"{caution.said}."] for caution in several]
+        for name, several in table.cautions.items()
+    }
+    rare = {"labels": dict(table.labels), "cautions": cautions}
     header = {
         "format": _FORMAT,
         "version": _VERSION,
         "evalstats": version(),
         "metric": metric_record(table.metric) | {"signature": table.metric_signature},
         **{name: getattr(table, name) for name in _PLAIN},
-        **({"labels": dict(table.labels)} if table.labels else {}),
-        **({"cautions": _plain_cautions(table.cautions)} if table.cautions else {}),
+        **{name: mapping for name, mapping in rare.items() if mapping},
     }
     # Reading and writing zip files takes longer to load than this file.
     from evalstats.statistics.archives import write_archive
@@ -69,14 +73,6 @@ def as_target(path: str | os.PathLike[str]) -> Path:
     if target.suffix != ".npz":
         raise InputError(f"path must end in .npz, got {str(target)!r}")
     return target
-
-
-def _plain_cautions(cautions: Any) -> dict[str, list[list[str]]]:
-    """Return the kind and the sentence of each caution of a system."""
-    return {
-        name: [[caution.kind, f"{caution.said}."] for caution in several]
-        for name, several in cautions.items()
-    }
 
 
 def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:

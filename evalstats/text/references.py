@@ -135,11 +135,13 @@ class References(Sequence[tuple[str, ...]]):
         self.counts = np.fromiter(map(len, entries), dtype=np.int64, count=len(entries))
         #: Segment i has the references ``edges[i]`` to ``edges[i + 1]``, `(N + 1,)`.
         self.edges = offsets_of(self.counts)
+        #: Number of the first reference of each segment, `(N,)`.
+        self.first = self.edges[:-1]
         #: Number of the segment that each of the R references belongs to, `(R,)`.
         self.owner = np.repeat(np.arange(len(entries)), self.counts)
         #: Number of references per segment as sacreBLEU's signatures give it, or "var".
         self.label = count_label(self.counts)
-        for numbers in (self.counts, self.edges, self.owner):
+        for numbers in (self.counts, self.edges, self.first, self.owner):
             numbers.setflags(write=False)
         self._prepared: dict[Hashable, Any] = {}
 

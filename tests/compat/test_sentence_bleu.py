@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from sacrebleu.metrics import BLEU
 
 import evalstats as es
-from evalstats.metrics.smoothing import NAMED
+from evalstats.compat.smoothing import NAMED
 from tests.conftest import nasty_corpora
 
 #: Few different tokens, so that n-grams repeat and match; empty and shorter than the order too.

@@ -80,8 +80,8 @@ def kind_of(metric: object) -> str | None:
 
 def _options(ours: type[Metric], metric: object) -> dict[str, Any]:
     """Return the settings that both have, by the fields of our metric."""
-    options = {field.name for field in fields(cast(Any, ours)) if field.init}
-    return {name: getattr(metric, name) for name in options - {"tokenize", "trg_lang"}}
+    names = {field.name for field in fields(cast(Any, ours))} - {"tokenize", "trg_lang"}
+    return {name: getattr(metric, name) for name in names}
 
 
 def scores_of_totals(metric: Any, totals: Array) -> Array:
