@@ -128,7 +128,7 @@ class References(Sequence[tuple[str, ...]]):
         rows = listed_texts(references, "references", "one entry per segment")
         if not rows:
             raise InputError("references is empty; give one entry per segment")
-        entries = [_entry(row, i) for i, row in enumerate(rows)]
+        entries = [(row,) if isinstance(row, str) else _entry(row, i) for i, row in enumerate(rows)]
         #: All R references, segment by segment.
         self.texts = tuple(chain.from_iterable(entries))
         #: Number of references of each segment, `(N,)`, at least 1.
@@ -229,8 +229,6 @@ def fingerprint_of(counts: NDArray[np.int64], parts: Sequence[Encoded]) -> str:
 
 
 def _entry(row: object, i: int) -> tuple[str, ...]:
-    if isinstance(row, str):
-        return (row,)
     if row is None:
         raise InputError(f"references[{i}] is None: segment {i} has no reference at all")
     entries = listed(row, f"references[{i}]", "strings")
