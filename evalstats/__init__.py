@@ -48,7 +48,7 @@ _MODULES = {
     "questions.influence": "Influence",
     "designs.trials.cases": "Cases",
     "questions.power.planned": "Power",
-    "questions.ranking.rankings": "Ranking Rankings",
+    "questions.ranking": "Ranking Rankings",
     "compat.evaluatio.scores": "bleu_ci bleu_bootstrap_test",
     "training.accumulator": "Accumulator",
     "training.monitor": "Monitor",

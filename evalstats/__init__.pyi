@@ -53,8 +53,8 @@ from evalstats.questions.looks import Looks as Looks
 from evalstats.questions.looks import SequentialTest as SequentialTest
 from evalstats.questions.power.planned import Power as Power
 from evalstats.questions.power.planning import power as power
-from evalstats.questions.ranking.rankings import Ranking as Ranking
-from evalstats.questions.ranking.rankings import Rankings as Rankings
+from evalstats.questions.ranking import Ranking as Ranking
+from evalstats.questions.ranking import Rankings as Rankings
 from evalstats.resampling.weighted import bootstrap_totals as bootstrap_totals
 from evalstats.resampling.weighted import bootstrap_weights as bootstrap_weights
 from evalstats.results.estimates import Estimate as Estimate

@@ -8,7 +8,7 @@ import pytest
 import evalstats as es
 from evalstats.analysis import options, settings
 from evalstats.integrations.lm_eval import with_uncertainty
-from evalstats.questions.ranking.rankings import Rankings
+from evalstats.questions.ranking import Rankings
 
 #: A program of a user, its last line apart: what `mypy --strict` says of it line by line.
 PROGRAM = """

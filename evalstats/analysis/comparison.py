@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from evalstats.questions.domains import by_stratum, heterogeneity_of, joint_claim
     from evalstats.questions.influence import influence_of
     from evalstats.questions.power.planning import power_of
-    from evalstats.questions.ranking.rankings import ranking_of
+    from evalstats.questions.ranking import ranking_of
 
 
 #: The name of a task, or of a total, and of a metric.
@@ -285,7 +285,7 @@ class Comparison(Listed[Difference]):
         joint = joint_claim
     else:
         power = _Question("questions.power.planning", "power_of")
-        ranking = _Question("questions.ranking.rankings", "ranking_of")
+        ranking = _Question("questions.ranking", "ranking_of")
         influence = _Question("questions.influence", "influence_of")
         cases = _Question("designs.trials.cases", "cases_of")
         by = _Question("questions.domains", "by_stratum")

@@ -25,7 +25,7 @@ from evalstats.cli.inputs import Input
 from evalstats.cli.output import destination
 from evalstats.cli.parser import TOKENIZERS, parsed
 from evalstats.logs import joining, pivot
-from evalstats.questions.ranking import rankings
+from evalstats.questions import ranking
 from evalstats.results import version
 from evalstats.text import tokenization
 from tests.conftest import SYSTEMS
@@ -248,7 +248,7 @@ def test_the_choices_are_those_of_the_library():
         "aggregate": ("micro", "macro"), "missing": joining.MISSING, "epochs": pivot.EPOCHS,
     }  # fmt: skip
     of_pairs = {"adjustment": SETTINGS["adjustment"].words}
-    of_rest = {"adjustment": rankings.FAMILY_WISE}
+    of_rest = {"adjustment": ranking.FAMILY_WISE}
     found = set()
     for command in COMMANDS:
         choices = {**known, **(of_pairs if command == "compare" else of_rest)}

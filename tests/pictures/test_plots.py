@@ -12,7 +12,7 @@ import evalstats as es
 from evalstats.pictures import figures
 from evalstats.pictures.figures import BLUE, GREY, VERMILLION
 from evalstats.pictures.marks import minus
-from evalstats.questions.ranking.rankings import Rankings
+from evalstats.questions.ranking import Rankings
 from tests.conftest import first
 
 matplotlib = pytest.importorskip("matplotlib")

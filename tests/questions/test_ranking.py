@@ -15,7 +15,7 @@ import evalstats as es
 from evalstats.analysis import pairs
 from evalstats.analysis.design import Units
 from evalstats.pictures.report import document
-from evalstats.questions.ranking import ranks as r
+from evalstats.questions import ranking as r
 from tests.conftest import WMT
 from tests.markup import Markup
 
@@ -73,7 +73,7 @@ def test_rank_intervals_hold_the_ranks_of_every_order_that_the_verdicts_allow(be
 @given(verdicts(most=5))
 def test_clusters_part_where_all_before_are_better_than_all_after(better):
     n = len(better)
-    found = r.clusters(better, np.arange(n))
+    found = r.significant_clusters(better, np.arange(n))
     ends = [all(better[i, j] for i in range(k) for j in range(k, n)) for k in range(1, n)]
     assert np.diff(found).tolist() == [int(end) for end in ends]
 

@@ -1,1 +1,0 @@
-"""The place of each system, with its interval."""
