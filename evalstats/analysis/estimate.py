@@ -26,10 +26,10 @@ from evalstats.results.notes import (
     FEW_DIFFERING,
     NAMED,
     Concentration,
+    Facts,
     Limits,
     design_notes,
-    limit_notes,
-    uneven_notes,
+    notes_of,
 )
 from evalstats.results.records import Caution, first_few, lacking_unlike
 from evalstats.results.signatures import Signature
@@ -200,7 +200,7 @@ def estimates_of(
     if single:
         limits = [limits_of([scores])]
         of_designs = design_notes({scores.name: designs}, units.unit, units.segment)
-        notes = (*limit_notes(limits), *uneven_notes(limits), *of_designs)
+        notes = (*notes_of(Facts(limits)), *of_designs)
     signatures = {how: result_signature(scores, options, how) for how, _ in intervals}
     return [
         Estimate(
@@ -330,7 +330,7 @@ def limits_of(
 def size_notes(scores: Scores) -> tuple[str, ...]:
     """Say when there are too few segments, or groups, to be sure of much."""
     limits = [limits_of([scores])._replace(gaps=(), held=(), trials=())]
-    return (*limit_notes(limits), *uneven_notes(limits))
+    return tuple(notes_of(Facts(limits)))
 
 
 def held_by_few(scores: Scores, pairs: Sequence[Pair] | None = None) -> list[Concentration]:

@@ -32,7 +32,7 @@ from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import gained_lost
-from evalstats.results.notes import Limits, limit_notes
+from evalstats.results.notes import Facts, Limits, notes_of
 from evalstats.results.records import (
     CAUTION,
     COUNTED,
@@ -744,7 +744,7 @@ def gated(
         undecided=undecided,
         bound=None if bound is None else bound.asked,
     )
-    said = [*notes, *cautions, *limit_notes(limits)]
+    said = [*notes, *cautions, *notes_of(Facts(limits))]
     if checks[0].asked == _NO_LOSS and made.verdict != "failed":
         said.insert(0, _WITHOUT_LIMIT)
     return made.noting(*accepting(dict.fromkeys(said), accepted))

@@ -25,7 +25,6 @@ from evalstats.results.records import (
     only,
     plural,
 )
-from evalstats.results.signatures import part_name
 
 if TYPE_CHECKING:
     from evalstats.designs.trials.cases import TrialShares
@@ -95,11 +94,6 @@ class Limits(NamedTuple):
         return FEW if self.unit == self.segment else FEW_GROUPS
 
     @property
-    def is_small(self) -> bool:
-        """Whether units are few."""
-        return self.worth < self.few
-
-    @property
     def uneven(self) -> str:
         """What groups of very different sizes are worth, where they are."""
         if not self.sizes or self.worth >= UNEVEN * self.n:
@@ -138,11 +132,6 @@ class Facts:
         return [limit for limit in self.limits if limit.aggregate is None]
 
     @property
-    def part(self) -> str:
-        """What tasks are called."""
-        return part_name(self.estimates) if self.estimates else self.limits[0].part
-
-    @property
     def unit(self) -> str:
         """What units are called on all tasks."""
         return only((limit.unit for limit in self.limits), "unit")
@@ -150,7 +139,7 @@ class Facts:
     def about(self, few: Sequence[Difference], what: str) -> Iterator[str]:
         """Say what is so of these few differences, or of the tasks that they are on."""
         if few and len({d.task for d in self.rows}) > 1:
-            yield f"On {_names((d.task for d in few), self.part)}, systems {what}."
+            yield f"On {_names((d.task for d in few), self.limits[0].part)}, systems {what}."
         elif len(few) > NAMED:
             yield f"{len(few)} pairs {what}."
         elif few:
@@ -164,11 +153,6 @@ def notes_of(facts: Facts) -> Iterator[str]:
     for find, say in _RULES:
         if concerned := find(facts):
             yield from say(facts, concerned)
-
-
-def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
-    """Say what is chance in trials, on what there are too few units, and what is missing."""
-    return notes_of(Facts(limits))
 
 
 def _few_documents(facts: Facts, few: Sequence[Limits]) -> Iterator[str]:
@@ -319,7 +303,7 @@ def _counted(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
 
 def _totals(facts: Facts, totals: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Say what each total is, and what its interval is about."""
-    part, unit = facts.part, next(e for e in facts.estimates if e.aggregate is None).unit
+    part, unit = facts.limits[0].part, next(e for e in facts.estimates if e.aggregate is None).unit
     kinds = plural(part)
     for name, kind in totals:
         others = f"about other {plural(unit)} of these {kinds}, not about other {kinds}"
@@ -336,7 +320,7 @@ def _totals(facts: Facts, totals: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 def _tasks(facts: Facts, places: set[tuple[str, str]]) -> Iterator[str]:
     """Say that p-values are adjusted for several tasks, or are not, of these tasks and metrics."""
-    adjusting, part = facts.adjusting, facts.part
+    adjusting, part = facts.adjusting, facts.limits[0].part
     assert adjusting is not None
     n_tasks, n_metrics = (len(set(names)) for names in zip(*places, strict=True))
     if n_metrics == len(places) and not adjusting.is_over_metrics:
@@ -364,11 +348,6 @@ def _least(facts: Facts, adjusting: Adjustment) -> Iterator[str]:
             f"{len(alike)} pairs have p (max-t) = {1 / ONE_IN:.4f}, the least that resamples show: "
             f"fewer than one in {ONE_IN} has so large a difference. Holm's method gives no less."
         )
-
-
-def uneven_notes(limits: Sequence[Limits]) -> Iterator[str]:
-    """Say what groups of many sizes are worth, where nothing else says so."""
-    return (f"{limit.uneven}." for limit in limits if limit.uneven and not limit.is_small)
 
 
 def floor_notes(facts: Facts, opened: Sequence[Difference]) -> Iterator[str]:
@@ -476,12 +455,14 @@ def _names(tasks: Iterable[str], part: str) -> str:
 _RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]]], ...] = (
     (lambda f: [d for d in f.differences if d.verdict == "cannot tell"], floor_notes),
     (
-        lambda f: [x for x in f.limits if x.unit != x.segment and x.is_small and not x.is_crossed],
+        lambda f: [
+            x for x in f.limits if x.unit != x.segment and x.worth < x.few and not x.is_crossed
+        ],
         _few_documents,
     ),
     (lambda f: [d for d in f.differences if f.adjusting and f.adjusting.is_apart(d)], _apart),
     (lambda f: [x for limit in f.limits for x in limit.trials], _chance),
-    (lambda f: [x for x in f.tasks if x.is_small], _small),
+    (lambda f: [x for x in f.tasks if x.worth < x.few], _small),
     (lambda f: f.tasks if any(x.gaps for x in f.tasks) else [], _gaps),
     (lambda f: [few for x in f.tasks for few in x.held], _held),
     (
@@ -507,9 +488,10 @@ _RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]
     ),
     (lambda f: {(d.task, d.metric) for d in f.rows} if has_tasks(f.rows) else (), _tasks),
     (lambda f: f.adjusting, _least),
+    # What groups of many sizes are worth, where nothing else says so.
     (
-        lambda f: f.limits if f.estimates and len(f.limits) == 1 and f.limits[0].sizes else [],
-        lambda f, limits: uneven_notes(limits),
+        lambda f: [x for x in f.limits if x.uneven and x.worth >= x.few and len(f.limits) == 1],
+        lambda f, uneven: (f"{limit.uneven}." for limit in uneven),
     ),
     (
         lambda f: f.estimates if len(f.limits) == 1 else [],

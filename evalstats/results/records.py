@@ -563,27 +563,22 @@ class Adjustment:
         return is_mixed(self.rows)
 
     @cached_property
-    def _families(self) -> dict[tuple[bool, str], list[str]]:
-        """The tasks, or totals, of the comparisons in each family."""
+    def _sizes(self) -> dict[tuple[bool, bool | str], tuple[int, int]]:
+        """How many rows each family has, and of how many tasks, or totals, these are."""
         families = defaultdict(list)
         for row in self.rows:
-            place = row.aggregate is not None, "" if self.is_over_metrics else row.metric
+            place = row.aggregate is not None, self.is_over_metrics or row.metric
             families[place].append(part_of(row.task, row.aggregate, row.metric))
-        return families
-
-    def family(self, row: Any) -> list[str]:
-        """Return the task, or total, of each row that is adjusted together with this one."""
-        return self._families[row.aggregate is not None, "" if self.is_over_metrics else row.metric]
+        return {place: (len(parts), len(set(parts))) for place, parts in families.items()}
 
     def n_compared(self, row: Any) -> int:
         """Return how many rows, or totals, are adjusted together with this one, itself included."""
-        return len(self.family(row))
+        return self._sizes[row.aggregate is not None, self.is_over_metrics or row.metric][0]
 
     def factor(self, row: Any) -> int:
         """Return what the adjustment multiplies the smallest p-value by."""
-        if self.name == "max-t":
-            return len(set(self.family(row)))
-        return 1 if self.name == "none" else len(self.family(row))
+        n, n_parts = self._sizes[row.aggregate is not None, self.is_over_metrics or row.metric]
+        return {"none": 1, "max-t": n_parts}.get(self.name, n)
 
     def least(self, row: Any, test: str, n_differing: int, is_drawn: bool = False) -> float:
         """Return the smallest adjusted p-value of units that can be swapped in so many ways.
