@@ -158,6 +158,14 @@ def test_shares_are_counted_and_lost_answers_never_make_a_limit_higher():
         (lambda: es.compare(table(), groups=["prompt", "x"]), "groups='x' is no label of the segm"),
         (lambda: es.compare(table(), groups={"prompt": PROMPTS}), "must have two labels a segment"),
         (
+            lambda: es.compare(table(), groups={**BOTH, "day": PROMPTS}),
+            "must have two labels a segment, got 3",
+        ),
+        (
+            lambda: es.compare(table(), groups={**BOTH, "rater": 0 * RATERS}),
+            "at least 2 raters are needed to say anything about uncertainty, got 1",
+        ),
+        (
             lambda: es.compare(table(), groups={**BOTH, "rater": RATERS[1:]}),
             "label 'rater': groups has 239 labels but there are 240 segments",
         ),

@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -86,8 +87,14 @@ def test_soft_accuracy_of_wmt25(pair):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_pairwise_accuracy_counts_pairs_in_the_same_order(seed):
-    for people, of, score, _ in measured(*made(seed, gone=0.3), "pa"):
-        pairs = itertools.combinations(np.stack([people, of], axis=1), 2)
+    human, metrics = made(seed, n=12, gone=0.3)
+    # Tenths, whose sums are 0 but for rounding: systems that tie.
+    tenths = {name: [x / 10 for x in of] for name, of in human.items()}
+    assert es.meta(tenths, metrics, "pa", n_resamples=9).method == "percentile"
+    for people, of, score, notes in measured(tenths, metrics, "pa"):
+        lost = np.isnan(people).sum()
+        assert f"{lost} of {people.size} outputs are left out: a score is missing." in notes
+        pairs = itertools.combinations(np.stack([np.rint(10 * people), of], axis=1), 2)
         # Where people's score is missing the sum leaves out the metric's too.
         sums = [np.sum((a - b)[:, ~np.isnan(a[0] - b[0])], axis=1) for a, b in pairs]
         assert score == np.mean([np.sign(h) == np.sign(m) for h, m in sums])
@@ -108,6 +115,7 @@ def test_ties_are_calibrated_as_by_trying_every_threshold(seed):
         best = max(sorted(tried), key=lambda tie: round(accuracy(tie), 12))
         assert score == pytest.approx(accuracy(best), abs=1e-9)
         assert f"{best:.4g} (" in notes
+    assert "ties:calibrated" in es.meta(*made(seed), "acc_eq", n_resamples=9).signatures[0]
 
 
 @pytest.mark.parametrize("measure, peer", [("pearson", "pearsonr"), ("kendall", "kendalltau")])
@@ -152,32 +160,28 @@ def test_whole_segments_change_places(measure):
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_means_over_segments_have_the_tests_of_compare(alternative):
     """Of groups of two, whose labels stay with the segments that people tell apart: SciPy's t."""
-    people, *others = np.random.default_rng(6).normal(size=(3, 4, 60))
+    people, *others = np.random.default_rng(6).normal(size=(4, 4, 60))
     others[0] += people
     people[:, :20] = 1.0
     human, *metrics = (dict(zip("abcd", of, strict=True)) for of in (people, *others))
     values = {
         name: np.array([stats.pearsonr(*x)[0] for x in zip(people.T[20:], of.T[20:], strict=True)])
-        for name, of in zip(("near", "far"), others, strict=True)
+        for name, of in zip(("near", "far", "other"), others, strict=True)
     }
-    groups = [max(i, 20) // 2 for i in range(60)]
+    given, groups = dict(zip(values, metrics, strict=True)), [max(i, 20) // 2 for i in range(60)]
     asked = {"baseline": "near", "alternative": alternative, "n_resamples": 999}
+    asked |= {"confidence_level": 0.9, "adjustment": "holm"}
     for test in ("bootstrap", "t"):
-        given = {"near": metrics[0], "far": metrics[1]}
-        (d,) = es.meta(human, given, "pearson", test=test, groups=groups, **asked)
-        (same,) = es.compare(
-            values,
-            metrics=es.Mean("r"),
-            method=test,
-            groups=groups[20:],
-            adjustment="max-t",
-            **asked,
-        )
-        assert (d.pvalue, d.low, d.high) == pytest.approx(
-            (same.pvalue, same.low, same.high), rel=1e-6
-        )
+        found = es.meta(human, given, "pearson", test=test, groups=groups, **asked)
+        same = es.compare(values, metrics=es.Mean("r"), method=test, groups=groups[20:], **asked)
+        assert found.notes[0] == "20 segments, on which people see no difference, left out."
+        for d, e in zip(found, same, strict=True):
+            assert (d.pvalue, d.pvalue_adjusted, d.low, d.high) == pytest.approx(
+                (e.pvalue, e.pvalue_adjusted, e.low, e.high), rel=1e-6
+            )
     far, near = (values[name].reshape(20, 2).mean(axis=1) for name in ("far", "near"))
-    assert d.pvalue == pytest.approx(stats.ttest_rel(far, near, alternative=alternative).pvalue)
+    expected = stats.ttest_rel(far, near, alternative=alternative).pvalue
+    assert found["far"].pvalue == pytest.approx(expected)
 
 
 def test_neither_unit_nor_direction_of_a_metric_matters():
@@ -228,6 +232,18 @@ def test_statistics_stand_for_the_scores_of_their_segments():
     chrf, ter = (dict(zip(x.systems, x.metric.score(x.values), strict=True)) for x in tables)
     by_hand = es.meta(human, {"chrF2": chrf, "TER": ter}, lower_is_better=["TER"])
     assert es.meta(human, tables).differences == by_hand.differences
+    # Segments go by their ids, and a system that one metric lacks is left out.
+    ids = [f"s{i}" for i in range(480)]
+    first, other = (replace(table, segment_ids=ids) for table in tables)
+    turned = other.select(range(479, -1, -1))
+    turned = replace(turned, values=turned.values[1:], systems=turned.systems[1:])
+    people = es.extract(human, metric=es.Mean("people"), segment_ids=ids)
+    found = es.meta(people, [first, turned], n_resamples=99)
+    left = dict(list(human.items())[1:])
+    assert found.differences == es.meta(left, tables, n_resamples=99).differences
+    assert found.notes[0].startswith(
+        "Left out, since not all have scores of it: " + first.systems[0]
+    )
     numbers = {name: rng.normal(size=480) for name in sample.systems}
     between = es.extract(numbers, rng.normal(size=480), es.Correlation())
     with pytest.raises(es.InputError, match="r is a score of several units together"):

@@ -43,6 +43,7 @@ def test_shares_have_the_score_test_and_wilsons_interval(k, n, number):
     assert (scaled.pvalue_passed, scaled.needed) == (check.pvalue_passed, check.needed)
     share = ShareAgainst(100.0, np.inf, Share(k / n, n, 0.0, np.inf), number - 0.05)
     assert share.pvalue(5.0, "greater") == pytest.approx(check.pvalue_passed)
+    assert 0 <= share.pvalue(-99.9, "greater") < share.pvalue(100.0, "greater") <= 1
 
 
 @pytest.mark.parametrize(
@@ -146,6 +147,14 @@ def test_as_many_items_as_it_needs_show_it():
     error = np.sqrt(0.9 * 0.1 / n)
     k = np.ceil(n * (0.9 + norm.isf(0.05) * error))
     assert binom.sf(k - 1, n, 0.93) == pytest.approx(0.8, abs=0.03)
+
+
+def test_a_rate_of_errors_needs_as_many_items_as_its_mirror_image():
+    right = np.arange(100) < 93
+    wrong = es.Mean("errors", higher_is_better=False)
+    (row,) = es.power(1 - right, metrics=wrong, at_most=0.1, difference=0.03)
+    (same,) = es.power(right, metrics=ACC, at_least=0.9, difference=0.03)
+    assert (row.needed, row.power) == pytest.approx((same.needed, same.power))
 
 
 def test_looks_at_one_system_have_the_p_values_of_the_gate():

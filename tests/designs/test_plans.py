@@ -212,6 +212,7 @@ def test_items_that_are_alike_count_as_one_and_right_ones_as_no_more_than_they_a
     plan = es.plan(earlier, metrics=SOLVED, n=80)
     right = es.estimate(plan.data({"new": of_plan(plan, np.ones(200))}))
     assert said_items(right) == 80
+    assert "only 80 segments were run: below 100" in str(right)
     assert "λ = 0.00 of earlier systems" in str(right)
 
 
@@ -238,6 +239,9 @@ def test_groups_are_drawn_whole_and_strata_each():
     data = plan.data({"old": earlier["agent 1"], "new": of_plan(plan, new)})
     result = es.compare(data, groups="group", strata="stratum", aggregate="macro")
     assert result.differences[0].n_units == 80
+    assert not any("below" in note for note in (*plan.notes, *result.notes))  # of 40 groups
+    with pytest.raises(es.InputError, match="the plan, which drew within each stratum"):
+        es.compare(data, groups="group", strata=(["x"] * 5 + ["y"] * 5) * 40)
     for wrong in ({"strata": "stratum"}, {"groups": [i // 3 for i in range(400)]}):
         with pytest.raises(es.InputError, match=r"groups must be the plan's \(group\)"):
             es.compare(data, **wrong)
@@ -304,6 +308,8 @@ def test_a_plan_is_a_file_and_a_report(tmp_path):
     plan.save(tmp_path / "plan.json")
     found = es.Plan.load(tmp_path / "plan.json")
     assert found == plan == es.plan(earlier, metrics=SOLVED, n=100, rng=3)
+    assert plan.items != es.plan(earlier, metrics=SOLVED, n=100, rng=4).items
+    assert plan.notes == ()
     systems = {"old": earlier["agent 1"], "new": of_plan(plan, new)}
     assert found.data(systems) == plan.data(systems)
     assert len(plan.to_csv().splitlines()) == 101
@@ -313,6 +319,8 @@ def test_a_plan_is_a_file_and_a_report(tmp_path):
     for wrong, said in (
         ({"drawn": [0, 0]}, "has something of each of its 400 items"),
         ({"drawn": [400]}, "items with a chance above 0"),
+        ({"chances": [0.0] * 400}, "items with a chance above 0"),
+        ({"expected": [fields["expected"][0] | {"sums": [[1.0]] * 400}]}, "must have 2 each"),
         ({"chances": [0.5]}, "has something of each"),
         ({"how": "odd"}, "how must be one of"),
     ):
@@ -324,9 +332,14 @@ def test_a_plan_is_a_file_and_a_report(tmp_path):
 
 
 def test_what_cannot_be_planned_is_said():
+    plan = es.plan(agents()[0], metrics=SOLVED, n=100)
+    both_run = plan.data({name: of_plan(plan, of) for name, of in agents(2)[0].items()})
+    assert "solved: agent 0, agent 1 were run on 100" in es.compare(both_run).notes[0]
     lacking = es.SegmentStatistics([[[1, 1], [0, 0], [0, 1]] * 40], ["a"], SOLVED)
     for change, match in (
         ({"n": 401}, "n must be"),
+        ({"n": 1}, "n must be"),
+        ({"earlier": both_run, "metrics": None}, "earlier must have one score an item"),
         ({"how": "odd"}, "how must be one of"),
         ({"earlier": {"a": [1.0] * 400}, "how": "active"}, "how 'active' needs at least 3"),
         ({"earlier": lacking, "metrics": None}, "earlier must have been .* was not on item 1"),

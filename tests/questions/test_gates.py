@@ -59,6 +59,9 @@ def test_verdicts_are_those_of_the_score_test(gained, lost, verdict, code):
     assert check.pvalue_failed == pytest.approx(norm.cdf(tango_distance(gained, lost, 1000, -0.02)))
     d = check.difference
     assert (d.gained, d.lost, check.n_items) == (gained, lost, 1000)
+    if verdict == "undecided":  # so many items would do if nothing were lost
+        assert check.needed < 1000
+        assert check.reason.startswith("the loss is too near the limit to say")
     # Tests of no difference, and resamples, are none of its business.
     assert found.notes == ()
     assert "|test:tango|" in check.signature
@@ -530,6 +533,22 @@ def test_without_a_limit_there_are_units_enough_for_a_loss_to_be_seen():
     old = np.arange(100.0) % 7
     new = old + (np.arange(100) < 3)
     assert es.assert_not_worse(new, old, None, es.Mean("m")).verdict == "passed"
+
+
+@pytest.mark.parametrize(("gap", "margin"), [(-1.0, 0.5), (0.1, 0.2), (0.1, 5.0), (-3.0, 1.0)])
+def test_what_is_said_of_errors_is_that_of_their_mirror_image(gap, margin):
+    """And the loss that is possible is the bound of the interval on its side."""
+    rng = np.random.default_rng(3)
+    old = rng.normal(size=30)
+    new = old + gap + rng.normal(size=30)
+    metrics = [es.Mean("m", higher_is_better=higher) for higher in (True, False)]
+    sides = [(new, old), (-new, -old)]
+    gates = [es.gate(*x, None, m, margin=margin) for x, m in zip(sides, metrics, strict=True)]
+    said, same = (gate._findings()[0].said for gate in gates)
+    assert said == same
+    if gates[0].verdict == "undecided":
+        low = gates[0].checks[0].difference.low
+        assert f"but a loss of {-low:.2f} is possible, where less than {margin:g} is" in said
 
 
 def test_units_of_systems_that_are_not_paired_are_those_of_the_new_one():
