@@ -102,13 +102,17 @@ def test_margins_recoveries_and_one_sided_tests_are_bounds_of_intervals():
                 assert (d.pvalue <= 0.05) == beyond
 
 
-def test_the_formula_itself():
-    """One pair of segments, as the method page writes it."""
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_the_formula_itself(is_whole):
+    """One pair of segments, as the method page writes it; whole marks have resamples at 0."""
     rng = np.random.default_rng(1)
     x, y = rng.gamma(2.0, size=(2, 50))
+    if is_whole:
+        x, y = np.rint(x), np.rint(x) + rng.choice([-2, -1, 1, 2], 50)
     (d,) = es.compare({"x": x, "y": y}, metrics=es.Mean("m"), n_resamples=999, rng=7)
     weights = es.bootstrap_weights(50, 999, 7)
-    drawn = np.sort(weights @ y / 50 - weights @ x / 50)
+    drawn = np.sort(weights @ (y - x) / 50)
+    assert np.any(drawn == 0) == is_whole
     f, nu = np.sqrt(50 / 49), 49
     k = int(np.floor(1000 * ndtr(f * stdtrit(nu, 0.025))))
     assert (d.low, d.high) == pytest.approx((drawn[k - 1], drawn[-k]), abs=1e-12)
