@@ -674,8 +674,11 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
             argument="names",
         )
     chosen = list(names or map(stem_of, paths))
+    places = [Path(path).absolute() for path in paths]
     for i, name in enumerate(chosen):
         if name in chosen[:i]:
+            if not names and places[i] in places[:i]:
+                raise InputError(f"{paths[i]} is given more than once: leave one out")
             raise InputError(
                 f"system name {name!r} comes from both {paths[chosen.index(name)]} and {paths[i]}; "
                 f"give different ",

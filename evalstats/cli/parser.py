@@ -280,6 +280,13 @@ def metric_options() -> list[Option]:
     return found
 
 
+def _alike(kinds: Iterable[Any], name: str) -> str:
+    """Return the end of a message: the options of this name that metrics of other kinds have."""
+    options = [METRIC_OPTIONS.get(kind, {}).items() for kind in kinds]
+    flags = [flag_of(option) for option, of in chain(*options) if of.name == name]
+    return f"; there is {', '.join(flags)}" if flags else ""
+
+
 def metrics_of(options: argparse.Namespace) -> list[Metric]:
     """Make the metrics, each with its own options; one that would have no effect is an error."""
     names = [written(name) for name in options.metrics or ["bleu"]]
@@ -301,7 +308,8 @@ def metrics_of(options: argparse.Namespace) -> list[Metric]:
             if (value := getattr(options, option)) is not None:
                 if kind not in given:
                     metric = next(name for name, make in NAMED.items() if make.func is kind)
-                    raise InputError(f"{flag_of(option)} has no effect without -m {metric}")
+                    more = _alike(given, field.name)
+                    raise InputError(f"{flag_of(option)} has no effect without -m {metric}{more}")
                 given[kind][field.name] = value
     if BLEU in given:
         _check_bleu(given[BLEU], options.language_pair)

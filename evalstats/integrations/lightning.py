@@ -16,8 +16,7 @@ try:
     from torch import distributed
 except ImportError as error:
     raise MissingExtraError(
-        "evalstats.integrations.lightning needs lightning and PyTorch: "
-        "pip install 'evalstats-text[lightning]'"
+        "evalstats.integrations.lightning needs lightning and PyTorch: pip install '.[lightning]'"
     ) from error
 
 

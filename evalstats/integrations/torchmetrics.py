@@ -23,7 +23,7 @@ try:
 except ImportError as error:
     raise MissingExtraError(
         "evalstats.integrations.torchmetrics needs torchmetrics and PyTorch: "
-        "pip install 'evalstats-text[torchmetrics]'"
+        "pip install '.[torchmetrics]'"
     ) from error
 
 

@@ -29,7 +29,7 @@ try:
 except ImportError as error:
     raise MissingExtraError(
         "evalstats.integrations.transformers needs transformers and PyTorch: "
-        "pip install 'evalstats-text[transformers]'"
+        "pip install '.[transformers]'"
     ) from error
 
 #: Beside the model in every checkpoint.

@@ -45,6 +45,7 @@ from evalstats.logs.missing import (
     shared_tasks,
     whole_runs,
     without_errors,
+    without_twins,
 )
 from evalstats.logs.pivot import Pivot, epochs_of, pivots_of, usual_epochs
 from evalstats.logs.reading import Logs, OneLog, distinguished, places_of, read_several, told_apart
@@ -295,6 +296,7 @@ def joined(
     if missing is None and not wanted.metric:
         chosen = without_errors(chosen, notes)
     rows = shared_tasks(chosen, places, missing, notes)
+    rows = rows if wanted.metric else without_twins(rows, notes)
     pivots = _pivots(rows, ways, missing, human is not None, flag(paired, "paired"), notes)
     pivots, named = _labelled(pivots, labels)
     changes = change_notes(pivots, allowed)

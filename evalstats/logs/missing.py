@@ -108,6 +108,30 @@ def without_errors(logs: Sequence[Log], notes: list[Note]) -> list[Log]:
     return [log.less(lambda rows: rows.key in left) for log in logs]
 
 
+def without_twins(rows: Mapping[Key, list[Rows]], notes: list[Note]) -> dict[Key, list[Rows]]:
+    """Return rows without metrics that have the scores of another one, for all systems of a task.
+
+    Such as whether a test has passed, and its score: two tests of one question cost power.
+    """
+    kept: dict[Key, list[Rows]] = {}
+    for key, of_key in rows.items():
+        others = (x for x in kept if (x.task, x.filter) == (key.task, key.filter))
+        twin = next((x for x in others if all(map(_are_twins, kept[x], of_key))), None)
+        if twin is None:
+            kept[key] = of_key
+        else:
+            line = f"{key} is left out, since it is {twin.metric} on every {of_key[0].called[0]}"
+            notes.append(Note("twin", line))
+    return kept
+
+
+def _are_twins(one: Rows, other: Rows) -> bool:
+    """Return whether two metrics of a system are the same on all its answers."""
+    alike = {(x.system, x.metric.higher_is_better, x.items.ids) for x in (one, other)}
+    are_means = isinstance(one.metric, Mean) and isinstance(other.metric, Mean)
+    return len(alike) == 1 and are_means and np.array_equal(one.values, other.values, True)
+
+
 def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]:
     """Return a note on tasks that have items in common, as variants of one benchmark do."""
     first: dict[str, str] = {}

@@ -25,6 +25,9 @@ from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import counted, only
 from evalstats.statistics.segments import SegmentStatistics
 
+#: How far the score of a trial that succeeded may be from 1.
+_NEAR = 1e-6
+
 
 def epochs_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return what answers become, in one way or several, each a metric; none of None."""
@@ -314,6 +317,12 @@ class Pivot(NamedTuple):
         return repeats[:, kept] if np.all(np.isfinite(repeats)) else None
 
 
+def _rounded(values: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers; those within 1e-6 of a whole one, which tau-bench calls equal, are that."""
+    whole = np.round(values)
+    return np.where(np.abs(values - whole) <= _NEAR, whole, values)
+
+
 def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | None = None) -> Pivot:
     """Return the rows of several systems under one key side by side.
 
@@ -329,7 +338,7 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
             why = f"{metric.name} is no mean of scores"
         elif not metric.higher_is_better:
             why = f"lower is better of {metric.name}"
-        elif not np.all(np.isin(one.values[~one.is_gone][:, 0], (0, 1))):
+        elif not np.all(np.isin(_rounded(one.values[~one.is_gone][:, 0]), (0, 1))):
             why = f"scores of {metric.name} are not all 0 or 1"
         if why:
             raise InputError(
@@ -338,6 +347,8 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
                 f" counts the answers with a score of 1, but {why}; average them with ",
                 Argument("epochs", "mean"),
             )
+    if trials is not None:
+        rows = [replace(one, values=_rounded(one.values)) for one in rows]
     parts = tuple(item_scores(one, epochs) for one in rows)
     metric = metric if trials is None else trials
     runs = {part.n_runs: part.rows.system for part in parts}

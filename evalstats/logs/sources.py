@@ -249,7 +249,7 @@ def zip_json(archive: zipfile.ZipFile, name: str) -> Json:
     except ImportError as error:
         raise MissingExtraError(
             f"{where} is compressed with zstd, which Python reads from 3.14 on: "
-            f"pip install 'evalstats-text[inspect]'"
+            f"pip install '.[inspect]'"
         ) from error
     except Exception as error:
         raise InputError(f"{where} is damaged: {error or type(error).__name__}") from None

@@ -94,7 +94,7 @@ def require_matplotlib() -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise MissingExtraError(
-            "plots need matplotlib, which is not installed: pip install 'evalstats-text[plot]'"
+            "plots need matplotlib, which is not installed: pip install '.[plot]'"
         ) from error
 
 

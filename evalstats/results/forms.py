@@ -206,13 +206,12 @@ class Result(Record):
         return stream.getvalue()
 
     def to_dataframe(self) -> DataFrame:
-        """Return a pandas DataFrame, a row a record; needs ``evalstats-text[pandas]``."""
+        """Return a pandas DataFrame, a row a record; needs the extra `pandas`."""
         try:
             from pandas import DataFrame
         except ImportError as error:
             raise MissingExtraError(
-                "to_dataframe needs pandas, which is not installed: "
-                "pip install 'evalstats-text[pandas]'"
+                "to_dataframe needs pandas, which is not installed: pip install '.[pandas]'"
             ) from error
         frame: DataFrame = DataFrame.from_records(self._records())
         return frame

@@ -349,7 +349,7 @@ class Monitor:
 
         Filled markers are real improvements; the others are open, and left out beyond 60 checks. Up
         to 25 checks have a bar each, more a band. Before the first check, or without matplotlib
-        (``evalstats-text[plot]``), it is an `InputError`.
+        (the extra `plot`), it is an `InputError`.
         """
         best = self._history.best
         if best is None:

@@ -110,7 +110,7 @@ def test_instances_are_scores_of_one_result_or_several(tmp_path):
     records = instances([1, 0, 1, 0])
     records[0].update(error="timeout", evaluation={"score": None})
     (found,) = es.read_log(written(path, records)).incomplete.values()
-    said = "there were 3 instances, 4 are there; 1 instances ended with an error; 1 of 4 scores"
+    said = "there were 3 instances, 4 are there; 1 instance ended with an error, the first with 'timeout'; 1 of 4 scores"
     assert found.startswith(said)
     of = {"accuracy": [1, 0], "f1": [0.5, 0.25]}
     some = [r for name, own in of.items() for r in instances(own, evaluation_result_id=f"{name}_1")]

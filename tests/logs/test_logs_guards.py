@@ -303,3 +303,81 @@ def test_documents_that_no_groups_name_are_a_caution(tmp_path, capsys, column):
     for document in (lambda i: f"d{i}", lambda i: "d"):
         found = es.compare_logs(table(document), n_resamples=99)
         assert not any("independent" in note for note in found.notes)
+
+
+# Smaller things
+
+
+def test_logs_without_samples_or_scores_are_left_out_of_a_folder(tmp_path):
+    written(tmp_path / "a.json", inspect_log(list("CICI")))
+    for name, change in (("b", lambda log: log["samples"].clear()), ("c", lambda log: [
+            sample.pop("scores") for sample in log["samples"]])):  # fmt: skip
+        log = inspect_log(list("CICI"), model=name)
+        change(log)
+        written(tmp_path / f"{name}.json", log)
+    found = es.read_log(tmp_path)
+    assert found.systems == ("mockllm/model",)
+    assert ["no samples" in line or "no scores" in line for line in found.skipped] == [True, True]
+    with pytest.raises(es.InputError, match=r"b.json has no samples; let Inspect log them"):
+        es.read_log(tmp_path / "b.json")
+
+
+def test_rewards_that_are_nearly_1_are_successes(tmp_path):
+    rows = [f"t{i},A,{e},{0.9999995 if i else e}" for i in range(5) for e in (0, 1)]
+    path = lines(tmp_path / "x.csv", ["id,system,epoch,reward", *rows])
+    assert es.estimate_logs(path, epochs="pass^2")[0].score == pytest.approx(0.8)
+
+
+def test_metrics_that_are_the_same_on_every_test_are_one(tmp_path, capsys):
+    results = promptfoo_results([[[i % 2 == 0, i % 3 == 0]] for i in range(12)], 1)
+    for result in results["results"]["results"]:
+        result["score"] = int(result["success"])
+    path = written(tmp_path / "x.json", results)
+    found = es.compare_logs(path, n_resamples=99)
+    assert {d.metric for d in found} == {"passed"}
+    assert "score is left out, since it is passed on every test." in found.notes
+    assert {d.metric for d in es.compare_logs(path, metric="*", n_resamples=9)} == {
+        "passed",
+        "score",
+    }
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        ("estimate -r o.txt -i o.txt -m wer -lc", "; there is --wer-lowercase"),
+        ("compare -r o.txt -i o.txt ./o.txt", "o.txt is given more than once: leave one out"),
+        ("estimate -r o.txt -i u.txt", "u.txt is UTF-16: save it as UTF-8"),
+        ("show u.csv", "u.csv is UTF-16: save it as UTF-8"),
+        ("show comma.txt", "comma.txt, line 1 must be a number such as 0.5, got '0,71'"),
+        ("show mean.comet", "mean.comet, line 3 must be a number such as 0.5, got 'Mean: 0.6'"),
+        ("estimate twice.jsonl --epochs pass@2", "('epoch', to be added if there is none)"),
+    ],
+)
+def test_messages_say_what_to_do(tmp_path, capsys, monkeypatch, call, what):
+    monkeypatch.chdir(tmp_path)
+    lines(tmp_path / "o.txt", OUTPUTS)
+    for name in ("u.txt", "u.csv"):
+        (tmp_path / name).write_text("id,system,score\n1,A,2\n", encoding="utf-16")
+    lines(tmp_path / "comma.txt", ["0,71", "0,65"])
+    lines(tmp_path / "mean.comet", ["0.71", "0.65", "Mean: 0.6"])
+    lines(tmp_path / "twice.jsonl", ['{"task_id": "a", "passed": true}'] * 2)
+    code, said = typed(capsys, *call.split())
+    assert code == 2
+    assert what in said
+
+
+@pytest.mark.parametrize("suffix", ["score", "comet", "txt", "out", "gz.x"])
+def test_one_number_a_line_is_read_whatever_its_name(tmp_path, suffix):
+    path = lines(tmp_path / f"x.{suffix}", [0.5, 0.75])
+    assert es.estimate_logs(path)[0].score == 0.625
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl", "x.ndjson"])
+@pytest.mark.parametrize("is_list", [False, True])
+def test_tables_of_objects(tmp_path, name, is_list):
+    rows = [{"model": m, "question_id": i, "score": i % 2} for m in "AB" for i in range(4)]
+    texts = [json.dumps(row) for row in rows]
+    path = tmp_path / (name if not is_list else "list.json")
+    path.write_text(json.dumps(rows, indent=1) if is_list else "\n".join(texts))
+    assert [e.score for e in es.estimate_logs(path)] == [0.5, 0.5]

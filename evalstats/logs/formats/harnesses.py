@@ -192,8 +192,8 @@ def _every_eval_ever(reading: Reading) -> Iterator[Rows]:
         # The id of a result may name the run as well, so it is a name only where there are several.
         is_one_of = sum(other[:2] == (model, task) for other in answers) > 1
         metric = get(about, "metric_config", "metric_id") or result
-        n = sum(not is_missing(error) for error in of_result.values["error"].values())
-        lacking = [lost, f"{n:,} instances ended with an error" if n else ""]
+        errors = [x for x in of_result.values["error"].values() if not is_missing(x)]
+        lacking = [lost, ended("instances", errors)]
         lower = get(about, "metric_config", "lower_is_better")
         higher = not lower if isinstance(lower, bool) else direction(task)
         are_right = of_result.values["is_correct"].values()
@@ -368,17 +368,19 @@ def _stored(path: Path, reading: Reading) -> _Stored:
     task, model = (
         require(header, "eval", key, where=str(path), kind=str) for key in ("task", "model")
     )
-    if not isinstance(samples, list) or not samples:
-        raise InputError(f"{path} has no samples; let Inspect log them (log_samples)")
-    return _Stored(path, header, samples, task, model)
+    return _Stored(path, header, samples if isinstance(samples, list) else [], task, model)
 
 
 def _inspect(reading: Reading) -> Iterator[Rows]:
     """Yield the scores of all samples, of each scorer, task and model."""
     logs: dict[tuple[str, str], list[_Stored]] = {}
     for path in reading.files:
-        log = _stored(path, reading)
-        if reading.wanted.has_task(log.task):
+        log, lost = _stored(path, reading), "has no samples; let Inspect log them (log_samples)"
+        if not log.samples and len(reading.files) == 1:
+            raise InputError(f"{path} {lost}")
+        if not log.samples:
+            reading.skipped.append(f"{path}, which {lost}")
+        elif reading.wanted.has_task(log.task):
             logs.setdefault((log.model, log.task), []).append(log)
     for tries in logs.values():
         *others, chosen = sorted(tries, key=_newest_last)

@@ -224,8 +224,8 @@ def read_as(
     `function` is a name, or the source of the task's own aggregation, which logs hold and nobody
     runs: then it is the one metric that gives the score which the log states.
     """
-    if function in _NEVER:
-        raise UnreadableError(_NEVER[function])
+    if why := _NEVER.get(name if name == "bypass" else function):
+        raise UnreadableError(why)
     if function in _REGISTERED:
         return _REGISTERED[function].read(name, higher, rows, where)
     named = re.search(r"def\s+(\w+)", function)

@@ -757,7 +757,7 @@ def _rows_by_answer(
         f"{table.where(two)}; give each once, or say with ",
         Argument("columns"),
         " which column names the 'system', the documents within which segments are numbered "
-        "('label'), or which of several answers this is ('epoch')",
+        "('label'), or which of several answers this is ('epoch', to be added if there is none)",
         *_judges(table, keys, segments),
     )
 
