@@ -128,7 +128,7 @@ def without_twins(rows: Mapping[Key, list[Rows]], notes: list[Note]) -> dict[Key
 def _are_twins(one: Rows, other: Rows) -> bool:
     """Return whether two metrics of a system are the same on all its answers."""
     alike = {(x.system, x.metric.higher_is_better, x.items.ids) for x in (one, other)}
-    are_means = isinstance(one.metric, Mean) and isinstance(other.metric, Mean)
+    are_means = all(isinstance(x.metric, Mean) and x.is_directed for x in (one, other))
     return len(alike) == 1 and are_means and np.array_equal(one.values, other.values, True)
 
 
@@ -319,12 +319,12 @@ def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
         is_counted = missing == "failure" and _are_binary(pivot)
         if what and missing not in ("intersect", "available") and not is_counted:
             has_shared = np.any((pivot.is_there & ~pivot.is_gone).all(axis=0))
+            available = Argument("missing", "available")
             failing = (", or count failures with ", Argument("missing", "failure"))
             raise InputError(
                 f"{path}, {pivot.key}: {what}; complete it, or compare what there is with ",
                 Argument("missing", "intersect"),
-                ", or means with ",
-                Argument("missing", "available"),
+                *((", or means with ", available) if np.all(pivot.is_there) else ()),
                 *(failing if np.any(pivot.is_gone) and _are_binary(pivot) else ()),
                 *(() if has_shared else ("; ", *_UNPAIRED)),
             )

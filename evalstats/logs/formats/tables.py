@@ -774,8 +774,9 @@ def _judges(table: Columns, keys: list[Names], segments: list[str]) -> tuple[obj
     if not telling:
         return ()
     column = min(telling, key=lambda name: len(telling[name]))
-    said = f"; {column!r} tells them apart: say what it is by "
-    return (said, Argument("columns"), ", 'metric' for one metric each, 'epoch' for their mean")
+    one_each, mean = (Argument("columns", {column: role}) for role in ("metric", "epoch"))
+    said = f"; {column!r} tells them apart: give "
+    return (said, one_each, " for one metric each, or ", mean, " for their mean")
 
 
 def _rows(
