@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from statistics import mode
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +11,12 @@ from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.estimate import estimates_of, limits_of, result_signature
 from evalstats.analysis.options import Options, PairOptions
 from evalstats.analysis.pairs import Row, adjust_over_tasks, family_of
-from evalstats.analysis.scores import Scores
 from evalstats.analysis.settings import DEFAULTS
 from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, flag, taking
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import Facts, notes_of
 from evalstats.results.records import Adjustment, Difference
-from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
 
 if TYPE_CHECKING:
@@ -197,9 +195,11 @@ def compared(
             rows += [Row(part.name, part.total, scores.name, fields) for fields in of_pairs]
             samples = [estimates_of(sample, options, part, single) for sample in scores.together]
             estimates += [estimate for of_sample in samples for estimate in of_sample]
-            evaluation.signatures[place] = _signature(
-                scores, options, of_pairs, samples[0][0].method, adjustment
-            )
+            # Single pairs that differ on few units may have t.
+            test, method = (mode([x[name] for x in of_pairs]) for name in ("test", "method"))
+            ci = "+".join(dict.fromkeys([samples[0][0].method, method]))
+            signature = result_signature(scores, options, ci, test, adjustment)
+            evaluation.signatures[place] = signature
         evaluation.limits.append(limits_of(several, evaluation.pairs, part))
     # Tasks of different kinds have the adjustment that was asked for.
     adjustment = adjustments.pop() if len(adjustments) == 1 else options.adjustment
@@ -240,23 +240,4 @@ def compared(
         significance_level=level,
         source=evaluation,
         **shared,
-    )
-
-
-def _signature(
-    scores: Scores, options: Options, rows: Sequence[Mapping[str, Any]], ci: str, adjustment: str
-) -> Signature:
-    """Return what identifies the differences under a metric, and the scores behind them."""
-    # Single pairs that differ on few units may have t.
-    test, method = (mode([row[name] for row in rows]) for name in ("test", "method"))
-    return result_signature(
-        scores,
-        options,
-        ci if ci == method else f"{ci}+{method}",
-        test=test,
-        alt=options.alternative,
-        adj=adjustment,
-        margin=None if options.margin is None else f"{options.margin:.10g}",
-        recovery=None if options.recovery is None else f"{options.recovery:.10g}",
-        paired="runs" if options.paired_runs else None if scores.is_paired else "no",
     )

@@ -267,21 +267,31 @@ def _design(scores: Scores, i: int) -> dict[str, float]:
 
 
 def result_signature(
-    scores: Scores, options: Options, method: str, **test: str | None
+    scores: Scores,
+    options: Options,
+    method: str,
+    test: str | None = None,
+    adjustment: str | None = None,
+    **more: str | None,
 ) -> Signature:
-    """Return everything needed to make the numbers under one metric again."""
+    """Return everything needed to make the numbers under one metric again.
+
+    `method` is that of the interval; a test that there is has a name, and an `adjustment` where it
+    is of several pairs. `more` is what stands behind it.
+    """
     # What was drawn up to now; intervals and p-values of counts, and t, need nothing.
     n = scores.draws.n if scores.draws.are_made else 0
-    n = options.n_resamples if options.swapped and test else n
-    return scores.signed(
-        {
-            **test,
-            "ci": method,
-            "level": f"{options.confidence_level:.10g}",
-            "n": str(n) if n else None,
-            "seed": str(options.rng) if n else None,
-        }
-    )
+    known: dict[str, str | None] = {"test": test}
+    if adjustment is not None:
+        known |= {"alt": options.alternative, "adj": adjustment}
+    if test is not None:
+        n = options.n_resamples if options.swapped else n
+        limits = {"margin": options.margin, "recovery": options.recovery}
+        known |= {name: None if x is None else f"{x:.10g}" for name, x in limits.items()}
+    if adjustment is not None:
+        known["paired"] = "runs" if options.paired_runs else None if scores.is_paired else "no"
+    known |= {**more, "ci": method, "level": f"{options.confidence_level:.10g}"}
+    return scores.signed(known | ({"n": str(n), "seed": str(options.rng)} if n else {}))
 
 
 def limits_of(

@@ -815,20 +815,14 @@ def _signature(part: Part, pair: PairTest, bound: Bound | None, n_checks: int) -
     """Return everything needed to make the numbers of a check again."""
     scores, options = pair.scores, pair.options
     test, method = pair.row["test"], pair.row["method"]
+    adjustment: str | None
     if bound is not None:
-        asked: dict[str, str | None] = {"test": f"{test} {bound.asked}".replace(" ", "-")}
+        adjustment, said = None, f"{test} {bound.asked}".replace(" ", "-")
     else:
         (first, *_) = estimates_of(scores.together[0], options, part, single=False)
         method = "+".join(dict.fromkeys([first.method, method]))
-        limits = {"margin": options.margin, "recovery": options.recovery}
-        asked = {
-            "test": test_name(pair),
-            "alt": options.alternative,
-            "adj": "none",
-            **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
-            "paired": "runs" if options.paired_runs else None if scores.is_paired else "no",
-        }
-    signature = result_signature(scores, options, method, **asked)
+        adjustment, said = "none", test_name(pair)
+    signature = result_signature(scores, options, method, said, adjustment)
     if pair.counts is not None or test == "t":
         # Where counts or t decide nothing is drawn.
         signature = signature.but(n=None, seed=None)

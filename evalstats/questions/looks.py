@@ -762,13 +762,11 @@ class SequentialTest:
             last, _ = next_look(so_far, 1.0, alpha, self.spending)
             chance = conditional_power(passed, n / self.of, last)
         spending = self.spending if isinstance(self.spending, str) else "function"
-        limits = {"margin": self.options.margin, "recovery": self.options.recovery}
         signature = result_signature(
             pair.scores,
             pair.options,
             difference.method,
             test=test_name(pair),
-            **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
             alpha=f"{alpha:.10g}",
             looks="sequence" if self.of is None else spending,
             of=None if self.of is None else str(self.of),

@@ -379,7 +379,9 @@ def test_the_pilots_own_trials_are_the_plan_without_any():
     assert (same.minimum, same.power, same.needed) == pytest.approx(
         (plain.minimum, plain.power, plain.needed)
     )
-    (more,) = es.power(systems, metrics=es.PassAll(1), difference=0.1, trials=8)
+    plan = es.power(systems, metrics=es.PassAll(1), difference=0.1, trials=8)
+    (more,) = plan
+    assert "|trials:8|" in plan.signatures[0]
     assert more.needed < plain.needed
 
 

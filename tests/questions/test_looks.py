@@ -44,6 +44,9 @@ def test_a_look_is_a_gate_at_its_level(sample, limit, grouped):
     assert (look.pvalue, look.pvalue_failed) == (check.pvalue_passed, check.pvalue_failed)
     assert (look.unit, look.n_units) == (check.unit, check.n_items)
     assert look.level == levels([look.n_units / look.planned], 0.05)[0]
+    asked = f"|alpha:0.05|looks:obrien-fleming|of:{look.planned}|ci:"
+    assert asked in look.signature
+    assert next(f"|{x}:{limit[x]}|" for x in limit) in look.signature
 
 
 def test_shares_are_counted_and_nothing_is_drawn_for_them(marks):
