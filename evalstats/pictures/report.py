@@ -341,16 +341,15 @@ def _strata(c: Comparison, beside: Mapping[tuple[str, str], _Beside]) -> str:
     for place, beside_place in beside.items():
         scores = [e for e in c.estimates if (e.task, e.metric) == place]
         places = decimals_of(scores)[place[1]]
+        strata = beside_place.strata
         columns: list[Column] = [
             ("stratum", "<", lambda row: row[0]),
             (plural(scores[0].unit), ">", lambda row: f"{row[1]:,}"),
         ]
         for i, e in enumerate(scores):
-            columns.append((e.system, ">", lambda row, i=i: tabular.number(row[2][i], places)))  # type: ignore[misc]  # noqa: B023
-        if beside_place.strata:
-            tables.append(
-                table_of(f"{metric_name(scores[0])} by stratum", beside_place.strata, columns)
-            )
+            columns.append((e.system, ">", [tabular.number(row[2][i], places) for row in strata]))
+        if strata:
+            tables.append(table_of(f"{metric_name(scores[0])} by stratum", strata, columns))
     said = "<p>These scores are descriptive: strata were not tested one by one.</p>"
     return _tables(tables) + said if tables else ""
 

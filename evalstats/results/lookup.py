@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from evalstats.checks import shown
+from evalstats.checks import choice, shown
 from evalstats.errors import InputError
 from evalstats.metrics import written
 from evalstats.results.records import Difference, distinct, loss_claim
@@ -24,11 +24,8 @@ def of_metric(rows: Sequence[Any], metric: str | None) -> list[Any]:
     fitting = names if metric is None else [name for name in names if name == metric]
     if not fitting and isinstance(metric, str):
         fitting = [name for name in names if written(name) == written(metric)]
-    if len(fitting) != 1:
-        raise InputError(
-            f"must be one of {', '.join(names)}; got {shown(metric)}", argument="metric"
-        )
-    return [row for row in rows if row.metric == fitting[0]]
+    name = fitting[0] if len(fitting) == 1 else choice(metric, tuple(names), "metric")
+    return [row for row in rows if row.metric == name]
 
 
 def of_task(rows: Sequence[Any], task: str | None) -> list[Any]:
@@ -43,12 +40,11 @@ def of_task(rows: Sequence[Any], task: str | None) -> list[Any]:
         if not whole and len(names) > 1:
             raise InputError(f"there are {len(names)} tasks; give task, one of {', '.join(names)}")
         return totals or list(rows)
-    fitting = [row for row in rows if row.task == task] or [
-        row for row in rows if row.aggregate == task
-    ]
+    fitting = [row for row in rows if row.task == task]
+    fitting = fitting or [row for row in rows if row.aggregate == task]
     if not fitting:
-        known = ", ".join(distinct(row.task for row in rows if row.task)) or "without names"
-        raise InputError(f"must be one of {known}; got {shown(task)}", argument="task")
+        tasks = distinct(row.task for row in rows if row.task)
+        choice(task, tuple(tasks or ["without names"]), "task")
     return fitting
 
 
@@ -65,10 +61,8 @@ def of_pair(
     """
     names = distinct(name for d in rows for name in (d.baseline, d.system))
     for argument, name in (("system", system), ("baseline", baseline)):
-        if name not in (None, *names):
-            raise InputError(
-                f"must be one of {', '.join(names)}; got {shown(name)}", argument=argument
-            )
+        if name is not None:
+            choice(name, tuple(names), argument)
     if more:
         raise InputError(f"key must be one of {', '.join(names)}; got {more[0]!r}")
     fitting = [d for d in rows if system in (None, d.system) and baseline in (None, d.baseline)]
