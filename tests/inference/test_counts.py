@@ -169,12 +169,12 @@ def test_in_groups_and_strata_items_count_as_their_effective_number(design):
 
 def test_groups_of_answers_that_are_alike_count_within_strata_as_one_answer_each():
     """Where strata of unlike sizes weigh the same, so that fewer than all count."""
-    asked = {"metrics": ACCURACY, "aggregate": "macro", "n_resamples": 9}
-    plain = es.compare(MARKS, strata=STRATA, **asked)
+    asked = {"metric": ACCURACY, "aggregate": "macro", "n_resamples": 9}
+    plain = es.estimate(MARKS, strata=STRATA, **asked)
     twice = {name: np.repeat(of, 2) for name, of in MARKS.items()}
     groups, strata = np.repeat(np.arange(50), 2), np.repeat(STRATA, 2)
-    grouped = es.compare(twice, groups=groups, strata=strata, **asked)
-    for one, same in zip((*plain.estimates, *plain), (*grouped.estimates, *grouped), strict=True):
+    grouped = es.estimate(twice, groups=groups, strata=strata, **asked)
+    for one, same in zip(plain, grouped, strict=True):
         assert (one.low, one.high) == pytest.approx((same.low, same.high), abs=1e-3)
 
 
