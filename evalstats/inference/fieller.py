@@ -74,21 +74,16 @@ def kept(pair: Pair, quantile: float) -> float:
     pair = pair.scaled()
     if not pair.t(0.0) > quantile:
         return 0.0
-    lead, middle, rest = _parabola(pair, quantile)
+    # a² - q²v_a, ab - q²c, and a quarter of the discriminant of t(r)² = q².
+    v_a, v_b, covariance = pair.squares
+    lead = pair.a**2 - quantile**2 * v_a
+    middle = pair.a * pair.b - quantile**2 * covariance
+    last = pair.b**2 - quantile**2 * v_b
+    rest = middle**2 - lead * last
     if rest < 0:
         return np.inf
     root = float(np.sqrt(rest))
-    # Either side of the parabola lead·r² - 2·middle·r + (b² - quantile²·v_b), without cancelling.
+    # Either side of the parabola lead·r² - 2·middle·r + last, without cancelling.
     far = middle + root if middle > 0 else middle - root
-    last = pair.b**2 - quantile**2 * pair.error_b**2
     roots = [far / lead if lead else np.inf, last / far if far else np.inf]
     return min((r for r in roots if r > 0 and pair.b > r * pair.a), default=np.inf)
-
-
-def _parabola(pair: Pair, quantile: float) -> tuple[float, float, float]:
-    """Return a² - q²v_a, ab - q²c, and a quarter of the discriminant of t(r)² = q²."""
-    square = quantile**2
-    v_a, v_b, covariance = pair.squares
-    lead = pair.a**2 - square * v_a
-    middle = pair.a * pair.b - square * covariance
-    return lead, middle, middle**2 - lead * (pair.b**2 - square * v_b)

@@ -26,7 +26,7 @@ from evalstats.checks import (
 )
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep, signature_of
-from evalstats.metrics.ratios import ratio, ratio_gradient
+from evalstats.metrics.ratios import ratio, ratio_gradient, root_ratio, root_ratio_gradient
 
 #: Names and numbers; a file can hold them.
 Label = str | int
@@ -209,8 +209,7 @@ class Confusion(Metric):
         if self.measure == "accuracy":
             return ratio(sums[..., 0], sums[..., 1], 0.0)
         if self.measure in ("kappa", "mcc"):
-            top, *sides = _beyond_chance(parts, self.measure == "mcc")
-            return ratio(top, np.sqrt(sides[0] * sides[1]), 0.0)
+            return root_ratio(*_beyond_chance(parts, self.measure == "mcc"))
         average, rate = self._rate
         weights = _weights(parts, average, self.absent == "omit")
         return np.asarray(np.sum(weights * _rates(parts, rate), axis=-1))
@@ -226,7 +225,9 @@ class Confusion(Metric):
         if self.measure == "accuracy":
             return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 1.0), axis=-1)
         if self.measure in ("kappa", "mcc"):
-            return _beyond_chance_slopes(parts, self.measure == "mcc").reshape(sums.shape)
+            is_correlation = self.measure == "mcc"
+            values = _beyond_chance(parts, is_correlation)
+            return root_ratio_gradient(values, _beyond_chance_slopes(parts, is_correlation))
         average, rate = self._rate
         weights = _weights(parts, average, self.absent == "omit")
         by_hits, by_size = ratio_gradient(parts[..., 0], _sizes(parts, rate), 1.0)
@@ -235,7 +236,7 @@ class Confusion(Metric):
         gradient = weights[..., None] * slopes
         if average == "weighted":
             moved = _rates(parts, rate) - self.score(totals)[..., None]
-            gradient[..., 2] += _over(moved, np.sum(parts[..., 2], axis=-1, keepdims=True))
+            gradient[..., 2] += ratio(moved, np.sum(parts[..., 2], axis=-1, keepdims=True), 0.0)
         return gradient.reshape(sums.shape)
 
     @property
@@ -294,11 +295,6 @@ def _counts_of(matrices: object, n_labels: int) -> Sequence[NDArray[Any]]:
 # Functions of sums `(..., K, 3)`: the items that each class is hit in, is predicted, is gold.
 
 
-def _over(top: Floats, bottom: Floats) -> Floats:
-    """Return the quotient of what broadcasts to the shape of `top`, 0 where it is undefined."""
-    return ratio(top, np.broadcast_to(bottom, top.shape), 0.0)
-
-
 def _sizes(parts: Floats, rate: str) -> Floats:
     """Return how many items a rate of each class is a share of, `(..., K)`."""
     return np.asarray(sum(c * parts[..., j] for j, c in enumerate(RATES[rate])))
@@ -317,7 +313,7 @@ def _weights(parts: Floats, average: str, omit: bool) -> Floats:
     """
     gold = parts[..., 2]
     if average == "weighted":
-        return _over(gold, np.sum(gold, axis=-1, keepdims=True))
+        return ratio(gold, np.sum(gold, axis=-1, keepdims=True), 0.0)
     counting = gold if average == "balanced" else parts[..., 1] + gold
     counts = (counting > 0) | (average != "balanced" and not omit)
     return np.asarray(counts / np.maximum(np.sum(counts, axis=-1, keepdims=True), 1))
@@ -340,22 +336,19 @@ def _beyond_chance(parts: Floats, correlation: bool) -> tuple[Floats, Floats, Fl
     return items * right - chance, first, second
 
 
-def _beyond_chance_slopes(parts: Floats, correlation: bool) -> Floats:
-    """Return the gradient of kappa or MCC, `(..., K, 3)`."""
+def _beyond_chance_slopes(parts: Floats, correlation: bool) -> tuple[Floats, Floats, Floats]:
+    """Return the gradients of what `_beyond_chance` returns, `(..., 3 K)` each."""
     hits, predicted, gold = (parts[..., j] for j in range(3))
     nothing = np.zeros_like(hits)
     items, right = (np.sum(x, axis=-1, keepdims=True) for x in (gold, hits))
-    top, first, second = (x[..., None] for x in _beyond_chance(parts, correlation))
-    bottom = np.sqrt(first * second)
-    by_top = np.stack([items + nothing, -gold, right - predicted], axis=-1)
+    by_top = items + nothing, -gold, right - predicted
+    by_first = by_second = nothing, -gold, 2 * items - predicted
     if correlation:
-        by_first = np.stack([nothing, -2 * predicted, 2 * items + nothing], axis=-1)
-        by_second = np.stack([nothing, nothing, 2 * (items - gold)], axis=-1)
-    else:
-        by_first = by_second = np.stack([nothing, -gold, 2 * items - predicted], axis=-1)
-    relative = _over(by_first, first[..., None]) + _over(by_second, second[..., None])
-    score = _over(top, bottom)
-    return _over(by_top, bottom[..., None]) - score[..., None] * relative / 2
+        by_first = nothing, -2 * predicted, 2 * items + nothing
+        by_second = nothing, nothing, 2 * (items - gold)
+    gradients = np.stack([np.stack(slopes, axis=-1) for slopes in (by_top, by_first, by_second)])
+    top, first, second = gradients.reshape(3, *parts.shape[:-2], -1)
+    return top, first, second
 
 
 def as_labels(labels: object) -> tuple[Label, ...]:

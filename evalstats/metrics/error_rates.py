@@ -51,11 +51,20 @@ class ErrorRate(Quotient):
     higher_is_better = False
     reads_text = True
     counts = True
+    #: Whether tokens are characters, where no spaces separate words at least.
+    splits_characters = False
 
     def score(self, totals: ArrayLike) -> Floats:
         """Return edits per token in percent, `(..., 2) -> (...)`."""
         edits, length = self._sums(totals)
         return np.where((length == 0) & (edits > 0), 100.0, super().score(totals))
+
+    def unread(self, texts: Sequence[str]) -> str:
+        """Say that spaces leave lines of text whole."""
+        if self.splits_characters or "".join(texts).isascii():
+            return ""
+        why = unsplit(texts, sum(len(text.split()) for text in texts))
+        return why and f"{why}; use CER (-m cer)"
 
 
 @dataclass(frozen=True)
@@ -99,21 +108,14 @@ class WER(ErrorRate):
 
     def unsuited(self, language: str) -> str:
         """Say that characters can be counted where no spaces separate words."""
-        if self.tokens == "char" or language not in UNSPACED:
+        if self.splits_characters or language not in UNSPACED:
             return ""
         return f"no spaces separate {UNSPACED[language]} words; use CER (-m cer)"
-
-    def unread(self, texts: Sequence[str]) -> str:
-        """Say that spaces leave lines of text whole."""
-        if self.tokens == "char" or "".join(texts).isascii():
-            return ""
-        why = unsplit(texts, sum(len(text.split()) for text in texts))
-        return why and f"{why}; use CER (-m cer)"
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
         """Return `(N, 2)`: edits, and tokens of the reference that needs the fewest edits."""
         texts, refs = as_pairs(hypotheses, references)
-        if self.tokens == "char":
+        if self.splits_characters:
             hyps, ids = shared_ids(refs, texts, character_blocks, self.lowercase, True)
         else:
             hyps, ids = shared_ids(refs, texts, tokenize_blocks, self.tokens, self.lowercase)
@@ -138,6 +140,7 @@ class CER(WER):
 
     name = "CER"
     tokens = "char"
+    splits_characters = True
 
 
 @dataclass(frozen=True)
@@ -192,6 +195,7 @@ class TER(ErrorRate):
                 Argument("no_punct"),
                 argument="asian_support",
             )
+        keep(self, splits_characters=self.normalized and self.asian_support)
 
     @property
     def signature(self) -> str:
@@ -207,19 +211,12 @@ class TER(ErrorRate):
 
     def unsuited(self, language: str) -> str:
         """Say how characters can be counted where no spaces separate words."""
-        is_split = self.normalized and self.asian_support and language != "th"
+        is_split = self.splits_characters and language != "th"
         if is_split or language not in UNSPACED:
             return ""
         how = "give normalized and asian_support (--ter-normalized --ter-asian-support)"
         how = "use CER (-m cer)" if language == "th" else how
         return f"no spaces separate {UNSPACED[language]} words; {how}"
-
-    def unread(self, texts: Sequence[str]) -> str:
-        """Say that spaces leave lines of text whole."""
-        if (self.normalized and self.asian_support) or "".join(texts).isascii():
-            return ""
-        why = unsplit(texts, sum(len(text.split()) for text in texts))
-        return why and f"{why}; use CER (-m cer)"
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`: edits, and the average reference length, which may be a fraction."""

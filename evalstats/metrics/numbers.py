@@ -15,7 +15,7 @@ from evalstats.checks import as_scores, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep, signature_of
 from evalstats.metrics.confusion import checked_pair
-from evalstats.metrics.ratios import Quotient, ratio
+from evalstats.metrics.ratios import Quotient, ratio, root_ratio, root_ratio_gradient
 
 #: The share of a mean square that the variance must be: what is below is lost in rounding.
 _LEAST_SPREAD = 1e-8
@@ -102,33 +102,25 @@ class Correlation(Metric):
 
     def score(self, totals: ArrayLike) -> Floats:
         """Return the correlation, `(..., 6) -> (...)`, in [-1, 1]."""
-        covariance, spreads, _ = self._moments(totals)
-        found = ratio(covariance, np.sqrt(spreads[0] * spreads[1]), 0.0)
-        return np.clip(found, -1.0, 1.0)
+        return np.clip(root_ratio(*self._moments(totals)), -1.0, 1.0)
 
-    def _moments(self, totals: ArrayLike) -> tuple[Floats, list[Floats], Floats]:
-        """Return n² times the covariance, n² times the variances (0 for rounding), the sums."""
-        sums = np.asarray(totals, dtype=np.float64)
-        n, x, y, xx, yy, xy = (sums[..., j] for j in range(6))
-        spreads = []
-        for linear, square in ((x, xx), (y, yy)):
-            spread = n * square - linear**2
-            spreads.append(np.where(spread > _NO_SPREAD * n * square, spread, 0.0))
-        return n * xy - x * y, spreads, sums
+    def _moments(self, totals: ArrayLike) -> tuple[Floats, Floats, Floats]:
+        """Return n² times the covariance, and n² times the variances (0 for rounding)."""
+        n, x, y, xx, yy, xy = np.moveaxis(np.asarray(totals, dtype=np.float64), -1, 0)
+        first, second = (
+            np.where(spread > _NO_SPREAD * n * square, spread, 0.0)
+            for spread, square in ((n * xx - x**2, xx), (n * yy - y**2, yy))
+        )
+        return n * xy - x * y, first, second
 
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the correlation, `(..., 6) -> (..., 6)`; 0 without spread."""
-        covariance, (first, second), sums = self._moments(totals)
-        n, x, y, xx, yy, xy = (sums[..., j] for j in range(6))
-        root = np.sqrt(first * second)
-        r, nothing = ratio(covariance, root, 0.0), np.zeros_like(n)
+        n, x, y, xx, yy, xy = np.moveaxis(np.asarray(totals, dtype=np.float64), -1, 0)
+        nothing = np.zeros_like(n)
         by_covariance = np.stack([xy, -y, -x, nothing, nothing, n], axis=-1)
         by_first = np.stack([xx, -2 * x, nothing, n, nothing, nothing], axis=-1)
         by_second = np.stack([yy, nothing, -2 * y, nothing, n, nothing], axis=-1)
-        change = ratio(np.ones_like(n), root, 0.0)[..., None] * by_covariance
-        for spread, by_spread in ((first, by_first), (second, by_second)):
-            change -= ratio(r, 2 * spread, 0.0)[..., None] * by_spread
-        return np.where((root > 0)[..., None], change, 0.0)
+        return root_ratio_gradient(self._moments(totals), (by_covariance, by_first, by_second))
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from evalstats.metrics.base import Floats, Metric, MetricSignature, keep
 
 
 def ratio(numerator: Floats, denominator: Floats, empty: ArrayLike) -> Floats:
-    """Return the quotient, and `empty` where the denominator is 0."""
-    out = np.array(np.broadcast_to(empty, np.shape(denominator)), dtype=np.float64)
+    """Return the quotient, of the shape of the numerator, and `empty` where 0 divides."""
+    out = np.array(np.broadcast_to(empty, np.shape(numerator)), dtype=np.float64)
     # What is not finite is refused by name.
     with np.errstate(over="ignore"):
         return np.divide(numerator, denominator, where=denominator != 0, out=out)
@@ -31,6 +31,24 @@ def ratio_gradient(numerator: Floats, denominator: Floats, scale: float) -> tupl
     """Return the derivatives of scale·numerator/denominator, 0 where the denominator is 0."""
     by_numerator = ratio(np.full(np.shape(denominator), scale), denominator, 0.0)
     return by_numerator, -by_numerator * ratio(numerator, denominator, 0.0)
+
+
+def root_ratio(top: Floats, first: Floats, second: Floats) -> Floats:
+    """Return top/√(first·second), `(...)`, 0 where a factor is 0."""
+    return ratio(top, np.sqrt(first * second), 0.0)
+
+
+def root_ratio_gradient(
+    values: tuple[Floats, Floats, Floats], slopes: tuple[Floats, Floats, Floats]
+) -> Floats:
+    """Return the gradient of `root_ratio` of values `(...)` with slopes `(..., k)`: `(..., k)`."""
+    top, first, second = (value[..., None] for value in values)
+    by_top, by_first, by_second = slopes
+    root, score = np.sqrt(first * second), root_ratio(top, first, second)
+    change = ratio(np.ones_like(root), root, 0.0) * by_top
+    for side, by_side in ((first, by_first), (second, by_second)):
+        change -= ratio(score, 2 * side, 0.0) * by_side
+    return np.where(root > 0, change, 0.0)
 
 
 class Quotient(Metric):

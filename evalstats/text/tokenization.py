@@ -47,10 +47,9 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import category
 
 import numpy as np
@@ -161,8 +160,7 @@ def characters(texts: Sequence[str], *, whitespace: bool = False) -> Ragged:
     return Ragged(codes[np.flatnonzero(kept)], offsets_of(kept)[offsets])
 
 
-@dataclass(frozen=True)
-class Tokens:
+class Tokens(NamedTuple):
     """Tokens of n texts, one-character tokens apart from longer ones.
 
     The characters need neither a string object nor a dictionary to become ids: `characters`, (T,),
@@ -182,8 +180,7 @@ class Tokens:
         return [tokens[a:b] for a, b in pairwise(edges)]
 
 
-@dataclass(frozen=True)
-class _Rules:
+class _Rules(NamedTuple):
     """What distinguishes one tokeniser that splits at characters from another."""
 
     prepare: Callable[[str], str]  # one line, before it joins the corpus
