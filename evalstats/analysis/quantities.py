@@ -87,7 +87,7 @@ class Quantities:
             if self.worth is not None:
                 known = float(self.worth[q]) - 1
                 spread = spread._replace(degrees=max(min(spread.degrees, known), 1.0))
-            spreads.append(student.with_runs(spread, self.runs[q] if self.runs else ()))
+            spreads.append(student.with_runs(spread, self.runs[q]) if self.runs else spread)
         return spreads
 
     def is_by_t(self, q: int) -> bool:

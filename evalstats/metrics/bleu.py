@@ -175,7 +175,7 @@ class BLEU(Metric):
         Zero when nothing matches at all, whatever the smoothing (sacreBLEU, issue 141).
         """
         sums = np.asarray(totals, dtype=np.float64)
-        correct, total = self._counts(sums)
+        correct, total = np.split(sums[..., 2:], 2, axis=-1)
         used = self._used(total)
         function, taken = self._smoothing
         with np.errstate(divide="ignore"):
@@ -187,15 +187,10 @@ class BLEU(Metric):
         score = 100.0 * brevity_penalty(sums[..., 0], sums[..., 1]) * np.exp(mean_log)
         return np.where(np.any(correct != 0, axis=-1), score, 0.0)
 
-    def _counts(self, sums: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return matches and n-grams of each order, `(..., order)` each."""
-        order = self.max_ngram_order
-        return sums[..., 2 : 2 + order], sums[..., 2 + order :]
-
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse more matches than n-grams, and more long n-grams than short ones."""
         super().check_statistics(statistics)
-        correct, total = self._counts(statistics)
+        correct, total = np.split(statistics[..., 2:], 2, axis=-1)
         self._refuse(np.any(correct > total, axis=-1), "has more matches than n-grams")
         self._refuse(total[..., 0] != statistics[..., 0], "has not one unigram for each token")
         longer = np.any(total[..., 1:] > total[..., :-1], axis=-1)
@@ -219,7 +214,7 @@ class BLEU(Metric):
         order = self.max_ngram_order
         score = self.score(sums)
         sys_len, ref_len = sums[..., 0], sums[..., 1]
-        correct, total = self._counts(sums)
+        correct, total = np.split(sums[..., 2:], 2, axis=-1)
         used = self._used(total)
         shares = score / np.maximum(np.sum(used, axis=-1), 1)
         weight = np.where(used, shares[..., None], 0.0)

@@ -291,14 +291,15 @@ def _is_vectorised(metric: Metric) -> bool:
 
 def has_runs(systems: object, metrics: Metrics) -> bool:
     """Return whether outputs are lists of runs, where the metric's kind lets that be told."""
-    if not isinstance(systems, Mapping):
+    deepest = max(map(depth, systems.values())) if isinstance(systems, Mapping) and systems else 0
+    if deepest < 2:  # one value a segment, whatever the metric
         return False
     chosen = as_metrics(metrics)
     entry_depth, *others = {metric.entry_depth for metric in chosen}
     # Rows of numbers are lists themselves; what metrics of others take is not known.
     if others or not all(map(is_built_in, chosen)):
         return False
-    return any(depth(outputs) > entry_depth + 1 for outputs in systems.values())
+    return deepest > entry_depth + 1
 
 
 def depth(outputs: Any) -> int:

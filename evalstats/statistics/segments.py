@@ -123,9 +123,10 @@ class SegmentStatistics:
         own = metric.signature
         # It may be long, as the metric's own, and name versions of sacreBLEU beside.
         made_by = label(self.metric_signature or own, "metric_signature", len(own) + MOST_NAME)
-        signed = MetricSignature.of(made_by)
-        if signed.unversioned != MetricSignature.of(own).unversioned:
-            raise InputError(f"metric_signature must fit {own!r}, got {shown(made_by)}")
+        if made_by != own:
+            signed = MetricSignature.of(made_by)
+            if signed.unversioned != MetricSignature.of(own).unversioned:
+                raise InputError(f"metric_signature must fit {own!r}, got {shown(made_by)}")
         ids = self.segment_ids
         ids = None if ids is None else as_segment_ids(ids, values.shape[1])
         # The class is frozen.
