@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,6 @@ from evalstats.inference.student import Runs
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.executors import Workers
 from evalstats.statistics.extraction import Metrics, Progress, as_systems, extract_all, is_list
-from evalstats.statistics.guards import check_run_lists
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
@@ -56,13 +56,39 @@ def extract_runs(
     n_references = len(references) if isinstance(references, Sized) else None
     n_runs = _same_number(counts)
     for name, runs in named.items():
-        check_run_lists(name, runs, n_references)
+        _check_lists(name, runs, n_references)
     flat = {
         f"{name} run {i + 1}": run for name, runs in named.items() for i, run in enumerate(runs)
     }
     names = [name for name in named for _ in range(n_runs)]
     tables = extract_all(flat, references, metrics, progress, workers, segment_ids)
     return [as_runs(table, names) for table in tables]
+
+
+def _check_lists(name: str, runs: Sequence[Sequence[Any]], n_references: int | None) -> None:
+    """Refuse lists that are not runs, each of all N segments, although they would be read as runs.
+
+    `runs` are the lists of a system; `n_references` is `None` when there are no references.
+    """
+    sizes = {len(run) for run in runs}
+    first = runs[0][0] if len(runs[0]) else None
+    if n_references is not None and sizes != {n_references} and len(runs) == n_references:
+        entry = f"system {name!r}: hypotheses[0] is a list"
+        if sizes == {1}:
+            raise InputError(f"{entry} of one output; give the outputs themselves: strings")
+        if isinstance(first, str):
+            raise InputError(
+                f"{entry} of {len(runs[0])} strings; give one string per segment (of words, "
+                f"' '.join(words)), or several runs as lists of {n_references} outputs each"
+            )
+    if n_references is None and len(sizes) == 1 and len(runs) > min(sizes):
+        n = min(sizes)
+        raise InputError(
+            f"hypotheses of system {name!r} has {len(runs):,} lists of {n:,}, which would be "
+            f"{len(runs):,} runs of {n:,} segments. For {len(runs):,} items with {n:,} answers "
+            f"each, give the mean of each item, or for 0/1 answers the metric "
+            f"evalstats.PassAll(1); for runs, give one list per run: list(zip(*answers))"
+        )
 
 
 def _same_number(counts: Mapping[str, int]) -> int:

@@ -252,29 +252,3 @@ def check_reference_lists(outputs: Mapping[str, Any], references: object) -> Non
             "string per segment, as in ' '.join(words); if words are what you mean, give "
             "evalstats.References(references)"
         )
-
-
-def check_run_lists(name: str, runs: Sequence[Sequence[Any]], n_references: int | None) -> None:
-    """Refuse lists that are not runs, each of all N segments, although they would be read as runs.
-
-    `runs` are the lists of a system; `n_references` is `None` when there are no references.
-    """
-    sizes = {len(run) for run in runs}
-    first = runs[0][0] if len(runs[0]) else None
-    if n_references is not None and sizes != {n_references} and len(runs) == n_references:
-        entry = f"system {name!r}: hypotheses[0] is a list"
-        if sizes == {1}:
-            raise InputError(f"{entry} of one output; give the outputs themselves: strings")
-        if isinstance(first, str):
-            raise InputError(
-                f"{entry} of {len(runs[0])} strings; give one string per segment (of words, "
-                f"' '.join(words)), or several runs as lists of {n_references} outputs each"
-            )
-    if n_references is None and len(sizes) == 1 and len(runs) > min(sizes):
-        n = min(sizes)
-        raise InputError(
-            f"hypotheses of system {name!r} has {len(runs):,} lists of {n:,}, which would be "
-            f"{len(runs):,} runs of {n:,} segments. For {len(runs):,} items with {n:,} answers "
-            f"each, give the mean of each item, or for 0/1 answers the metric "
-            f"evalstats.PassAll(1); for runs, give one list per run: list(zip(*answers))"
-        )
