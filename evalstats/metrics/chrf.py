@@ -15,10 +15,11 @@ from evalstats.metrics.ratios import ratio
 from evalstats.text.ngrams import best_reference, chrf_pair_statistics, shared_ngrams
 from evalstats.text.references import as_pairs
 from evalstats.text.tokenization import (
+    CHRF_WORDS,
     UNSPACED,
     character_blocks,
-    chrf_word_blocks,
     sacrebleu_version,
+    tokenize_blocks,
 )
 
 #: Stands in for an undefined precision or recall (chrF++.py, Moses, NLTK, sacreBLEU).
@@ -118,7 +119,7 @@ class CHRF(Metric):
         hyps, prepared = shared_ngrams(refs, texts, self.char_order, False, *how)
         pairs = chrf_pair_statistics(hyps, prepared)
         if self.word_order:
-            words = (chrf_word_blocks, self.lowercase)
+            words = (tokenize_blocks, CHRF_WORDS, self.lowercase)
             more = shared_ngrams(refs, texts, self.word_order, False, *words)
             pairs = np.concatenate((pairs, chrf_pair_statistics(*more)), axis=1)
         return best_reference(pairs.reshape(len(pairs), -1), prepared, self.score)

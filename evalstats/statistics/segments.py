@@ -127,17 +127,21 @@ class SegmentStatistics:
             signed = MetricSignature.of(made_by)
             if signed.unversioned != MetricSignature.of(own).unversioned:
                 raise InputError(f"metric_signature must fit {own!r}, got {shown(made_by)}")
-        ids = self.segment_ids
-        ids = None if ids is None else as_segment_ids(ids, values.shape[1])
-        # The class is frozen.
-        vars(self).update(metric=metric, values=values, systems=systems)
-        labels = as_labels(self.labels, values.shape[1])
-        vars(self).update(segment_ids=ids, metric_signature=made_by, labels=labels)
-        unit = label(self.unit or metric.unit_called, "unit")
-        vars(self).update(cautions=as_cautions(self.cautions), unit=unit)
         label(self.part, "part")
+        ids, (n_systems, n_segments, _) = self.segment_ids, values.shape
+        # The class is frozen.
+        vars(self).update(
+            metric=metric,
+            values=values,
+            systems=systems,
+            segment_ids=None if ids is None else as_segment_ids(ids, n_segments),
+            metric_signature=made_by,
+            labels=as_labels(self.labels, n_segments),
+            cautions=as_cautions(self.cautions),
+            unit=label(self.unit or metric.unit_called, "unit"),
+        )
         if self.repeats is not None:
-            vars(self).update(repeats=as_repeats(self.repeats, *values.shape[:2]))
+            vars(self).update(repeats=as_repeats(self.repeats, n_systems, n_segments))
 
     @property
     def n_segments(self) -> int:

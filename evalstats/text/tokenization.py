@@ -68,6 +68,8 @@ BLOCK_CHARACTERS = 1 << 17
 BLOCK_TEXTS = 1 << 16
 #: Character classes, one bit each.
 SPACE, ISOLATED, PUNCTUATION, DIGIT, DASH = 1, 2, 4, 8, 16
+#: How chrF++ splits words, which is no tokeniser of sacreBLEU's BLEU.
+CHRF_WORDS = "words of chrF++"
 _ALPHANUMERIC = re.compile("[a-z0-9]+")
 #: Where sacreBLEU's own tokenisers need a package, what to install for it.
 _EXTRAS = {
@@ -193,6 +195,9 @@ def tokenize_blocks(texts: Sequence[str], tokenizer: str, lowercase: bool) -> It
     """Tokenise as sacreBLEU's BLEU does, some consecutive texts at a time: memory stays bounded.
 
     `tokenizer` is a name of sacreBLEU's ``BLEU.TOKENIZERS``; ``"none"`` splits at whitespace.
+    `CHRF_WORDS` splits into the words of chrF++: a word of several characters loses one ASCII
+    punctuation mark to a token of its own, the last character if it is one, otherwise the first
+    (``(hi)`` gives ``(hi`` and ``)``).
     """
     if tokenizer == "char":
         # sacreBLEU joins the characters with spaces and splits again: whitespace is lost.
@@ -203,16 +208,6 @@ def tokenize_blocks(texts: Sequence[str], tokenizer: str, lowercase: bool) -> It
         return (_split(block, rules) for block in lines)
     split = sacrebleu_tokenizer(tokenizer)
     return (from_lists(split(text.rstrip()).split() for text in block) for block in lines)
-
-
-def chrf_word_blocks(texts: Sequence[str], lowercase: bool) -> Iterator[Tokens]:
-    """Split texts into the words of chrF++.
-
-    A word of several characters loses one ASCII punctuation mark to a token of its own: the last
-    character if it is one, otherwise the first (``(hi)`` gives ``(hi`` and ``)``).
-    """
-    rules = _chrf_rules()
-    return (_split(block, rules) for block in text_blocks(texts, lowercase))
 
 
 def character_blocks(texts: Sequence[str], lowercase: bool, whitespace: bool) -> Iterator[Tokens]:
@@ -379,15 +374,14 @@ def _rules_intl() -> _Rules:
     return _Rules(str.rstrip, _classes(members), SPACE | DIGIT, _rule_cuts)
 
 
+_MARKS = {PUNCTUATION: code_points(string.punctuation)}
 _RULES: dict[str, Callable[[], _Rules]] = {
     "13a": cache(lambda: _Rules(_prepare_13a, _classes(_western()), SPACE, _rule_cuts)),
     "intl": cache(_rules_intl),
     "none": cache(lambda: _Rules(str, _classes({}), SPACE, _rule_cuts)),
+    CHRF_WORDS: cache(lambda: _Rules(str, _classes(_MARKS), SPACE, _chrf_cuts)),
     "zh": cache(_rules_zh),
 }
-_chrf_rules = cache(
-    lambda: _Rules(str, _classes({PUNCTUATION: code_points(string.punctuation)}), SPACE, _chrf_cuts)
-)
 
 
 @cache

@@ -11,7 +11,7 @@ from sacrebleu.metrics.bleu import _get_tokenizer
 
 from evalstats.text import tokenization
 from evalstats.text.ids import learn_ids, look_up_ids
-from evalstats.text.tokenization import UNICODE, string_of, whitespace_table
+from evalstats.text.tokenization import CHRF_WORDS, UNICODE, string_of, whitespace_table
 from tests.fuzz import CLASSES, PIECES, TOKENIZERS
 
 # st.text() leaves lone surrogates out.
@@ -79,7 +79,7 @@ def test_whitespace_is_what_split_splits_at():
 @settings(max_examples=25)
 def test_words_and_characters_of_chrf(texts, lowercase, whitespace):
     lowered = [t.lower() for t in texts] if lowercase else texts
-    words = token_lists(tokenization.chrf_word_blocks(texts, lowercase))
+    words = token_lists(tokenization.tokenize_blocks(texts, CHRF_WORDS, lowercase))
     assert words == list(map(CHRF()._remove_punctuation, lowered))
     lists = token_lists(tokenization.character_blocks(texts, lowercase, whitespace))
     assert lists == [list(t) if whitespace else list("".join(t.split())) for t in lowered]
