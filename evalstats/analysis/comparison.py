@@ -17,14 +17,17 @@ from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.forms import Finding, Listed
 from evalstats.results.layout import comparison_tables, title
-from evalstats.results.lookup import check_pairs, of_metric, of_pair, of_task
 from evalstats.results.notes import Limits
 from evalstats.results.records import (
     Adjustment,
     Difference,
     by_metric,
+    check_pairs,
     counted,
     distinct,
+    of_metric,
+    of_pair,
+    of_task,
     ranked,
 )
 from evalstats.results.signatures import Signature

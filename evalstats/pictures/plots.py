@@ -32,8 +32,7 @@ from evalstats.pictures.figures import (
 from evalstats.pictures.marks import Curve, Limit, drawing, written
 from evalstats.pictures.tables import tables as tables
 from evalstats.results.layout import comparison_tables, score_tables
-from evalstats.results.lookup import of_metric
-from evalstats.results.records import Difference, metric_name, plural
+from evalstats.results.records import Difference, metric_name, of_metric, plural
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison

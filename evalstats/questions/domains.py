@@ -24,7 +24,6 @@ from evalstats.inference.draws import tie_tolerance
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share
 from evalstats.results.forms import Finding, Result, Several
-from evalstats.results.lookup import of_metric, of_pair, of_task
 from evalstats.results.notes import WHOLE
 from evalstats.results.records import (
     Difference,
@@ -34,6 +33,9 @@ from evalstats.results.records import (
     first_few,
     has_tasks,
     listed,
+    of_metric,
+    of_pair,
+    of_task,
     oriented,
     plural,
 )

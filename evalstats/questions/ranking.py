@@ -27,9 +27,16 @@ from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Size, check_bounds, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import score_name
-from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.notes import Facts, close_calls, close_notes, floor_notes, unpaired_notes
-from evalstats.results.records import Difference, Record, by_metric, counted, listed
+from evalstats.results.records import (
+    Difference,
+    Record,
+    by_metric,
+    counted,
+    listed,
+    of_metric,
+    of_task,
+)
 from evalstats.results.signatures import Signature, system_name
 from evalstats.results.tabular import Column, Table, table_of
 

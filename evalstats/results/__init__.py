@@ -9,7 +9,6 @@
 - `convert`: records to plain values and back, by the types of their fields
 - `records`: numbers with their names, by which they are found, and what p-values are
   adjusted for
-- `lookup`: records found by their names
 - `forms`: the ways in which every result is written
 - `layout`: what stands in the tables of scores and comparisons
 - `estimates`: what users get of scores, `Estimate` and `Estimates`

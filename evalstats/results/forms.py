@@ -17,8 +17,7 @@ import numpy as np
 from evalstats.checks import integer
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.results import convert, files, widths
-from evalstats.results.lookup import named
-from evalstats.results.records import CAUTION, Record, distinct
+from evalstats.results.records import CAUTION, Record, distinct, named
 from evalstats.results.signatures import together
 from evalstats.results.tabular import Page, Table
 
@@ -167,9 +166,8 @@ class Result(Record):
 
     def noting(self: T, *notes: str) -> T:
         """Return the result with notes before its own."""
-        made: Any = self
-        noted: T = replace(made, notes=(*notes, *made.notes))
-        return noted
+        notes = (*notes, *getattr(self, "notes", ()))
+        return replace(self, notes=notes)  # type: ignore[type-var]
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON."""

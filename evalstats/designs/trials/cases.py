@@ -25,9 +25,16 @@ from evalstats.metrics.ratios import Mean
 from evalstats.results import tabular
 from evalstats.results.convert import Count, FreeText, Level, Share
 from evalstats.results.forms import Finding, Several
-from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.notes import span
-from evalstats.results.records import Record, by_metric, counted, first_few, plural
+from evalstats.results.records import (
+    Record,
+    by_metric,
+    counted,
+    first_few,
+    of_metric,
+    of_task,
+    plural,
+)
 from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:

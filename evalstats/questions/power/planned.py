@@ -13,7 +13,6 @@ import numpy as np
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Size, Whole
 from evalstats.results.forms import Finding, Several
-from evalstats.results.lookup import of_metric
 from evalstats.results.records import (
     Record,
     by_metric,
@@ -21,6 +20,7 @@ from evalstats.results.records import (
     distinct,
     listed,
     metric_name,
+    of_metric,
     plural,
 )
 from evalstats.results.tabular import Column, Table, table_of

@@ -46,9 +46,8 @@ from evalstats.questions.power.planned import (
     assumptions,
 )
 from evalstats.resampling.executors import Workers
-from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.notes import UNEVEN
-from evalstats.results.records import Caution, distinct, plural
+from evalstats.results.records import Caution, distinct, of_metric, of_task, plural
 from evalstats.statistics.extraction import Metrics, Progress
 from evalstats.text.references import columns_of
 
