@@ -69,7 +69,7 @@ def test_a_path_that_cannot_be_written_is_refused_at_once(path, tmp_path):
 def test_a_missing_framework_is_named_with_its_extra(monkeypatch, name):
     monkeypatch.delitem(sys.modules, f"evalstats.integrations.{name}", raising=False)
     hide(monkeypatch, name)
-    with pytest.raises(es.MissingExtraError, match=rf"pip install 'evalstats-text\[{name}\]'"):
+    with pytest.raises(es.MissingExtraError, match=rf"pip install '\.\[{name}\]'"):
         importlib.import_module(f"evalstats.integrations.{name}")
 
 

@@ -466,9 +466,9 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "pandas", None)
     for draw in (compared(2).plot, compared(2).plot_scores, run(1).plot):
-        with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[plot\]'"):
+        with pytest.raises(es.MissingExtraError, match=r"pip install '\.\[plot\]'"):
             draw()
-    with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[pandas\]'"):
+    with pytest.raises(es.MissingExtraError, match=r"pip install '\.\[pandas\]'"):
         compared(2).to_dataframe()
 
 
