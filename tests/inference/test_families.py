@@ -13,14 +13,13 @@ import evalstats as es
 from evalstats.inference import families
 from evalstats.resampling.weights import Stratified, batches
 from evalstats.results.notes import Facts, notes_of
+from tests.helpers import graded
 
 MEAN = es.Mean("judge")
 
 
-def scores(n_systems=5, n=60, seed=3, gap=0.12):
-    rng = np.random.default_rng(seed)
-    base = rng.normal(size=n)
-    return {f"s{i}": base + rng.normal(size=n) + gap * i for i in range(n_systems)}
+def scores(n_systems=5, n=60, gap=0.12):
+    return graded(n_systems, n, gap)
 
 
 def compare(values, **options):

@@ -42,7 +42,6 @@ NOTHING_MEASURED = {
     "a weak baseline": (WEAK[::-1], WEAK, REFERENCES, "bleu", 2, "floor"),
     "a margin of the whole score": (WEAK, BASELINE, REFERENCES, "chrf", 70, "floor"),
     "half empty": (HALF_EMPTY, BASELINE, REFERENCES, "chrf", 40, "empty"),
-    "rare successes": ([1] * 3 + [0] * 97, [1] * 4 + [0] * 96, None, es.Mean("acc"), 0.05, "floor"),
     "as many as may be lost": ([1] * 5 + [0] * 95, [1] * 5 + [0] * 95, None, es.Mean("acc"), 0.05, "floor"),
 }  # fmt: skip
 

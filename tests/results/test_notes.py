@@ -14,14 +14,9 @@ from evalstats.pictures.markup import html
 from evalstats.pictures.report import document
 from evalstats.results.records import Caution
 from tests.designs.test_swaps import compare as swapped
+from tests.helpers import graded as marks
 
 JUDGE = es.Mean("judge")
-
-
-def marks(n_systems=2, n=200, gap=0.3, seed=3):
-    rng = np.random.default_rng(seed)
-    base = rng.normal(size=n)
-    return {f"s{i}": base + rng.normal(size=n) + gap * i for i in range(n_systems)}
 
 
 def differ_on(m, n=200):
