@@ -73,6 +73,16 @@ def test_metrics_of_text_have_the_interval_of_estimate():
     assert "test:bootstrap-at-least-36" in check.signature
 
 
+def test_scores_of_a_judge_that_people_correct_have_the_interval_of_estimate():
+    """Few labels, under which the judge is never wrong, leave room for one error."""
+    right = np.random.default_rng(4).random(300) < 0.8
+    pairs = [(float(x), float(x) if i < 20 else None) for i, x in enumerate(right)]
+    table = es.extract({"A": pairs}, metric=es.Judged(ACC))
+    (check,) = es.gate(table, at_least=0.5)
+    known = es.estimate(table, confidence_level=0.9)
+    assert (check.low, check.high) == pytest.approx((known.low, known.high), abs=1e-9)
+
+
 def test_lower_scores_are_better_of_errors():
     errors = [3.0, 2.5, 4.0, 3.5, 2.0, 3.0, 2.2, 2.8]
     metric = es.Mean("errors", higher_is_better=False)

@@ -161,6 +161,12 @@ def test_limited_logs_are_compared_on_what_was_asked():
         "a limit, or with the same.",
         "t: acc: 70 of 100 items are left out, since not all systems have them.",
     )
+    # What nobody was asked is no failure.
+    some = one(dict(list(PART.items())[3:]), "C")
+    failed = compare(one(PART, "B", is_limited=True), some, one(HUNDRED), missing="failure")
+    said = ("t: acc: C has no answer to 3 of 30 items: counted as failed.", [30] * 3)
+    assert [e.n_segments for e in failed.estimates] == said[1]
+    assert any(said[0] in note for note in failed.notes)
     more = one({**PART, "item x": 1.0}, "B", is_limited=True)
     refused(r"1 of 31 are not in that of A \('item x'\)", one(HUNDRED), more)
     ends = one(dict(list(HUNDRED.items())[60:]), "B", is_limited=True)

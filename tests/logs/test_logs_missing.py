@@ -109,6 +109,12 @@ def test_failure_counts_what_has_no_score_of_any_table(tmp_path):
     path.write_text("id,system,score\n1,A,1\n2,A,0\n3,A,1\n1,B,1\n2,B,1\n")
     found = es.compare_logs(path, missing="failure", n_resamples=9)
     assert {e.system: e.score for e in found.estimates} == {"A": 2 / 3, "B": 2 / 3}
+    # Where no item has a score of both, they may be other items.
+    for lines, is_apart in (("1,1,\n2,,1\n3,,0\n", True), ("1,1,\n2,1,1\n3,,0\n", False)):
+        path.write_text(f"segment,A,B\n{lines}")
+        with pytest.raises(es.InputError, match="scores are missing") as error:
+            es.compare_logs(path)
+        assert ("paired=False" in str(error.value)) == is_apart
     path.write_text("segment,A,B\n1,0.5,0\n2,,1\n")
     with pytest.raises(es.InputError, match="1 of 4 scores is missing"):
         es.compare_logs(path, missing="failure")
