@@ -20,7 +20,7 @@ from unicodedata import category
 from unicodedata import name as character_name
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from evalstats.errors import InputError, InputTypeError
 
@@ -293,6 +293,27 @@ def as_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
         return array.astype(np.float64)
     except OverflowError:
         raise InputError("must be finite, got a number above 1.8e308", argument=name) from None
+
+
+def finite_array(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return finite numbers of a shape, whose first axis may be left out where it is 1."""
+    array = as_floats(np.array(values), name)
+    if array.dtype.kind not in "buif" or not np.all(np.isfinite(array.astype(np.float64))):
+        raise InputError("must be finite numbers", argument=name)
+    if shape[0] == 1 and array.shape == shape[1:]:
+        array = array[None]
+    if array.shape != shape:
+        wanted = shape[1:] if shape[0] == 1 else shape
+        raise InputError(f"must have shape {wanted}, got {array.shape}", argument=name)
+    return np.array(array, dtype=np.float64)
+
+
+def whole_array(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return whole numbers of a shape, as `finite_array`."""
+    array = finite_array(values, name, shape)
+    if np.any(array != np.rint(array)) or np.any(np.abs(array) >= 2**53):
+        raise InputError("must be whole numbers below 2**53", argument=name)
+    return array.astype(np.int64)
 
 
 def as_scores(values: object, name: str) -> NDArray[np.float64]:

@@ -130,7 +130,8 @@ def gate(
         totals of several tasks alone; the rows of the tasks are then shown without a verdict.
     undecided : {"pass", "fail"}, optional
         What an undecided gate counts as, in `exit_code`, in JUnit's XML and for `assert_not_worse`;
-        by default it is neither. The verdict stays what it is.
+        by default it is neither. The verdict stays what it is. A check that a caution bars, or that
+        has no test, never counts as passed.
     groups, strata, n_resamples, rng, executor, paired, paired_runs
         As in `compare`; of logs names of labels.
     progress
@@ -144,7 +145,8 @@ def gate(
         ``"dataset"``, ``"arguments"`` of a task, ``"prompts"``, or ``"*"``. By default nothing may:
         scores of tasks that were not asked alike say little about the systems. Also what else makes
         numbers invalid, with which no check passes: ``"missing"``, where one system lacks clearly
-        more items than the other, and ``"labels"`` of people that are no random sample.
+        more items than the other, ``"labels"`` of people that are no random sample, ``"empty"``,
+        ``"alike"``, ``"unread"``, ``"unmoved"`` and ``"floor"``, as the page of gates says them.
 
     Returns
     -------

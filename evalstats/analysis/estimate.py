@@ -232,7 +232,7 @@ def estimates_of(
 def _interval(scores: Scores, i: int, options: Options) -> tuple[str, Bounds]:
     """Return what the interval of a score is called, and the interval."""
     outcomes, influence, alpha = scores.outcomes, scores.influence, options.alpha
-    if options.method == "bootstrap" and outcomes is not None and influence is not None:
+    if options.method != "percentile" and outcomes is not None and influence is not None:
         method, bounds = "wilson", outcomes.score_interval(i, influence[i], alpha)
     else:
         method, bounds = scores.names(i)[1], scores.interval(i, alpha)

@@ -128,6 +128,7 @@ class Scores(Quantities):
     answers: Floats | None = None  # as `SegmentStatistics.answers`
     corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
     bounds: tuple[float, float] = Metric.bounds  # of scores, which no interval exceeds
+    empty_score: float | None = None  # as that of `Metric`
     cautions: tuple[Caution, ...] = ()  # what may make the scores invalid
     battles: tuple[int, ...] = ()  # of each system, where scores are of these
     notes: tuple[str, ...] = ()  # what is not known of pairs
@@ -144,6 +145,14 @@ class Scores(Quantities):
     def has_segments(self) -> bool:
         """Whether the statistics behind the scores are here, of systems on the same segments."""
         return bool(self.strata) and not self.samples
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The bounds, of which the score of empty outputs is one where scores have no worst end."""
+        low, high = self.bounds
+        if self.empty_score is None:
+            return low, high
+        return (self.empty_score, high) if self.higher_is_better else (low, self.empty_score)
 
     @property
     def n_runs(self) -> int | None:
@@ -305,9 +314,11 @@ def of_table(
 ) -> Scores:
     """Return the scores of a table under its metric, which tables of results call `name`."""
     by_stratum, tag = bool(units.labels) and aggregate.label != "micro", aggregate.tag
-    correction = unseen = None
+    correction = None
     if isinstance(table.metric, LabelledMetric):
         table, correction, unseen = table.metric.tuned(table, units, by_stratum)
+    else:
+        unseen = table.metric.unseen(table, units)
     metric = table.metric
     # What was seen in texts, and whether the metric suits the language of the task.
     said = [one for system in ("", *table.systems) for one in table.cautions.get(system, ())]
@@ -335,7 +346,8 @@ def of_table(
         signature=signature if tag is None else signature.tagged(tag),
         reference_label=table.reference_label,
         outcomes=as_outcomes(table, units, () if tag is None else aggregate.weights),
-        bounds=metric.bounds,
+        bounds=metric.bounds_of(table.values),
+        empty_score=metric.empty_score,
         answers=table.answers,
         cautions=distinct(said),
         corrections=() if correction is None else (correction,),
@@ -455,6 +467,12 @@ def frozen(replicates: Floats) -> Floats:
     rows = np.ascontiguousarray(replicates.T)
     rows.setflags(write=False)
     return rows
+
+
+def widest_bounds(several: Sequence[Scores]) -> tuple[float, float]:
+    """Return bounds that hold for each of several scores, and for their weighted mean."""
+    low, high = zip(*(one.bounds for one in several), strict=True)
+    return min(low), max(high)
 
 
 def refuse_fixed(scores: Scores, asking: str) -> None:

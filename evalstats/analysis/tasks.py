@@ -31,7 +31,15 @@ from evalstats.analysis.design import (
     unit_name,
 )
 from evalstats.analysis.options import Options
-from evalstats.analysis.scores import Scores, Stratum, distinct_names, drawn, of_strata, of_table
+from evalstats.analysis.scores import (
+    Scores,
+    Stratum,
+    distinct_names,
+    drawn,
+    of_strata,
+    of_table,
+    widest_bounds,
+)
 from evalstats.checks import is_missing, listed, shown
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics.base import LabelledMetric, MetricSignature, merged
@@ -344,6 +352,8 @@ class Total:
             **known,
             systems=self.systems,
             higher_is_better=parts[0].higher_is_better,
+            bounds=widest_bounds(parts),
+            empty_score=parts[0].empty_score,
             reference_label=references.pop() if len(references) == 1 else None,
             unseen=np.concatenate(unseen, axis=1) if len(unseen) == len(parts) else None,
             outcomes=joined([part.outcomes for part in parts], list(shares), units),

@@ -205,6 +205,10 @@ class Judged(LabelledMetric):
         flat = slopes.reshape(*slopes.shape[:-2], -1)
         return np.concatenate([np.zeros((*flat.shape[:-1], 1)), flat], axis=-1)
 
+    def bounds_of(self, statistics: NDArray[Any]) -> tuple[float, float]:
+        """Return the bounds of the scores of people and judges, `(..., 1 + (1 + 2J)k)`."""
+        return self.metric.bounds_of(self.parts(statistics))
+
     @property
     def _weights(self) -> tuple[float, ...]:
         if self.weight is None:
@@ -294,6 +298,13 @@ class Judged(LabelledMetric):
             both = label_share * (1 - label_share)
             squares = [[float(np.sum(x * y)) / both for y in wholes] for x in wholes]
             weights = bounded_weights(products, squares)
+            of_people, *of_judges = np.moveaxis(self.metric.score(self.parts(rows.totals)), -1, 0)
+            steps = (
+                np.subtract(*pair) for pair in zip(of_judges[1::2], of_judges[::2], strict=True)
+            )
+            moves = sum(w * step for w, step in zip(weights, steps, strict=True))
+            most = _most_of(of_people, moves, self.bounds_of(table.values))
+            weights = tuple(most * w for w in weights)
         # The judges are one from here on, their mean by their weights.
         weight = sum(weights)
         shares = [w / weight if weight > 0 else 1 / self.judges for w in weights]
@@ -453,6 +464,13 @@ class JudgeAgreement(Correction):
                 f"{self.metric}: labelled {segments} have to be a random sample of all. Nothing "
                 f"speaks against it: {who} scores them like the others (p = {self.unlike:.2g})."
             )
+
+
+def _most_of(start: Floats, moves: Any, bounds: tuple[float, float]) -> float:
+    """Return the largest share of moves, up to 1, with which no score leaves its bounds, `(S,)`."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(moves > 0, bounds[1] - start, start - bounds[0]) / np.abs(moves)
+    return float(np.clip(np.min(np.where(moves == 0, 1.0, room)), 0.0, 1.0))
 
 
 def bounded_weights(

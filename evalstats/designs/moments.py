@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from hashlib import blake2b
 from itertools import combinations, combinations_with_replacement
@@ -33,16 +33,22 @@ from evalstats.analysis.design import (
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import KnownPairs, Scores
 from evalstats.analysis.tasks import Summary, labels_of
-from evalstats.checks import also_called, as_floats, choice, label, listed
+from evalstats.checks import also_called, choice, finite_array, label, listed, whole_array
 from evalstats.designs.units import SummedUnits, coordinates
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric, as_metric, scores_of
 from evalstats.metrics.base import LabelledMetric, MetricSignature
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.weights import places_of
-from evalstats.results.records import counted, plural
-from evalstats.statistics.interchange import as_target, is_same_metric, metric_of, metric_record
-from evalstats.statistics.segments import SegmentStatistics, as_names, summed_within
+from evalstats.results.records import Caution, counted, plural
+from evalstats.statistics.interchange import (
+    as_target,
+    is_same_metric,
+    metric_of,
+    metric_record,
+    plain_cautions,
+)
+from evalstats.statistics.segments import SegmentStatistics, as_cautions, as_names, summed_within
 
 Floats = NDArray[np.float64]
 _FORMAT = "evalstats moments 1"
@@ -107,6 +113,8 @@ class Moments(Summary):
     group_ids : ndarray of uint64, optional
         Hashes of the labels of the groups, which `of` keeps: ``a + b`` refuses a group that is in
         both.
+    cautions : mapping of str to sequence of str or Caution, optional
+        What may make the statistics invalid, as `SegmentStatistics` has it.
 
     Raises
     ------
@@ -145,6 +153,7 @@ class Moments(Summary):
     sizes: NDArray[np.int64] | None = None
     offsets: Floats | float = 0.0
     group_ids: NDArray[np.uint64] | None = None
+    cautions: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         metric, systems = as_metric(self.metric), as_names(self.systems)
@@ -156,12 +165,12 @@ class Moments(Summary):
             raise InputError("must differ", argument="strata")
         n_strata, n_systems, width = max(len(strata), 1), len(systems), len(metric.columns)
         side = n_systems * width
-        n = _whole(self.n, "n", (n_strata,))
-        sums = _floats(self.sums, "sums", (n_strata, n_systems, width))
-        products = _floats(self.products, "products", (n_strata, side, side))
+        n = whole_array(self.n, "n", (n_strata,))
+        sums = finite_array(self.sums, "sums", (n_strata, n_systems, width))
+        products = finite_array(self.products, "products", (n_strata, side, side))
         sizes = np.stack([n, n], axis=1)
         if self.sizes is not None:
-            sizes = _whole(self.sizes, "sizes", (n_strata, 2))
+            sizes = whole_array(self.sizes, "sizes", (n_strata, 2))
         if np.any(n < 1) or np.any(sizes < n[:, None]) or np.any(sizes[:, 1] < sizes[:, 0]):
             raise InputError(
                 f"must be at least 1, and sizes at least n, got {n.tolist()} and {sizes.tolist()}",
@@ -170,7 +179,7 @@ class Moments(Summary):
         offsets = np.asarray(self.offsets)
         if not offsets.ndim:
             offsets = np.full(sums.shape[1:], offsets)
-        (offsets,) = _floats(offsets, "offsets", (1, n_systems, width))
+        (offsets,) = finite_array(offsets, "offsets", (1, n_systems, width))
         metric.check_statistics(sums)
         # What is beyond all numbers is refused with the products.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -193,7 +202,7 @@ class Moments(Summary):
         # The class is frozen.
         vars(self).update(systems=systems, metric=metric, n=n, sums=sums, products=products)
         vars(self).update(differing=differing, strata=strata, sizes=sizes, offsets=offsets)
-        vars(self).update(unit=unit, group_ids=ids)
+        vars(self).update(unit=unit, group_ids=ids, cautions=as_cautions(self.cautions))
 
     @classmethod
     def of(
@@ -278,6 +287,7 @@ class Moments(Summary):
             sizes=of_sizes,
             offsets=offsets,
             group_ids=ids,
+            cautions=statistics.cautions,
         )
 
     @classmethod
@@ -344,6 +354,7 @@ class Moments(Summary):
 
         header = {name: getattr(self, name) for name in _PLAIN}
         header |= {"format": _FORMAT, "metric": metric_record(self.metric)}
+        header |= {"cautions": plain_cautions(self.cautions)} if self.cautions else {}
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         known = {name: array for name, array in arrays.items() if array is not None}
         write_archive(as_target(path), header, known)
@@ -366,7 +377,8 @@ class Moments(Summary):
             fields: dict[str, Any] = {**{name: header.get(name) for name in _PLAIN}, **arrays}
             if set(arrays) - set(_ARRAYS) or {"n", "sums", "products"} - set(arrays):
                 raise InputError(f"it has {', '.join(arrays)}")
-            return cls(metric=metric_of(header, metric), **fields)
+            cautions: Any = header.get("cautions", {})
+            return cls(metric=metric_of(header, metric), cautions=cautions, **fields)
         except InputError as error:
             raise error.within(f"cannot load moments from {str(path)!r}") from None
 
@@ -463,16 +475,18 @@ class Moments(Summary):
         names = list(dict.fromkeys((*self.strata, *other.strata)))
         added: dict[str, Any] = {}
         other = other._from(self.offsets)
-        for field in ("n", "sums", "products", "sizes"):
-            mine, theirs = getattr(self, field), getattr(other, field)
+        for summed in ("n", "sums", "products", "sizes"):
+            mine, theirs = getattr(self, summed), getattr(other, summed)
             total = np.zeros((max(len(names), 1), *mine.shape[1:]), dtype=mine.dtype)
             for part, values in ((self, mine), (other, theirs)):
                 total[[names.index(name) for name in part.strata] or [0]] += values
-            added[field] = total
+            added[summed] = total
         differing = None
         if self.differing is not None and other.differing is not None:
             differing = self.differing + other.differing
-        return replace(self, **added, strata=tuple(names), differing=differing, group_ids=ids)
+        cautions = {"": _all_cautions([self, other])}
+        added |= {"differing": differing, "group_ids": ids, "cautions": cautions}
+        return replace(self, **added, strata=tuple(names))
 
     def _from(self, offsets: Floats | float) -> Moments:
         """Return the same with other offsets, `(S, k)`."""
@@ -484,6 +498,12 @@ class Moments(Summary):
         crossed = deviations[:, :, None] * moved
         products += crossed + np.swapaxes(crossed, 1, 2)
         return replace(self, products=products, offsets=offsets)
+
+
+def _all_cautions(parts: Iterable[Moments]) -> tuple[Caution, ...]:
+    """Return what is said of any of several moments, once."""
+    said = (as_cautions(part.cautions).values() for part in parts)
+    return tuple(dict.fromkeys(one for systems in said for several in systems for one in several))
 
 
 def _hashed(name: str) -> int:
@@ -520,33 +540,12 @@ def _summed(
     return len(places), of_sizes, sums, products, differing
 
 
-def _floats(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
-    """Return finite numbers of a shape, whose first axis may be left out where it is 1."""
-    array = as_floats(np.array(values), name)
-    if array.dtype.kind not in "buif" or not np.all(np.isfinite(array.astype(np.float64))):
-        raise InputError("must be finite numbers", argument=name)
-    if shape[0] == 1 and array.shape == shape[1:]:
-        array = array[None]
-    if array.shape != shape:
-        wanted = shape[1:] if shape[0] == 1 else shape
-        raise InputError(f"must have shape {wanted}, got {array.shape}", argument=name)
-    return np.array(array, dtype=np.float64)
-
-
-def _whole(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return whole numbers of a shape, as `_floats`."""
-    array = _floats(values, name, shape)
-    if np.any(array != np.rint(array)) or np.any(np.abs(array) >= 2**53):
-        raise InputError("must be whole numbers below 2**53", argument=name)
-    return array.astype(np.int64)
-
-
 def _as_differing(values: ArrayLike, n_systems: int, n: int) -> NDArray[np.int64]:
     """Return units, segments and squares, `(3, S, S)`, of units that differ."""
     shape = (n_systems, n_systems)
     given = np.asarray(values)
     given = np.stack([given] * 3) if given.shape == shape else given
-    counts = _whole(given, "differing", (3, *shape))
+    counts = whole_array(given, "differing", (3, *shape))
     is_count = counts.min() >= 0 and counts[0].max() <= n and np.all(counts[0] <= counts[1])
     mirrored, same = np.swapaxes(counts, 1, 2), np.einsum("cii->ci", counts)
     if not is_count or np.any(counts != mirrored) or np.any(same):
@@ -810,9 +809,12 @@ def _of_strata(
         metric_name=metric.name,
         systems=systems,
         higher_is_better=metric.higher_is_better,
+        bounds=metric.bounds,
+        empty_score=metric.empty_score,
         signature=signature if aggregate.tag is None else signature.tagged(aggregate.tag),
         known=KnownPairs(counts, np.where(is_hidden, np.nan, worths)),
         notes=notes,
+        cautions=_all_cautions(parts),
         missing=np.stack([n_missing, np.full_like(n_missing, units.n_segments)], axis=1),
     )
     of_moments.check_finite(scores, "the corpus")

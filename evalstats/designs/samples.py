@@ -24,7 +24,7 @@ from evalstats.analysis.counts import Counts, Share
 from evalstats.analysis.design import Aggregated, Labels, refuse_crossed, stacked
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import PairTest
-from evalstats.analysis.scores import KnownPairs, Scores, drawn, of_strata
+from evalstats.analysis.scores import KnownPairs, Scores, drawn, of_strata, widest_bounds
 from evalstats.analysis.suite import Suite
 from evalstats.analysis.tasks import Task, Total, as_task, is_statistics, summaries_of
 from evalstats.checks import real
@@ -208,6 +208,8 @@ def side_by_side(samples: Sequence[Scores], order: Sequence[int]) -> Scores:
             for sample in samples
             for one in sample.corrections
         ),
+        bounds=widest_bounds(samples),
+        empty_score=first.empty_score,
         cautions=tuple(dict.fromkeys(one for sample in samples for one in sample.cautions)),
     )
     # What runs vary with, beside their own, is the units of their system.
@@ -473,9 +475,7 @@ def against(scores: Scores, bound: Bound) -> Scores:
             Argument(other),
             argument=bound.argument,
         )
-    low, high = scores.bounds
-    if scores.outcomes is not None:
-        low, high = 0.0, scores.outcomes.scale
+    low, high = scores.ends
     if not low < bound.number < high:
         raise InputError(
             f"must be above {low:g} and below {high:g}, the bounds of {scores.metric_name}; got "
@@ -506,7 +506,6 @@ def against(scores: Scores, bound: Bound) -> Scores:
             0 * square,
             counter=partial(_of_share, scores, bound.number),
         ),
-        bounds=(low, high),
         missing=None,
     )
 

@@ -93,6 +93,8 @@ class Metric(Configured, ABC):
         outputs of one run from those of several.
     bounds : tuple of float
         The lowest and the highest score that there can be, which no interval exceeds.
+    empty_score : float, optional
+        What empty outputs score, of a metric whose scores have no worst end.
     counts : bool
         Whether the statistics are counts: negative ones are then refused. Override
         `check_statistics` to say more of what cannot be.
@@ -136,6 +138,7 @@ class Metric(Configured, ABC):
     reads_text: ClassVar[bool] = True
     entry_depth: int = 0
     bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    empty_score: ClassVar[float | None] = None
     counts: ClassVar[bool] = False
     whole: ClassVar[slice] = slice(None)
     scores_units: ClassVar[bool] = True
@@ -200,6 +203,27 @@ class Metric(Configured, ABC):
 
         `None` where the score is no share. Shares of segments that all count once are counted: they
         have Wilson's interval, and McNemar's test.
+        """
+        return None
+
+    def bounds_of(self, statistics: NDArray[Any]) -> tuple[float, float]:
+        """Return the lowest and the highest score of such statistics, `(..., k)`.
+
+        Of segments that are right or wrong that is 0 and the scale of a share, else `bounds`.
+        """
+        columns = self.outcome_columns()
+        if columns is None:
+            return self.bounds
+        succeeded, counted, scale = columns
+        right, counts = statistics[..., succeeded], statistics[..., counted]
+        are_counts = np.all((counts == 0) | (counts == 1))
+        are_outcomes = are_counts and np.all((right == 0) | (right == counts))
+        return (0.0, scale) if scale > 0 and are_outcomes else self.bounds
+
+    def unseen(self, table: SegmentStatistics, units: Units) -> Floats | None:
+        """Return what is added to squared influence values of units, `(S, N)`; t then decides.
+
+        `None` where the sample shows enough of its variance.
         """
         return None
 

@@ -48,6 +48,7 @@ class ErrorRate(Quotient):
     columns = ("edits", "ref_len")
     scale = 100.0
     bounds = 0.0, np.inf
+    empty_score = 100.0
     higher_is_better = False
     reads_text = True
     counts = True

@@ -259,6 +259,7 @@ class MeanOfRuns(Metric):
         better = inner.higher_is_better
         keep(self, n_runs=runs, name=inner.name, columns=columns, higher_is_better=better)
         keep(self, bounds=inner.bounds, scores_units=inner.scores_units)
+        keep(self, empty_score=inner.empty_score)
 
     @property
     def signature(self) -> str:
@@ -307,6 +308,10 @@ class MeanOfRuns(Metric):
             return None
         with np.errstate(over="ignore"):
             return np.stack([there.sum(-1), scores.sum(-1), (scores**2).sum(-1)], axis=-1)
+
+    def bounds_of(self, statistics: NDArray[Any]) -> tuple[float, float]:
+        """Return the bounds of the scores of single runs, `(..., N, R k)`."""
+        return self.metric.bounds_of(self.of_runs(statistics))
 
     def of_runs(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the statistics of each run, `(..., N, R k) -> (..., R, N, k)`."""

@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar, TypeAlias
 
-import numpy as np
-
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.estimate import estimates_of, limits_of, result_signature
 from evalstats.analysis.options import Options
@@ -92,7 +90,7 @@ def numbers_are_valid(evidence: Evidence) -> str:
     )
 
 
-#: Influence values are rounding if they are smaller than so much of the score.
+#: A standard error is rounding if it is smaller than so much of the score.
 _NO_MOVE = 1e-12
 #: A check can pass only if each of these finds nothing to say against it.
 RULES: tuple[Callable[[Evidence], str], ...] = (numbers_are_valid,)
@@ -148,37 +146,35 @@ def claim_of(pair: PairTest, task: str = "", total: str | None = None) -> Claim:
 def evidence_cautions(pair: PairTest, asks_more: bool = False) -> Iterator[Caution]:
     """Yield why this pair could not have shown a loss, whatever the system's outputs are.
 
-    A score of texts that is the same for every output measures nothing, and a baseline within the
-    limit of the worst score that there is cannot be lost to. Where it is asked whether the system
-    is better (`asks_more`), it need not be.
+    A score that is the same for every output measures nothing, unless it is the best that there is,
+    and a baseline within the limit of the worst score cannot be lost to. Where it is asked whether
+    the system is better (`asks_more`), it need not be.
     """
     scores, options, name = pair.scores, pair.options, pair.scores.name
     base, new = (float(scores.value[i]) for i in (pair.a, pair.b))
     baseline, system = (scores.systems[i] for i in (pair.a, pair.b))
     higher = scores.higher_is_better
-    low, high = scores.bounds
-    if scores.outcomes is not None:
-        low, high = 0.0, scores.outcomes.scale
-    worst, best = (low, high) if higher else (high, low)
-    metric = scores.strata[0].metric if scores.strata else None
-    reads_text = metric is not None and metric.uses_references and metric.reads_text
-    if reads_text and base == new != best and scores.influence is not None:
-        moves = np.abs(scores.influence[[pair.a, pair.b]])
-        if np.all(moves <= _NO_MOVE * max(abs(base), 1.0)):
-            yield Caution(
-                f"{name} is {base:.4g} for every output of {baseline} and of "
-                f"{system}, so that nothing was measured.",
-                "unmoved",
-            )
-            return
-    lost = options.margin or 0.0
+    worst, best = scores.ends if higher else scores.ends[::-1]
+    errors = [scores.spreads[i].error for i in (pair.a, pair.b)]
+    if base == new != best and all(error <= _NO_MOVE * max(abs(base), 1.0) for error in errors):
+        yield Caution(
+            f"{name} is {base:.4g} for every output of {baseline} and of {system}, so that nothing "
+            f"was measured.",
+            "unmoved",
+        )
+        return
     if asks_more:
         return
+    lost, kept = options.margin or 0.0, options.recovery
+    if kept is not None and not higher:
+        lost = (1 / kept - 1) * base
     if base - lost <= worst if higher else base + lost >= worst:
-        what = f"a loss of {lost:g} or more" if lost else "a loss"
+        what = f"a loss of {lost:.6g} or more" if lost else "a loss"
+        why = f"no score is {'below' if higher else 'above'} {worst:g}"
+        if scores.empty_score is not None:
+            why = f"empty outputs score {worst:g}"
         yield Caution(
-            f"{name} of {baseline} is {base:.4g}: {what} cannot be seen there, since "
-            f"no score is {'below' if higher else 'above'} {worst:g}.",
+            f"{name} of {baseline} is {base:.4g}: {what} cannot be seen there, since {why}.",
             "floor",
         )
 
@@ -370,6 +366,11 @@ class GateCheck(Record):
         return self.difference.baseline_score + self.difference.high
 
     @property
+    def is_measured(self) -> bool:
+        """Whether the data could have decided it: nothing bars it, and there is a test."""
+        return not self.barred and self.pvalue_failed is not None
+
+    @property
     def reason(self) -> str:
         """Why it has not passed, in a sentence; empty where it has."""
         alone, adjusted = self.pvalue_failed, self.pvalue_failed_adjusted
@@ -426,6 +427,13 @@ class GateCheck(Record):
         )
         return replace(self, verdict=verdict, barred=barred)
 
+    def _check(self) -> None:
+        expected = self.decided().verdict if self.verdict != "not asked" else "not asked"
+        if self.barred and expected == "passed":
+            expected = "undecided"
+        if self.verdict != expected:
+            raise InputError(f"verdict does not fit its p-values and level, which say {expected!r}")
+
     def _title(self) -> str:
         return self.name
 
@@ -453,7 +461,8 @@ class Gate(Several[GateCheck]):
     notes : tuple of str
         What was left out of the logs, and what a careful reader should know.
     undecided : {"pass", "fail"} or None
-        What an undecided gate counts as; by default as neither.
+        What an undecided gate counts as; by default as neither. One that is barred by a caution, or
+        has no test, never counts as passed.
     bound : str or None
         What one system's scores are held against, "at least 0.9"; `None` of two systems.
 
@@ -492,9 +501,20 @@ class Gate(Several[GateCheck]):
 
     @property
     def exit_code(self) -> int:
-        """0 for passed, 1 for failed, 3 for undecided, unless that counts as one of the others."""
-        codes = {"passed": 0, "failed": 1, "undecided": _UNDECIDED[self.undecided][0]}
+        """0 for passed, 1 for failed, 3 for undecided, unless that counts as one of the others.
+
+        What is undecided because nothing was measured never counts as passed.
+        """
+        codes = {"passed": 0, "failed": 1, "undecided": _UNDECIDED[self._counted_as()][0]}
         return codes[self.verdict]
+
+    def _counted_as(self, *checks: GateCheck) -> str | None:
+        """Return what undecided checks count as, by default all of them; `None` as neither."""
+        is_one_empty = any(
+            check.verdict == "undecided" and not check.is_measured
+            for check in checks or self.checks
+        )
+        return None if self.undecided == "pass" and is_one_empty else self.undecided
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -596,7 +616,6 @@ class Gate(Several[GateCheck]):
         failed. What is not asked is skipped. So there is a failure or an error exactly where
         `exit_code` is not 0.
         """
-        kinds = {**JUNIT, "undecided": _UNDECIDED[self.undecided][1]}
         cautions = [note for note in self.notes if note.startswith(CAUTION)]
         cases = []
         for check in self.checks:
@@ -604,6 +623,7 @@ class Gate(Several[GateCheck]):
             if self.bound is not None:
                 scores = " ".join(_shown(check))
                 said = f"{check.difference.system} {scores}, asked: {self.bound}"
+            kinds = {**JUNIT, "undecided": _UNDECIDED[self._counted_as(check)][1]}
             case = check.task or "evalstats", check.metric, check.verdict, kinds[check.verdict]
             text = "\n".join([said, *cautions])
             cases.append((*case, text, check.why or "the total alone decides"))
@@ -638,8 +658,8 @@ class Gate(Several[GateCheck]):
         if any(check.task for check in self.checks):
             columns.insert(0, (part_name(self.checks), "<", lambda c: c.task))
         of_total = " of the total" if any(c.verdict == "not asked" for c in self.checks) else ""
-        counts = self.verdict == "undecided" and self.undecided is not None
-        verdict = self.verdict.upper() + (f" (counts as {self.undecided}ed)" if counts else "")
+        counted = self._counted_as() if self.verdict == "undecided" else None
+        verdict = self.verdict.upper() + (f" (counts as {counted}ed)" if counted else "")
         d = self.checks[0].difference
         who = d.system if self.bound else f"{d.system} against {d.baseline}"
         title = f"{verdict}: {who}, asked{of_total}: {self.asked}, "

@@ -448,8 +448,8 @@ class SequentialTest:
     n_resamples, rng, executor
         As in `compare`.
     allow_changes : str or sequence of str
-        Kinds of cautions that a look may pass with: "missing", "labels", "empty", "unread",
-        "unmoved", "floor".
+        Kinds of cautions that a look may pass with: "missing", "labels", "empty", "alike",
+        "unread", "unmoved", "floor".
 
     Raises
     ------

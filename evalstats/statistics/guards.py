@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 from unicodedata import is_normalized
 
-from evalstats.checks import plain
+from evalstats.checks import plain, shown
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, Metric
 from evalstats.results.records import Caution, plural
@@ -27,6 +27,8 @@ Texts = Sequence[str] | Lines
 Cautions = Mapping[str, Sequence[Caution]]
 #: The least number, and the least share, of empty outputs that is worth a word.
 _FEWEST_EMPTY, _SHARE_EMPTY = 3, 0.05
+#: Fewer texts may all be the same without a word.
+_FEWEST_ALIKE = 10
 #: Marks are worth a word on so many texts: sacreBLEU's number, or a share of fewer texts.
 _FEWEST_MARKED, _SHARE_MARKED, _MANY_MARKED = 5, 0.05, 100
 #: Texts that are looked at to tell how a tokenizer reads them.
@@ -46,13 +48,19 @@ class Marks(NamedTuple):
     pieces: int  # have marks of pieces of words
     decomposed: int  # an accent is a character of its own (NFD)
     many: float  # so many texts are too many to be chance
+    usual: str = ""  # the text that more than half are, if there is one
 
 
 def marks_of(texts: Iterable[str]) -> Marks:
     """Count the marks of texts."""
-    n = empty = spaced = pieces = decomposed = 0
+    n = empty = spaced = pieces = decomposed = ahead = 0
+    usual = ""
     for text in texts:
         n += 1
+        # What more than half are is ahead at the end (Boyer and Moore, 1991).
+        if not ahead:
+            usual = text
+        ahead += 1 if text == usual else -1
         if text.endswith(" ."):
             spaced += 1
         elif not text or text.isspace():
@@ -62,7 +70,29 @@ def marks_of(texts: Iterable[str]) -> Marks:
         if not text.isascii() and not is_normalized("NFC", text):
             decomposed += 1
     many = min(_MANY_MARKED, max(_FEWEST_MARKED, _SHARE_MARKED * n))
-    return Marks(n, empty, spaced, pieces, decomposed, many)
+    return Marks(n, empty, spaced, pieces, decomposed, many, usual if ahead else "")
+
+
+def _count(usual: str, texts: Iterable[str | None]) -> int:
+    """Return how many texts are this one, 0 for an empty one."""
+    return sum(text == usual for text in texts) if usual.strip() else 0
+
+
+def _said_of_alike(
+    marks: Mapping[str, Marks], outputs: Mapping[str, Texts], streams: Sequence[Texts]
+) -> dict[str, list[Caution]]:
+    """Say of systems, and of references (""), that they are one text, as an error message is."""
+    usual, n = marks[""].usual, marks[""].n
+    cautions: dict[str, list[Caution]] = {}
+    if n >= _FEWEST_ALIKE and _count(usual, streams[0]) == n:
+        cautions[""] = [Caution(f"All {n:,} references are the same text.", "alike")]
+    for name, texts in outputs.items() if n >= _FEWEST_ALIKE else ():
+        usual = marks[name].usual
+        n_alike = _count(usual, texts)
+        if 2 * n_alike > n and not any(_count(usual, stream) for stream in streams):
+            said = f"{n_alike:,} of {n:,} outputs of {name} are the same text, {shown(usual, 40)}"
+            cautions[name] = [Caution(f"{said}, which is no reference.", "alike")]
+    return cautions
 
 
 def text_cautions(
@@ -77,16 +107,18 @@ def text_cautions(
     expected = marks_of(references)
     language, sample = language_of(references), list(islice(references, _SAMPLE))
     in_all = [Caution(sentence, "texts") for sentence in _said_of_references(streams)]
-    marks = {name: marks_of(texts) for name, texts in outputs.items()}
+    marks = {"": expected, **{name: marks_of(texts) for name, texts in outputs.items()}}
+    alike = _said_of_alike(marks, outputs, streams)
     cautions: list[Cautions] = []
     for metric in metrics:
-        said = {"": list(in_all)}
+        said = {"": [*in_all, *alike.get("", ())]}
         unread = metric.unread(sample)
         if why := metric.unsuited(language) or unread:
             kind = "unread" if unread else "texts"
             said[""].append(Caution(f"{metric.name}: {why}.", kind))
-        for name, seen in marks.items():
-            said[name] = list(_said_of_outputs(name, seen, expected, metric))
+        for name in outputs:
+            said[name] = list(_said_of_outputs(name, marks[name], expected, metric))
+            said[name] += alike.get(name, ())
         cautions.append({name: several for name, several in said.items() if several})
     return cautions
 

@@ -45,14 +45,18 @@ _OWN = {
 }
 
 
+def plain_cautions(cautions: Any) -> dict[str, list[list[str]]]:
+    """Return the kind and the sentence of each caution of a system, as `as_cautions` reads them."""
+    return {
+        name: [[caution.kind, f"{caution.said}."] for caution in several]
+        for name, several in cautions.items()
+    }
+
+
 def write(path: str | os.PathLike[str], table: Any) -> None:
     """Write a `SegmentStatistics` to a ``.npz`` file, whole or not at all."""
     target = as_target(path)
-    cautions = {
-        name: [[caution.kind, f"{caution.said}."] for caution in several]
-        for name, several in table.cautions.items()
-    }
-    rare = {"labels": dict(table.labels), "cautions": cautions}
+    rare = {"labels": dict(table.labels), "cautions": plain_cautions(table.cautions)}
     header = {
         "format": _FORMAT,
         "version": _VERSION,

@@ -737,3 +737,17 @@ def test_several_metrics_of_logs_are_several_judges(tmp_path, paired):
     assert found["B"] == expected["B"]
     with pytest.raises(es.InputError, match="is of judges whose scores have one direction, and "):
         es.compare_logs(path, human="people", directions={**up, "second": "lower"}, **asked)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "t"])
+@pytest.mark.parametrize("seed", range(4))
+def test_scores_of_0_and_1_stay_there(method, seed):
+    """Where people label what the judge fails, its correction leads beyond 1: it is cut short."""
+    rng = np.random.default_rng(seed)
+    people = [float(i < 9) if i < 12 else None for i in range(60)]
+    judge = [float(i < 3) if i < 12 else 1.0 for i in range(60)]
+    given = {"A": judge, "B": rng.permutation(judge).tolist()}
+    for found in es.estimate(
+        given, metric=es.Mean("acc"), human={"A": people, "B": people}, method=method
+    ):
+        assert 0 <= found.low <= found.score <= found.high <= 1

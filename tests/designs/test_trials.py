@@ -467,3 +467,12 @@ def test_a_pilot_of_single_answers_is_refused(tmp_path):
     (table,) = es.read_log(path).tables.values()
     with pytest.raises(es.InputError, match="trials needs a pilot with several trials of an item"):
         es.power(table, trials=2)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_items_that_are_alike_have_the_error_of_their_trials(k):
+    """Nine items with two of three right each had an interval of no length."""
+    found = es.estimate([[1, 1, 0]] * 9, metric=es.PassAll(k))
+    chance = es.PassAll(k, items="all").chance(es.PassAll(k).statistics([[1, 1, 0]] * 9))
+    assert found.standard_error**2 == pytest.approx(chance * 9 / 8)
+    assert 0 <= found.low < found.score < found.high <= 1

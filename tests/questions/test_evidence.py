@@ -43,7 +43,74 @@ NOTHING_MEASURED = {
     "a margin of the whole score": (WEAK, BASELINE, REFERENCES, "chrf", 70, "floor"),
     "half empty": (HALF_EMPTY, BASELINE, REFERENCES, "chrf", 40, "empty"),
     "as many as may be lost": ([1] * 5 + [0] * 95, [1] * 5 + [0] * 95, None, es.Mean("acc"), 0.05, "floor"),
+    "error messages": (["Error: rate limit"] * 480, ["Error: rate limit"] * 480, REFERENCES, "chrf", 5, "alike"),
+    "one reference": (["a b c", "a b"] * 20, ["a b", "a b c"] * 20, ["a b c"] * 40, "chrf", 50, "alike"),
+    "a constant judge": ([3.0] * 100, [3.0] * 100, None, es.Mean("judge"), 0.5, "unmoved"),
+    "as good as saying nothing": (["x y"] * 479 + ["x"], BASELINE, REFERENCES, "wer", 60, "floor"),
+    "no success in any run": ([[0] * 99 + [1]] * 2, [[0] * 98 + [1] * 2] * 2, None, es.Mean("acc"), 0.1, "floor"),
 }  # fmt: skip
+
+
+def of_both(new, base, references, metric):
+    """Return the statistics of both systems, and the name of the baseline."""
+    return es.extract({"new": new, "old": base}, references, metric), "old"
+
+
+def as_moments(new, base, references, metric):
+    both = of_both(new, base, references, metric)[0]
+    n = both.n_segments // 2
+    halves = both.select(range(n)), both.select(range(n, both.n_segments))
+    return sum(map(es.Moments.of, halves[1:]), es.Moments.of(halves[0])), "old"
+
+
+def by_look(new, base, references, metric, margin):
+    test = es.SequentialTest(of=len(new), looks=1, metric=metric, margin=margin)
+    return test.look(new, base, references)
+
+
+def by_file(new, base, references, metric, margin, path):
+    for system, texts in (("new", new), ("old", base)):
+        es.extract({system: texts}, references, metric).save(path / f"{system}.npz")
+    return es.gate(path / "new.npz", path / "old.npz", margin=margin)
+
+
+def by_total(both, old, margin):
+    return es.gate({"one": both, "two": both}, baseline=old, margin=margin, on="total")
+
+
+def apart(new, base, references, metric, margin):
+    both = {"new": new, "old": base}
+    references = references and dict.fromkeys(both, references)
+    return es.gate(both, None, references, metric, baseline="old", margin=margin, paired=False)
+
+
+#: Ways to a verdict: of outputs, references, metric, margin and a folder.
+DOORS = {
+    "gate": lambda *x, path: es.gate(*x[:4], margin=x[4]),
+    "counts as passed": lambda *x, path: es.gate(*x[:4], margin=x[4], undecided="pass"),
+    "assertion": lambda *x, path: es.assert_not_worse(*x[:4], margin=x[4], undecided="pass"),
+    "unpaired": lambda *x, path: apart(*x),
+    "look": lambda *x, path: by_look(*x),
+    "file": lambda *x, path: by_file(*x, path),
+    "moments": lambda *x, path: es.gate(as_moments(*x[:4])[0], baseline="old", margin=x[4]),
+    "tasks": lambda *x, path: es.gate({"a": of_both(*x[:4])[0]}, baseline="old", margin=x[4]),
+    "total": lambda *x, path: by_total(*of_both(*x[:4]), x[4]),
+    "groups": lambda *x, path: es.gate(*x[:4], margin=x[4], groups=[i // 2 for i in range(len(x[0]))]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("name", NOTHING_MEASURED)
+def test_nothing_passes_by_any_door_that_was_not_measured(name, door, tmp_path):
+    *case, _ = NOTHING_MEASURED[name]
+    if (name, door) == ("as many as may be lost", "moments"):
+        pytest.skip("sums do not say that scores are 0 and 1")
+    try:
+        found = DOORS[door](*case, path=tmp_path)
+    except (es.InputError, AssertionError):
+        return
+    assert found.verdict != "passed"
+    assert getattr(found, "exit_code", 1) != 0
 
 
 @pytest.mark.parametrize("name", NOTHING_MEASURED)
@@ -53,6 +120,10 @@ def test_a_gate_passes_on_evidence_alone(name):
     assert (gate.verdict, gate.exit_code) == ("undecided", 3)
     kinds = [note.kind for note in gate.notes if isinstance(note, Caution)]
     assert kind in kinds
+    if not gate.checks[0].is_measured and not gate.checks[0].barred:
+        # There is no test, whatever is accepted.
+        assert "nothing bounds the loss" in gate.checks[0].reason
+        return
     assert "may be invalid" in gate.checks[0].reason
     accepted = es.gate(new, base, references, metric, margin=margin, allow_changes=BARRING)
     assert (accepted.verdict, accepted.exit_code) == ("passed", 0)
@@ -80,9 +151,15 @@ def test_honest_comparisons_are_decided_as_before(margin):
 def test_outputs_of_which_some_are_as_good_as_all_are_evidence():
     """A third of the outputs moves no score, and both systems have the same: others move it."""
     outputs = ["a b c d", "a b c x", "a b x x"] * 10
-    gate = es.gate(outputs[::-1], outputs, ["a b c d"] * 30, "wer", margin=80)
+    references = ["a b c d", "a b c d", "a b c D"] * 10
+    gate = es.gate(outputs[::-1], outputs, references, "wer", margin=60)
     assert gate.verdict == "passed"
     assert not any(isinstance(note, Caution) for note in gate.notes)
+
+
+def test_scores_of_which_one_system_varies_are_evidence():
+    gate = es.gate([0.5] * 100, [0.4, 0.6] * 50, None, es.Mean("marks"), margin=0.2)
+    assert gate.verdict == "passed"
 
 
 def test_only_what_is_asked_bars_a_gate():

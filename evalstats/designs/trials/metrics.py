@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,10 @@ from evalstats.checks import (
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep, signature_of
 from evalstats.metrics.ratios import ratio, ratio_gradient
+
+if TYPE_CHECKING:
+    from evalstats.analysis.design import Units
+    from evalstats.statistics.segments import SegmentStatistics
 
 #: Columns that all metrics of trials begin with.
 _SHARED = ("items", "trials", "right")
@@ -176,6 +180,20 @@ class _Passes(MeanOverItems):
         """Identity: k, and whether items are all there are."""
         fixed = {"items": "all"} if self.items == "all" else {}
         return signature_of(trials=self.passing, k=self.k, **fixed)
+
+    def unseen(self, table: SegmentStatistics, units: Units) -> Floats | None:
+        """Return the variance by chance in trials, as of `Metric`, where no item shows any.
+
+        Items of which all have the same share right, neither 0 nor 1, vary by chance at least.
+        """
+        variances = np.zeros((len(table.systems), units.n))
+        for variance, rows in zip(variances, table.values, strict=True):
+            score = rows[0, 3]
+            if 0 < score < 1 and np.all(rows[:, 3] == score):
+                chance = replace(self, items="all").chance(rows)
+                assert chance is not None
+                variance[:] = chance / units.n
+        return variances if np.any(variances) else None
 
     def chance(self, statistics: Floats) -> float | None:
         """Return the variance of the mean by chance in trials, where items are all there are."""
