@@ -293,11 +293,6 @@ class Aggregate:
     weights: tuple[float, ...] = ()  # summing to 1; none of one stratum
 
     @property
-    def shares(self) -> tuple[float, ...]:
-        """The weights, which of one stratum are 1."""
-        return self.weights or (1.0,)
-
-    @property
     def tag(self) -> str | None:
         """What is added to a metric's signature."""
         if self.label == "micro":

@@ -319,7 +319,7 @@ def limits_of(
 
         trials = tuple(trial_shares(several, pairs or ()))
     of_pairs = {} if pairs is None else dict.fromkeys(note for one in several for note in one.notes)
-    are_counted = all(one.outcomes and not one.n_runs for one in several)
+    are_counted = all(one.outcomes and not one.by_run for one in several)
     return Limits(
         task="" if part is None else part.name,
         aggregate=None if part is None else part.total,
@@ -350,7 +350,7 @@ def held_by_few(scores: Scores, pairs: Sequence[Pair] | None = None) -> list[Con
     another source, and documents have a note of theirs.
     """
     influence, units = scores.influence, scores.units
-    is_other = scores.outcomes is not None or scores.n_runs or units.sizes is not None
+    is_other = scores.outcomes is not None or scores.by_run or units.sizes is not None
     if influence is None or is_other or len(units.sides) > 1 or not units.has_values:
         return []
     concentrations = []

@@ -94,17 +94,23 @@ class Options:
         return cls(**known)
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).copy().items():
+        made = vars(self)
+        for name, value in made.copy().items():
             is_asked = name in SETTINGS and value is not SETTINGS[name].default
             if name == "executor" or (is_asked and not (self.swapped and value == "percentile")):
-                vars(self)[name] = checked(name, value)
-        made = vars(self)
+                made[name] = checked(name, value)
         made["is_limited"] = self.margin is not None or self.recovery is not None
         made["sides"] = 2 if self.alternative == "two-sided" else 1
         # 1 - 0.95 is not quite 0.05.
         made["alpha"] = float(f"{1 - self.confidence_level:.12g}")
-        if self.is_limited:
-            as_limits(self.margin, self.recovery)
+        if self.margin is not None and self.recovery is not None:
+            raise InputError(
+                "give either ",
+                Argument("margin"),
+                " or ",
+                Argument("recovery"),
+                ", not both: each is a limit of a loss",
+            )
         level = self.significance_level
         if self.is_limited and (level or self.alpha) >= 0.5:
             # An interval of confidence 1 - 2·level has to be one.
@@ -161,19 +167,6 @@ _CHECKS: dict[str, Callable[[object, str], Any]] = {
     "executor": lambda value, name: as_workers(value),
     "significance_level": lambda value, name: share(value, name) if value else 0.0,
 }
-
-
-def as_limits(margin: object, recovery: object) -> tuple[float | None, float | None]:
-    """Return margin and recovery, of which at most one is given, checked."""
-    if margin is not None and recovery is not None:
-        raise InputError(
-            "give either ",
-            Argument("margin"),
-            " or ",
-            Argument("recovery"),
-            ", not both: each is a limit of a loss",
-        )
-    return checked("margin", margin), checked("recovery", recovery)
 
 
 def option(value: object, options: tuple[str, ...], name: str) -> str:
