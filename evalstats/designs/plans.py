@@ -26,7 +26,16 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.analysis.design import Labels, as_units, check_enough, refuse_crossed, unit_name
 from evalstats.analysis.settings import SEED
 from evalstats.analysis.tasks import as_task, is_statistics, labels_of, tables_of
-from evalstats.checks import also_called, choice, integer, is_missing, listed, shown
+from evalstats.checks import (
+    also_called,
+    check_names,
+    choice,
+    integer,
+    is_missing,
+    label,
+    listed,
+    shown,
+)
 from evalstats.designs.judges import Judged, bounded_weights, less_mean
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
@@ -145,6 +154,14 @@ class Plan(Several[LeftOut]):
             raise InputError(f"a plan has something of each of its {self.n_items:,} items")
         if max(places) >= self.n_items or not all(self.chances[i] > 0 for i in places):
             raise InputError("what was drawn are items with a chance above 0")
+        label(self.unit, "unit")
+        check_names(self.ids, "ids")
+        if len(set(self.ids)) < len(self.ids):
+            raise InputError("ids of a plan are of one item each, and some come again")
+        of_units = dict(zip(self.units or range(self.n_items), self.chances, strict=True))
+        n_drawn = len({self.units[i] for i in places} if self.units else places)
+        if not np.isclose(sum(of_units.values()), n_drawn):
+            raise InputError(f"chances must sum to the {n_drawn:,} that were drawn")
 
     @property
     def items(self) -> tuple[int, ...] | tuple[str, ...]:
@@ -199,7 +216,7 @@ class Plan(Several[LeftOut]):
                     raise InputError("must be those of the plan, in its order", argument="metrics")
                 if {*map(len, one.sums)} != {len(metric.columns)}:
                     raise InputError(f"sums of {metric.name} must have {len(metric.columns)} each")
-        except (OSError, ValueError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(
                 f"cannot load {str(path)!r}, which must be a plan of 'evalstats plan -o plan.json' "
                 f"or Plan.save: {error}"
@@ -738,11 +755,11 @@ class Planned(LabelledMetric):
                 f"leave them out here",
                 argument="strata",
             )
-        for code, label in enumerate(units.labels) if by_stratum else ():
+        for code, name in enumerate(units.labels) if by_stratum else ():
             n = int(np.min(np.sum(self.labelled(table.values[:, strata == code]), axis=1)))
             if n < 2:
                 raise InputError(
-                    f"needs at least 2 items of each stratum to be run, and of {label!r} there "
+                    f"needs at least 2 items of each stratum to be run, and of {name!r} there "
                     f"were {n}; leave it out",
                     argument="aggregate",
                 )

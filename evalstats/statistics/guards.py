@@ -162,13 +162,14 @@ def check_records(outputs: Mapping[str, Texts], references: Texts) -> None:
 
 
 def _keys_of(texts: Texts) -> dict[str, None]:
-    """Return all keys of texts that are JSON objects; none where any text is something else."""
+    """Return all keys of texts that are JSON; none where any is no object, nor text in quotes."""
     known: dict[str, None] = {}
     for text in islice(filter(str.strip, texts), _SAMPLE):
-        if not text.lstrip().startswith("{"):
+        if not text.lstrip().startswith(("{", '"')):
             return {}
         try:
-            known |= dict.fromkeys(json.loads(text))
+            record = json.loads(text)
+            known |= dict.fromkeys(record if isinstance(record, dict) else ["text in quotes"])
         except (ValueError, RecursionError):
             return {}
     return known

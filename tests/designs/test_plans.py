@@ -323,6 +323,11 @@ def test_a_plan_is_a_file_and_a_report(tmp_path):
         ({"expected": [fields["expected"][0] | {"sums": [[1.0]] * 400}]}, "must have 2 each"),
         ({"chances": [0.5]}, "has something of each"),
         ({"how": "odd"}, "how must be one of"),
+        ({"chances": [0.5] * 400}, "chances must sum to the 100 that were drawn"),
+        ({"ids": ["a", "a", *map(str, range(398))]}, "ids of a plan are of one item each"),
+        ({"unit": "[" * 100_000}, "unit must"),
+        ({"expected": [fields["expected"][0] | {"metric": "[" * 100_000}]}, ""),
+        ({"expected": [fields["expected"][0] | {"sums": [[1.0, 1.0]] * 399 + [[1.0]]}]}, ""),
     ):
         (tmp_path / "odd.json").write_text(json.dumps({**fields, **wrong}))
         with pytest.raises(es.InputError, match=f"cannot load .*which must be a plan.*{said}"):

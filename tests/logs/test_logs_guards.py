@@ -40,6 +40,7 @@ HEADLESS = {
     "semicolons": "q1;gpt;1e-3\nq2;gpt;2e-3\n",
     "negative": "seg-1,-0.5\nseg-2,0.25\n",
     "twice": "1,1\n0,1\n1,0\n",
+    "flags of documents": "doc1,0,1\ndoc2,1,1\ndoc3,0,0\n",
 }
 
 
@@ -60,6 +61,7 @@ def test_a_table_without_a_header_is_refused(tmp_path, capsys, name):
     [
         "id,0.5,1.0\na,0.1,0.2\nb,0.5,0.3\n",  # thresholds of items that have names
         ",0,1\n0,0.5,0.25\n1,0.5,0.75\n",  # a frame without names of columns
+        ",0,1\n0,1,0\n1,1,1\n",
         "0,1,2\n0.5,0.1,0.2\n0.6,0.3,0.1\n",
         "id,0,1,2\na,0,1,1\nb,1,0,1\n",
         "gpt-4.5,llama-3\n0.5,0.25\n0.25,1\n",
@@ -98,6 +100,7 @@ def records(texts, **more):
         ("x.jsonl", records(OUTPUTS), "JSON lines, with 'id', 'prediction' in each"),
         ("x.txt", records(OUTPUTS), "write what 'prediction' says to a file"),
         ("x.txt", [*records(OUTPUTS[:-1]), '{"error": 1, "id": 9}'], "scores go without -i"),
+        ("x.jsonl", [json.dumps(text) for text in OUTPUTS], "'text in quotes' in each"),
         ("x.csv", ["id,output", *(f"{i},{x}" for i, x in enumerate(OUTPUTS[1:]))], "is a table"),
         ("x.tsv", ["idx\tmt", *(f"{i}\t{x}" for i, x in enumerate(OUTPUTS[1:]))], "idx, mt"),
     ],
@@ -303,6 +306,25 @@ def test_documents_that_no_groups_name_are_a_caution(tmp_path, capsys, column):
     for document in (lambda i: f"d{i}", lambda i: "d"):
         found = es.compare_logs(table(document), n_resamples=99)
         assert not any("independent" in note for note in found.notes)
+
+
+def test_an_output_too_many_is_no_run_of_all_items(tmp_path, capsys):
+    references = lines(tmp_path / "r.txt", SENTENCES)
+    for name in "ab":
+        lines(tmp_path / f"{name}.txt", OUTPUTS if name == "a" else SENTENCES)
+    plan, of_texts = tmp_path / "plan.json", ("-r", references, "-i")
+    texts = (*of_texts, tmp_path / "a.txt", tmp_path / "b.txt", "-m", "chrf")
+    assert typed(capsys, "plan", *texts, "--items", "12", "-o", plan)[0] == 0
+    drawn = set(json.loads(plan.read_text())["drawn"])
+    other = next(i for i in range(40) if i not in drawn)
+    part = [text if i in {*drawn, other} else "" for i, text in enumerate(OUTPUTS)]
+    call = ("compare", *of_texts, tmp_path / "a.txt", lines(tmp_path / "n.txt", part), "-m", "chrf",
+            "--plan", plan, "--resamples", "99")  # fmt: skip
+    code, said = typed(capsys, *call)
+    assert code == 2
+    assert f"has outputs in 1 of 28 lines that {plan} leaves out, line {other + 1} first" in said
+    lines(tmp_path / "n.txt", ["" if i == other else text for i, text in enumerate(part)])
+    assert typed(capsys, *call)[0] == 0
 
 
 # Smaller things

@@ -234,7 +234,8 @@ def _check_header(path: str, names: Sequence[str], cells: Sequence[list[Any]]) -
     are_counted = numbers in [list(map(str, range(i, i + len(numbers)))) for i in (0, 1)]
     among = {name: name in set(as_names(column)) for name, column in columns if name}
     texts = [name for name in among if name not in numbers]
-    are_values = bool(among) and all(among.values())
+    counts = [among[name] for name in numbers]
+    are_values = bool(counts) and all(counts) and all(names)
     are_values |= any(among[name] for name in texts) and not any(map(is_metric, texts))
     if are_values or not are_counted:
         raise InputError(
