@@ -341,7 +341,7 @@ def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
             is_asked &= there
             n = counted(len(part.items.ids), pivot.called[0])
             line = f"{pivot.key}: {part.rows.system} was limited to {n}"
-            ending = ", and other systems were not: run all without a limit, or with the same."
+            ending = ", and other systems have more: run all on the same items."
             notes.append(Note("limited", line, ending, "limited"))
     if all(part.rows.is_limited for part in pivot.parts) and np.all(is_asked):
         n = counted(len(pivot.ids), pivot.called[0])

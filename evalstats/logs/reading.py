@@ -221,25 +221,21 @@ def read_several(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]
         for _, log in parts
         for line in (*log.skipped, *([] if log.rows or log.skipped else [f"all of {log.path}"]))
     )
-    kept = [(name, log) for name, log in parts if log.rows]
-    kept = list(zip([name for name, _ in kept], of_metrics([log for _, log in kept]), strict=True))
-    return [_named(log, name) if name else log for name, log in kept], left_out
+    given = [name for name, log in parts if log.rows]
+    kept = of_metrics([log for _, log in parts if log.rows])
+    named = zip(given, kept, strict=True)
+    return [_named(log, name) if name else log for name, log in named], left_out
 
 
 def of_metrics(logs: list[Log]) -> list[Log]:
     """Return logs; tables that have columns of scores in common are systems, and these metrics."""
-    are_columns = [all(one.is_column for one in log.rows) for log in logs]
-    names = Counter(
-        name
-        for log, are in zip(logs, are_columns, strict=True)
-        for name in (log.systems if are else ())
-    )
+    wide = [log for log in logs if all(one.is_column for one in log.rows)]
+    names = Counter(name for log in wide for name in log.systems)
     again = {name for name, n in names.items() if n > 1}
+    are_metrics = [log in wide and not again.isdisjoint(log.systems) for log in logs]
     return [
-        replace(log, rows=tuple(map(_as_metric, log.rows)))
-        if are and not again.isdisjoint(log.systems)
-        else log
-        for log, are in zip(logs, are_columns, strict=True)
+        replace(log, rows=tuple(map(_as_metric, log.rows))) if are else log
+        for log, are in zip(logs, are_metrics, strict=True)
     ]
 
 

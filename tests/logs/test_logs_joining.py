@@ -157,8 +157,8 @@ def test_limited_logs_are_compared_on_what_was_asked():
     found = compare(one(HUNDRED), one(PART, "B", is_limited=True))
     assert found.estimates[0].n_segments == 30
     assert found.notes[:2] == (
-        "Caution: t: acc: B was limited to 30 items, and other systems were not: run all without "
-        "a limit, or with the same.",
+        "Caution: t: acc: B was limited to 30 items, and other systems have more: run all on the "
+        "same items.",
         "t: acc: 70 of 100 items are left out, since not all systems have them.",
     )
     # What nobody was asked is no failure.
