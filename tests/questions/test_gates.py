@@ -562,19 +562,3 @@ def test_items_that_all_differ_alike_bound_no_loss_on_others():
     found = es.gate([0.5] * 20, [0.4] * 20, metrics=es.Mean("marks"), margin=0.01)
     assert found.verdict == "undecided"
     assert "all segments differ alike, and nothing bounds the loss on others" in found.reasons[0]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"pvalue_passed": 0.9}, {"pvalue_passed": None}, {"difference": {"pvalue_not_worse": 0.9}},
-     {"verdict": "failed"}],
-)  # fmt: skip
-def test_a_verdict_from_a_file_is_that_of_its_p_values(change):
-    scores = {"new": [1, 0] * 40, "old": [1, 0] * 39 + [0, 0]}
-    gate = es.gate(scores["new"], scores["old"], metrics=es.Mean("acc"), margin=0.3)
-    fields = json.loads(gate.to_json())
-    (check,) = fields["checks"]
-    for name, value in change.items():
-        check[name] = {**check[name], **value} if isinstance(value, dict) else value
-    with pytest.raises(es.InputError, match="is not that of the p-values"):
-        es.Gate.from_json(json.dumps(fields))
