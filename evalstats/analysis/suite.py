@@ -95,7 +95,7 @@ class Suite:
         if not tasks:
             raise InputError("tasks is empty; give at least one task")
         known = {label(name, "name of a task"): _tables(name, tasks[name]) for name in tasks}
-        self.systems = _same_systems(known)
+        self.systems: tuple[str, ...] = _same_systems(known)
         self.notes: tuple[str, ...] = ()
         by_task = _as_groups(groups, known)
         self.parts: Sequence[Part] = [

@@ -130,7 +130,7 @@ class AxionMetric(ABC):
         **options: Any,
     ) -> None:
         least = self.default_threshold if threshold is None else threshold
-        self.threshold = real(least, "threshold", 0.0)
+        self.threshold: float = real(least, "threshold", 0.0)
         self.name = metric_name or name or type(self).name
         for option in sorted(set(options) - _UNUSED):
             raise InputTypeError(f"{type(self).__name__} has no option {option!r}")
@@ -160,7 +160,7 @@ class SentenceBLEU(AxionMetric):
     """
 
     name = "Sentence BLEU"
-    default_threshold = 0.5
+    default_threshold: ClassVar[float] = 0.5
 
     def __init__(
         self,
@@ -208,14 +208,14 @@ class LevenshteinRatio(AxionMetric):
     """
 
     name = "Levenshtein Ratio"
-    default_threshold = 0.2
+    default_threshold: ClassVar[float] = 0.2
 
     def __init__(
         self, case_sensitive: bool = False, *, edit_distance: bool = False, **options: Any
     ) -> None:
         super().__init__(**options)
-        self.case_sensitive = flag(case_sensitive, "case_sensitive")
-        self.edit_distance = flag(edit_distance, "edit_distance")
+        self.case_sensitive: bool = flag(case_sensitive, "case_sensitive")
+        self.edit_distance: bool = flag(edit_distance, "edit_distance")
 
     def measure(self, pairs: Pairs) -> list[MetricEvaluationResult]:
         """Score candidates one by one."""

@@ -96,10 +96,10 @@ class BLEUScore:
         for key in given:
             if key not in CONFIG:
                 raise InputError(f"config has no {key!r}; it may have {', '.join(CONFIG)}")
-        self.mode = choice(given.get("mode", "sentence"), MODES, "mode")
+        self.mode: str = choice(given.get("mode", "sentence"), MODES, "mode")
         n = integer(given.get("max_n_gram", 4), "max_n_gram", 1, MOST_ORDER - 1)
         self.max_n_gram = n
-        self.smooth = choice(given.get("smooth", "method1"), METHODS, "smooth")
+        self.smooth: str = choice(given.get("smooth", "method1"), METHODS, "smooth")
         weights = given.get("weights")
         if weights is not None and len(listed(weights, "weights", "numbers")) != n:
             raise InputError(f"weights has {len(weights)} entries but max_n_gram is {n}")

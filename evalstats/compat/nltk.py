@@ -180,7 +180,9 @@ class SmoothingFunction:
     """
 
     def __init__(self, epsilon: float = 0.1, alpha: float = 5, k: float = 5) -> None:
-        self.epsilon, self.alpha, self.k = epsilon, alpha, k
+        self.epsilon: float = epsilon
+        self.alpha: float = alpha
+        self.k: float = k
 
     def method0(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Any:
         """Smooth nothing: the smallest positive number stands for 0, with a warning."""

@@ -25,7 +25,8 @@ class Draws:
     def __init__(
         self, n: int, make: Callable[[], Floats] | None, values: Floats | None = None
     ) -> None:
-        self.n, self._make, self._values = n, make, values
+        self.n: int = n
+        self._make, self._values = make, values
 
     @classmethod
     def of(cls, values: Floats) -> Draws:

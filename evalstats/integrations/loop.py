@@ -66,9 +66,9 @@ class MonitorCallback:
     ) -> None:
         self.monitor = monitor
         self.generate = generate
-        self.every = integer(every, "every", 1)
+        self.every: int = integer(every, "every", 1)
         self.log = log
-        self.path = None if path is None else Path(path)
+        self.path: Path | None = None if path is None else Path(path)
         self._resumed = -1
         if self.path is None:
             return

@@ -47,7 +47,7 @@ class CorpusScore(torchmetrics.Metric):
     def __init__(self, metric: str | Metric = "bleu", **options: Any) -> None:
         # After load_state_dict, compute must not return a score from before.
         super().__init__(**{"compute_with_cache": False, **options})
-        self.metric = as_metric(metric)
+        self.metric: Metric = as_metric(metric)
         self._batch = Accumulator(self.metric)
         # Collections share one state among metrics whose states are equal after the first batch,
         # as those of two metrics can be by chance. So each metric has a state of another name.

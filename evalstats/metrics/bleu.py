@@ -80,7 +80,7 @@ class BLEU(Metric):
     effective_order: bool = False
     trg_lang: str = ""
     name = "BLEU"
-    bounds = 0.0, 100.0
+    bounds: ClassVar[tuple[float, float]] = 0.0, 100.0
     counts = True
     # Like `columns`, what follows from the options is no option; `__post_init__` keeps it.
     #: Name of the tokeniser in use: `tokenize`, or that of `trg_lang`.

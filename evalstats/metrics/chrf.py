@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,7 +74,7 @@ class CHRF(Metric):
     whitespace: bool = False
     eps_smoothing: bool = False
 
-    bounds = 0.0, 100.0
+    bounds: ClassVar[tuple[float, float]] = 0.0, 100.0
     counts = True
 
     def __post_init__(self) -> None:

@@ -73,7 +73,7 @@ class ROUGE(Quotient):
     measure: str = field(default="fmeasure", metadata={"choices": MEASURES})
 
     columns = ("sum", "count")
-    bounds = 0.0, 1.0
+    bounds: ClassVar[tuple[float, float]] = 0.0, 1.0
     reads_text: ClassVar[bool] = True
     unsigned = "ROUGE is not"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -426,7 +426,7 @@ class JointClaim(Result):
     pvalue: Share
     significance_level: Level
 
-    derived = ("significant",)
+    derived: ClassVar[tuple[str, ...]] = ("significant",)
 
     @property
     def significant(self) -> bool:

@@ -333,7 +333,7 @@ class GateCheck(Record):
     signature: Signature
     barred: str = ""
 
-    derived = ("reason",)
+    derived: ClassVar[tuple[str, ...]] = ("reason",)
 
     @property
     def task(self) -> str:

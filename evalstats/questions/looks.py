@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from evalstats.designs.arrivals import (
 from evalstats.designs.judges import by_role, with_pairs
 from evalstats.designs.samples import (
     PAIR,
+    Bound,
     OneSample,
     as_bound,
     missing_cautions,
@@ -180,7 +181,7 @@ class Look(Record):
     carried: Size | None = None
     waits: str = ""
 
-    derived = ("low", "high", "left")
+    derived: ClassVar[tuple[str, ...]] = ("low", "high", "left")
 
     @property
     def low(self) -> float:
@@ -317,7 +318,7 @@ class Looks(Several[Look]):
     notes: tuple[str, ...] = ()
     bound: str | None = None
 
-    derived = ("verdict",)
+    derived: ClassVar[tuple[str, ...]] = ("verdict",)
 
     @property
     def last(self) -> Look:
@@ -507,11 +508,11 @@ class SequentialTest:
         allow_changes: str | Sequence[str] = (),
     ) -> None:
         kinds = [allow_changes] if isinstance(allow_changes, str) else allow_changes
-        self.allow_changes = [choice(kind, BARRING, "allow_changes") for kind in kinds]
-        self.of = None if of is None else integer(of, "of", 2, _MOST_UNITS)
-        self.n_looks = integer(looks, "looks", 1, _MOST_LOOKS)
-        self.metric = as_metric(metric)
-        self.options = Options(
+        self.allow_changes: list[str] = [choice(kind, BARRING, "allow_changes") for kind in kinds]
+        self.of: int | None = None if of is None else integer(of, "of", 2, _MOST_UNITS)
+        self.n_looks: int = integer(looks, "looks", 1, _MOST_LOOKS)
+        self.metric: Metric = as_metric(metric)
+        self.options: Options = Options(
             margin=margin,
             recovery=recovery,
             method=choice(test, ("bootstrap", "t"), "test"),
@@ -519,17 +520,17 @@ class SequentialTest:
             rng=rng,
             executor=executor,
         )
-        self.bound = as_bound(at_least, at_most)
+        self.bound: Bound | None = as_bound(at_least, at_most)
         if self.bound is not None and self.options.is_limited:
             raise InputError(
                 "holds one system against a number, and margin and recovery are about two; leave "
                 "them out",
                 argument=self.bound.argument,
             )
-        self.significance_level = share(significance_level, "significance_level", 0.5)
+        self.significance_level: float = share(significance_level, "significance_level", 0.5)
         self.spending = spending
         spent(NormalLooks(), 1.0, self.significance_level, spending)
-        self.start = None if start is None else integer(start, "start", 2, _MOST_UNITS)
+        self.start: int | None = None if start is None else integer(start, "start", 2, _MOST_UNITS)
         self._arrivals: Arrivals | None = None
         self._so_far = NormalLooks()
         self._looks: tuple[Look, ...] = ()

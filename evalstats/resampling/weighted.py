@@ -373,7 +373,7 @@ class ExactProduct:
     """
 
     def __init__(self, statistics: NDArray[Any], largest: int) -> None:
-        self.shape = statistics.shape
+        self.shape: tuple[int, ...] = statistics.shape
         stack = statistics.reshape(-1, *self.shape[-2:])
         statistics = statistics.reshape(-1, self.shape[-1])
         least = np.min(statistics, axis=0).astype(np.float64)

@@ -81,7 +81,7 @@ class Lines:
         if not self._data:
             raise InputError(f"{path} is empty; expected one segment a line")
         #: Line i is the bytes from edge i to edge i + 1.
-        self.edges = _edges(self._data)
+        self.edges: NDArray[np.int64] = _edges(self._data)
         for start, stop in blocks(self.edges, _BLOCK_BYTES, len(self)):
             first = int(self.edges[start])
             try:

@@ -76,8 +76,8 @@ class PreparedReferences:
         self.references, self.edges, self.order, self.merged = references, edges, order, merged
         counts = np.diff(edges)
         #: The segment of each reference, (R,), and whether every segment has one.
-        self.owner = np.repeat(np.arange(len(counts)), counts)
-        self.single = len(self.owner) == len(counts)
+        self.owner: Index = np.repeat(np.arange(len(counts)), counts)
+        self.single: bool = len(self.owner) == len(counts)
         #: Ranges of segments that are indexed together.
         self.chunks = list(blocks(references.offsets[edges], CHUNK_TOKENS, CHUNK_SEGMENTS))
         # 0 is past the end of a reference, the largest number is what no reference has.

@@ -130,17 +130,19 @@ class References(Sequence[tuple[str, ...]]):
             raise InputError("references is empty; give one entry per segment")
         entries = [(row,) if isinstance(row, str) else _entry(row, i) for i, row in enumerate(rows)]
         #: All R references, segment by segment.
-        self.texts = tuple(chain.from_iterable(entries))
+        self.texts: tuple[str, ...] = tuple(chain.from_iterable(entries))
         #: Number of references of each segment, `(N,)`, at least 1.
-        self.counts = np.fromiter(map(len, entries), dtype=np.int64, count=len(entries))
+        self.counts: NDArray[np.int64] = np.fromiter(
+            map(len, entries), dtype=np.int64, count=len(entries)
+        )
         #: Segment i has the references ``edges[i]`` to ``edges[i + 1]``, `(N + 1,)`.
-        self.edges = offsets_of(self.counts)
+        self.edges: NDArray[np.int64] = offsets_of(self.counts)
         #: Number of the first reference of each segment, `(N,)`.
-        self.first = self.edges[:-1]
+        self.first: NDArray[np.int64] = self.edges[:-1]
         #: Number of the segment that each of the R references belongs to, `(R,)`.
-        self.owner = np.repeat(np.arange(len(entries)), self.counts)
+        self.owner: NDArray[np.int64] = np.repeat(np.arange(len(entries)), self.counts)
         #: Number of references per segment as sacreBLEU's signatures give it, or "var".
-        self.label = count_label(self.counts)
+        self.label: str = count_label(self.counts)
         for numbers in (self.counts, self.edges, self.first, self.owner):
             numbers.setflags(write=False)
         self._prepared: dict[Hashable, Any] = {}

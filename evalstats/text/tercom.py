@@ -334,7 +334,7 @@ class Rows:
         every, uncut = np.arange(len(n)), np.zeros((len(n), 3), dtype=np.int64)
         for t, k in self._advance(state, every, uncut):
             self._cells[self._first[:k] + t + 1] = state[:k]
-        self.distance = self._last(state, every)
+        self.distance: Index = self._last(state, every)
 
     def swapped(self, which: Index, cuts: Index) -> Index:
         """Distances after exchanging two neighbouring blocks of a hypothesis, (C,).

@@ -66,7 +66,7 @@ class Accumulator:
 
     @also_called(metrics="metric")
     def __init__(self, metric: str | Metric = "bleu") -> None:
-        self.metric = as_metric(metric)
+        self.metric: Metric = as_metric(metric)
         self._blocks: tuple[_Block, ...] = ()
         self._lock = Lock()
 

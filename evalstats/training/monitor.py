@@ -160,7 +160,7 @@ class Monitor:
         n_resamples: int = 250,
         rng: Rng = 12345,
     ) -> None:
-        self.metric = as_metric(metric)
+        self.metric: Metric = as_metric(metric)
         if not self.metric.uses_references and references is not None:
             raise InputError(f"references must be None: {self.metric.name} does not use any")
         if self.metric.uses_references and references is None:
@@ -168,19 +168,19 @@ class Monitor:
                 f"references is None; {self.metric.name} needs one entry per segment"
             )
         check_same_index({"references": references, "groups": groups})
-        self.references = references = as_gold(self.metric, references)
-        self.seed = as_seed(rng)
-        self.n_resamples = integer(n_resamples, "n_resamples", 1, 100_000)
+        self.references: References | Gold | None = as_gold(self.metric, references)
+        self.seed: int = as_seed(rng)
+        self.n_resamples: int = integer(n_resamples, "n_resamples", 1, 100_000)
         self._codes: NDArray[np.intp] | None = None
         if groups is not None:
             labels = listed(groups, "groups", "labels, one a segment")
-            self._codes = group_codes(labels, len(references or labels))
+            self._codes = group_codes(labels, len(self.references or labels))
         sizes = None if self._codes is None else np.bincount(self._codes)
         self._sizes = None if sizes is None or not np.any(sizes > 1) else sizes
-        self.patience = None if patience is None else integer(patience, "patience", 1)
-        self.significance_level = share(significance_level, "significance_level")
-        self.expected_checks = integer(expected_checks, "expected_checks", 1)
-        self.confidence_level = share(confidence_level, "confidence_level")
+        self.patience: int | None = None if patience is None else integer(patience, "patience", 1)
+        self.significance_level: float = share(significance_level, "significance_level")
+        self.expected_checks: int = integer(expected_checks, "expected_checks", 1)
+        self.confidence_level: float = share(confidence_level, "confidence_level")
         self._check_draws()
         self._weights: NDArray[Any] | None = None
         self._history = History()

@@ -82,7 +82,7 @@ class Pairs:
 
     def __init__(self, x1: object, x2: object, least: int = 1) -> None:
         pairs = as_paired_scores(x1, x2)
-        self.n = len(pairs)
+        self.n: int = len(pairs)
         if self.n < least:
             raise InputError(
                 f"x1 has {self.n} score; the bootstrap needs at least two segments to say "
@@ -92,8 +92,8 @@ class Pairs:
         self.differs = pairs[:, 0] != pairs[:, 1]
         self.columns = on_grid(pairs.T[:, :, None], ["x1 or x2"])[..., 0].T
         sums = np.sum(self.columns, axis=0)
-        self.difference = float(self.mean_difference(sums))
-        self.tie = tie_tolerance(float(np.max(np.abs(sums))) / self.n, self.n)
+        self.difference: float = float(self.mean_difference(sums))
+        self.tie: float = tie_tolerance(float(np.max(np.abs(sums))) / self.n, self.n)
 
     def mean_difference(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return mean differences from totals of both systems, `(..., 2) -> (...)`."""

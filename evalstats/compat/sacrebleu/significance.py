@@ -62,14 +62,14 @@ class PairedTest:
         *,
         faithful: bool = False,
     ) -> None:
-        self.test_type = choice(test_type, ("ar", "bs"), "test_type")
+        self.test_type: str = choice(test_type, ("ar", "bs"), "test_type")
         n_samples = integer(n_samples, "n_samples", 0, MOST_RESAMPLES)
-        self.n_samples = n_samples or _DEFAULT_SAMPLES[self.test_type]
+        self.n_samples: int = n_samples or _DEFAULT_SAMPLES[self.test_type]
         n_ar_confidence = integer(n_ar_confidence, "n_ar_confidence", -1, MOST_RESAMPLES)
-        self.n_ar_confidence = n_ar_confidence or _DEFAULT_SAMPLES["bs"]
-        self.n_jobs = integer(n_jobs, "n_jobs", 0)
-        self.faithful = flag(faithful, "faithful")
-        self.seed = draws.environment_seed()
+        self.n_ar_confidence: int = n_ar_confidence or _DEFAULT_SAMPLES["bs"]
+        self.n_jobs: int = integer(n_jobs, "n_jobs", 0)
+        self.faithful: bool = flag(faithful, "faithful")
+        self.seed: int | None = draws.environment_seed()
         self.named_systems: list[tuple[str, list[str]]] = []
         for i, entry in enumerate(listed(named_systems, "named_systems", "(name, outputs) pairs")):
             if not isinstance(entry, (tuple, list)) or len(entry) != 2:
@@ -79,7 +79,7 @@ class PairedTest:
         if not self.named_systems:
             raise InputError("named_systems is empty; give the baseline and the systems")
         self.references = None if references is None else as_streams(references)
-        self.n_systems = len(self.named_systems) - 1
+        self.n_systems: int = len(self.named_systems) - 1
         self.metrics: dict[str, Any] = {}
         self._tables: dict[str, list[draws.Counted]] = {}
         for metric in metrics.values():

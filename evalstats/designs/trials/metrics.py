@@ -143,7 +143,7 @@ class Trials(Metric):
 class MeanOverItems(Trials):
     """A mean over items of one statistic from 0 to 1, with the gradient of a mean."""
 
-    bounds = (0.0, 1.0)
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the mean, `(..., 4) -> (..., 4)`."""

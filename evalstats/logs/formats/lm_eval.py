@@ -410,7 +410,7 @@ class Results:
     """What a results file says; an entry of another type than it should be counts as missing."""
 
     def __init__(self, record: object) -> None:
-        self.record = _mapping(record)
+        self.record: Mapping[str, Any] = _mapping(record)
 
     def entry(self, part: str, task: str) -> Mapping[str, Any]:
         """Return the entry of a task in a part of the record: "n-samples"; empty without one."""
@@ -522,9 +522,12 @@ class TaskSamples:
     def __init__(
         self, task: str, results: Results, wanted: Wanted, path: str, unit: str = "line"
     ) -> None:
-        self.task, self.results, self.wanted = task, results, wanted
-        self.path, self.unit = path, unit
-        self.scores = results.scores(task)
+        self.task: str = task
+        self.results: Results = results
+        self.wanted: Wanted = wanted
+        self.path: str = path
+        self.unit: str = unit
+        self.scores: dict[str, float] = results.scores(task)
         filters = {name.rpartition(",")[2] for name in self.scores}
         # Logs of before 2025 do not name filters in lines; where there is one, it is that.
         self.filter = next(iter(filters)) if len(filters) == 1 else None if filters else "none"
