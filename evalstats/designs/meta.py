@@ -19,6 +19,7 @@ from evalstats.analysis.compare import compared
 from evalstats.analysis.comparison import Comparison, Evaluation
 from evalstats.analysis.design import unit_name
 from evalstats.analysis.options import Options
+from evalstats.analysis.scores import distinct_names
 from evalstats.analysis.settings import N_RESAMPLES, SEED, AdjustmentName, Alternative
 from evalstats.analysis.tasks import as_pairs, as_task
 from evalstats.checks import also_called, as_numbers, choice, is_missing, listed, meant
@@ -399,6 +400,9 @@ def _scores(given: Any, name: str, higher: bool = True) -> _Scores:
         gone = [is_missing(x) for x in values]
         there = [0.0 if no else x for x, no in zip(values, gone, strict=True)]
         numbers = as_numbers(there, where, None)
+        if str(system) in by_name:
+            said = f"{name} has two systems called {str(system)!r}; call them differently"
+            raise InputError(said)
         by_name[str(system)] = np.where(gone, np.nan, numbers if higher else -numbers)
     if len(sizes := {len(x) for x in by_name.values()}) > 1:
         raise InputError(
@@ -411,7 +415,7 @@ def _scores(given: Any, name: str, higher: bool = True) -> _Scores:
 def _each(metrics: Any, lower: Sequence[str]) -> list[_Scores]:
     """Return the scores of each metric, of which there are at least two."""
     if isinstance(metrics, Sequence) and all(isinstance(x, SegmentStatistics) for x in metrics):
-        metrics = {table.metric.name: table for table in metrics}
+        metrics = dict(zip(distinct_names([x.metric for x in metrics]), metrics, strict=True))
     if not isinstance(metrics, Mapping):
         kind = type(metrics).__name__
         said = f"must map metrics to scores by system, got {kind}"
@@ -449,14 +453,22 @@ def _shared(all_scores: Sequence[_Scores]) -> tuple[list[str], NDArray[np.intp],
     return systems, places[0], np.array([[x.of[s][i] for s in systems] for x, i in at]), notes
 
 
+def _in_steps(pairs: Floats) -> Floats:
+    """Return differences `(M, P, N)` in units of the root of their mean square, in whole steps."""
+    # A power of two first, which changes no bit: squares are then numbers.
+    largest = np.exp2(np.frexp(np.max(np.abs(pairs), axis=(1, 2), keepdims=True))[1] - 1)
+    pairs = pairs / largest
+    sizes = np.sqrt(np.mean(np.square(pairs), axis=(1, 2), keepdims=True))
+    units = np.where(sizes > 0, sizes, 1.0) * _STEP
+    return np.asarray(np.rint(pairs / units) * _STEP)
+
+
 def _pairwise(kind: str, pairs: Floats, between: Sequence[str]) -> tuple[Metric, Floats]:
     """Return a measure of all segments, and metrics' statistics, from differences `(1 + M, P, N)`.
 
     Differences are in units of their own size, so that those of two metrics can change places.
     """
-    sizes = np.sqrt(np.mean(np.square(pairs), axis=(1, 2), keepdims=True))
-    units = np.where(sizes > 0, sizes, 1.0) * _STEP
-    pairs = np.rint(np.swapaxes(pairs / units, 1, 2)) * _STEP
+    pairs = np.swapaxes(_in_steps(pairs), 1, 2)
     both = np.concatenate([pairs, np.square(pairs)], axis=-1)
     sides = [np.broadcast_to(both[:1], both[1:].shape), both[1:]]
     columns = tuple(f"{x} of {name}" for x in ("D", "Q", "d", "q") for name in between)
@@ -469,10 +481,16 @@ def _within(
     """Return statistics of a mean over segments, NaN where it is undefined, and notes."""
     people, notes = pairs[0], []
     if kind == "acc_eq":
-        ties = [best_tie(people, differences, both) for differences in pairs[1:]]
-        sides = zip(pairs[1:], ties, strict=True)
+        # What differs by rounding alone is a tie, in every unit.
+        steps = _in_steps(pairs)
+        people = steps[0]
+        ties = [best_tie(people, differences, both) for differences in steps[1:]]
+        sides = zip(steps[1:], ties, strict=True)
         values = [accuracy(people, differences, both, tie) for differences, tie in sides]
-        said = ", ".join(f"{tie:.4g} ({name})" for name, tie in zip(names, ties, strict=True))
+        largest, most = (np.max(np.abs(x), axis=(1, 2)) for x in (pairs, steps))
+        units = largest / np.maximum(most, _STEP)
+        shown = zip(names, ties * units[1:], strict=True)
+        said = ", ".join(f"{tie:.4g} ({name})" for name, tie in shown)
         notes.append(f"Two outputs tie where their scores differ by at most {said}.")
     else:
         correlation = kendall if kind == "kendall" else pearson

@@ -470,6 +470,12 @@ def plan(
     chances, seed = probabilities(sizes, n, squares), as_seed(rng)
     codes = np.zeros(units.n, np.intp) if units.strata is None else units.strata
     got = drawn(chances, codes, np.random.default_rng(seed))
+    if not len(got):
+        raise InputError(
+            f"must be at least {2 * int(np.max(sizes)):,}, since groups have up to "
+            f"{int(np.max(sizes)):,} items and none was drawn; got {n}",
+            argument="n",
+        )
     whole, within = (tuple(map(str, () if x is None else x)) for x in (of_groups, of_strata))
     few, unit = (FEW, "item") if units.members is None else (FEW_GROUPS, units.unit)
     rough = f"{counted(len(got), unit)} drawn: below {few}, intervals and p-values are rough."

@@ -337,3 +337,29 @@ def test_no_density_stands_beside_an_interval_of_t():
     result = es.meta(*made(), test="ar", n_resamples=99)
     rows = [mark for one in drawing(result._tables()) for row in one.forest.marks for mark in row]
     assert [mark.density for mark in rows] == [None]
+
+
+@pytest.mark.parametrize("scale", [100, 2.0**-500, 1e170])
+def test_the_unit_of_a_metric_changes_nothing(scale):
+    rng = np.random.default_rng(1)
+    human = {s: rng.integers(0, 3, 60).tolist() for s in "abcd"}
+    near, far = ({s: rng.integers(0, 10, 60) / 10 for s in "abcd"} for _ in range(2))
+    for measure in ("acc_eq", "spa"):
+        found, other = (
+            es.meta(
+                human, {"x": {s: k * v for s, v in near.items()}, "y": far}, measure, n_resamples=99
+            )
+            for k in (1, scale)
+        )
+        assert found[0].difference == pytest.approx(other[0].difference, abs=1e-12)
+
+
+def test_metrics_and_systems_of_one_name_are_told_apart():
+    outputs, references = {"A": ["a b", "c d", "e"], "B": ["a", "c d", "f"]}, ["a b", "c e", "f"]
+    human = {"A": [1, 2, 3], "B": [3, 1, 1]}
+    metrics = [es.extract(outputs, references, es.BLEU(tokenize=t)) for t in ("char", "13a")]
+    found = es.meta(human, metrics, n_resamples=99)
+    assert "tok:char" in found[0].baseline
+    assert "tok:13a" in found[0].system
+    with pytest.raises(es.InputError, match="human has two systems called '1'"):
+        es.meta({1: [1, 2], "1": [2, 1]}, {"m": {"1": [1, 2]}, "n": {"1": [1, 2]}})

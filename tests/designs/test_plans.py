@@ -415,3 +415,12 @@ def test_the_command_line_draws_a_plan_and_compares_with_it(tmp_path, monkeypatc
     said = "All systems were run on all 400 items, so --plan plan.json changes nothing."
     assert said in typed("compare", "a.csv", "b.csv", *with_plan[1:])
     assert said not in out
+
+
+def test_a_plan_of_no_items_is_refused():
+    """Groups of 40 of which 2 items were asked for: mostly none is drawn."""
+    rng = np.random.default_rng(0)
+    earlier = {name: rng.random(400).tolist() for name in "ab"}
+    asked = {"metrics": es.Mean("m"), "n": 2, "groups": [i // 40 for i in range(400)], "rng": 1}
+    with pytest.raises(es.InputError, match="n must be at least 80, since groups have up to 40"):
+        es.plan(earlier, **asked)
