@@ -9,7 +9,7 @@ is made as `Scores` too, and says by `None`, or by no replicates, what it does n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import Any
 
@@ -133,8 +133,6 @@ class Scores(Quantities):
     battles: tuple[int, ...] = ()  # of each system, where scores are of these
     notes: tuple[str, ...] = ()  # what is not known of pairs
     origin: tuple[str, ...] = ()  # sentences on how scores came about
-    #: What is known of pairs up to now: intervals, families and notes ask for it.
-    _differ: dict[Pair, tuple[int, float]] = field(default_factory=dict, init=False)
 
     @property
     def is_paired(self) -> bool:
@@ -206,6 +204,11 @@ class Scores(Quantities):
             marks = self.differs(a, b)
             self._differ[a, b] = int(np.count_nonzero(marks)), self.units.worth(marks)
         return self._differ[a, b]
+
+    @cached_property
+    def _differ(self) -> dict[Pair, tuple[int, float]]:
+        """What is known of pairs up to now: intervals, families and notes ask for it."""
+        return {}
 
     def counts_of(self, a: int, b: int, influence: Floats | None) -> Counts | None:
         """Return what counts the difference of two shares with this influence, `(N,)`, if any."""
