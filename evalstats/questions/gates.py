@@ -85,8 +85,8 @@ def numbers_are_valid(evidence: Evidence) -> str:
     if caution is None:
         return ""
     return (
-        f"{caution.said}; it passes only where {caution.kind!r} is among the changes that are "
-        f"allowed"
+        f"{caution.said}; if you accept that, say so by its name: --allow-changes {caution.kind}, "
+        f"in Python allow_changes={caution.kind!r}"
     )
 
 
