@@ -751,3 +751,15 @@ def test_scores_of_0_and_1_stay_there(method, seed):
         given, metric=es.Mean("acc"), human={"A": people, "B": people}, method=method
     ):
         assert 0 <= found.low <= found.score <= found.high <= 1
+
+
+def test_a_correction_by_few_labels_stops_at_1():
+    """Of 40 labels one is 0; what the judge says of the other 260 outputs would lead to 1.0007."""
+    rng = np.random.default_rng(230)
+    right = rng.random(300) < 0.97
+    judge = np.where(rng.random(300) < 0.9, right, ~right).astype(float)
+    known = np.zeros(300, bool)
+    known[rng.permutation(300)[:40]] = True
+    asked = {"metric": es.Mean("acc"), "human": of_some(right, known), "n_resamples": 99}
+    assert es.estimate(judge, **asked).score == pytest.approx(1)
+    assert es.estimate(judge, **asked).high <= 1
