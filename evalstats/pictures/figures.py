@@ -54,6 +54,16 @@ _NO_FONT = (
 _PIECES = re.compile(r"[^\s\-_/.]*[\s\-_/.]?")
 
 
+class AxesOfOne(np.ndarray[Any, np.dtype[np.object_]]):
+    """The axes of one figure, `(P,)`, which is theirs as that of single axes is."""
+
+    @property
+    def figure(self) -> Figure:
+        """The figure: it saves itself with ``savefig``."""
+        figure: Figure = self.flat[0].figure
+        return figure
+
+
 def panels(
     draw: Callable[[T, Axes], object],
     groups: Sequence[T],
@@ -63,7 +73,8 @@ def panels(
 ) -> Panels:
     """Draw each group into axes, or into a panel of a new figure, so many inches high."""
     if ax is None:
-        ax = own_figure(sum(heights), width).subplots(len(groups), height_ratios=heights)
+        drawn = own_figure(sum(heights), width).subplots(len(groups), height_ratios=heights)
+        ax = drawn.view(AxesOfOne) if isinstance(drawn, np.ndarray) else drawn
     axes = panels_of(ax, len(groups))
     for group, panel in zip(groups, axes, strict=True):
         draw(group, panel)

@@ -21,6 +21,7 @@ from evalstats.pictures.figures import (
     SERIES,
     SMALL,
     VERMILLION,
+    AxesOfOne,
     font_of,
     inches,
     own_figure,
@@ -67,7 +68,7 @@ def tables(shown: Iterable[Table], ax: Panels | None = None) -> Panels:
         box = (left / width, top / height, size / width, plan.rows / height)
         drawn.append(_draw(plan, figure.add_axes(box)))
         top -= plan.below + _APART
-    return drawn[0] if len(drawn) == 1 else np.array(drawn)
+    return drawn[0] if len(drawn) == 1 else np.array(drawn).view(AxesOfOne)
 
 
 @dataclass(frozen=True)

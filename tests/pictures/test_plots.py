@@ -486,3 +486,11 @@ def test_a_process_that_never_had_matplotlib_is_told_of_the_extra():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.count("plots need matplotlib") == 2
+
+
+def test_a_figure_of_several_metrics_is_found_as_that_of_one():
+    """The page on reports saves ``result.plot().figure``, of two metrics too."""
+    given = {"A": [1.0, 2, 3, 4], "B": [2.0, 3, 1, 5], "C": [2.0, 2, 1, 5]}
+    tables = [es.extract(given, metric=es.Mean(name)) for name in ("x", "y")]
+    both, one = es.compare(tables, n_resamples=99), es.compare(tables[:1], n_resamples=99)
+    assert [len(result.plot().figure.axes) for result in (both, one)] == [2, 1]
