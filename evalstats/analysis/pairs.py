@@ -37,7 +37,7 @@ from evalstats.resampling.weighted import (
     weighted_totals,
 )
 from evalstats.resampling.weights import places_of
-from evalstats.results.records import ONE_IN, is_mixed, loss_claim, part_of
+from evalstats.results.records import ONE_IN, is_mixed, loss_claim
 
 Floats = NDArray[np.float64]
 #: Scores with fewer different values lie on a lattice.
@@ -497,9 +497,9 @@ def adjust_over_tasks(rows: Sequence[Row], adjustment: str, options: Options) ->
         together.setdefault((row.aggregate is None, mixed or row.metric), []).append(row)
     of_claims = "holm" if options.adjustment == "max-t" else options.adjustment
     for family in together.values():
-        parts = [part_of(row.task, row.aggregate, row.metric) for row in family]
         if adjustment == "max-t":
             # Within each task, or total, that is done.
+            parts = [row.task for row in family]
             stepped = families.holm_over(parts, [row.fields["pvalue_adjusted"] for row in family])
         else:
             stepped = families.ADJUSTMENTS[adjustment]([row.fields["pvalue"] for row in family])

@@ -432,11 +432,6 @@ class Difference(Claims):
         return f"{on}{self.system} - {self.baseline}, {self.metric}"
 
 
-def part_of(task: str, aggregate: str | None, metric: str) -> str:
-    """Return within what max-T is: a task, or a total under its metric."""
-    return task if aggregate is None else f"{task} {metric}"
-
-
 def distinct(items: Iterable[str]) -> list[str]:
     """Return the different items in their order."""
     return list(dict.fromkeys(items))
@@ -569,7 +564,7 @@ class Adjustment:
         families = defaultdict(list)
         for row in self.rows:
             place = row.aggregate is not None, self.is_over_metrics or row.metric
-            families[place].append(part_of(row.task, row.aggregate, row.metric))
+            families[place].append(row.task)
         return {place: (len(parts), len(set(parts))) for place, parts in families.items()}
 
     def n_compared(self, row: Any) -> int:
