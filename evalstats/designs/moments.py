@@ -586,8 +586,8 @@ def moments_query(
     """Return the SQL query whose answer `Moments.from_rows` takes, one row per stratum.
 
     The table has one row per segment, with the statistics of all systems side by side. The query is
-    standard SQL (CTEs, ``GROUP BY``, ``SUM``, ``CASE``), in doubles: counts are summed exactly up
-    to 2^53. Of other numbers the means are subtracted first, which takes a second look at them.
+    standard SQL (CTEs, ``GROUP BY``, ``SUM``, ``CASE``), in doubles: whole numbers are summed
+    exactly up to 2^53. Of what is no count the means are subtracted first, in a second look.
 
     Parameters
     ----------
@@ -661,7 +661,9 @@ def moments_query(
         centred = [f"({c} - o{i})" for i, c in enumerate(numbers)]
         # Of the table itself: engines keep the rows of what is asked twice.
         rows, of_rows = (whole, given) if groups is None else (_UNITS, numbers)
-        means = ", ".join(f"AVG(1e0 * {x}) AS o{i}" for i, x in enumerate(of_rows))
+        # Whole numbers stay whole, so that they are summed exactly, as in `of`.
+        offset = "CASE WHEN MAX(ABS({0} - ROUND({0}))) = 0 THEN ROUND({1}) ELSE {1} END AS o{2}"
+        means = ", ".join(offset.format(x, f"AVG(1e0 * {x})", i) for i, x in enumerate(of_rows))
         ctes.append(f"{_OFFSETS} AS (SELECT {means} FROM {rows})")
         source = f"{source} CROSS JOIN {_OFFSETS}"
     entries += offsets
@@ -670,8 +672,7 @@ def moments_query(
     of_systems = [numbers[i * width : (i + 1) * width] for i in range(len(names))]
     for first, second in combinations(of_systems, 2):
         differs = " OR ".join(f"{a} <> {b}" for a, b in zip(first, second, strict=True))
-        for size in sizes:
-            entries.append(f"SUM(CASE WHEN {differs} THEN {size} ELSE 0 END)")
+        entries += [f"SUM(CASE WHEN {differs} THEN {size} ELSE 0 END)" for size in sizes]
     answer = columns_of(len(names), width)
     made_of = ", ".join(f"{x} AS {name}" for x, name in zip(entries, answer, strict=True))
     return f"WITH {', '.join(ctes)} SELECT {made_of} FROM {source}{by}"

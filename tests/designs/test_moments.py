@@ -464,6 +464,25 @@ def test_a_query_is_the_rows(database, groups, strata, quote):
     )
 
 
+@pytest.mark.parametrize("groups", [None, "document"])
+def test_whole_numbers_of_a_query_are_summed_exactly(groups):
+    """Rounding is not by chance where few numbers recur: of 1e8 it took the ninth digit."""
+    scores = np.random.default_rng(3).integers(0, 2, size=(2, 1001))
+    documents = (np.arange(1001) // 4).tolist()
+    names, judge = ["A", "B"], es.Mean("judge")
+    columns = {"A": ["a", 1], "B": ["b", 1]}
+    query = es.moments_query("t", names, judge, columns, groups=groups)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE t (a, b, document)")
+        rows = zip(*scores.tolist(), documents, strict=True)
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+        moments = es.Moments.from_rows(connection.execute(query), names, judge)
+    table = es.extract(dict(zip(names, scores.tolist(), strict=True)), metric=judge)
+    whole = es.Moments.of(table, groups=groups and documents)
+    for name in ("n", "sums", "products", "differing", "offsets"):
+        np.testing.assert_array_equal(getattr(moments, name), getattr(whole, name), name)
+
+
 def test_what_a_query_finds_wrong(database):
     """Null labels and statistics, groups in two strata, and no rows are said, not left out."""
     connection, table, names = database
