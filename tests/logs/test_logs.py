@@ -159,13 +159,13 @@ def edited(path, edit):
 
 
 def answers_of(content):
-    """Return the list of answers in a document of any format."""
+    """Return the list of answers in a document: at one of these places, or its first list."""
     if isinstance(content, list):
         return content
     if "translations" in content:
         return content["translations"][0]["scores"]
     places = ["results results", "testCases", "simulations", "resolved_ids", "samples"]
-    lists = (get(content, *keys.split()) for keys in [*places, next(iter(content))])
+    lists = [*(get(content, *keys.split()) for keys in places), *content.values()]
     return next(one for one in lists if isinstance(one, list))
 
 
