@@ -161,19 +161,35 @@ def is_from(library: str, value: object, *kinds: str) -> bool:
 def choice(value: object, options: tuple[str, ...], name: str) -> str:
     """Return `value` if it is one of `options`, or say which there are."""
     if not isinstance(value, str) or value not in options:
-        raise InputError(f"must be one of {', '.join(options)}; got {shown(value)}", argument=name)
+        raise InputError(expected(value, options), argument=name)
     return value
+
+
+def expected(value: object, options: Iterable[str], more: str = "") -> str:
+    """Return which options there are in the place of a value, and which was probably meant.
+
+    What is much longer or shorter is something else: BLEURT is no BLEU. `more` is another sentence.
+    """
+    known = list(options)
+    near = [one for one in known if isinstance(value, str) and abs(len(one) - len(value)) < 2]
+    guess = _guess(str(value), near, 0.7)
+    end = f"{guess or '.'} {more}" if more else guess
+    return f"must be one of {', '.join(known)}; got {shown(value, 60)}{end}"
+
+
+def _guess(name: str, known: Iterable[str], least: float) -> str:
+    """Return a question about the name that is the most alike, or nothing if none is."""
+    folded = {one.casefold(): one for one in known}
+    close = get_close_matches(name.casefold(), folded, 1, least)
+    return f"; did you mean {folded[close[0]]!r}?" if close else ""
 
 
 def meant(name: str, known: Iterable[str]) -> str:
     """Return what there is in the place of a name, and which of it was probably meant."""
     known = list(dict.fromkeys(known))
     more = f" and {len(known) - 12} more" if len(known) > 12 else ""
-    folded = {one.casefold(): one for one in known}
-    close = get_close_matches(name.casefold(), folded, 1, 0.5)
-    guess = f"; did you mean {folded[close[0]]!r}?" if close else ""
     there = "there is only" if len(known) == 1 else "there are"
-    return f"{there} {', '.join(known[:12])}{more}{guess}"
+    return f"{there} {', '.join(known[:12])}{more}{_guess(name, known, 0.5)}"
 
 
 def plain(name: object) -> str:

@@ -9,8 +9,10 @@ import pytest
 import evalstats as es
 from evalstats import checks
 from evalstats.errors import Argument
+from evalstats.metrics import as_metric
 
 SCORES = {"A": [1, 2, 3], "B": [2, 2, 4]}
+PAIR = {"base": [1, 2, 3], "new": [2, 2, 4]}
 NAN, INF = float("nan"), float("inf")
 integer, number, share, listed, flag, as_scores = (
     partial(check, name="x", **options)
@@ -96,6 +98,29 @@ def test_errors_name_the_argument_that_is_at_fault(call, argument):
     with pytest.raises(es.InputError, match=rf"^{argument}\b") as caught:
         call()
     assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize(
+    "call, end",
+    [
+        (lambda: es.compare(SCORES, metrics=es.Mean("m"), method="bootstrp"), "mean 'bootstrap'?"),
+        (lambda: es.compare(SCORES, metrics=es.Mean("m"), baseline="system C"), "got 'system C'"),
+        (lambda: es.compare(PAIR, metrics=es.Mean("m"), baseline="bsae"), "mean 'base'?"),
+        (lambda: es.compare(PAIR, metrics=es.Mean("m"))["m", "bse"], "mean 'base'?"),
+        (lambda: as_metric("blue"), "'blue'; did you mean 'bleu'? Scores from elsewhere, "),
+        (lambda: as_metric("BLEURT"), "'BLEURT'. Scores from elsewhere, "),
+        (
+            lambda: as_metric(es.SentenceBLEU()),
+            "and evalstats.Mean('SentenceBLEU') as metric",
+        ),
+    ],
+)
+def test_what_was_probably_meant_is_asked(call, end):
+    with pytest.raises(es.InputError) as caught:
+        call()
+    said = str(caught.value)
+    assert end in said
+    assert ("did you mean" in said) == ("mean '" in end)
 
 
 def test_masked_entries_are_refused_however_deep_they_are():

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
+from itertools import takewhile
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -373,7 +374,10 @@ class Comparison(Listed[Difference]):
     def _records(self) -> list[dict[str, Any]]:
         records = []
         for d in self.differences:
-            record = convert.row(d) | self._verdict(d)
+            # What a reader looks for stands beside the scores, though it is derived.
+            row = convert.row(d)
+            first = [*takewhile(lambda name: name != "low", row), "difference"]
+            record = {**{name: row[name] for name in first}, **row, **self._verdict(d)}
             for side, e in zip(("baseline", "system"), self.scores_of(d), strict=True):
                 record |= {f"{side}_low": e.low, f"{side}_high": e.high}
             records.append({**record, "n_segments": e.n_segments, "unit": e.unit})

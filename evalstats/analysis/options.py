@@ -16,7 +16,7 @@ from evalstats.analysis.settings import (
     Alternative,
     Method,
 )
-from evalstats.checks import flag, integer, real, share, shown
+from evalstats.checks import expected, flag, integer, real, share
 from evalstats.errors import Argument, InputError
 from evalstats.resampling.executors import Reporting, Workers, as_workers
 from evalstats.resampling.weighted import MOST_RESAMPLES
@@ -175,4 +175,4 @@ def option(value: object, options: tuple[str, ...], name: str) -> str:
         spelled = value.lower().replace("_", "-").replace(" ", "-")
         if spelled in options:
             return spelled
-    raise InputError(f"must be one of {', '.join(options)}; got {shown(value)}", argument=name)
+    raise InputError(expected(value, options), argument=name)

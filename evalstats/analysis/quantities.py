@@ -143,9 +143,9 @@ class Quantities:
         return bootstrap.pvalue(distances(), self.spreads[q], by_t, alternative)
 
     def least(self, q: int, alternative: str) -> float:
-        """Return the smallest p-value of no difference."""
+        """Return the smallest p-value of no difference, which is above 0 if it underflows, too."""
         if self.floor is None:
-            return 0.0
+            return float(np.finfo(np.float64).tiny)
         return min(1.0, (2 if alternative == "two-sided" else 1) * float(self.floor[q]))
 
 

@@ -40,7 +40,7 @@ from evalstats.analysis.scores import (
     of_table,
     widest_bounds,
 )
-from evalstats.checks import is_missing, listed, shown
+from evalstats.checks import choice, is_missing, listed
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics.base import LabelledMetric, MetricSignature, merged
 from evalstats.metrics.ratios import MeanOfRuns
@@ -656,9 +656,5 @@ def as_pairs(
         raise InputError(f"{asking} needs at least 2 systems, got {len(systems)}: {list(systems)}")
     if baseline is None:
         return list(combinations(range(len(systems)), 2))
-    if baseline not in systems:
-        raise InputError(
-            f"must be one of {', '.join(systems)}; got {shown(baseline)}", argument="baseline"
-        )
-    first = systems.index(baseline)
+    first = systems.index(choice(baseline, systems, "baseline"))
     return [(first, i) for i in range(len(systems)) if i != first]

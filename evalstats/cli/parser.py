@@ -13,7 +13,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, NoReturn, get_args, get_type_hints
 
-from evalstats.checks import meant, shown
+from evalstats.checks import expected, meant
 from evalstats.cli.flags import COMMANDS, EVERY, Option, entry, flag_of, folded, options_of
 from evalstats.cli.output import complain, to_stdout
 from evalstats.compat.smoothing import NAMED as NAMED_SMOOTHING
@@ -297,11 +297,8 @@ def metrics_of(options: argparse.Namespace) -> list[Metric]:
                 f"takes names with spaces between them: -m {' '.join(several)}", argument="metrics"
             )
         if name not in NAMED:
-            raise InputError(
-                f"must be one of {', '.join(NAMED)}; got {shown(name, 60)}. Scores from elsewhere, "
-                f"one a segment, go as --scores, or alone as a table",
-                argument="metrics",
-            )
+            more = "Scores from elsewhere, one a segment, go as --scores, or alone as a table"
+            raise InputError(expected(name, NAMED, more), argument="metrics")
     given: dict[Any, dict[str, Any]] = {NAMED[name].func: {} for name in names}
     for kind, taken in METRIC_OPTIONS.items():
         for option, field in taken.items():

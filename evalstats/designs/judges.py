@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evalstats.analysis.scores import Scores
     from evalstats.statistics.segments import SegmentStatistics
 
+_ALL_LABELLED = "; where people labelled all, their labels are the scores: leave the judge out"
 #: A judge that scores labelled segments so differently from others has a note.
 _UNLIKE = 0.01
 #: Systems whose agreement with people is a note; of more the first ones are told.
@@ -154,7 +155,7 @@ class Judged(LabelledMetric):
         if not 0 < len(places) < len(pairs):
             raise InputError(
                 f"people's labels must be those of a part of the segments, got {len(places):,} of "
-                f"{len(pairs):,}"
+                f"{len(pairs):,}{_ALL_LABELLED if places else ''}"
             )
         labels = [people[i] for i in places]
         if with_references:

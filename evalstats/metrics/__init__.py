@@ -18,7 +18,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from evalstats.checks import required, shown
+from evalstats.checks import expected, required, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Metric, check_metric, scores_of
 from evalstats.metrics.bleu import BLEU
@@ -80,21 +80,19 @@ def as_metric(metric: object) -> Metric:
         if name in NAMED:
             made: Metric = NAMED[name]()
             return made
-        raise InputError(
-            f"must be one of {', '.join(NAMED)}; got {shown(metric, 60)}. Scores from "
-            f"elsewhere, one a segment, take the place of the outputs: "
-            f"metric=evalstats.Mean({shown(metric, 60)})",
-            argument="metric",
-        )
+        more = "Scores from elsewhere, one a segment, take the place of the outputs: metric="
+        more += f"evalstats.Mean({shown(metric, 60)})"
+        raise InputError(expected(metric, NAMED, more), argument="metric")
     if isinstance(metric, type) and issubclass(metric, Metric):
         needed = ", ".join(f"{name}=..." for name in required(metric))
         raise InputTypeError(
             f"must be an object, got the class: write {metric.__name__}({needed})",
             argument="metric",
         )
-    raise InputTypeError(
-        f"must be a name or a Metric object, got {type(metric).__name__}", argument="metric"
-    )
+    kind = type(metric).__name__
+    more = f"; give {kind}.scores(...) as outputs, and evalstats.Mean({kind!r}) as metric"
+    more = more if hasattr(metric, "scores") else ""
+    raise InputTypeError(f"must be a name or a Metric object, got {kind}{more}", argument="metric")
 
 
 __all__ = [

@@ -366,7 +366,7 @@ class Looks(Several[Look]):
 
     def to_junit(self) -> str:
         """Return JUnit's XML with one test case: "go on" is an error, neither of the others."""
-        d, verdict = self.last.difference, self.verdict
+        d, verdict = self.last.difference, self.verdict.replace("go on", "undecided")
         kind, text = JUNIT.get(verdict, "error"), junit_text(d, self._limit())
         return junit([("evalstats", d.metric, verdict, kind, text, self.last.reason)])
 

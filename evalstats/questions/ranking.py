@@ -427,14 +427,14 @@ def _as_wmt(ranking: Ranking, drawn: Scores, clusters: str) -> Ranking:
     blocks = [one.strata for one in drawn.together if one.has_segments]
     if not blocks or any(type(block.metric) is not Mean for block in chain(*blocks)):
         raise InputError(
-            f"={clusters!r} tests the scores of single segments, and {ranking.metric} is no mean "
-            f"of scores; leave it out",
+            f"must be left out: {clusters!r} tests the scores of single segments, and "
+            f"{ranking.metric} is no mean of scores",
             argument="clusters",
         )
     if clusters == "wmt25" and not drawn.is_paired:
         raise InputError(
-            "='wmt25' tests differences on the same segments, and each system has its own; give "
-            "'wmt'",
+            "must be 'wmt': 'wmt25' tests differences on the same segments, and each system has "
+            "its own",
             argument="clusters",
         )
     sign, rows = 1 if ranking.higher_is_better else -1, []

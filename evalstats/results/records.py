@@ -482,11 +482,20 @@ def first_few(
 
 
 def decimals_of(rows: Iterable[Any], digits: int | None = None) -> dict[str, int]:
-    """Return the decimals of each metric: as many as give its smallest error two digits."""
+    """Return the decimals of each metric: as many as give its smallest error two digits.
+
+    What is left of rounding is no error: that of a perfect score asks for no decimals.
+    """
     return {
-        metric: tabular.decimals([row.standard_error for row in group], digits)
+        metric: tabular.decimals(map(_error_of, group), digits)
         for metric, group in by_metric(rows).items()
     }
+
+
+def _error_of(row: Any) -> float | None:
+    """Return the standard error of a record, or `None` if its score's rounding explains it."""
+    error: float | None = row.standard_error
+    return error if error and error > 1e-14 * abs(getattr(row, "score", 0.0)) else None
 
 
 def has_tasks(rows: Iterable[Any]) -> bool:
@@ -631,6 +640,8 @@ def of_metric(rows: Sequence[Any], metric: str | None) -> list[Any]:
     fitting = names if metric is None else [name for name in names if name == metric]
     if not fitting and isinstance(metric, str):
         fitting = [name for name in names if written(name) == written(metric)]
+    if metric is None and len(names) > 1:
+        raise InputError(f"is missing: say which of {', '.join(names)}", argument="metric")
     name = fitting[0] if len(fitting) == 1 else choice(metric, tuple(names), "metric")
     return [row for row in rows if row.metric == name]
 

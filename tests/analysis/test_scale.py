@@ -175,3 +175,13 @@ def test_other_test_sets_are_of_any_size(exponent):
         bounds = result.estimates[0].prediction(30)
         found[power] = np.ldexp(bounds, -power)
     np.testing.assert_allclose(found[exponent], found[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["t", "bootstrap"])
+def test_pvalues_of_very_large_differences_are_above_0(method):
+    """They are in (0, 1], though those of t underflow."""
+    noise = np.random.default_rng(0).normal(0, 1e-3, (2, 3000))
+    scores = {"a": noise[0], "b": noise[1] + 1}
+    result = es.compare(scores, metrics=es.Mean("x"), method=method, n_resamples=99)
+    assert 0 < result[0].pvalue <= result[0].pvalue_adjusted < 0.05
+    assert "p <0.0001" in str(result[0]) or method == "bootstrap"

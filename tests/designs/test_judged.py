@@ -417,7 +417,7 @@ MEAN = es.Mean("pass")
         (lambda: es.estimate(A, metric=MEAN, human=[None] * 4),
          "people's labels must be those of a part of the segments, got 0 of 4"),
         (lambda: es.estimate(A, metric=MEAN, human=[1, 1, 0, 1]),
-         "people's labels must be those of a part of the segments, got 4 of 4"),
+         "people's labels must be those of a part of the segments, got 4 of 4; where people labelled all"),
         (lambda: es.estimate(A, [1, 0, 1, 1], MEAN, human=[1, None, 0, 1]),
          "references have no effect: pass does not use any; leave them out"),
         (lambda: es.estimate([1, 0], [1, 0], es.Confusion([0, 1]), human={"A": [1, None]}),

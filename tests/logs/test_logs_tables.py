@@ -339,7 +339,8 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
          r"several columns for the system: 'system', 'model'; say which it is with columns={'system': 'sys"),
         ("system,score\nA,1\n", r"has no column that names the segments, among 'system', 'score'"),
         ("system,id,text\nA,1,x\n", r"has no column of scores, that is of numbers such as 0.5, among 'system'"),
-        ("id,COMET,mine\n1,1,2\n", r"has 'COMET', 'mine', which may be systems or metrics: say which with columns={'COMET': 'sys"),
+        ("id,COMET,mine\n1,1,2\n", r"has 'COMET', 'mine', which may be systems or metrics: say which with columns={'COMET': 'sys"
+         r"tem_score', 'mine': 'system_score'}, or of metrics columns={'COMET': 'score', 'mine': 'score'}"),
         ("system,id,score,document\nA,1,1,x\nB,1,1,y\n",
          r"document of segment '1' is 'x' in line 2 and 'y' in line 3; a segment has one"),
         ("system,id,m\nA,1,1\nA,2,2\nA,3,x\n",

@@ -202,6 +202,19 @@ def test_errors_far_below_the_others_ask_for_no_decimals(errors, places):
     assert tabular.decimals(errors) == places
 
 
+def test_what_is_left_of_rounding_asks_for_no_decimals():
+    """Defect: chrF of a text against itself was 100.000000."""
+    texts = [f"é ünï cat {i}" for i in range(40)]
+    result = es.compare({"a": texts, "b": texts}, texts, "chrf", n_resamples=99)
+    assert " 100.00  100.00 " in str(result)
+
+
+def test_the_difference_of_a_table_stands_beside_the_scores():
+    columns = comparison("ab").to_csv().partition("\n")[0].replace('"', "").split(",")
+    at = columns.index("system_score")
+    assert columns[at : at + 3] == ["system_score", "difference", "low"]
+
+
 def test_digits_are_those_asked_for():
     estimate = comparison("ab").estimates["a"]
     for digits in (0, 5):

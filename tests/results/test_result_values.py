@@ -97,7 +97,7 @@ def test_a_difference_prints_as_a_sentence():
 @pytest.mark.parametrize("key, message", [
     (("BLEU", "a"), "metric must be one of COMET, errors; got 'BLEU'"),
     (("COMET", "z"), "system must be one of a, b, c; got 'z'"),
-    ("a", "metric must be one of COMET, errors; got None"),
+    ("a", "^metric is missing: say which of COMET, errors$"),
     ((1, 2, 3), "give names or a place"),
     (("COMET", "c", "x"), r"^baseline must be one of a, b, c; got 'x'$|must be one of"),
     (("COMET", "a", "a"), "no difference of 'a' from 'a'; there are|must be one of"),

@@ -64,8 +64,11 @@ def count(metric: Any, hypotheses: Any, references: Any) -> NDArray[Any]:
     streams = None if references is None else as_streams(references)
     n_references = len(metric._ref_cache) if streams is None else len(streams)
     if len(texts) != n_references:
+        is_turned = streams is not None and len(streams.streams()) == len(texts)
+        how = "; references per segment are streams as list(zip(*references))" if is_turned else ""
         raise InputError(
             f"hypotheses has {len(texts)} segments but the reference streams have {n_references}"
+            f"{how}"
         )
     twin = draws.from_sacrebleu(metric)
     if twin is None or streams is None:

@@ -515,7 +515,8 @@ def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> Score
             f"{table.path} has {', '.join(map(repr, scores))}, which may be systems or metrics: "
             f"say which with ",
             Argument("columns", dict.fromkeys(scores, SYSTEM_SCORE)),
-            ", or of metrics 'score'",
+            ", or of metrics ",
+            Argument("columns", dict.fromkeys(scores, "score")),
         )
     chosen = {c: (c,) for c in scores}
     are_systems = roles.metric is not None or (len(scores) > 1 and not asked_for)
