@@ -23,7 +23,7 @@ from evalstats.checks import flag, integer, is_from, listed, real
 from evalstats.compat import add_modules, sentence_bleu
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import MOST_ORDER
-from evalstats.metrics.error_rates import CER
+from evalstats.metrics.error_rates import token_edits
 
 DIGITS = 4
 
@@ -227,7 +227,7 @@ class LevenshteinRatio(AxionMetric):
             actual, expected = actual.lower(), expected.lower()
         if not self.edit_distance:
             return difflib.SequenceMatcher(None, actual, expected).ratio()
-        edits = int(CER().statistics([actual], [expected])[0, 0])
+        edits = int(token_edits([list(actual)], [list(expected)])[0, 0])
         return 1.0 - edits / max(len(actual), len(expected), 1)
 
 

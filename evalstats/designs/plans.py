@@ -441,7 +441,7 @@ def plan(
     (100, 131)
     >>> part = [new[i] if i in plan.items else None for i in range(400)]
     >>> print(es.compare(plan.data({"a": a, "new": part})).notes[0])
-    solved: new was run on 100 of 400 segments; its difference is as sure as of 132 (...).
+    solved: new was run on 100 of 400 segments; its difference is as sure as that of 132 (...).
     """
     how = choice(how, WAYS, "how")
     is_named = isinstance(earlier, Mapping) or is_statistics(earlier) or hasattr(earlier, "columns")
@@ -846,11 +846,12 @@ class PlanWorth(Correction):
         what, known = "difference", self.differences
         if not known:
             what, known = "score", self.scores
-        whose = f"its {what} is" if were == "was" else f"their {what}s are"
+        one, several = f"its {what} is as sure as that", f"their {what}s are as sure as those"
+        whose = one if were == "was" else several
         items = " to ".join(dict.fromkeys(_items(edge(known)) for edge in (min, max)))
         yield (
             f"{self.metric}: {first_few(self.systems, ', ', 3, 'others')} {were} run on "
-            f"{self.n_labelled:,} of {counted(self.n_items, self.segment)}; {whose} as sure as of "
+            f"{self.n_labelled:,} of {counted(self.n_items, self.segment)}; {whose} of "
             f"{items} (difference estimator, λ = {self.weights[0]:.2f} of earlier systems, "
             f"{self.weights[1]:.2f} of those run on all)."
         )

@@ -30,6 +30,7 @@ from evalstats.text.references import as_pairs
 from evalstats.text.tercom import translation_edits
 from evalstats.text.tokenization import (
     UNSPACED,
+    Tokens,
     character_blocks,
     from_lists,
     sacrebleu_version,
@@ -117,7 +118,7 @@ class WER(ErrorRate):
         """Return `(N, 2)`: edits, and tokens of the reference that needs the fewest edits."""
         texts, refs = as_pairs(hypotheses, references)
         if self.splits_characters:
-            hyps, ids = shared_ids(refs, texts, character_blocks, self.lowercase, True)
+            hyps, ids = shared_ids(refs, texts, _characters, self.lowercase)
         else:
             hyps, ids = shared_ids(refs, texts, tokenize_blocks, self.tokens, self.lowercase)
         edits = levenshtein(hyps.take(refs.owner), ids)
@@ -126,11 +127,17 @@ class WER(ErrorRate):
         return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
 
 
+def _characters(texts: Sequence[str], lowercase: bool) -> Iterable[Tokens]:
+    """Split texts into characters, whitespace too, but not the line ends that reading leaves."""
+    return character_blocks([text.rstrip("\r\n") for text in texts], lowercase, True)
+
+
 @dataclass(frozen=True)
 class CER(WER):
     r"""Character error rate of the corpus: edits of all segments per character of all references.
 
-    As `WER`, with Unicode code points for words: ``é`` may be one or two, and whitespace counts.
+    As `WER`, with Unicode code points for words: ``é`` may be one or two, and whitespace counts,
+    except for line ends after a text, which are those of a file.
 
     Examples
     --------

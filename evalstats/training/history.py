@@ -157,8 +157,8 @@ class Checkpoint(Record):
         """Return a flat dictionary of floats, for TensorBoard or Weights & Biases.
 
         The keys are the same at every check: the metric's name as it is asked for (``chrf`` of
-        chrF2, and blanks as underscores), and that name with ``_low``,
-        ``_high``, ``_difference``, ``_pvalue``, ``_improved``, ``_best``, ``_best_step`` and
+        chrF2, and blanks as underscores), and that name with ``_low``, ``_high``,
+        ``_difference``, ``_pvalue``, ``_level``, ``_improved``, ``_best``, ``_best_step`` and
         ``_checks_without_improvement``.
 
         Parameters
@@ -167,8 +167,8 @@ class Checkpoint(Record):
             Before each key, for example ``"eval/"``.
         """
         name = prefix + log_name(self.metric)
-        keys = ("low", "high", "difference", "pvalue", "improved", "checks_without_improvement")
-        values = {f"_{key}": getattr(self, key) for key in keys}
+        keys = ("low", "high", "difference", "pvalue", "level", "improved")
+        values = {f"_{key}": getattr(self, key) for key in (*keys, "checks_without_improvement")}
         values |= {"": self.score, "_best": self.best.score, "_best_step": self.best.step}
         return {name + key: float(value) for key, value in values.items()}
 

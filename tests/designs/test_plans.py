@@ -163,7 +163,7 @@ def test_the_weights_are_those_of_the_smallest_error():
 
 
 def said_items(result):
-    return float(str(result).split("as sure as of ")[1].split(" ")[0].replace(",", ""))
+    return float(str(result).split("as sure as that of ")[1].split(" ")[0].replace(",", ""))
 
 
 def test_what_it_is_worth_is_said_before_and_after():
@@ -177,7 +177,7 @@ def test_what_it_is_worth_is_said_before_and_after():
     assert not any("label" in note for note in result.power(difference=0.05).notes)
     (note,) = result.notes
     assert note.startswith(
-        "solved: new was run on 500 of 2,000 segments; its difference is as sure as of "
+        "solved: new was run on 500 of 2,000 segments; its difference is as sure as that of "
     )
     assert 550 < said_items(result) == pytest.approx(worth, rel=0.02)
     assert plan.worth["solved"].difference == pytest.approx(worth, rel=0.2)

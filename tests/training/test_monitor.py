@@ -242,6 +242,7 @@ def test_a_run_says_where_it_stands(sample):
     assert [log["eval/chrf++_improved"] for log in logs] == [0, 1, 0, 0, 0, 0]
     checks, selected = monitor.checks, monitor.selected
     assert logs[1]["eval/chrf++"] == checks[1].score
+    assert 0 < logs[1]["eval/chrf++_pvalue"] <= logs[1]["eval/chrf++_level"] == checks[1].level
     assert [check.pvalue for check in checks[2:]] == [1] * 4
     assert [check.checks_without_improvement for check in checks] == [0, 0, 1, 2, 3, 4]
     assert [check.should_stop for check in checks] == [False] * 4 + [True] * 2

@@ -40,7 +40,7 @@ from evalstats.designs.swaps import randomization_pvalue
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference.bootstrap import percentile
 from evalstats.inference.families import holm
-from evalstats.metrics import BLEU, CER, CHRF, Mean
+from evalstats.metrics import BLEU, CHRF, Mean
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.weighted import MOST_RESAMPLES, bootstrap_totals
 from evalstats.resampling.weights import Rng
@@ -357,7 +357,7 @@ class ErrorRate:
         check_same_length(**lists)
         refs, hyps = lists.values()
         if self.unit == "character":
-            return CER().statistics(hyps, refs) if refs else np.zeros((0, 2), dtype=np.int64)
+            return token_edits(map(list, hyps), map(list, refs))
         hyps, refs = (
             [_WORDS.findall(text) if _SEPARATORS.search(text) else text.split() for text in texts]
             for texts in (hyps, refs)
