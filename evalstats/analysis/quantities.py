@@ -145,8 +145,8 @@ class Quantities:
     def least(self, q: int, alternative: str) -> float:
         """Return the smallest p-value of no difference, which is above 0 if it underflows, too."""
         least = 0.0 if self.floor is None else float(self.floor[q])
-        least *= 2 if alternative == "two-sided" else 1
-        return min(1.0, max(least, float(np.finfo(np.float64).tiny)))
+        sides = 2 if alternative == "two-sided" else 1
+        return min(1.0, max(sides * least, float(np.finfo(np.float64).tiny)))
 
 
 def less(replicates: Floats, value: Floats, a: Places, b: Places, share: float, n: int) -> Floats:
