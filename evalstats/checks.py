@@ -383,6 +383,16 @@ def check_arguments(
             raise InputTypeError(f"{called} has no argument {name!r}; {there}")
 
 
+class _Usual:
+    """The default of an option that a function passes on, as a signature shows it."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+_USUAL = _Usual()
+
+
 def taking(options: type, defaults: Mapping[str, Any] = MappingProxyType({})) -> Callable[[F], F]:
     """Let the signature of a function name the options, a `TypedDict`, that it takes by ``**``.
 
@@ -397,7 +407,7 @@ def taking(options: type, defaults: Mapping[str, Any] = MappingProxyType({})) ->
             known[name] = inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=defaults.get(name, ...),
+                default=defaults.get(name, _USUAL),
                 annotation=kind,
             )
         vars(function)["__signature__"] = signature.replace(parameters=list(known.values()))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from evalstats.checks import integer
+from evalstats.checks import also_called, integer
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.results import convert, files, widths
 from evalstats.results.records import CAUTION, Record, distinct, named
@@ -236,6 +236,7 @@ class Result(Record):
         """Return Markdown tables; `digits` as in `to_text`."""
         return files.as_markdown(self._page(digits))
 
+    @also_called()
     def to_latex(
         self, *, caption: str | None = None, label: str | None = None, digits: int | None = None
     ) -> str:

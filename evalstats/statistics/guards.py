@@ -246,11 +246,11 @@ def ungrouped(labels: Mapping[str, Sequence[str]], unit: str) -> list[Caution]:
     Not where each item has a label of its own, or all have one.
     """
     for name, cells in labels.items():
-        n, n_wholes = len(cells), len(set(cells))
-        if _WHOLES.fullmatch(plain(name.rpartition(".")[2])) and 1 < n_wholes < n:
+        n, n_wholes, called = len(cells), len(set(cells)), name.rpartition(".")[2]
+        if _WHOLES.fullmatch(plain(called)) and 1 < n_wholes < n:
             return [
                 Caution(
-                    f"{n:,} {plural(unit)} are of {n_wholes:,} {plural(name)}, and count as if "
+                    f"{n:,} {plural(unit)} are of {n_wholes:,} {plural(called)}, and count as if "
                     f'they were independent, so that errors are too small: give groups="{name}".',
                     "units",
                 )

@@ -62,6 +62,9 @@ def test_labels_that_could_be_asked_for_are_named(tmp_path, capsys):
     assert (
         "they have doc_hash, target_hash, doc.id, doc.passage; did you mean 'doc.passage'" in text
     )
+    kept = es.estimate_logs(es.read_log(tmp_path / "x", labels="doc.passage"), task="qa")
+    assert "items are of 2 passages, and count as if" in str(kept)
+    assert 'give groups="doc.passage"' in str(kept)
     log_files.inspect_file(tmp_path / "y.json", log_files.inspect_log(["C", "I"]))
     text = said(capsys, "estimate", tmp_path / "y.json", "--groups", "metadata.topic")
     assert "they have item_hash, target_hash, metadata.subject" in text

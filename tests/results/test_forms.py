@@ -4,6 +4,7 @@ Hostile names and signatures stay text: in every form, on their own line, in the
 """
 
 import csv
+import inspect
 import io
 import json
 import math
@@ -213,6 +214,12 @@ def test_the_difference_of_a_table_stands_beside_the_scores():
     columns = comparison("ab").to_csv().partition("\n")[0].replace('"', "").split(",")
     at = columns.index("system_score")
     assert columns[at : at + 3] == ["system_score", "difference", "low"]
+
+
+def test_what_a_table_is_not_asked_for_is_named():
+    with pytest.raises(TypeError, match=r"to_latex has no argument 'captoin'.*mean 'caption'"):
+        comparison("ab").to_latex(captoin="x")
+    assert "Ellipsis" not in str(inspect.signature(es.gate))
 
 
 def test_digits_are_those_asked_for():
