@@ -92,7 +92,7 @@ def spent(looks: Looks, fraction: float, alpha: float, spending: Spending) -> fl
                 argument="spending",
             )
         # At the end all is spent, to the last bit.
-        return alpha if fraction >= 1 else SPENDING[spending](looks, fraction, alpha)
+        return alpha if fraction >= 1 else min(SPENDING[spending](looks, fraction, alpha), alpha)
     part = float(spending(fraction))
     if not 0 <= part <= 1:
         raise InputError(
