@@ -232,7 +232,7 @@ class Outcomes:
             weights = 1 / len(changed) if self.weights is None else self.weights
             values = weights * (changed - np.mean(changed))
             influence = np.asarray(np.bincount(self.units.of_segments, self.scale * values))
-        spread = self.units.spread(influence, self._added(changed))
+        spread = self.units.spread(influence)
         shares, worth = (self._share(gained), self._share(lost)), student.kish(self._group_weights)
         squared, variance = (
             (spread.error / self.scale) ** 2,
