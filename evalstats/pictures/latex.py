@@ -133,7 +133,7 @@ def _fitted(table: Table, room: float) -> tuple[str, list[list[widths.Column]], 
 
 def _below(note: str) -> str:
     """Return a note as a line of LaTeX below a table."""
-    return rf"\par{{\footnotesize {latex_words(note)}}}"
+    return rf"\par\smallskip{{\footnotesize {latex_words(note)}}}"
 
 
 def latex(text: str) -> str:

@@ -351,3 +351,8 @@ def test_pairs_are_resampled_once_and_some_at_a_time(monkeypatch):
     assert len(spreads) <= 30  # those of the systems
     assert sum(held) == 30 + 30 * 29 // 2
     assert max(held) <= 30 + 256
+
+
+def test_a_line_below_a_table_of_latex_does_not_touch_its_rule():
+    latex = compare(leaderboard(n=40), n_resamples=99).ranking().to_latex()
+    assert "\\par\\smallskip{\\footnotesize " in latex

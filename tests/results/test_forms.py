@@ -95,7 +95,7 @@ def test_three_notes_and_one_signature_are_printed_and_all_on_request():
     latex = result.to_latex().splitlines()
     comments = [line for line in latex if line.startswith("%")]
     assert comments[-7:] == [f"% {line}" for line in (*"abcde", *result.signatures)]
-    assert not any(r"\par{\footnotesize" in line or "to_text" in line for line in latex)
+    assert not any(r"\smallskip{\footnotesize" in line or "to_text" in line for line in latex)
 
 
 def test_hints_at_other_calls_are_comments_of_a_paper_and_not_in_a_report():
