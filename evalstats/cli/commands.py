@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from itertools import chain
@@ -365,18 +366,38 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
         del labels["aggregate"]
     accepted = [kind for kind in allowed if kind in BARRING]
     test = evalstats.SequentialTest(metric=tables[0].metric, allow_changes=accepted, **asked)
-    if state.exists():
-        try:
-            test.load_state_dict(json.loads(state.read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            reason = error if isinstance(error, InputError) else f"it is no JSON ({error})"
-            raise InputError(f"--state {path}: {reason}") from None
     from evalstats.questions.looks import refuse_barred
 
-    n_looks, look = len(test.looks), test.look(tables[0], baseline, **labels)
-    notes = accepting([*inputs.notes, *test.result.notes], allowed)
-    if look.verdict == "passed" and look.number > n_looks:
-        refuse_barred(notes)
-    with replacing(path, "json") as file:
-        file.write(f"{json.dumps(test.state_dict())}\n".encode())
+    with _alone_with(state):
+        if state.exists():
+            try:
+                test.load_state_dict(json.loads(state.read_text(encoding="utf-8")))
+            except (OSError, ValueError) as error:
+                reason = error if isinstance(error, InputError) else f"it is no JSON ({error})"
+                raise InputError(f"--state {path}: {reason}") from None
+        n_looks, look = len(test.looks), test.look(tables[0], baseline, **labels)
+        notes = accepting([*inputs.notes, *test.result.notes], allowed)
+        if look.verdict == "passed" and look.number > n_looks:
+            refuse_barred(notes)
+        with replacing(path, "json") as file:
+            file.write(f"{json.dumps(test.state_dict())}\n".encode())
     return test.result
+
+
+@contextmanager
+def _alone_with(state: Path) -> Iterator[None]:
+    """Keep other processes from a state: of two looks at once one would be lost, and its level."""
+    lock = state.with_name(f"{state.name}.lock")
+    try:
+        lock.touch(exist_ok=False)
+    except FileExistsError:
+        raise InputError(
+            f"--state {state}: another process takes a look; run this again when it is done, or "
+            f"remove {lock} if none does"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"--state {state} cannot be written: {error}") from None
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)

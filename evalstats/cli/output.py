@@ -241,10 +241,14 @@ def rendered(
 
 
 def _html_as_typed(page: str) -> str:
-    """Return a page whose text, but none of its tags, has arguments as flags."""
+    """Return a page whose sentences have arguments as flags: not its tables, names and outputs."""
     parts = re.split(r"(<(?:style|script).*?</(?:style|script)>|<[^>]*>)", page, flags=re.DOTALL)
-    for i in range(0, len(parts), 2):
-        parts[i] = as_typed(parts[i].replace("&quot;", '"')).replace('"', "&quot;")
+    depth = 0  # of paragraphs and items of lists, in which findings and notes are
+    for i, part in enumerate(parts):
+        if i % 2:
+            depth += bool(re.match(r"<(?:p|li)\b", part)) - (part in ("</p>", "</li>"))
+        elif depth:
+            parts[i] = as_typed(part.replace("&quot;", '"')).replace('"', "&quot;")
     return "".join(parts)
 
 

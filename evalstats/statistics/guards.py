@@ -85,7 +85,7 @@ def _said_of_alike(
     usual, n = marks[""].usual, marks[""].n
     cautions: dict[str, list[Caution]] = {}
     if n >= _FEWEST_ALIKE and _count(usual, streams[0]) == n:
-        cautions[""] = [Caution(f"All {n:,} references are the same text.", "alike")]
+        cautions[""] = [Caution(f"All {n:,} references are the same text.", "texts")]
     for name, texts in outputs.items() if n >= _FEWEST_ALIKE else ():
         usual = marks[name].usual
         n_alike = _count(usual, texts)

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from contextlib import nullcontext
+from html import unescape
 from importlib import metadata
 from pathlib import Path
 
@@ -907,6 +908,17 @@ def test_without_metadata_the_version_says_so(monkeypatch):
     monkeypatch.setattr(metadata, "version", absent)
     assert version.version.__wrapped__() == f"{version.VERSION}+uninstalled"
     assert tokenization.sacrebleu_version.__wrapped__() == known
+
+
+def test_pages_show_outputs_as_they_are(tmp_path, monkeypatch, typed):
+    monkeypatch.chdir(tmp_path)
+    code = 'print("row", end="x") # plot(), metric="bleu"'
+    for name, rest in (("old", "a b c"), ("new", "a b d"), ("ref", "a b d")):
+        text = "".join(f"{rest} {i} {code}\n" for i in range(12))
+        Path(f"{name}.txt").write_text(text, encoding="utf-8")
+    typed(*shlex.split("compare -i old.txt new.txt -r ref.txt -m chrf -o x.html"))
+    shown = Path("x.html").read_text(encoding="utf-8")
+    assert unescape(re.sub(r"<[^>]*>", "", shown)).count(code) >= 12
 
 
 def test_pages_say_flags_in_their_text_and_keep_their_tags(here, typed):

@@ -44,7 +44,6 @@ NOTHING_MEASURED = {
     "half empty": (HALF_EMPTY, BASELINE, REFERENCES, "chrf", 40, "empty"),
     "as many as may be lost": ([1] * 5 + [0] * 95, [1] * 5 + [0] * 95, None, es.Mean("acc"), 0.05, "floor"),
     "error messages": (["Error: rate limit"] * 480, ["Error: rate limit"] * 480, REFERENCES, "chrf", 5, "alike"),
-    "one reference": (["a b c", "a b"] * 20, ["a b", "a b c"] * 20, ["a b c"] * 40, "chrf", 50, "alike"),
     "a constant judge": ([3.0] * 100, [3.0] * 100, None, es.Mean("judge"), 0.5, "unmoved"),
     "as good as saying nothing": (["x y"] * 479 + ["x"], BASELINE, REFERENCES, "wer", 60, "floor"),
     "no success in any run": ([[0] * 99 + [1]] * 2, [[0] * 98 + [1] * 2] * 2, None, es.Mean("acc"), 0.1, "floor"),

@@ -450,6 +450,19 @@ def test_a_gate_of_looks_needs_a_state(folder, capsys):
     assert "--state gate.json: it is no JSON" in capsys.readouterr().err
 
 
+def test_two_processes_take_no_look_at_once(folder, capsys):
+    """Defect: of two looks at one state one was lost, and its level spent twice."""
+    looked = ["gate", "100.csv", *GATE, "--margin", "0.02"]
+    (folder / "gate.json.lock").touch()
+    assert main(looked) == 2
+    assert "--state gate.json: another process takes a look; run this" in capsys.readouterr().err
+    (folder / "gate.json.lock").unlink()
+    assert main(looked) == 4
+    assert not (folder / "gate.json.lock").exists()
+    assert main([*looked[:-1], "0.03"]) == 2
+    assert not (folder / "gate.json.lock").exists()
+
+
 def test_more_items_than_were_planned_are_no_part_of_them():
     rng = np.random.default_rng(2)
     old, new = rng.random((2, 50)) < 0.8
