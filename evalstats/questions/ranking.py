@@ -182,8 +182,12 @@ class Ranking(Several[Ranked]):
             (score_name(self), ">", lambda r: tabular.number(r.score, places)),
             (f"[{level}]", ">", lambda r: tabular.interval(r.score_low, r.score_high, places)),
             *([("battles", ">", lambda r: f"{r.n_battles or 0:,}")] if has_battles else []),
-            (f"rank [{percent} %]", ">", lambda r: f"[{r.low}, {r.high}]"),
-            ("all at once", ">", lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]"),
+            # That of all systems at once, which says the same of the first as who ties with it.
+            (
+                f"rank [{percent} %]",
+                ">",
+                lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]",
+            ),
             tier if self.has_letters else ("better than", ">", self.beaten),
             ("cluster", ">", lambda r: str(r.cluster)),
             ("first", ">", _first),
@@ -208,9 +212,10 @@ class Ranking(Several[Ranked]):
         def draw() -> Forest:
             from evalstats.pictures.marks import Forest, Mark
 
-            wide = ((r, (r.simultaneous_low, r.simultaneous_high)) for r in self.systems)
-            marks = tuple((Mark(r.rank, r.low, r.high, wider=ends),) for r, ends in wide)
-            return Forest(marks, at, f"rank, {level}; thin: all at once", is_whole=True)
+            marks = tuple(
+                (Mark(r.rank, r.simultaneous_low, r.simultaneous_high),) for r in self.systems
+            )
+            return Forest(marks, at, f"rank, {level}", is_whole=True)
 
         notes = (ties, letters)
         return [table_of(title, self.systems, columns, notes, spare=spare, draw=draw)]
@@ -234,8 +239,9 @@ class Ranking(Several[Ranked]):
         is_open = beaten[:2] == "0 "
         line = f"It is {'not shown to be better than any' if is_open else f'better than {others}'}"
         line += f"; {listed(tied, _TOLD)} cannot be told from it" if tied else ""
-        if first.low < first.high:
-            line += f". The true rank of {first.system} is {first.low} to {first.high} ({level})"
+        if first.simultaneous_low < first.simultaneous_high:
+            ranks = f"{first.simultaneous_low} to {first.simultaneous_high}"
+            line += f". The true rank of {first.system} is {ranks} ({level})"
         return [Finding(said, "open" if is_open else "better", [f"{line}."])]
 
     def _headline(self) -> str:
