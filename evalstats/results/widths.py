@@ -142,7 +142,7 @@ def fitted(
         if total(last) <= limit:
             return [last], left_out
     # The first columns say which row it is, in every part.
-    names = list(takewhile(lambda column: column.side == "<", last)) or last[:1]
+    names = last[: _n_names(last)] or last[:1]
     beside = max((column.width + column.gap for column in last[len(names) :]), default=0)
     if cuts and total(names) + beside > limit:
         names = _narrowed(names, int(limit - beside), _SHORTEST)
@@ -171,13 +171,20 @@ def total(columns: Sequence[Column]) -> float:
     return sum(column.width + column.gap for column in columns) - columns[0].gap
 
 
+def _n_names(columns: Sequence[Column]) -> int:
+    """Return how many columns say which row it is: its place, if that is there, and names."""
+    n_places = int(len(columns) > 1 and columns[0].side == ">" and columns[1].side == "<")
+    return n_places + sum(1 for _ in takewhile(lambda c: c.side == "<", columns[n_places:]))
+
+
 def _narrowed(columns: Sequence[Column], limit: int, shortest: int) -> list[Column]:
     """Return columns of which the widest are cut, each time by a cell, until there is room."""
     widths = [int(column.width) for column in columns]
     # The first columns have names; numbers, and verdicts, are whole.
-    n_names = sum(1 for _ in takewhile(lambda column: column.side == "<", columns))
+    n_names = _n_names(columns)
+    are_names = [j < n_names and column.side == "<" for j, column in enumerate(columns)]
     # They are cut, but to no less than can be read; of the others headers are.
-    wholes = [[] if j < n_names else column.cells for j, column in enumerate(columns)]
+    wholes = [[] if is_name else c.cells for is_name, c in zip(are_names, columns, strict=True)]
     least = [
         min(width, max(shortest, *map(of, cells))) if cells else min(width, shortest)
         for width, cells in zip(widths, wholes, strict=True)
@@ -190,7 +197,7 @@ def _narrowed(columns: Sequence[Column], limit: int, shortest: int) -> list[Colu
     lines = [(line, w) for column, w in zip(columns, widths, strict=True) for line in column.head]
     heads = iter(cut([line for line, _ in lines], [w for _, w in lines]))
     made = []
-    for j, (column, w) in enumerate(zip(columns, widths, strict=True)):
-        cells = cut(column.cells, [w] * len(column.cells)) if j < n_names else column.cells
+    for is_name, column, w in zip(are_names, columns, widths, strict=True):
+        cells = cut(column.cells, [w] * len(column.cells)) if is_name else column.cells
         made.append(column._replace(head=list(islice(heads, len(column.head))), cells=cells))
     return made

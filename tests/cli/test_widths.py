@@ -152,6 +152,17 @@ def test_two_columns_of_names_leave_room_for_every_other_column():
     assert len([line for line in lines if "-a" in line and "-b" in line]) == 6
 
 
+def test_names_behind_a_place_are_cut_as_well():
+    """Defect: tables that begin with "#" or "rank" went on below themselves."""
+    marks = {f"{'a-long-name-' * 5}{i}": [i * 0.1, 1.0, 2.0, 3.0] for i in range(4)}
+    result = es.compare(marks, metrics=es.Mean("mark"), n_resamples=9)
+    for shown in (result, result.ranking()):
+        lines = shown.to_text(width=60).split("\n")
+        rows = [line for line in lines if "…" in line and line.split()[0].isdigit()]
+        assert len(rows) >= 4
+        assert max(map(len, rows)) <= 60
+
+
 def test_verdicts_are_whole_where_names_are_cut(examples_folder, typed, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(examples_folder)
