@@ -433,6 +433,9 @@ class GateCheck(Record):
             expected = "undecided"
         if self.verdict != expected:
             raise InputError(f"verdict does not fit its p-values and level, which say {expected!r}")
+        shown = self.difference.pvalue_not_worse, self.difference.pvalue_worse
+        if self.asked == _WITHIN and (self.pvalue_passed, self.pvalue_failed) != shown:
+            raise InputError("p-values are not those of its difference")
 
     def _title(self) -> str:
         return self.name
