@@ -152,8 +152,12 @@ class GroupedChanges(Counts):
         """Return the same by the variance under this difference alone."""
         whole, seen = 1 / self.worth, 1 / self.n
         effect = max((whole + min(seen, whole)) / 2, seen)
-        missing = counts.tango_variance(self.gained, self.lost, 1.0, difference) - self.discordant
-        error = float(np.sqrt(self.squared + max(missing, 0.0) * effect))
+        # No two systems differ by more than all items: that is infinitely far from what was seen.
+        error = 0.0
+        if abs(difference) < 1:
+            variance = counts.tango_variance(self.gained, self.lost, 1.0, difference)
+            missing = max(variance - self.discordant, 0.0)
+            error = float(np.sqrt(self.squared + missing * effect))
         return student.standardised(self.gained - self.lost - difference, error)
 
 
