@@ -109,7 +109,7 @@ def test_every_page_says_its_version_and_what_it_is_about(site):
         assert len(set(identifiers)) == len(identifiers), name
         headings = re.findall(r'<p [^>]*role="heading"[^>]*>', text)
         assert all('aria-level="2"' in heading for heading in headings), name
-    assert "Corrected before the release" in guides(site)["changelog"]
+    assert "Unreleased" in guides(site)["changelog"]
 
 
 @pytest.mark.thorough
