@@ -392,8 +392,8 @@ def _alone_with(state: Path) -> Iterator[None]:
         lock.touch(exist_ok=False)
     except FileExistsError:
         raise InputError(
-            f"--state {state}: another process takes a look; run this again when it is done, or "
-            f"remove {lock} if none does"
+            f"--state {state}: another process is taking a look; run this again when it has "
+            f"finished, or remove {lock} if no process is running"
         ) from None
     except (OSError, ValueError) as error:
         raise InputError(f"--state {state} cannot be written: {error}") from None

@@ -455,7 +455,7 @@ def test_two_processes_take_no_look_at_once(folder, capsys):
     looked = ["gate", "100.csv", *GATE, "--margin", "0.02"]
     (folder / "gate.json.lock").touch()
     assert main(looked) == 2
-    assert "--state gate.json: another process takes a look; run this" in capsys.readouterr().err
+    assert "--state gate.json: another process is taking a look" in capsys.readouterr().err
     (folder / "gate.json.lock").unlink()
     assert main(looked) == 4
     assert not (folder / "gate.json.lock").exists()
