@@ -6,18 +6,24 @@ holds a digest of what it shows, so that a test can say whether it is current un
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import evalstats as es
+from docs import fill
 from evalstats.data import examples, load_sample
-from evalstats.data.examples import agent_runs, participants
 
 FOLDER = Path(__file__).with_name("figures")
 #: Of a file that is shown by itself, such as in a README; in a page it is the page's.
@@ -50,18 +56,6 @@ def forest() -> Any:
     return es.compare(found.systems, found.references, baseline="baseline").plot()
 
 
-def ranks() -> Any:
-    """Draw the ranks of the shared task."""
-    return es.compare(participants(), load_sample().references).ranking().plot()
-
-
-def arena() -> Any:
-    """Draw the ranks of an arena."""
-    rows = [line.split(",") for line in examples.arena().splitlines()[1:]]
-    battles = [(first, second, winner) for _, first, second, winner in rows]
-    return es.arena(battles, groups=[row[0] for row in rows]).ranking().plot()
-
-
 def training() -> Any:
     """Draw a training run."""
     monitor = es.Monitor(load_sample().references, "bleu", patience=8)
@@ -81,13 +75,6 @@ def influence() -> Any:
     )
 
 
-def power() -> Any:
-    """Draw how likely one BLEU point is to be found, over the number of segments."""
-    found = load_sample()
-    pair = {name: found.systems[name] for name in ("baseline", "slightly-better")}
-    return es.power(pair, found.references, "bleu", difference=1.0).plot()
-
-
 def noise() -> Any:
     """Draw how often each tool reports a difference where there is none."""
     from benchmarks.calibration.tables import load
@@ -103,10 +90,10 @@ def noise() -> Any:
         x = 100 * count / trials
         spread = 1.96 * (x * (100 - x) / trials) ** 0.5
         kind = "better" if name.startswith("evalstats") else "worse"
-        rows.append((name, f"{x:.1f} %", f"{trials:,}", Mark(x, x - spread, x + spread, kind)))
+        rows.append((name, f"{x:.1f}%", f"{trials:,}", Mark(x, x - spread, x + spread, kind)))
     names = ("tool", "called different", "trials")
-    title = "Equal systems that tools call different, at the level of 5 %"
-    return drawn_table(title, names, rows, "% of trials, 95 % interval", 5.0)
+    title = "Equal systems that tools call different, at the level of 5%"
+    return drawn_table(title, names, rows, "% of trials, 95% interval", 5.0)
 
 
 def drawn_table(title: str, names: tuple[str, ...], rows: Any, label: str, null: float) -> Any:
@@ -120,16 +107,6 @@ def drawn_table(title: str, names: tuple[str, ...], rows: Any, label: str, null:
     return tables([Table(title, names, cells, align, draw=lambda: drawn)])
 
 
-def looks() -> Any:
-    """Draw a growing evaluation of two agents until it is decided."""
-    test = es.SequentialTest(400, looks=8, metric=es.Mean("success"))
-    old, new = np.array([marks for _, *marks in agent_runs()]).T
-    for n in range(50, 401, 50):
-        if test.look({"old": old[:n], "new": new[:n]}, "old").verdict != "go on":
-            break
-    return test.plot()
-
-
 def growth() -> Any:
     """Draw what extraction and resampling cost as they grow."""
     from benchmarks import cost, documents
@@ -139,9 +116,6 @@ def growth() -> Any:
 
 def judge() -> Any:
     """Draw a difference by a judge alone, by people alone, and by both."""
-    import tempfile
-
-    from evalstats.data import examples
     from evalstats.pictures.marks import Mark
     from evalstats.results import tabular
 
@@ -164,17 +138,38 @@ def judge() -> Any:
     for (name, d), kind in zip(found.items(), ("worse", "open", "better"), strict=True):
         numbers = tabular.number(d.difference, 3, True), tabular.interval(d.low, d.high, 3, True)
         rows.append((name, *numbers, Mark(d.difference, d.low, d.high, kind)))
-    names = ("labels by", "difference", "[95 % interval]")
-    return drawn_table("tuned - base", names, rows, "difference, 95 % interval", 0.0)
+    names = ("labels by", "difference", "[95% interval]")
+    return drawn_table("tuned - base", names, rows, "difference, 95% interval", 0.0)
 
 
-FIGURES = {
-    x.__name__: x
-    for x in (
-        *(forest, ranks, arena, training, influence, power, looks, noise, growth),
-        judge,
-    )
+@contextmanager
+def _inside(folder: str) -> Iterator[None]:
+    here = os.getcwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(here)
+
+
+def commands(lines: list[str]) -> Any:
+    """Return the axes of the figure that the last of these commands writes."""
+    shown: list[Any] = []
+    with tempfile.TemporaryDirectory() as name, _inside(name):
+        examples.write(Path())
+        with mock.patch("matplotlib.figure.Figure.savefig", lambda x, *_, **__: shown.append(x)):
+            for line in lines:
+                fill.printed(line)
+    return shown[-1].axes
+
+
+#: Figures by name: those that a block of commands of the gallery writes, and others.
+FIGURES: dict[str, Callable[[], Any]] = {
+    match[1]: partial(commands, fill.ours(block))
+    for block, _ in fill.commands(Path(__file__).with_name("gallery.md").read_text("utf-8"))
+    if (match := re.search(r"-o (\w+)\.svg$", block.strip()))
 }
+FIGURES |= {x.__name__: x for x in (forest, training, influence, noise, growth, judge)}
 
 
 def digest(figure: Any) -> str:

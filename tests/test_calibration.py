@@ -64,10 +64,10 @@ def test_one_cell_from_trials_to_table(tmp_path, capsys):
     (cell,) = counts
     marked = f"<!-- calibration: percent :: {cell} :: p ≤ .05 -->?<!-- end --> of the trials"
     count = round(counts[cell]["p ≤ .05"][0])
-    assert f"-->{100 * count / 3:.1f} %<!--" in documents.filled(marked, {}, counts)
+    assert f"-->{100 * count / 3:.1f}%<!--" in documents.filled(marked, {}, counts)
     low, high = (100 * x for x in binomtest(count, 3).proportion_ci(method="wilson"))
     said = tables.made(counts, "measured", cell, "p ≤ .05")
-    assert said == f"{100 * count / 3:.1f} % [{low:.1f}, {high:.1f}] of 3"
+    assert said == f"{100 * count / 3:.1f}% [{low:.1f}, {high:.1f}] of 3"
     assert "| normal, N = 30 | 3 |" in tables.made(counts, "table", "tails")
 
 
@@ -187,7 +187,7 @@ def test_a_table_counts_cells_only_where_a_row_has_several():
     assert "| case | trials | p ≤ .05 |" in tables.made(one, "table", "limits")
     assert "| a | 100 | .050 |" in tables.made(one, "table", "limits")
     two = one | {"limits / a / another / BLEU": counts}
-    assert "| case | cells | trials | p ≤ .05 |" in tables.made(two, "table", "limits")
+    assert "| case | settings | trials | p ≤ .05 |" in tables.made(two, "table", "limits")
     assert "| a | 2 | 100 | .050 (.050–.050) |" in tables.made(two, "table", "limits")
 
 

@@ -36,11 +36,12 @@ ELSEWHERE = (
     ".ci/run", "ruff", "mypy", "cd examples", "python -m mypy", "python -m sphinx", "inspect ",
 )  # fmt: skip
 #: Numbers that nothing prints: levels, sizes, versions, inches. They are given, and not found.
-GIVEN = set(
-    "0.01 0.05 0.1 0.8 0.9 0.95 0.97 0.99 1.0 2.0 9,999 95 % 90 % 99 % 5 % 1 % 100 % 80 %"
-    " 10,000 1,000 0.5 0.0 3.10 3.14 3.3 4.5 2.6".replace(" %", "%").split()
-)
-NUMBER = re.compile(r"(?<![\w.,])(\d*\.\d+|\d{1,3}(?:,\d{3})+|\d+(?= %))(?: (%))?(?![\w.]*\w)")
+GIVEN = {
+    *("0.01", "0.05", "0.1", "0.8", "0.9", "0.95", "0.97", "0.99", "1.0", "2.0", "0.5", "0.0"),
+    *("95%", "90%", "99%", "5%", "1%", "100%", "80%", "1,000", "9,999", "10,000"),
+    *("3.10", "3.14", "3.3", "4.5", "2.6"),
+}
+NUMBER = re.compile(r"(?<![\w.,])(\d*\.\d+|\d{1,3}(?:,\d{3})+|\d+(?=%))(%)?(?![\w.]*\w)")
 
 
 def blocks(text):

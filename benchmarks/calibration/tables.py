@@ -4,7 +4,7 @@
     <!-- end -->
     at most <!-- calibration: percent :: CELL :: RATE --> <!-- end --> of the trials
 
-"measured" in place of "percent" adds the 95 % interval and the number of trials. A table is a list
+"measured" in place of "percent" adds the 95% interval and the number of trials. A table is a list
 of kinds of cells, or one of `TABLES`. A row is all cells of one name; where these are several it
 shows their mean, the least and the most.
 """
@@ -12,6 +12,7 @@ shows their mean, the least and the most.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from math import fsum
 from pathlib import Path
@@ -21,6 +22,11 @@ from benchmarks.calibration.runner import Counts
 from evalstats.inference.counts import wilson
 
 RESULTS = Path(__file__).with_name("results.json")
+#: Patterns of names of cells and rates, and how a reader would put them.
+WORDS = [
+    row.split("\t")
+    for row in Path(__file__).with_name("words.tsv").read_text(encoding="utf-8").splitlines()
+]
 
 
 def load() -> Counts:
@@ -63,7 +69,14 @@ def of_kinds(results: Counts, names: str) -> str:
     if all(len(found) == 1 for found in rows.values()):
         for line in (header, *lines):
             del line[1]  # a column of ones
-    return markdown(header, lines)
+    return markdown(map(in_words, header), ([in_words(line[0]), *line[1:]] for line in lines))
+
+
+def in_words(name: str) -> str:
+    """Return the name of a cell, or of a rate, as `WORDS` puts it."""
+    for pattern, words in WORDS:
+        name = re.sub(pattern, words, name)
+    return name
 
 
 def promised(results: Counts) -> str:
@@ -100,7 +113,7 @@ def made(results: Counts, kind: str, *names: str) -> str:
         total, trials = results[names[0]][names[1]]
         low, high = wilson(total / trials, trials, 1.959964)
         brackets = f" [{100 * low:.1f}, {100 * high:.1f}] of {trials:,.0f}"
-        return f"{100 * total / trials:.1f} %" + brackets * (kind == "measured")
+        return f"{100 * total / trials:.1f}%" + brackets * (kind == "measured")
     (name,) = names
     return TABLES[name](results) if name in TABLES else of_kinds(results, name)
 

@@ -46,6 +46,8 @@ def write(folder: Path) -> None:
     answers, labels = _graded()
     _text(folder / "answers.csv", answers)
     _text(folder / "labels.csv", labels)
+    _text(folder / "seeds.csv", _seeds())
+    _text(folder / "published.csv", _published())
     rows = [f"old,{task},{old}\nnew,{task},{new}\n" for task, old, new in agent_runs()]
     for n in (100, 200, 300):
         _text(folder / f"agent-{n}.csv", "system,item,success\n" + "".join(rows[:n]))
@@ -117,6 +119,29 @@ def _graded() -> tuple[str, str]:
             if i in labelled:
                 labels.append(f"{system},{i},{int(right)}")
     return "\n".join(lines) + "\n", "\n".join(labels) + "\n"
+
+
+def _seeds() -> str:
+    """Return a table of two models with three trainings each, in which seeds differ."""
+    rng, lines = random.Random(2), ["system,item,seed,correct"]
+    hard = [rng.random() for _ in range(200)]
+    for system, skill in (("base", 0.55), ("tuned", 0.62)):
+        for seed in (1, 2, 3):
+            known = skill + 0.03 * rng.gauss(0, 1)
+            right = [0.7 * x + 0.3 * rng.random() < known for x in hard]
+            lines += [f"{system},{i},{seed},{int(x)}" for i, x in enumerate(right)]
+    return "\n".join(lines) + "\n"
+
+
+def _published() -> str:
+    """Return the answers of two models, of which `later` has seen a fifth of the old items."""
+    rng, lines = random.Random(5), ["system,item,period,correct"]
+    for i in range(800):
+        published, earlier = "before" if i < 400 else "after", rng.random() < 0.6
+        seen = published == "before" and rng.random() < 0.2
+        later = seen or (rng.random() < 0.6 if rng.random() < 0.1 else earlier)
+        lines += [f"earlier,{i},{published},{int(earlier)}", f"later,{i},{published},{int(later)}"]
+    return "\n".join(lines) + "\n"
 
 
 def agent_runs() -> list[tuple[str, int, int]]:
