@@ -56,6 +56,7 @@ class Quantities:
     floor: Floats | None = None  # (Q,) smallest one-sided p-value of no difference
     counts: Sequence[Counts | None] = ()  # of each difference of shares, which is counted
     method: str = "bootstrap"  # or "t"; for `meta` intervals may be "percentile"
+    skewness: float = 0.0  # for which t is corrected, where that is known (Hall, 1992)
 
     @property
     def replicates(self) -> Floats:
@@ -110,7 +111,8 @@ class Quantities:
         if (counts := self.counted(q)) is not None:
             return counts.interval(alpha)
         value, spread = float(self.value[q]), self.spreads[q]
-        by_t = partial(student.interval, value, spread.error, spread.degrees, alpha)
+        about = value, spread.error, spread.degrees, alpha, self.skewness
+        by_t = partial(student.interval, *about)
         if self.method == "percentile":
             return bootstrap.percentile(self.replicates[q], 1 - alpha)
         if self.is_by_t(q):
@@ -137,7 +139,8 @@ class Quantities:
 
     def decided(self, q: int, distances: Callable[[], Floats], t: float, alternative: str) -> float:
         """Return the p-value of replicates less a null value, `(B,)`, and of t errors from it."""
-        by_t = partial(student.pvalue, t, 1.0, self.spreads[q].degrees, alternative)
+        degrees, skewness = self.spreads[q].degrees, self.skewness
+        by_t = partial(student.pvalue, t, 1.0, degrees, alternative, skewness)
         if self.is_by_t(q):
             return by_t()
         return bootstrap.pvalue(distances(), self.spreads[q], by_t, alternative)

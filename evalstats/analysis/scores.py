@@ -106,6 +106,7 @@ class KnownPairs:
     worth: Floats | None = None
     floor: Floats | None = None  # smallest one-sided p-values, where no units are swapped
     counter: Counter | None = None  # what counts differences, where that is not the outcomes
+    skewness: float = 0.0  # of all differences, for which t is corrected
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -257,6 +258,7 @@ class Scores(Quantities):
             0.5**n_differing if floor is None else floor[a, b],
             counts,
             self.method,
+            0.0 if self.known is None else self.known.skewness,
         )
 
     def signed(self, analysis: Mapping[str, str | None]) -> Signature:

@@ -31,7 +31,7 @@ from evalstats.checks import real
 from evalstats.errors import Argument, InputError
 from evalstats.inference import counts, student
 from evalstats.inference.counts import upper_limit
-from evalstats.inference.draws import Draws
+from evalstats.inference.draws import NONE, Draws
 from evalstats.inference.student import standardised
 from evalstats.metrics.base import merged
 from evalstats.resampling.executors import Workers
@@ -466,7 +466,8 @@ class ShareAgainst(Counts):
 def against(scores: Scores, bound: Bound) -> Scores:
     """Return the only system of these scores beside the number, which its score can miss.
 
-    The number stands as a system that has one score in all resamples.
+    The number stands as a system that has one score. Nothing is drawn: t is corrected for skewness,
+    by which a score near its worst would pass too often.
     """
     if scores.higher_is_better is not bound.is_least:
         wanted, other = ("lower", "at_least") if scores.higher_is_better else ("higher", "at_most")
@@ -482,10 +483,12 @@ def against(scores: Scores, bound: Bound) -> Scores:
             f"{bound.number:g}",
             argument=bound.argument,
         )
-    name, draws, n = f"{bound.number:.10g}", scores.draws, scores.units.n
-    by_run, n_runs = scores.by_run, scores.n_runs
+    name, units = f"{bound.number:.10g}", scores.units
+    by_run, n_runs, skewness = scores.by_run, scores.n_runs, 0.0
     if by_run is not None:
         by_run = _beside(by_run[0], bound.number), _beside(by_run[1])
+    elif scores.influence is not None and scores.unseen is None and units.has_values:
+        skewness = student.skewness(scores.influence[0], units.codes)
     # All units differ from a number, and limit no degrees of freedom; none is swapped with it.
     square = np.ones((2, 2))
     return replace(
@@ -493,7 +496,10 @@ def against(scores: Scores, bound: Bound) -> Scores:
         systems=(name if scores.systems[0] != name else f"{name} (number)", scores.systems[0]),
         value=_beside(scores.value, bound.number),
         influence=None if scores.influence is None else _beside(scores.influence),
-        draws=Draws(draws.n, lambda: _beside(draws.values, bound.number)),
+        # What is not smooth has no error without its replicates.
+        draws=NONE
+        if scores.influence is not None
+        else Draws(scores.draws.n, lambda: _beside(scores.draws.values, bound.number)),
         unseen=None if scores.unseen is None else _beside(scores.unseen),
         # The number does not vary from run to run.
         runs=[] if n_runs is None else [((0.0, 0.0, n_runs),), *scores.runs],
@@ -501,10 +507,11 @@ def against(scores: Scores, bound: Bound) -> Scores:
         strata=(),
         outcomes=None,
         known=KnownPairs(
-            (n * square).astype(np.int64),
+            (units.n * square).astype(np.int64),
             np.inf * square,
             0 * square,
             counter=partial(_of_share, scores, bound.number),
+            skewness=skewness,
         ),
         missing=None,
     )

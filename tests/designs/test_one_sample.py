@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.stats import binom, binomtest, norm, ttest_1samp
 
 import evalstats as es
@@ -55,22 +56,39 @@ def test_wrong_passes_of_shares_are_those_of_the_binomial_distribution(number, n
     assert binom.sf(least_passing(n, number) - 1, n, number) == pytest.approx(wrong, abs=5e-4)
 
 
-def test_few_units_have_the_t_test():
-    scores = [0.61, 0.7, 0.55, 0.8, 0.72]
-    (check,) = es.gate(scores, metrics=SCORE, at_least=0.5)
-    expected = ttest_1samp(scores, 0.5, alternative="greater").pvalue
-    assert check.pvalue_passed == pytest.approx(expected, rel=1e-9)
-    assert check.needed is not None
+@pytest.mark.parametrize("strata", [None, [0, 1] * 20])
+def test_a_number_has_the_larger_p_value_of_t_and_of_halls_t(strata):
+    """Hall (1992), for scores near their worst: below, those near their best are as t says."""
+    worse = 1 - np.random.default_rng(1).lognormal(0, 1, 40) / 10
+    codes = np.zeros(40, int) if strata is None else np.array(strata)
+    for scores in (worse, -worse):
+        u = scores - np.array([np.mean(scores[codes == c]) for c in codes])
+        s = np.sum(u**3) / np.sum(u**2) ** 1.5
+        number = np.mean(scores) - 0.03
+        (check,) = es.gate(scores, metrics=SCORE, at_least=number, strata=strata, n_resamples=9)
+        found = es.estimate(scores, metric=SCORE, strata=strata, method="t")
+        t, n = 0.03 / found.standard_error, 40 - len(set(codes))
+        if strata is None:
+            assert t == pytest.approx(ttest_1samp(scores, number).statistic)
+        hall = t + s / 6 * (2 * t**2 + 1) + s**2 / 27 * t**3
+        expected = stats.t.sf(min(t, hall), n)
+        assert (hall < t) == (scores is worse)
+        assert check.pvalue_passed == pytest.approx(expected, rel=0.02 if strata else 1e-9)
+        assert (check.low > number) == (check.pvalue_passed <= 0.05)
+        # At the bound itself the p-value is the level.
+        (check,) = es.gate(scores, metrics=SCORE, at_least=check.low, strata=strata)
+        assert check.pvalue_passed == pytest.approx(0.05, rel=1e-9)
 
 
-def test_metrics_of_text_have_the_interval_of_estimate():
+def test_metrics_of_text_and_few_units_are_held_against_a_number():
     sample = load_sample()
     (check,) = es.gate(sample.systems["baseline"], None, sample.references, "bleu", at_least=36)
     known = es.estimate(sample.systems["baseline"], sample.references, confidence_level=0.9)
-    assert (check.score, check.low, check.high) == pytest.approx(
-        (known.score, known.low, known.high), abs=1e-9
-    )
-    assert "test:bootstrap-at-least-36" in check.signature
+    assert (check.low, check.high) == pytest.approx((known.low, known.high), abs=0.15)
+    assert "test:t-at-least-36" in check.signature
+    assert "seed" not in check.signature
+    (check,) = es.gate([0.61, 0.7, 0.55, 0.8, 0.72], metrics=SCORE, at_least=0.5)
+    assert check.needed is not None
 
 
 def test_scores_of_a_judge_that_people_correct_have_the_interval_of_estimate():
@@ -81,6 +99,26 @@ def test_scores_of_a_judge_that_people_correct_have_the_interval_of_estimate():
     (check,) = es.gate(table, at_least=0.5)
     known = es.estimate(table, confidence_level=0.9)
     assert (check.low, check.high) == pytest.approx((known.low, known.high), abs=1e-9)
+
+
+@pytest.mark.parametrize("right", [0.4, 1.0])
+def test_a_number_that_no_outcome_reaches_is_said_whatever_the_score(right):
+    """All right pass from z²·.99/.01 = 267.9 items on."""
+    few, enough = (of(right * n, n, at_least=0.99) for n in (267, 268))
+    said = "acc: no outcome of 267 segments is shown to be at least 0.99 at level 0.05; of 268 the"
+    assert few.notes[0].startswith(said)
+    assert (few.verdict, enough.verdict) == (
+        ("failed",) * 2 if right < 1 else ("undecided", "passed")
+    )
+    assert not any("no outcome" in note for note in enough.notes)
+    errors = es.Mean("errors", higher_is_better=False)
+    for n, is_said in ((267, True), (268, False)):
+        found = es.gate(np.arange(n) >= right * n, metrics=errors, at_most=0.01)
+        assert any("no outcome" in note for note in found.notes) == is_said
+    # Of groups the effective number counts.
+    found = es.gate(np.ones(400), metrics=ACC, at_least=0.99, groups=np.arange(400) // 4)
+    assert "no outcome of 100 groups" in found.notes[0]
+    assert of(99, 100, at_least=0.95).notes == ()
 
 
 def test_lower_scores_are_better_of_errors():

@@ -12,7 +12,6 @@ import evalstats as es
 from evalstats.designs.spending import DrawnLooks, next_look, steady
 from evalstats.inference import student
 from evalstats.inference.counts import tango
-from evalstats.training import history
 from evalstats.training.history import flipped
 
 
@@ -93,12 +92,12 @@ def test_halls_statistic_has_the_t_distribution_that_t_has_not():
     t = (x.mean(axis=1) - 1) / stats.sem(x, axis=1)
     skewness = np.array([student.skewness(row) for row in x])
     assert skewness == pytest.approx(stats.skew(x, axis=1) / np.sqrt(40))
-    g = np.array([history.hall(*pair) for pair in zip(t, skewness, strict=True)])
+    g = np.array([student.hall(*pair) for pair in zip(t, skewness, strict=True)])
     q = stats.t.isf(0.05, 39)
     rates = [[np.mean(side * found >= q) for side in (-1, 1)] for found in (t, g)]
     assert rates[0] == pytest.approx([0.097, 0.019], abs=0.011)
     assert rates[1] == pytest.approx([0.068, 0.039], abs=0.011)
-    back = [history.hall_inverse(*pair) for pair in zip(g, skewness, strict=True)]
+    back = [student.hall_inverse(*pair) for pair in zip(g, skewness, strict=True)]
     assert back == pytest.approx(t, abs=1e-9)
 
 
@@ -109,7 +108,7 @@ def test_skewness_and_kurtosis_are_scipys_whatever_the_scale():
         assert student.kurtosis(x * scale, 200) == pytest.approx(stats.kurtosis(x) + 3)
     assert (student.skewness(np.ones(3)), student.kurtosis(np.ones(3), 3)) == (0, None)
     # Where t overflows the corrected one is as infinite, and on the same side.
-    assert (history.hall(1e200, -0.5), history.hall(-1e200, 0.5)) == (np.inf, -np.inf)
+    assert (student.hall(1e200, -0.5), student.hall(-1e200, 0.5)) == (np.inf, -np.inf)
 
 
 def test_a_run_says_where_few_segments_decide():
