@@ -188,13 +188,13 @@ def evidence_cautions(pair: PairTest, asks_more: bool = False) -> Iterator[Cauti
         )
 
 
-def out_of_reach(pair: PairTest, bound: Bound) -> Iterator[str]:
+def out_of_reach(pair: PairTest, bound: Bound | None) -> Iterator[str]:
     """Yield that no outcome of so few 0/1 scores passes a number, and how many would do.
 
     All right, at n items, are (1 - p)/√(p(1 - p)/n) errors above a number p.
     """
     counts, scores, level = pair.counts, pair.scores, pair.options.significance_level
-    if not isinstance(counts, ShareAgainst):
+    if bound is None or not isinstance(counts, ShareAgainst):
         return
     odds = counts.number / (1 - counts.number)
     least = student.quantile(counts.degrees, 2 * level) ** 2 * (
@@ -789,9 +789,11 @@ def gated(
         ]
     checks = _checks(pairs, bound, is_of_totals)
     asked_pairs = [pair for part, pair in pairs if part.total is not None or not is_of_totals]
-    cautions = [caution for pair in asked_pairs for caution in evidence_cautions(pair)]
-    if bound is not None:
-        notes = [*notes, *(note for pair in asked_pairs for note in out_of_reach(pair, bound))]
+    cautions = [
+        said
+        for pair in asked_pairs
+        for said in (*evidence_cautions(pair), *out_of_reach(pair, bound))
+    ]
     made = Gate(
         tuple(checks),
         options.margin,
