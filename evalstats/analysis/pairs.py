@@ -37,7 +37,7 @@ from evalstats.resampling.weighted import (
     weighted_totals,
 )
 from evalstats.resampling.weights import places_of
-from evalstats.results.records import ONE_IN, is_mixed, loss_claim
+from evalstats.results.records import is_mixed, loss_claim
 
 Floats = NDArray[np.float64]
 #: Scores with fewer different values lie on a lattice.
@@ -361,7 +361,7 @@ def _max_t(
     number = {int(i): n for n, i in enumerate(varying)}
     known = [[number[i] for i in members if i in number] for members in places]
     reached, _ = families.step_down(null, sizes, n_resamples, known)
-    fewest, sides = max((n_resamples + 1) // ONE_IN, 1), options.sides
+    fewest, sides = max((n_resamples + 1) // families.ONE_IN, 1), options.sides
     for members, varied, n_reached, holm in zip(places, known, reached, stepped, strict=True):
         counts = families.monotone(np.float64(1) + n_reached, sizes[varied])
         shares = np.maximum(counts, fewest) / (n_resamples + 1)

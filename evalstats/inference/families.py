@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
+#: One resample in so many is the smallest share that is a p-value. Beyond it the resamples of few
+#: units have heavier tails than t, and of many units too few are as large.
+ONE_IN = 200
 #: Pairs whose null values are in memory together; values this close, relative to size, are ties.
 _TOGETHER, TIE = 256, 1e-9
 

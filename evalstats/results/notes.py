@@ -8,11 +8,11 @@ from functools import cached_property
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalstats.inference.families import ONE_IN
 from evalstats.results.records import (
     CAUTION,
     COUNTED,
     MARK,
-    ONE_IN,
     Adjustment,
     Caution,
     Difference,

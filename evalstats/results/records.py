@@ -55,9 +55,6 @@ MARK = "†"
 BARRING = ("missing", "labels", "empty", "alike", "unread", "unmoved", "floor")
 #: What a `Caution` begins with, which is all that files keep of it.
 CAUTION = "Caution: "
-#: One resample in so many is the smallest share that is a p-value. Beyond it the resamples of few
-#: units have heavier tails than t, and of many units too few are as large.
-ONE_IN = 200
 #: The level at which one system is said to lack more than another.
 _UNLIKE = 0.01
 #: Tests of 0/1 scores, which count.

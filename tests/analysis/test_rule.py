@@ -1,6 +1,8 @@
 """The one rule: an interval is the set of null values that are not rejected, whatever was drawn."""
 
+import ast
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -220,3 +222,47 @@ def test_an_interval_of_a_score_lies_where_scores_do():
     assert found["TER", "A"].low == 0
     assert found["TER", "A"].high > found["TER", "A"].score
     assert found["ROUGE-1", "A"].high == 1
+
+
+ROOT = Path(__file__).resolve().parents[2]
+NUMERIC = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop)
+#: Numbers of formulas; the rest are constants, and so is whatever has a name.
+OF_FORMULAS = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 27}
+
+
+def number_of(node):
+    """Return the value of an expression of numbers alone, or nothing."""
+    if not isinstance(node, ast.expr) or not all(isinstance(x, NUMERIC) for x in ast.walk(node)):
+        return None
+    value = eval(compile(ast.Expression(node), "", "eval"))
+    return value if type(value) in (int, float) else None
+
+
+def constants_of(node):
+    """Yield the numbers in the syntax tree of a module."""
+    if (value := number_of(node)) is not None:
+        yield from [] if abs(value) in OF_FORMULAS else [value]
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from constants_of(child)
+    if isinstance(node, ast.Module):
+        values = [x.value for x in node.body if isinstance(x, (ast.Assign, ast.AnnAssign))]
+        named = (number_of(x) for value in values for x in getattr(value, "elts", [value]))
+        yield from (x for x in named if x is not None)
+
+
+def test_the_page_of_the_method_has_every_constant():
+    page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    _, rows = page.partition("## Constants")[2].partition("## ")[0].split("|:--|:--|:--|\n")
+    listed = {}
+    for _, file, numbers, _, _ in (row.split("|") for row in rows.strip().splitlines()):
+        values = [number_of(ast.parse(x, mode="eval").body) for x in numbers.split("`")[1::2]]
+        listed.setdefault(file.strip(" `"), set()).update(values)
+    found = {}
+    for folder in ("inference", "analysis"):
+        for path in sorted((ROOT / "evalstats" / folder).glob("*.py")):
+            name = f"{folder}/{path.name}"
+            values = set(constants_of(ast.parse(path.read_text(encoding="utf-8"))))
+            if values and name != "inference/distributions.py":
+                found[name] = values
+    assert listed == found
