@@ -48,8 +48,8 @@ class ErrorRate(Quotient):
 
     columns = ("edits", "ref_len")
     scale = 100.0
-    bounds = 0.0, np.inf
-    empty_score = 100.0
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    empty_score: ClassVar[float | None] = 100.0
     higher_is_better = False
     reads_text = True
     counts = True
@@ -190,7 +190,7 @@ class TER(ErrorRate):
 
     name = "TER"
     #: The average length of several references may be a fraction.
-    whole = slice(0, 1)
+    whole: ClassVar[slice] = slice(0, 1)
 
     def __post_init__(self) -> None:
         for name in ("normalized", "no_punct", "asian_support", "case_sensitive"):

@@ -443,7 +443,8 @@ class JointClaim(Result):
             + ", ".join(f"{tabular.pvalue(p)} ({metric})" for metric, p in rows)
         )
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(self)
 
     def _records(self) -> list[dict[str, Any]]:
         names = {"system": self.system, "baseline": self.baseline}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import inf, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from evalstats.checks import choice, integer, shown
 from evalstats.errors import InputError
@@ -281,7 +281,7 @@ class Difference(Claims):
     gained: Whole | None = None
     lost: Whole | None = None
 
-    derived = ("difference",)
+    derived: ClassVar[tuple[str, ...]] = ("difference",)
 
     @classmethod
     def made(

@@ -73,15 +73,20 @@ class PreparedReferences:
     """
 
     def __init__(self, references: Ragged, edges: Index, order: int, merged: bool) -> None:
-        self.references, self.edges, self.order, self.merged = references, edges, order, merged
+        self.references: Ragged = references
+        self.edges: Index = edges
+        self.order: int = order
+        self.merged: bool = merged
         counts = np.diff(edges)
         #: The segment of each reference, (R,), and whether every segment has one.
         self.owner: Index = np.repeat(np.arange(len(counts)), counts)
         self.single: bool = len(self.owner) == len(counts)
         #: Ranges of segments that are indexed together.
-        self.chunks = list(blocks(references.offsets[edges], CHUNK_TOKENS, CHUNK_SEGMENTS))
+        self.chunks: list[tuple[int, int]] = list(
+            blocks(references.offsets[edges], CHUNK_TOKENS, CHUNK_SEGMENTS)
+        )
         # 0 is past the end of a reference, the largest number is what no reference has.
-        self.bits = (int(references.values.max(initial=0)) + 1).bit_length()
+        self.bits: int = (int(references.values.max(initial=0)) + 1).bit_length()
         self._kept: dict[int, list[_Stage]] = {}
 
     def index(self, chunk: int) -> list[_Stage]:

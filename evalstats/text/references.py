@@ -121,7 +121,7 @@ class References(Sequence[tuple[str, ...]]):
     """
 
     def __init__(self, references: Iterable[str | Sequence[str | None]]) -> None:
-        self.pandas_index = index_of(references)
+        self.pandas_index: Any = index_of(references)
         columns = columns_of(references)
         if columns is not None:
             references = cast(Any, from_streams(*(column for _, column in columns)))

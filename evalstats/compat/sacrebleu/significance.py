@@ -78,7 +78,7 @@ class PairedTest:
             self.named_systems.append((entry[0], outputs))
         if not self.named_systems:
             raise InputError("named_systems is empty; give the baseline and the systems")
-        self.references = None if references is None else as_streams(references)
+        self.references: Any = None if references is None else as_streams(references)
         self.n_systems: int = len(self.named_systems) - 1
         self.metrics: dict[str, Any] = {}
         self._tables: dict[str, list[draws.Counted]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -255,7 +255,7 @@ class PairPower(Record):
     of_runs: RunPower | None = None
     of_trials: TrialPower | None = None
 
-    derived = ("test", "discordant")
+    derived: ClassVar[tuple[str, ...]] = ("test", "discordant")
 
     @property
     def test(self) -> str:
