@@ -2,12 +2,17 @@
 
 *Streams.* Each batch of rows has a stream of its own, all of them from one seed.
 
-*Poisson counts from one random byte each.* Of the 256 values of a byte, each count k owns as many
-as fit into its probability p_k, which is floor(256 p_k), the smaller counts the smaller values: a
-count is the number of edges that a byte reaches. About 1.5 % of the values are left over. A byte
-that has one of these is replaced with a draw from what the other values leave of the distribution,
-by 64 random bits: the number of thresholds that they reach. Probabilities are worked out in
-integers, so that no machine's exponential function has a say in the counts.
+*Poisson counts from one random byte each.* The distribution of a count is a mixture (Marsaglia,
+1963; Walker, 1977), ``p_k = (1 - e) c_k / 256 + e r_k``. In the first part each count k owns c_k of
+the 256 values of a byte, the smaller counts the smaller values, so that a count is the number of
+edges that its byte reaches. The second part, e < 2 %, is what bytes cannot give: cells that a
+random point hits are drawn again from r. Poisson(h) points fall on each 1,024 cells, each of them
+on any cell, so that a cell is hit with probability e = 1 - exp(-h / 1024), whatever happens to
+others. The whole number h is the smallest with which no r_k is below 0.
+
+The number of points, and a count that is drawn again, is the number of thresholds that 64 random
+bits reach: probabilities are multiples of 2**-64. Thresholds are worked out in integers, so that no
+machine's exponential function has a say in the counts.
 
 *Multinomial rows from Poisson counts.* Independent Poisson counts of one mean are multinomial given
 their sum m. Adding ``draws - m`` uniform draws makes them multinomial(draws), whatever rule chose
@@ -18,17 +23,18 @@ on another.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import floor, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Counts beyond this are left out: their probability is below 10**-89 for a mean of at most 1.
-LARGEST = 63
-#: Probabilities are multiples of 2**-192.
+#: Terms of Poisson distributions are multiples of 2**-192.
 _ONE = 1 << 192
+#: Cells on which points fall together.
+_CELLS = 1 << 10
 #: Counts drawn at a time: what is done with them stays within a core's own cache.
 _BLOCK = 1 << 18
 #: How far below the draws the sum of a row is on average, in standard deviations: 8 % of the rows
@@ -58,39 +64,63 @@ def random_bytes(rng: np.random.Generator, size: int) -> NDArray[np.uint8]:
     return words.astype("<u8", copy=False).view(np.uint8)[:size]
 
 
-@lru_cache(maxsize=256)
-def byte_table(mean: float) -> tuple[tuple[int, ...], int, NDArray[np.uint64]]:
-    """Return how bytes map to Poisson counts of a mean in [0, 1]: edges, `n_owned`, thresholds.
+def thresholds(shares: Sequence[int]) -> NDArray[np.uint64]:
+    """Return what 64 random bits are compared with, to draw the numbers 0, 1, ... in such shares.
 
-    Values of a byte from the k-th edge on mean a count of k or more, and those from `n_owned` on
-    are left over: 64 random bits mean as many as the thresholds that they reach.
-
-    >>> byte_table(1.0)[:2]
-    ((94, 188, 235, 250), 253)
+    >>> thresholds([1, 2, 1]) / 2.0**64
+    array([0.25, 0.75])
     """
+    whole = max(1, sum(shares))
+    reached = [(s << 64) // whole for s in accumulate(shares)]
+    # No number is left that only the last of all words would mean.
+    return np.array([limit for limit in reached if limit < 2**64 - 1], dtype=np.uint64)
+
+
+def numbers_of(limits: NDArray[np.uint64], rng: np.random.Generator, size: int) -> NDArray[np.intp]:
+    """Draw independent numbers, each of them how many `thresholds` 64 random bits reach."""
+    return np.searchsorted(limits, rng.bit_generator.random_raw(size), side="right")
+
+
+@lru_cache(maxsize=256)
+def poisson_terms(mean: float) -> tuple[int, ...]:
+    """Return λ^k/k!, to which Poisson probabilities are proportional, in multiples of 2**-192."""
     numerator, denominator = mean.as_integer_ratio()
-    # λ^k/k!, to which the probabilities are proportional.
     terms = [_ONE]
-    for k in range(1, LARGEST + 1):
-        terms.append(terms[-1] * numerator // (denominator * k))
-    whole = sum(terms)
-    owned = [256 * term // whole for term in terms]
-    edges = list(accumulate(owned))
-    n_edges = max(1, sum(n > 0 for n in owned) - 1)
-    # How many 64-bit numbers mean at most 0, 1, 2, ..., in proportion to what is left of each. That
-    # of the last one is 2**64, which no 64 bits reach.
-    rest = [256 * term % whole for term in terms]
-    last = max((k for k, part in enumerate(rest) if part), default=0)
-    left = max(sum(rest), 1)
-    thresholds = [(s << 64) // left for s in accumulate(rest[:last])]
-    return tuple(edges[:n_edges]), edges[-1], np.array(thresholds, dtype=np.uint64)
+    while terms[-1]:
+        terms.append(terms[-1] * numerator // (denominator * len(terms)))
+    return tuple(terms)
+
+
+@lru_cache(maxsize=256)
+def byte_table(mean: float) -> tuple[tuple[int, ...], NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return how Poisson counts of a mean in [0, 1] are drawn: edges, and two lists of thresholds.
+
+    A byte means a count of k or more from the k-th edge on. The first thresholds are for the number
+    of points on 1,024 cells, the others for a count that is drawn again.
+
+    >>> byte_table(1.0)[0]
+    (96, 192, 240)
+    """
+    terms = poisson_terms(mean)
+    whole = sum(terms) * _ONE
+    for n_points in range(_CELLS):
+        # 256 p_k / (1 - e), rounded down, until these are all values of a byte.
+        scale = 256 * sum(poisson_terms(n_points / _CELLS))
+        edges = [min(n, 256) for n in accumulate(term * scale // whole for term in terms)]
+        if edges[-1] == 256:
+            break
+    owned = [edge - before for before, edge in pairwise([0, *edges])]
+    rest = [term * scale - n * whole for term, n in zip(terms, owned, strict=True)]
+    n_edges = max(1, sum(edge < 256 for edge in edges))
+    points = thresholds(poisson_terms(float(n_points)))
+    return tuple(edges[:n_edges]), points, thresholds(rest)
 
 
 def poisson_counts(
     mean: float, rng: np.random.Generator, shape: tuple[int, ...]
 ) -> NDArray[np.uint8]:
     """Draw independent Poisson counts of a mean in [0, 1]."""
-    edges, n_owned, thresholds = byte_table(mean)
+    edges, points, rest = byte_table(mean)
     counts = np.empty(shape, dtype=np.uint8)
     cells = counts.reshape(-1)
     for start in range(0, cells.size, _BLOCK):
@@ -98,10 +128,14 @@ def poisson_counts(
         uniform = random_bytes(rng, block.size)
         np.greater_equal(uniform, edges[0], out=block.view(np.bool_))
         for edge in edges[1:]:
-            block += uniform >= edge
-        again = np.flatnonzero(uniform >= n_owned)
-        bits = rng.bit_generator.random_raw(len(again))
-        block[again] = np.searchsorted(thresholds, bits, side="right")
+            # Bytes are added fast; truth values would be converted first.
+            block += (uniform >= edge).view(np.uint8)
+        firsts = np.arange(0, block.size, _CELLS)
+        hit = np.repeat(firsts, numbers_of(points, rng, len(firsts)))
+        hit += random_bytes(rng, 2 * len(hit)).view("<u2") % _CELLS
+        # The last cells may be fewer than 1,024.
+        hit = hit[hit < block.size]
+        block[hit] = numbers_of(rest, rng, len(hit))
     return counts
 
 
