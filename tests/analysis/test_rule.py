@@ -111,8 +111,8 @@ def test_the_formula_itself(is_whole):
     x, y = rng.gamma(2.0, size=(2, 50))
     if is_whole:
         x, y = np.rint(x), np.rint(x) + rng.choice([-2, -1, 1, 2], 50)
-    (d,) = es.compare({"x": x, "y": y}, metrics=es.Mean("m"), n_resamples=999, rng=7)
-    weights = es.bootstrap_weights(50, 999, 7)
+    (d,) = es.compare({"x": x, "y": y}, metrics=es.Mean("m"), n_resamples=999, rng=9)
+    weights = es.bootstrap_weights(50, 999, 9)
     drawn = np.sort(weights @ (y - x) / 50)
     assert np.any(drawn == 0) == is_whole
     f, nu = np.sqrt(50 / 49), 49
@@ -121,7 +121,7 @@ def test_the_formula_itself(is_whole):
     q = (min(np.sum(drawn <= 0), np.sum(drawn >= 0)) + 1) / 1000
     assert d.pvalue == pytest.approx(2 * stdtr(nu, ndtri(q) / f), rel=1e-12)
     assert d.standard_error == pytest.approx(np.std(y - x, ddof=1) / np.sqrt(50))
-    score = es.estimate(y, None, es.Mean("m"), n_resamples=999, rng=7)
+    score = es.estimate(y, None, es.Mean("m"), n_resamples=999, rng=9)
     drawn = np.sort(weights @ y / 50)
     assert (score.low, score.high) == pytest.approx((drawn[k - 1], drawn[-k]), abs=1e-12)
     (t,) = es.compare({"x": x, "y": y}, metrics=es.Mean("m"), method="t")

@@ -309,10 +309,10 @@ def test_statistics_are_checked_like_their_texts(sample):
 
 
 @pytest.mark.parametrize(
-    "seed, ahead, n_rows, n", [(7, 0, 50, 30), (7, 5, 50, 30), (69, 0, 2, 30), (3, 0, 50, 3)]
+    "seed, ahead, n_rows, n", [(7, 0, 50, 30), (7, 5, 50, 30), (84, 0, 2, 30), (3, 0, 50, 3)]
 )
 def test_the_contest_is_what_all_rows_at_once_would_give(seed, ahead, n_rows, n):
-    """A clear winner needs no correction; in two resamples of seed 69 it would raise the score."""
+    """A clear winner needs no correction; in two resamples of seed 84 it would raise the score."""
     scores, _ = noise(seed, 12, n_segments=n)
     scores[4] += ahead
     weights = es.bootstrap_weights(n, n_rows, 3)
@@ -324,7 +324,7 @@ def test_the_contest_is_what_all_rows_at_once_would_give(seed, ahead, n_rows, n)
     out_of_bag = out @ scores.T / out.sum(axis=1, keepdims=True)
     chosen, winners = scores.mean(axis=1).argmax(), in_bag.argmax(axis=1)
     expected = np.mean(out_of_bag[:, chosen] - out_of_bag[np.arange(len(winners)), winners])
-    assert (expected < 0) == (seed == 69)
+    assert (expected < 0) == (seed == 84)
     found = watched(scores, n_resamples=n_rows, rng=3).selected
     assert found.step == chosen
     assert found.optimism == pytest.approx(max(0, expected), abs=1e-12)
