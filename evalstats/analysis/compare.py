@@ -151,8 +151,8 @@ def compare(
     -------------------------------------------------------------------------------
     metric  baseline  clearly-better  difference  [95 % interval]        p  verdict
     -------------------------------------------------------------------------------
-    BLEU       38.95           43.98       +5.03   [+3.42, +6.70]  <0.0001  better
-    chrF2      56.00           58.92       +2.91   [+1.81, +4.07]  <0.0001  better
+    BLEU       38.95           43.98       +5.03   [+3.42, +6.68]  <0.0001  better
+    chrF2      56.00           58.92       +2.91   [+1.79, +4.08]  <0.0001  better
     ...
     """
     options, baseline = as_decided(hypotheses, Options.of(asked)), asked.get("baseline")

@@ -244,7 +244,7 @@ def _places(c: Comparison, d: Difference) -> int:
 
 
 def _amount(c: Comparison, d: Difference) -> str:
-    """Return ``+0.47, 95 % interval -0.97 to +1.90``."""
+    """Return ``+0.47, 95 % interval -0.97 to +1.88``."""
     amounts, places = (d.difference, d.low, d.high), _places(c, d)
     value, low, high = (tabular.number(x, places, sign=True) for x in amounts)
     less = "" if d.higher_is_better else " (lower is better)"
