@@ -810,7 +810,7 @@ def _of_strata(
         metric_name=metric.name,
         systems=systems,
         higher_is_better=metric.higher_is_better,
-        bounds=metric.bounds,
+        bounds=_bounds(parts),
         empty_score=metric.empty_score,
         signature=signature if aggregate.tag is None else signature.tagged(aggregate.tag),
         known=KnownPairs(counts, np.where(is_hidden, np.nan, worths)),
@@ -820,6 +820,26 @@ def _of_strata(
     )
     of_moments.check_finite(scores, "the corpus")
     return of_moments
+
+
+def _bounds(parts: Sequence[Moments]) -> tuple[float, float]:
+    """Return the bounds of scores: 0 and the scale of a share where all are known to be 0 or 1.
+
+    Of whole numbers, Σx² = Σx holds of 0 and 1 alone. Sums of groups do not show it.
+    """
+    metric = parts[0].metric
+    columns = metric.outcome_columns()
+    if columns is None or columns[2] <= 0:
+        return metric.bounds
+    for part in parts:
+        sums, products = part.sums[0], part._from(0.0).products[0]
+        right, counted = (i + len(sums[0]) * np.arange(len(sums)) for i in columns[:2])
+        least = [products[right, right], products[right, counted], sums[:, columns[0]]]
+        counts = [products[counted, counted], sums[:, columns[1]]]
+        is_unknown = part.counts[0, 0] < part.counts[0, 1] or np.any(part.offsets % 1)
+        if is_unknown or any(np.any(x != same[0]) for same in (least, counts) for x in same):
+            return metric.bounds
+    return 0.0, columns[2]
 
 
 def _scored(

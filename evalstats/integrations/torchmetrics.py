@@ -14,6 +14,7 @@ from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.metrics import Metric, as_metric
 from evalstats.results.estimates import Estimate
 from evalstats.statistics import interchange
+from evalstats.statistics.guards import KEPT, few_of
 from evalstats.training.accumulator import Accumulator
 
 try:
@@ -49,6 +50,7 @@ class CorpusScore(torchmetrics.Metric):
         super().__init__(**{"compute_with_cache": False, **options})
         self.metric: Metric = as_metric(metric)
         self._batch = Accumulator(self.metric)
+        self._few: tuple[str, ...] = ()
         # Collections share one state among metrics whose states are equal after the first batch,
         # as those of two metrics can be by chance. So each metric has a state of another name.
         known = interchange.identity(self.metric) | interchange.parameters(self.metric)
@@ -81,14 +83,17 @@ class CorpusScore(torchmetrics.Metric):
         part.update(preds, target, ids)
         if not len(part):
             return
-        names, rows = part.ids, part.statistics().values[0]
-        if names is not None and isinstance(names[0], str):
+        rows, names, kept, few = part._collected()
+        if names is not None and names.dtype == object:
             raise InputTypeError("ids must be integers, the positions in the data set, got strings")
         self._check_ids(names is not None)
         # The bits of floats: no device and no change of precision can round them.
         bits = np.ascontiguousarray(rows, dtype=np.float64).view(np.int64)
-        columns = [names is not None, 0 if names is None else names, part.checksums]
+        texts = [kept[name].astype(np.int64) for name in ("references", "output", "bits")]
+        first = 2 * texts[2] + (names is not None)
+        columns = [first, 0 if names is None else names, texts[0] | texts[1] << 32]
         found = np.column_stack([np.broadcast_to(c, len(rows)) for c in columns] + [bits])
+        self._few = few_of((*self._few, *few))
         getattr(self, self._name).append(torch.from_numpy(found).to(self.device))
 
     def forward(self, *arguments: Any, **options: Any) -> Any:
@@ -99,7 +104,7 @@ class CorpusScore(torchmetrics.Metric):
             found = super().forward(*arguments, **options)
             for row in rows[:1]:
                 if len(row):
-                    self._check_ids(bool(row[0, 0]))
+                    self._check_ids(bool(row[0, 0] & 1))
         except InputError:
             self.__dict__.update(before)
             setattr(self, self._name, rows)
@@ -162,14 +167,18 @@ class CorpusScore(torchmetrics.Metric):
                     f"the state must be rows of {width} 64-bit integers, got {rows.dtype} of shape "
                     f"{rows.shape}; load a state of the same metric"
                 )
-            for named in np.unique(rows[:, 0]):
-                found = rows[rows[:, 0] == named]
+            for named in np.unique(rows[:, 0] & 1):
+                found = rows[rows[:, 0] & 1 == named]
                 values = np.ascontiguousarray(found[:, 3:]).view(np.float64)
-                marks = found[:, 2].astype(np.uint32)
-                together._add(((values, found[:, 1] if named else None, marks),))
+                kept = np.zeros(len(found), dtype=KEPT)
+                kept["references"], kept["output"] = found[:, 2], found[:, 2] >> 32
+                kept["bits"] = found[:, 0] >> 1
+                together._add(((values, found[:, 1] if named else None, kept, self._few),))
         return together
 
     def _check_ids(self, named: bool) -> None:
         """Raise an InputError where segments with ids follow segments without, or the reverse."""
-        if any(bool(rows[0, 0]) != named for rows in getattr(self, self._name)[-1:] if len(rows)):
+        if any(
+            bool(rows[0, 0] & 1) != named for rows in getattr(self, self._name)[-1:] if len(rows)
+        ):
             raise InputError("ids must be given for all segments or for none")

@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 from unicodedata import is_normalized
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evalstats.checks import plain, shown
 from evalstats.errors import InputError
@@ -51,26 +56,40 @@ class Marks(NamedTuple):
     usual: str = ""  # the text that more than half are, if there is one
 
 
+def bits_of(text: str) -> int:
+    """Return what is seen in a text, in the order of `Marks`: 1 is empty, 2 spaced, and so on."""
+    bits = 0
+    # Invisible characters, such as a zero-width space, are not printable.
+    if not text[:1].isalnum() and not any(map(str.isprintable, "".join(text.split()))):
+        bits = 1
+    elif text.endswith(" ."):
+        bits = 2
+    if _PIECE_MARKS[0] in text or _PIECE_MARKS[1] in text:
+        bits |= 4
+    if not text.isascii() and not is_normalized("NFC", text):
+        bits |= 8
+    return bits
+
+
 def marks_of(texts: Iterable[str]) -> Marks:
     """Count the marks of texts."""
-    n = empty = spaced = pieces = decomposed = ahead = 0
-    usual = ""
+    counts: Counter[int] = Counter()
+    ahead, usual = 0, ""
     for text in texts:
-        n += 1
         # What more than half are is ahead at the end (Boyer and Moore, 1991).
         if not ahead:
             usual = text
         ahead += 1 if text == usual else -1
-        if text.endswith(" ."):
-            spaced += 1
-        elif not text or text.isspace():
-            empty += 1
-        if _PIECE_MARKS[0] in text or _PIECE_MARKS[1] in text:
-            pieces += 1
-        if not text.isascii() and not is_normalized("NFC", text):
-            decomposed += 1
+        counts[bits_of(text)] += 1
+    return _counted(counts, usual if ahead else "")
+
+
+def _counted(counts: Mapping[int, int], usual: str = "") -> Marks:
+    """Return the marks of texts from the number of texts with each of `bits_of`."""
+    seen = [sum(n for bits, n in counts.items() if bits & 1 << i) for i in range(4)]
+    n = sum(counts.values())
     many = min(_MANY_MARKED, max(_FEWEST_MARKED, _SHARE_MARKED * n))
-    return Marks(n, empty, spaced, pieces, decomposed, many, usual if ahead else "")
+    return Marks(n, seen[0], seen[1], seen[2], seen[3], many, usual)
 
 
 def _count(usual: str, texts: Iterable[str | None]) -> int:
@@ -90,9 +109,14 @@ def _said_of_alike(
         usual = marks[name].usual
         n_alike = _count(usual, texts)
         if 2 * n_alike > n and not any(_count(usual, stream) for stream in streams):
-            said = f"{n_alike:,} of {n:,} outputs of {name} are the same text, {shown(usual, 40)}"
-            cautions[name] = [Caution(f"{said}, which is no reference.", "alike")]
+            cautions[name] = [_alike(name, n_alike, n, f" {shown(usual, 40)},")]
     return cautions
+
+
+def _alike(name: str, n_alike: int, n: int, text: str = "") -> Caution:
+    """Return the caution that outputs are one text."""
+    said = f"{n_alike:,} of {n:,} outputs of {name} are the same text,{text} which is no reference."
+    return Caution(said, "alike")
 
 
 def text_cautions(
@@ -111,16 +135,75 @@ def text_cautions(
     alike = _said_of_alike(marks, outputs, streams)
     cautions: list[Cautions] = []
     for metric in metrics:
-        said = {"": [*in_all, *alike.get("", ())]}
-        unread = metric.unread(sample)
-        if why := metric.unsuited(language) or unread:
-            kind = "unread" if unread else "texts"
-            said[""].append(Caution(f"{metric.name}: {why}.", kind))
+        said = {"": [*in_all, *alike.get("", ()), *_said_of_scripts(metric, language, sample)]}
         for name in outputs:
             said[name] = list(_said_of_outputs(name, marks[name], expected, metric))
             said[name] += alike.get(name, ())
         cautions.append({name: several for name, several in said.items() if several})
     return cautions
+
+
+def _said_of_scripts(metric: Metric, language: str, texts: Sequence[str]) -> Iterator[Caution]:
+    """Yield why a metric does not suit the language of the references, or does not read them."""
+    unread = metric.unread(texts)
+    if why := metric.unsuited(language) or unread:
+        yield Caution(f"{metric.name}: {why}.", "unread" if unread else "texts")
+
+
+#: What is kept of N pairs of texts: checksums of the references and of the output, and bits, which
+#: are those of the output, those of the reference times 16, and the two below.
+KEPT = np.dtype([("references", np.uint32), ("output", np.uint32), ("bits", np.uint16)])
+#: Most letters of the reference are no ASCII; the output is one of its references.
+_FOREIGN, _EQUAL = 1 << 8, 1 << 9
+#: Texts that are kept to tell how a tokenizer reads them.
+_FEW = 20
+
+
+def kept_of(outputs: Iterable[str], references: Iterable[Sequence[str]]) -> NDArray[Any]:
+    """Return what is kept of texts, `(N,)`, to say later what `text_cautions` says of them."""
+    rows = []
+    for output, texts in zip(outputs, references, strict=True):
+        bits = bits_of(output) + 16 * bits_of(texts[0])
+        bits += _FOREIGN * is_foreign(texts[0]) + _EQUAL * (output in texts)
+        rows.append((checksum(texts), checksum([output]), bits))
+    return np.array(rows, dtype=KEPT)
+
+
+def checksum(texts: Sequence[str]) -> int:
+    """Return the checksum of the references of a segment."""
+    return crc32("\0".join(texts).encode("utf-8", "surrogatepass"))
+
+
+def is_foreign(text: str) -> bool:
+    """Say whether most characters of a text are of another script than the Latin one."""
+    return not text.isascii() and 2 * len(text.encode("utf-8", "replace")) > 3 * len(text)
+
+
+def few_of(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return a few of the foreign texts: the same ones, however texts are split into batches."""
+    return tuple(sorted({*filter(is_foreign, texts)}, key=lambda x: (checksum([x]), x))[:_FEW])
+
+
+def kept_cautions(
+    metric: Metric, name: str, kept: NDArray[Any], foreign: Sequence[str]
+) -> Cautions:
+    """Return what may make the scores of a system's texts invalid, by what is kept of them."""
+    bits, n = kept["bits"], len(kept)
+    seen, expected = (_counted(Counter((bits >> i & 15).tolist())) for i in (0, 4))
+    said: dict[str, list[Caution]] = {
+        "": [],
+        name: list(_said_of_outputs(name, seen, expected, metric)),
+    }
+    if foreign and 2 * np.count_nonzero(bits & _FOREIGN) > n:
+        said[""] += _said_of_scripts(metric, language_of(foreign), foreign)
+    sums, texts = kept["references"], kept["output"]
+    outputs, counts = np.unique(texts, return_counts=True)
+    usual, n_alike = outputs[np.argmax(counts)], int(np.max(counts))
+    is_known = np.any(sums == usual) or np.any(bits[texts == usual] & _EQUAL)
+    is_blank = np.any(bits[texts == usual] & 1)
+    if 2 * n_alike > n >= _FEWEST_ALIKE and not is_known and not is_blank:
+        said[name].append(_alike(name, n_alike, n))
+    return {system: several for system, several in said.items() if several}
 
 
 #: Names of what tells records apart, by which a table given as texts is known.

@@ -320,6 +320,27 @@ def test_what_is_no_file_of_moments_is_refused(tmp_path):
         es.Moments.load(path, "chrf")
 
 
+def bounds(moments, **options):
+    return moments.drawn("acc", "micro", es.analysis.options.Options(method="t", **options)).bounds
+
+
+@pytest.mark.parametrize("metric", [es.Mean("acc"), es.Ratio("acc", scale=100)])
+def test_sums_of_zeros_and_ones_know_their_scale(metric):
+    """Whole numbers whose squares have the same sum are 0 and 1; others, and groups, are not."""
+    rng = np.random.default_rng(5)
+    right = (rng.random((2, 60)) < 0.6).astype(float)
+    table = es.SegmentStatistics(np.stack([right, np.ones_like(right)], 2), ["a", "b"], metric)
+    parts = es.Moments.of(table.select(range(7))) + es.Moments.of(table.select(range(7, 60)))
+    scale = 100.0 if isinstance(metric, es.Ratio) else 1.0
+    assert bounds(parts) == bounds(es.Moments.of(table, strata=[0, 1] * 30)) == (0, scale)
+    assert bounds(es.Moments.of(table, groups=np.arange(60) // 2)) == metric.bounds
+    for change in (2.0, 0.5, -1.0):
+        values = table.values.copy()
+        values[1, :2, 0] = change
+        other = es.Moments.of(es.SegmentStatistics(values, ["a", "b"], metric))
+        assert bounds(other) == metric.bounds
+
+
 def test_what_moments_do_not_know_is_said():
     table = extracted("bleu")
     moments = moments_of(table)

@@ -53,6 +53,21 @@ def test_it_is_the_score_of_the_corpus(sample, score, metric):
         assert first.compute().item() == pytest.approx(expected.score)
 
 
+def test_it_says_of_texts_what_an_accumulator_says(sample, score):
+    """Half of the outputs are empty, and the references are in Khmer, of which no token is known."""
+    texts = ["ថ្ងៃនេះអាកាសធាតុល្អណាស់", "យើងទៅសួនច្បារជាមួយគ្នា"] * 20
+    found, part = score("bleu"), es.Accumulator("bleu")
+    for one in (found, part):
+        one.update([*texts[:20], *[""] * 20], texts, ids=range(40))
+    cautions = part.statistics().cautions
+    assert {x: [c.kind for c in several] for x, several in cautions.items()} == {
+        "": ["unread"],
+        "system": ["empty"],
+    }
+    assert found.accumulator().statistics().cautions == cautions
+    assert pickle.loads(pickle.dumps(found)).accumulator().statistics().cautions == cautions
+
+
 def test_scores_that_come_from_elsewhere(score):
     values = torch.rand(20, dtype=torch.float64)
     found = score(es.Mean("COMET"))

@@ -73,6 +73,17 @@ def by_file(new, base, references, metric, margin, path):
     return es.gate(path / "new.npz", path / "old.npz", margin=margin)
 
 
+def by_accumulators(new, base, references, metric, margin):
+    """Collect two systems in batches, the last one first, and compare their statistics."""
+    tables = []
+    for outputs in (new, base):
+        part = es.Accumulator(metric)
+        for i in (slice(7, None), slice(7)):
+            part.update(outputs[i], references and references[i], range(len(outputs))[i])
+        tables.append(part.statistics(f"system {len(tables)}"))
+    return es.gate(*tables, margin=margin)
+
+
 def by_total(both, old, margin):
     return es.gate({"one": both, "two": both}, baseline=old, margin=margin, on="total")
 
@@ -91,6 +102,7 @@ DOORS = {
     "unpaired": lambda *x, path: apart(*x),
     "look": lambda *x, path: by_look(*x),
     "file": lambda *x, path: by_file(*x, path),
+    "accumulators": lambda *x, path: by_accumulators(*x),
     "moments": lambda *x, path: es.gate(as_moments(*x[:4])[0], baseline="old", margin=x[4]),
     "tasks": lambda *x, path: es.gate({"a": of_both(*x[:4])[0]}, baseline="old", margin=x[4]),
     "total": lambda *x, path: by_total(*of_both(*x[:4]), x[4]),
@@ -102,8 +114,6 @@ DOORS = {
 @pytest.mark.parametrize("name", NOTHING_MEASURED)
 def test_nothing_passes_by_any_door_that_was_not_measured(name, door, tmp_path):
     *case, _ = NOTHING_MEASURED[name]
-    if (name, door) == ("as many as may be lost", "moments"):
-        pytest.skip("sums do not say that scores are 0 and 1")
     try:
         found = DOORS[door](*case, path=tmp_path)
     except (es.InputError, AssertionError):

@@ -36,6 +36,7 @@ def same(a, b):
     assert first.to_dict() == second.to_dict()
     assert np.array_equal(first.replicates, second.replicates)
     assert np.array_equal(a.statistics().values, b.statistics().values)
+    assert a.statistics().cautions == b.statistics().cautions
 
 
 @st.composite
@@ -95,6 +96,15 @@ def test_padding_counts_once_with_ids_and_twice_without():
         assert padded.compute() == pytest.approx(100 / 3 if ids else 50)
 
 
+def test_of_two_outputs_of_an_id_one_is_kept_whatever_the_order():
+    """Both orders of the same words have the same statistics, and one of them is a reference."""
+    texts = [["b a"] * 12, ["a b"] * 12]
+    parts = [accumulated("bleu", outputs, ["a c", "b c"] * 6, range(12), True) for outputs in texts]
+    kept = [reduce(es.Accumulator.merge, (es.Accumulator("bleu"), *several))._collected()[2]
+            for several in (parts, parts[::-1])]  # fmt: skip
+    assert kept[0].tolist() == kept[1].tolist()
+
+
 def test_names_are_ids():
     parts = [es.Accumulator("wer") for _ in range(2)]
     parts[0].update(["a"], ["b"], ids=["doc-1"])
@@ -129,9 +139,34 @@ def test_one_id_with_two_statistics_is_an_error():
         other.merge(accumulated("wer", ["a", "b"], ["a", "d"], range(2), True)).compute()
 
 
+def test_it_says_of_texts_what_extract_says(sample):
+    """Half of them empty, all the same, tokenised, in another script; good ones without a word."""
+    references = [entry[0] for entry in sample.references]
+    texts = sample.systems["baseline"]
+    khmer = ["ថ្ងៃនេះអាកាសធាតុល្អណាស់", "យើងទៅសួនច្បារជាមួយគ្នា"] * 20
+    cases = {
+        "empty": (["", "\u200b"] * 15 + texts[30:], references),
+        "alike": (["Error: rate limit"] * 480, references),
+        "spaced": ([f"{text} ." for text in texts], references),
+        "unread": (khmer[::-1], khmer),
+        "right": (["yes"] * 12, ["yes", "no"] * 6),
+        "absent": (["yes"] * 12, [["no", "yes"], ["up", "down"]] * 6),
+        "blank": (["", "a"] * 10, ["", "b"] * 10),
+        "good": (texts, references),
+    }
+    for name, (outputs, gold) in cases.items():
+        part = accumulated("bleu", outputs, gold, range(len(outputs)), True)
+        (said,) = [part.statistics("A").cautions]
+        expected = es.extract({"A": outputs}, gold, "bleu").cautions
+        assert {x: [c.kind for c in several] for x, several in said.items()} == {
+            x: [c.kind for c in several] for x, several in expected.items()
+        }, name
+        assert bool(said) == (name in ("empty", "alike", "spaced", "unread"))
+
+
 def test_a_pickle_is_small(sample):
     part = accumulated("bleu", sample.systems["copy"], sample.references, range(480), True)
-    # One byte a count, eight an id, four for the references.
+    # One byte a count, two an id, ten for texts.
     assert len(pickle.dumps(part)) < 480 * (10 + 8 + 4) + 2000
 
 
