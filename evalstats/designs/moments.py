@@ -34,7 +34,7 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.scores import KnownPairs, Scores
 from evalstats.analysis.tasks import Summary, labels_of
 from evalstats.checks import also_called, choice, finite_array, label, listed, whole_array
-from evalstats.designs.units import SummedUnits, coordinates
+from evalstats.designs.units import SummedUnits, bounds_of_sums, coordinates
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric, as_metric, scores_of
 from evalstats.metrics.base import LabelledMetric, MetricSignature
@@ -474,7 +474,7 @@ class Moments(Summary):
             ids = np.sort(np.concatenate([self.group_ids, other.group_ids]))
         names = list(dict.fromkeys((*self.strata, *other.strata)))
         added: dict[str, Any] = {}
-        other = other._from(self.offsets)
+        other = other.from_offsets(self.offsets)
         for summed in ("n", "sums", "products", "sizes"):
             mine, theirs = getattr(self, summed), getattr(other, summed)
             total = np.zeros((max(len(names), 1), *mine.shape[1:]), dtype=mine.dtype)
@@ -488,7 +488,7 @@ class Moments(Summary):
         added |= {"differing": differing, "group_ids": ids, "cautions": cautions}
         return replace(self, **added, strata=tuple(names))
 
-    def _from(self, offsets: Floats | float) -> Moments:
+    def from_offsets(self, offsets: Floats | float) -> Moments:
         """Return the same with other offsets, `(S, k)`."""
         moved = np.ravel(self.offsets - offsets)
         if not np.any(moved):
@@ -792,7 +792,6 @@ def _of_strata(
             n_scored = np.rint(part.sums[0, :, 1]).astype(np.int64)
             n_missing += np.maximum(part.counts[0, 1] - n_scored, 0)
     signature = MetricSignature.of(metric.signature)
-    # Where units are no groups, they are the segments.
     is_grouped = any(part.counts[0, 0] < part.counts[0, 1] for part in parts)
     units = SummedUnits(
         n_units,
@@ -810,7 +809,7 @@ def _of_strata(
         metric_name=metric.name,
         systems=systems,
         higher_is_better=metric.higher_is_better,
-        bounds=_bounds(parts),
+        bounds=bounds_of_sums(metric, parts),
         empty_score=metric.empty_score,
         signature=signature if aggregate.tag is None else signature.tagged(aggregate.tag),
         known=KnownPairs(counts, np.where(is_hidden, np.nan, worths)),
@@ -820,26 +819,6 @@ def _of_strata(
     )
     of_moments.check_finite(scores, "the corpus")
     return of_moments
-
-
-def _bounds(parts: Sequence[Moments]) -> tuple[float, float]:
-    """Return the bounds of scores: 0 and the scale of a share where all are known to be 0 or 1.
-
-    Of whole numbers, Σx² = Σx holds of 0 and 1 alone. Sums of groups do not show it.
-    """
-    metric = parts[0].metric
-    columns = metric.outcome_columns()
-    if columns is None or columns[2] <= 0:
-        return metric.bounds
-    for part in parts:
-        sums, products = part.sums[0], part._from(0.0).products[0]
-        right, counted = (i + len(sums[0]) * np.arange(len(sums)) for i in columns[:2])
-        least = [products[right, right], products[right, counted], sums[:, columns[0]]]
-        counts = [products[counted, counted], sums[:, columns[1]]]
-        is_unknown = part.counts[0, 0] < part.counts[0, 1] or np.any(part.offsets % 1)
-        if is_unknown or any(np.any(x != same[0]) for same in (least, counts) for x in same):
-            return metric.bounds
-    return 0.0, columns[2]
 
 
 def _scored(

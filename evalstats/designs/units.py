@@ -6,10 +6,10 @@ sums of squares and products take their place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,10 @@ from evalstats.inference import student
 from evalstats.inference.student import Spread
 from evalstats.results.notes import span
 from evalstats.results.records import counted, plural
+
+if TYPE_CHECKING:
+    from evalstats.designs.moments import Moments
+    from evalstats.metrics import Metric
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -168,3 +172,22 @@ def coordinates(inner: NDArray[np.float64]) -> NDArray[np.float64]:
     values, vectors = np.linalg.eigh((inner + inner.T) / 2)
     kept = np.where(values > _NOTHING * np.max(np.abs(values)), values, 0.0)
     return np.asarray(vectors * np.sqrt(kept))
+
+
+def bounds_of_sums(metric: Metric, parts: Sequence[Moments]) -> tuple[float, float]:
+    """Return the bounds of scores: 0 and the scale of a share where all are known to be 0 or 1.
+
+    Of whole numbers, Σx² = Σx holds of 0 and 1 alone. Sums of groups do not show it.
+    """
+    columns = metric.outcome_columns()
+    if columns is None or columns[2] <= 0:
+        return metric.bounds
+    for part in parts:
+        sums, products = part.sums[0], part.from_offsets(0.0).products[0]
+        right, counted = (i + len(sums[0]) * np.arange(len(sums)) for i in columns[:2])
+        n_right, n = sums[:, columns[0]], sums[:, columns[1]]
+        equal = [(right, right, n_right), (right, counted, n_right), (counted, counted, n)]
+        is_whole = not np.any(part.offsets % 1)
+        if not is_whole or any(np.any(products[a, b] != total) for a, b, total in equal):
+            return metric.bounds
+    return 0.0, columns[2]

@@ -38,6 +38,8 @@ _FEWEST_ALIKE = 10
 _FEWEST_MARKED, _SHARE_MARKED, _MANY_MARKED = 5, 0.05, 100
 #: Texts that are looked at to tell how a tokenizer reads them.
 _SAMPLE = 100
+#: Texts with more bytes per character may be in another script than the Latin one.
+_MOST_BYTES = 1.1
 #: Lists of words have so many on average, and their texts share so many different ones.
 _FEWEST_WORDS, _FEWEST_SHARED = 3.0, 1.5
 #: What pieces of words are marked with: by subword-nmt, and by SentencePiece.
@@ -145,6 +147,10 @@ def text_cautions(
 
 def _said_of_scripts(metric: Metric, language: str, texts: Sequence[str]) -> Iterator[Caution]:
     """Yield why a metric does not suit the language of the references, or does not read them."""
+    text = "".join(texts)
+    # Nearly all characters are ASCII, of one byte each.
+    if len(text.encode("utf-8", "replace")) <= _MOST_BYTES * len(text):
+        return
     unread = metric.unread(texts)
     if why := metric.unsuited(language) or unread:
         yield Caution(f"{metric.name}: {why}.", "unread" if unread else "texts")

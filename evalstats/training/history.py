@@ -122,6 +122,12 @@ class Checkpoint(Record):
         Coverage that the intervals aim at.
     basis : Basis
         Which interval and test these are, and on how many segments the test rests.
+    barred : str
+        The kind of the note with which the check is no real improvement: "empty" outputs, or
+        outputs that are all "alike", if those of the best step are not; texts "unread" by the
+        metric; "missing" scores. Empty if there is none.
+    notes : tuple of str
+        What may make the score invalid.
 
     Examples
     --------
@@ -152,6 +158,8 @@ class Checkpoint(Record):
     higher_is_better: bool
     confidence_level: Share
     basis: Basis
+    barred: str = ""
+    notes: tuple[str, ...] = ()
 
     def to_log(self, prefix: str = "") -> dict[str, float]:
         """Return a flat dictionary of floats, for TensorBoard or Weights & Biases.
@@ -177,13 +185,14 @@ class Checkpoint(Record):
         score = tabular.number(self.score, decimals)
         bounds = tabular.interval(self.low, self.high, decimals)
         text = f"step {self.step}: {self.metric} {score} {bounds}"
+        notes = "".join(f"\n{note}" for note in self.notes)
         if self.compared_with is None:
-            return text
+            return text + notes
         verdict = "real improvement" if self.improved else "no real improvement"
         difference = tabular.number(self.difference, decimals, sign=True)
         return (
             f"{text}, {difference} against step {self.compared_with}, "
-            f"p = {self.pvalue:.2g} (level {self.level:.2g}): {verdict}"
+            f"p = {self.pvalue:.2g} (level {self.level:.2g}): {verdict}{notes}"
         )
 
     def _title(self) -> str:

@@ -20,13 +20,14 @@ from evalstats.checks import also_called, check_same_index, integer, listed, sha
 from evalstats.designs.arrivals import carried_notes, named, reading, written
 from evalstats.designs.spending import N_DRAWS, DrawnLooks, next_look, steady
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics import Metric, as_metric
+from evalstats.metrics import Mean, Metric, as_metric
 from evalstats.metrics.base import MetricSignature
 from evalstats.pictures import figures
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import tabular, widths
-from evalstats.results.records import counted
+from evalstats.results.records import Caution, barring, counted, lacking_unlike
 from evalstats.results.signatures import Signature
+from evalstats.statistics.extraction import extract
 from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.segments import SegmentStatistics, group_codes, summed_within
 from evalstats.text.references import References
@@ -116,12 +117,15 @@ class Monitor:
 
     Notes
     -----
-    *Real improvement.* Each check is compared with the best step: the first one, until a later one
-    is a real improvement on it, and then that. Small steps add up. The p-value is the larger of
-    those of a paired one-sided t test on influence values and of Hall's (1992) skewness-corrected t
-    (that of McNemar's test for 0/1 scores), and at least 2^-n where n segments differ. How small it
-    must be (`Checkpoint.level`) follows from what the run may have spent of the significance level
-    so far and from how strongly its looks depend on one another (`evalstats.training.history`).
+    *Real improvement.* No check is one if its outputs are empty or all alike and those of the best
+    step are not, if it lacks scores that the best step has, or if the metric does not read the
+    texts (`Checkpoint.barred`). Each check is compared with the best step: the first one, until a
+    later one is a real improvement on it, and then that. Small steps add up. The p-value is the
+    larger of those of a paired one-sided t test on influence values and of Hall's (1992)
+    skewness-corrected t (that of McNemar's test for 0/1 scores), and at least 2^-n where n segments
+    differ. How small it must be (`Checkpoint.level`) follows from what the run may have spent of
+    the significance level so far and from how strongly its looks depend on one another
+    (`evalstats.training.history`).
 
     *The selected checkpoint* (`selected`) has the best score of all, corrected by what resamples
     would choose, and how that scores on the segments they left out (`evalstats.training.history`;
@@ -227,7 +231,8 @@ class Monitor:
                 f"step must be larger than {last.step}, the last one that was checked, got {step}; "
                 f"where a run goes back, load the state of that time (load_state_dict)"
             )
-        segments, ids = self._outputs(hypotheses)
+        table, ids = self._outputs(f"step {step}", hypotheses)
+        segments = np.asarray(table.values[0])
         rows = segments if self._codes is None else summed_within(segments[None], self._codes)[0]
         if len(rows) < 2:
             raise InputError(
@@ -237,6 +242,7 @@ class Monitor:
             self._weights = out_of_bag_weights(len(rows), self.n_resamples, self.seed)
         history, alpha = self._history, 1 - self.confidence_level
         best, so_far, looks = history.best, history.so_far, history.looks
+        cautions, barred = self._cautions(table)
         new = Step.of(self.metric, rows, self._sizes)
         bags = bag_scores(self.metric, rows, self._weights)
         interval, bounds = new.interval(segments, alpha)
@@ -254,7 +260,7 @@ class Monitor:
             gain = (1 if better else -1) * (new.influence - best.influence)
             fraction, draws = n_looks / self.expected_checks, flipped(gain, self.seed)
             level, looks = next_look(looks, fraction, self.significance_level, steady, draws)
-            improved = pvalue <= level
+            improved = pvalue <= level and not barred
             if improved:
                 # Later looks compare with another step.
                 looks = DrawnLooks(self._spent(n_looks))
@@ -280,6 +286,8 @@ class Monitor:
             higher_is_better=better,
             confidence_level=self.confidence_level,
             basis=Basis(interval, *basis),
+            barred=barred,
+            notes=cautions,
         )
         kept = new if standing is now else best
         # One assignment: an interruption comes before it or after it.
@@ -318,14 +326,15 @@ class Monitor:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note if few segments decide in at least half of the checks."""
+        """Cautions of the checks, and a note if few segments decide in at least half of them."""
         bases = [check.basis for check in self.checks if check.basis.kurtosis is not None]
         counts, unit = [(basis.n_differing, basis.worth) for basis in bases], self._unit
         ending = (
             f"That is so in most checks. Where every step fails on a few {unit}s of its own, up to "
             f"one run in seven without any improvement reported one, not one in twenty"
         )
-        return tuple(carried_notes(counts, unit, " from the best step", ending))
+        cautions = (caution for check in self.checks for caution in check.notes)
+        return *dict.fromkeys(cautions), *carried_notes(counts, unit, " from the best step", ending)
 
     def __repr__(self) -> str:
         """Return the checks as a table, the best step marked, and what follows from them."""
@@ -416,9 +425,27 @@ class Monitor:
             "rng": self.seed,
         }
 
-    def _outputs(self, hypotheses: Any) -> tuple[NDArray[Any], str | None]:
-        """Return the statistics of one step `(N, k)`, validated, and a hash of ids, if any."""
-        table, best = self._statistics(hypotheses), self._history.best
+    def _cautions(self, table: SegmentStatistics) -> tuple[tuple[Caution, ...], str]:
+        """Return what may make the score of a step invalid, and the kind that bars it, if any.
+
+        Empty outputs, or outputs that are all alike, bar no step if the best one has such, too.
+        """
+        said = (one for several in table.cautions.values() for one in several)
+        cautions = [one for one in said if isinstance(one, Caution)]
+        best, n, known = self._history.best, table.n_segments, ""
+        if best is not None and self.metric.columns == Mean.columns:
+            lacking = [n - int(np.sum(rows[:, 1])) for rows in (best.rows, table.values[0])]
+            names = (f"step {self.best_step}", table.systems[0])
+            if unlike := lacking_unlike(names, lacking, [n, n], unit="segment"):
+                cautions.append(Caution(f"{unlike}.", "missing"))
+        if best is not None:
+            known = next(check.barred for check in self.checks if check.step == self.best_step)
+        bars = barring(x for x in cautions if x.kind in ("unread", "missing") or x.kind != known)
+        return tuple(cautions), bars.kind if bars else ""
+
+    def _outputs(self, name: str, hypotheses: Any) -> tuple[SegmentStatistics, str | None]:
+        """Return the statistics of one step, validated, and a hash of ids, if any."""
+        table, best = self._statistics(name, hypotheses), self._history.best
         # References and groups say how many segments there must be, or the first check does.
         known: list[Any] = [self.references, self._codes, None if best is None else best.rows]
         expected = [len(given) for given in known if given is not None][:1]
@@ -433,9 +460,9 @@ class Monitor:
             raise InputError(
                 "hypotheses must have the segment_ids of the earlier checks, in the same order"
             )
-        return np.asarray(table.values[0]), ids
+        return table, ids
 
-    def _statistics(self, hypotheses: Any) -> SegmentStatistics:
+    def _statistics(self, name: str, hypotheses: Any) -> SegmentStatistics:
         """Return the statistics of one system, before segments are grouped."""
         marks = None
         if isinstance(hypotheses, Accumulator):
@@ -445,10 +472,9 @@ class Monitor:
                     "the references"
                 )
             marks = hypotheses.checksums
-            hypotheses = hypotheses.statistics()
+            hypotheses = hypotheses.statistics(name)
         if not isinstance(hypotheses, SegmentStatistics):
-            rows = np.asarray(self.metric.statistics(hypotheses, self.references))
-            return SegmentStatistics(rows[None], ("hypotheses",), self.metric)
+            return extract({name: hypotheses}, self.references, self.metric)
         if not is_same_metric(hypotheses.metric, self.metric):
             raise InputError(
                 f"hypotheses must be statistics under {self.metric!r}, got {hypotheses.metric!r}"

@@ -164,6 +164,17 @@ def test_it_says_of_texts_what_extract_says(sample):
         assert bool(said) == (name in ("empty", "alike", "spaced", "unread"))
 
 
+def test_what_is_said_of_scripts_is_the_same_for_any_split():
+    """Of forty texts a few are kept, the same ones."""
+    texts = [f"ថ្ងៃនេះ{'អាកាសធាតុល្អណាស់' * i}" for i in range(1, 41)]
+    parts = [accumulated("bleu", texts, texts, rows, True) for rows in (range(25), range(25, 40))]
+    whole = accumulated("bleu", texts, texts, range(40), True).statistics().cautions
+    assert "letters on average" in whole[""][0]
+    for pair in (parts, parts[::-1]):
+        merged = reduce(es.Accumulator.merge, (es.Accumulator("bleu"), *pair))
+        assert merged.statistics().cautions == whole
+
+
 def test_a_pickle_is_small(sample):
     part = accumulated("bleu", sample.systems["copy"], sample.references, range(480), True)
     # One byte a count, two an id, ten for texts.

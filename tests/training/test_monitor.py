@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import evalstats as es
+from evalstats.data import load_sample
 from evalstats.designs.spending import DrawnLooks, next_look, steady
 from evalstats.inference import student
 from evalstats.inference.counts import tango
@@ -632,3 +633,53 @@ def test_labels_are_monitored_as_statistics_of_them_are(tmp_path):
         es.Monitor(first, sets).references.fingerprint
         == es.Monitor(again, sets).references.fingerprint
     )
+
+
+TEXTS, GOLD = load_sample().systems["baseline"], [x[0] for x in load_sample().references]
+BABBLE = [f"{text} {'no ' * 60}" for text in TEXTS]
+KHMER = ["ថ្ងៃនេះអាកាសធាតុល្អណាស់", "យើងទៅសួនច្បារជាមួយគ្នា"] * 20
+
+
+@pytest.mark.parametrize("form", ["texts", "accumulator"])
+@pytest.mark.parametrize(
+    ("first", "second", "references", "kind"),
+    [
+        (BABBLE, [""] * 480, GOLD, "empty"),
+        (BABBLE, ["Error: rate limit"] * 480, GOLD, "alike"),
+        (["x y z", "z y x"] * 20, KHMER, KHMER, "unread"),
+        (BABBLE, TEXTS, GOLD, ""),
+        # Fewer empty outputs than before.
+        ([""] * 480, [""] * 100 + GOLD[100:], GOLD, ""),
+    ],
+)
+def test_no_improvement_is_real_that_was_not_measured(first, second, references, kind, form):
+    """Fewer words are fewer errors, and no words are the fewest."""
+
+    def given(texts):
+        part = es.Accumulator("wer")
+        part.update(texts, references, range(len(texts)))
+        return texts if form == "texts" else part
+
+    monitor, resumed = es.Monitor(references, "wer"), es.Monitor(references, "wer")
+    monitor.check(1, given(first))
+    check = monitor.check(2, given(second))
+    assert (check.pvalue <= check.level, check.improved) == (True, not kind)
+    assert check.barred == kind
+    assert all(note in str(check) and note in monitor.notes for note in check.notes)
+    assert bool(check.notes) == (kind != "" or second[0] == "")
+    resumed.load_state_dict(json.loads(json.dumps(monitor.state_dict())))
+    assert resumed.notes == monitor.notes
+    found = [one.check(3, given(references)).to_dict() for one in (resumed, monitor)]
+    assert found[0] == found[1]
+
+
+def test_a_step_that_lacks_its_failures_is_no_improvement():
+    right = np.random.default_rng(0).random(400) < 0.6
+    values = np.stack([right, np.ones(400)], axis=1)[None]
+    lacking = np.where((np.cumsum(~right) < 60)[:, None] & ~right[:, None], 0, values)
+    monitor = es.Monitor(metric=es.Mean("acc"))
+    for step, rows in enumerate((values, lacking)):
+        check = monitor.check(step, es.SegmentStatistics(rows, ["a"], es.Mean("acc")))
+    assert check.pvalue <= check.level
+    assert (check.improved, check.barred) == (False, "missing")
+    assert "a lacks 59 of 400 segments and step 0 0 of 400" in check.notes[0]
