@@ -50,8 +50,10 @@ from evalstats.results.notes import FEW, FEW_GROUPS
 from evalstats.results.records import Record, counted, first_few, plural
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.extraction import Metrics, as_systems, extract_all
+from evalstats.statistics.guards import text_cautions
 from evalstats.statistics.interchange import identity, is_same_metric, made_by, rebuilt
 from evalstats.statistics.segments import SegmentStatistics
+from evalstats.text.references import References, as_references
 
 if TYPE_CHECKING:
     from evalstats.analysis.design import Units
@@ -269,7 +271,8 @@ class Plan(Several[LeftOut]):
         self, systems: Mapping[str, Any], references: Any
     ) -> tuple[list[SegmentStatistics], Marks]:
         """Return tables of outputs, and on which items each system was run, `(S, N)`."""
-        filled, rows = {}, []
+        filled: dict[str, Any] = {}
+        rows = []
         for name, outputs in systems.items():
             given = listed(outputs, f"hypotheses of system {name!r}", "outputs, one an item")
             if len(given) != self.n_items:
@@ -286,21 +289,43 @@ class Plan(Several[LeftOut]):
         tables = extract_all(
             filled, references, list(self.metrics), None, segment_ids=self.ids or None
         )
+        reading = [
+            metric for metric in self.metrics if metric.uses_references and metric.reads_text
+        ]
+        drawn = {
+            name: [filled[name][i] for i in self.drawn]
+            for name, marks in zip(filled, is_run, strict=True)
+            if reading and not np.all(marks)
+        }
+        if drawn:
+            # What is said of the outputs that are there, and not of those that stand for none.
+            gold = as_references(references, self.n_items)
+            streams: Any = References([gold[i] for i in self.drawn]).streams()
+            said = iter(text_cautions(reading, drawn, streams))
+            for i, table in enumerate(tables):
+                if table.metric in reading:
+                    known = {name: x for name, x in table.cautions.items() if name not in drawn}
+                    tables[i] = replace(table, cautions={**known, **next(said)})
         return tables, is_run
 
     def _placed(self, table: SegmentStatistics) -> SegmentStatistics:
         """Return a table with a row for each item, of zeros where there is none."""
         ids, places = table.segment_ids, {name: i for i, name in enumerate(self.ids)}
         if ids == self.ids or (table.n_segments == self.n_items and not (ids and places)):
-            return table
+            # What stands for no output is a row of zeros, whatever the texts were.
+            is_whole = np.all(np.any(table.values != 0, axis=2), axis=1)
+            whole = {"", *np.array(table.systems)[is_whole].tolist()}
+            known = {name: said for name, said in table.cautions.items() if name in whole}
+            return replace(table, cautions=known)
         unknown = [name for name in ids or () if name not in places]
         if ids is None or unknown:
             what = f"{shown(unknown[0])} is none" if unknown else f"got {table.n_segments:,} rows"
             raise InputError(f"statistics must be of the plan's {self.n_items:,} items; {what}")
         values = np.zeros((len(table.systems), self.n_items, table.values.shape[2]))
         values[:, [places[name] for name in ids]] = table.values
-        known = table.systems, table.metric, table.reference_label
-        return SegmentStatistics(values, *known, segment_ids=self.ids, unit=table.unit)
+        named = table.systems, table.metric, table.reference_label
+        placed = SegmentStatistics(values, *named, segment_ids=self.ids, unit=table.unit)
+        return replace(placed, cautions=table.cautions)
 
     def _check_run(self, systems: Sequence[str], is_run: Marks) -> None:
         """Refuse systems that were run on other items than all, or than those that were drawn."""
@@ -333,7 +358,6 @@ class Plan(Several[LeftOut]):
         second = np.mean(values[is_whole], axis=0) if np.any(is_whole) else np.zeros_like(first)
         rows = [weights, weights * values, (1 - weights) * first, (1 - weights) * second]
         labels = {self.unit: self.units, self.stratum: self.strata}
-        whole = {"", *np.array(table.systems)[is_whole].tolist()}
         return replace(
             table,
             values=np.concatenate(rows, axis=2),
@@ -341,8 +365,6 @@ class Plan(Several[LeftOut]):
             metric_signature="",
             labels={**table.labels, **{name: codes for name, codes in labels.items() if codes}},
             repeats=None,
-            # Outputs that stand for none are no outputs.
-            cautions={name: said for name, said in table.cautions.items() if name in whole},
         )
 
     def _rows(self) -> Sequence[LeftOut]:

@@ -134,6 +134,10 @@ def text_cautions(
     language, sample = language_of(references), list(islice(references, _SAMPLE))
     in_all = [Caution(sentence, "texts") for sentence in _said_of_references(streams)]
     marks = {"": expected, **{name: marks_of(texts) for name, texts in outputs.items()}}
+    n_blank = expected.empty - max(marks[name].empty for name in outputs)
+    if len(streams) == 1 and n_blank >= _few_empty(expected.n):
+        what = f"{expected.empty:,} of {expected.n:,} references are empty, and the outputs are not"
+        in_all.append(Caution(f"{what}: nothing is right there; leave these out.", "texts"))
     alike = _said_of_alike(marks, outputs, streams)
     cautions: list[Cautions] = []
     for metric in metrics:
@@ -295,10 +299,15 @@ def _said_of_references(streams: Sequence[Iterable[str | None]]) -> Iterator[str
         )
 
 
+def _few_empty(n: int) -> float:
+    """Return how many empty ones of n texts are worth a word."""
+    return max(_FEWEST_EMPTY, _SHARE_EMPTY * n)
+
+
 def _said_of_outputs(name: str, seen: Marks, expected: Marks, metric: Metric) -> Iterator[Caution]:
     """Yield what is odd about the outputs of a system beside the references."""
     outputs = f"of {seen.n:,} outputs of {name}"
-    if seen.empty - expected.empty >= max(_FEWEST_EMPTY, _SHARE_EMPTY * seen.n):
+    if seen.empty - expected.empty >= _few_empty(seen.n):
         yield Caution(f"{seen.empty:,} {outputs} are empty.", "empty")
     if seen.spaced >= seen.many:
         end = f"{seen.spaced:,} {outputs} end in ' .', as tokenised text does"

@@ -280,6 +280,15 @@ def test_texts_logs_questions_and_several_new_systems():
     # What stands for an output that is not there is none, even if it is empty.
     parts["copy"][plan.drawn[0]] = ""
     assert not plan.data(parts, sample.references)[0].cautions
+    # Of the outputs that are there half are empty.
+    for i in plan.drawn[::2]:
+        parts["copy"][i] = ""
+    data = plan.data({base: sample.systems[base], **parts}, sample.references)
+    assert {name: [x.kind for x in several] for name, several in data[1].cautions.items()
+            if several} == {"copy": ["empty"]}  # fmt: skip
+    data = plan.data({base: sample.systems[base], "new": parts["copy"]}, sample.references)
+    gate = es.gate(data, baseline=base, margin=90, n_resamples=99)
+    assert gate.verdict == "undecided"
 
 
 def test_items_with_ids_may_come_in_any_order_and_no_others():

@@ -156,6 +156,17 @@ def test_an_empty_reference_beside_others_is_said():
         assert not said_of(OUTPUTS, good)
 
 
+def test_empty_references_are_said_where_outputs_are_not_empty():
+    said = "4 of 40 references are empty, and the outputs are not: nothing is right there"
+    gold = ["", " ", "\u200b", "\ufeff", *REFERENCES[4:] * 2][:40]
+    gold += REFERENCES[: 40 - len(gold)]
+    outputs = (OUTPUTS * 2)[:40]
+    (caution,) = said_of(outputs, gold, "chrf")
+    assert said in caution
+    assert not said_of(gold, gold, "chrf")
+    assert not said_of(outputs, [*gold[:2], *REFERENCES, *REFERENCES[:18]], "chrf")
+
+
 @pytest.mark.parametrize(
     ("outputs", "metric", "is_said"),
     [
