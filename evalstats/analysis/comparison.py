@@ -8,10 +8,11 @@ from functools import cached_property
 from importlib import import_module
 from itertools import takewhile
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from evalstats.analysis.options import Options
 from evalstats.analysis.scores import Floats, Pair, Scores
+from evalstats.analysis.settings import AdjustmentName, Alternative
 from evalstats.analysis.tasks import Part, Task, Total, summaries_of
 from evalstats.errors import InputError
 from evalstats.results import convert, tabular
@@ -22,6 +23,8 @@ from evalstats.results.notes import Limits
 from evalstats.results.records import (
     Adjustment,
     Difference,
+    IntervalName,
+    TestName,
     by_metric,
     check_pairs,
     counted,
@@ -168,10 +171,10 @@ class Comparison(Listed[Difference]):
     estimates: Estimates
     differences: tuple[Difference, ...]
     baseline: str | None
-    test: str
-    method: str
-    alternative: str
-    adjustment: str
+    test: TestName
+    method: IntervalName
+    alternative: Annotated[str, convert.one_of(get_args(Alternative))]
+    adjustment: Annotated[str, convert.one_of(get_args(AdjustmentName))]
     confidence_level: convert.Level
     n_resamples: convert.Whole
     seed: convert.Seed

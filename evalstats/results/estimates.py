@@ -16,7 +16,7 @@ from evalstats.inference.draws import NONE, Draws
 from evalstats.results import layout
 from evalstats.results.convert import Count, Level, NotNegative, check_bounds
 from evalstats.results.forms import Finding, Listed, Result
-from evalstats.results.records import Interval, distinct, stretch
+from evalstats.results.records import Interval, IntervalName, TotalName, distinct, stretch
 from evalstats.results.signatures import Signature
 from evalstats.results.tabular import Table
 
@@ -106,7 +106,7 @@ class Estimate(_Scores):
     high: float
     standard_error: NotNegative
     confidence_level: Level
-    method: str
+    method: IntervalName
     n_segments: Count
     unit: str
     higher_is_better: bool
@@ -117,7 +117,7 @@ class Estimate(_Scores):
     effective_size: NotNegative | None = None
     run_error: NotNegative | None = None
     task: str = ""
-    aggregate: str | None = None
+    aggregate: TotalName | None = None
     n_battles: Count | None = None
     # They follow from the signature and the statistics, and an array has no hash.
     draws: Draws = field(default=NONE, compare=False)

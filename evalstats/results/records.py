@@ -59,6 +59,12 @@ CAUTION = "Caution: "
 _UNLIKE = 0.01
 #: Tests of 0/1 scores, which count.
 COUNTED = ("mcnemar", "cluster-t", "miettinen-nurminen")
+#: What tests, intervals of scores and of differences, and totals are called in results.
+TestName = Annotated[str, one_of(("bootstrap", "t", "ar", "score", *COUNTED))]
+IntervalName = Annotated[
+    str, one_of(("bootstrap", "percentile", "t", "wilson", "tango", *COUNTED[1:]))
+]
+TotalName = Annotated[str, one_of(("micro", "macro", "weighted"))]
 #: What the verdict of a gate says of its system.
 KINDS = {"passed": "better", "failed": "worse"}
 
@@ -260,7 +266,7 @@ class Difference(Claims):
     """
 
     task: str
-    aggregate: str | None
+    aggregate: TotalName | None
     metric: str
     baseline: str
     system: str
@@ -275,8 +281,8 @@ class Difference(Claims):
     n_differing: Whole
     n_units: Count | None
     higher_is_better: bool
-    test: str
-    method: str
+    test: TestName
+    method: IntervalName
     verdict: Annotated[str, one_of(VERDICTS)]
     gained: Whole | None = None
     lost: Whole | None = None

@@ -271,6 +271,14 @@ def changed(path, value):
     (("differences", 0, "claim"), "not shown", r"differences\[0\] does not fit the other fields"),
     (("differences", 0, "verdict"), "worse", r"differences\[0\] does not fit the other fields"),
     (("differences", 0, "verdict"), "identical", r"differences\[0\] does not fit the other fields"),
+    (("test",), "", "test must be one of bootstrap, t, ar, "),
+    (("alternative",), "both", "alternative must be one of two-sided, greater, less"),
+    (("adjustment",), "bonferroni", "adjustment must be one of max-t, holm, "),
+    (("differences", 0, "test"), "sign", r"differences\[0\].test must be one of bootstrap, t, ar"),
+    (("differences", 0, "method"), "", r"differences\[0\].method must be one of bootstrap, "),
+    (("differences", 0, "aggregate"), "median", r"aggregate must be one of micro, macro, weighted"),
+    (("estimates", 0, "aggregate"), "", r"aggregate must be one of micro, macro, weighted, got ''"),
+    (("estimates", 0, "method"), "exact", r"estimates\[0\].method must be one of bootstrap, "),
     (("differences", 0, "verdict"), "superb", r"differences\[0\].verdict must be one of better, worse"),
 ])  # fmt: skip
 def test_what_no_comparison_is_is_refused(path, value, message):

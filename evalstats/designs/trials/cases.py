@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, comb, log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ from evalstats.errors import Argument, InputError
 from evalstats.inference.families import TIE
 from evalstats.metrics.ratios import Mean
 from evalstats.results import tabular
-from evalstats.results.convert import Count, FreeText, Level, Share
+from evalstats.results.convert import Count, FreeText, Level, Share, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.notes import span
 from evalstats.results.records import (
@@ -449,7 +449,7 @@ class Cases(Several[Case]):
     metric: str
     system: str
     baseline: str
-    test: str
+    test: Annotated[str, one_of(("boschloo", "fisher"))]
     significance_level: Level
     higher_is_better: bool = True
     total: str = ""
