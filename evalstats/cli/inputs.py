@@ -30,6 +30,7 @@ from evalstats.results.forms import Result
 from evalstats.results.records import BARRING, counted, distinct
 from evalstats.statistics.extraction import Progress, extract_files
 from evalstats.statistics.files import MARK_NOTE, Lines, apart, read_lines, stem_of
+from evalstats.statistics.guards import text_cautions, ungrouped
 from evalstats.statistics.segments import SegmentStatistics, as_names, concatenate, group_codes
 
 if TYPE_CHECKING:
@@ -159,6 +160,8 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         single = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
         tables, notes = _stacked(tables, paths)
         tables = tables if options.unpaired else tables_of(tables)
+        if not any(labels.values()):
+            notes += tuple(ungrouped(tables[0].labels, tables[0].unit))
         found = Input({"": _chosen(tables, options)}, labels, notes, paths=single)
     else:
         # Tasks are there anyway.
@@ -191,6 +194,7 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
         _refuse(options, ("scores", "unpaired"), f"says nothing of --plan {path}")
         found = _of_texts(options, progress, least)
         tables, others = found.only(), [i for i in range(plan.n_items) if i not in plan.drawn]
+        gold = list(map(list, _references(options)))[: 1 if options.blank_is_absent else None]
         for name, lines in ((found.paths[p], Lines(p)) for p in options.input):
             outputs = list(lines)
             extra = [i for i in others if outputs[i].strip()]
@@ -202,23 +206,39 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
                     f"give the outputs of all lines"
                 )
             if name in found.systems and not extra:
-                at = found.systems.index(name)
-                values = [table.values.copy() for table in tables]
-                for of in values:
-                    of[at, others] = 0
-                tables = [replace(t, values=of) for t, of in zip(tables, values, strict=True)]
-    of_all, drawn = plan.data(tables), {"groups": plan.unit, "strata": plan.stratum}
+                tables = _run_on(plan.drawn, tables, name, outputs, gold)
+    of_all, by_plan = plan.data(tables), {"groups": plan.unit, "strata": plan.stratum}
     notes = found.notes
     if all(a.metric == b.metric for a, b in zip(of_all, tables, strict=False)):
         every = counted(plan.n_items, of_all[0].unit)
         notes += (f"All systems were run on all {every}, so --plan {path} changes nothing.",)
     tables = of_all
-    drawn = {name: of for name, of in drawn.items() if of in tables[0].labels}
-    labels = {name: asked or drawn.get(name) for name, asked in found.labels.items()}
+    by_plan = {name: of for name, of in by_plan.items() if of in tables[0].labels}
+    labels = {name: asked or by_plan.get(name) for name, asked in found.labels.items()}
     found = replace(found, tasks={"": _chosen(tables, options)}, labels=labels, notes=notes)
     if least > 1:
         _check_enough(options, found.systems, found.paths)
     return found
+
+
+def _run_on(
+    drawn: Sequence[int],
+    tables: Sequence[SegmentStatistics],
+    name: str,
+    outputs: Sequence[str],
+    references: Sequence[Sequence[str]],
+) -> list[SegmentStatistics]:
+    """Return tables in which a system has rows, and cautions, of the items drawn alone."""
+    texts = [[lines[i] for i in drawn] for lines in (outputs, *references)]
+    said = text_cautions([table.metric for table in tables], {name: texts[0]}, texts[1:])
+    run = []
+    for table, cautions in zip(tables, said, strict=True):
+        values, at = table.values.copy(), table.systems.index(name)
+        values[at] = 0
+        values[at, list(drawn)] = table.values[at, list(drawn)]
+        known = {system: x for system, x in table.cautions.items() if system != name}
+        run.append(replace(table, values=values, cautions={**known, **cautions}))
+    return run
 
 
 def _stacked(

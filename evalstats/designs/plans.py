@@ -312,11 +312,7 @@ class Plan(Several[LeftOut]):
         """Return a table with a row for each item, of zeros where there is none."""
         ids, places = table.segment_ids, {name: i for i, name in enumerate(self.ids)}
         if ids == self.ids or (table.n_segments == self.n_items and not (ids and places)):
-            # What stands for no output is a row of zeros, whatever the texts were.
-            is_whole = np.all(np.any(table.values != 0, axis=2), axis=1)
-            whole = {"", *np.array(table.systems)[is_whole].tolist()}
-            known = {name: said for name, said in table.cautions.items() if name in whole}
-            return replace(table, cautions=known)
+            return table
         unknown = [name for name in ids or () if name not in places]
         if ids is None or unknown:
             what = f"{shown(unknown[0])} is none" if unknown else f"got {table.n_segments:,} rows"

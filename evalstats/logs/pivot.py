@@ -5,6 +5,7 @@ Several answers to an item become their mean, runs of the system, or trials of a
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +26,8 @@ from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import counted, only
 from evalstats.statistics.segments import SegmentStatistics
 
+#: How a log calls one score that it has made of all answers to an item.
+_REDUCED = re.compile(r"median|mode|max|(at_least|pass_at|pass_k)_\d+")
 #: How far the score of a trial that succeeded may be from 1.
 _NEAR = 1e-6
 
@@ -331,6 +334,13 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
     """
     rows = [one.without_absent(keep_items=True) for one in rows]
     metric = _shared_metric(rows) if metric is None else metric
+    for one in rows if epochs not in (None, "mean") else ():
+        if _REDUCED.fullmatch(one.key.filter):
+            raise InputError(
+                f"{one.path}, {one.key} has one score of several answers; give ",
+                Argument("filter", "mean"),
+                " for the answers",
+            )
     epochs = usual_epochs(rows)[0] if epochs is None else epochs
     key, trials, why = rows[0].key, as_trials(epochs, metric.name), ""
     for one in rows if trials is not None else ():

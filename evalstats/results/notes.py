@@ -252,6 +252,17 @@ def _held(facts: Facts, concentrations: Sequence[Concentration]) -> Iterator[str
         )
 
 
+def _alike(facts: Facts, rows: Sequence[Difference]) -> Iterator[str]:
+    """Say which metrics have the same numbers, such as ROUGE-L and ROUGE-Lsum of single lines."""
+    numbers: dict[Any, list[str]] = {}
+    for metric, of_metric in by_metric(rows).items():
+        same = [(d.task, d.baseline, d.system, d.difference, d.standard_error) for d in of_metric]
+        numbers.setdefault(tuple(same), []).append(metric)
+    for metrics in numbers.values():
+        if len(metrics) > 1:
+            yield f"{listed(metrics)} have the same scores, and are one result."
+
+
 def _rough(facts: Facts, few: Sequence[Difference]) -> Iterator[Caution]:
     """Say where few units differ, of which intervals are rough, and counts a little too sure."""
     rough = [d for d in few if d.test not in COUNTED]
@@ -479,6 +490,7 @@ _RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]
         lambda f: [d for d in f.rows if d.verdict == "identical"],
         lambda f, same: f.about(same, f"are the same on every {f.unit}, so p = 1"),
     ),
+    (lambda f: [d for d in f.rows if d.standard_error > 0], _alike),
     (lambda f: [d for d in f.differences if d.claim], _claims),
     (lambda f: [] if f.is_paired else f.estimates, lambda f, rows: unpaired_notes(rows)),
     (lambda f: sorted({d.metric for d in f.differences if d.test in COUNTED}), _counted),

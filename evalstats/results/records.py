@@ -64,7 +64,7 @@ TestName = Annotated[str, one_of(("bootstrap", "t", "ar", "score", *COUNTED))]
 IntervalName = Annotated[
     str, one_of(("bootstrap", "percentile", "t", "wilson", "tango", *COUNTED[1:]))
 ]
-TotalName = Annotated[str, one_of(("micro", "macro", "weighted"))]
+TotalName = Annotated[str, one_of(("micro", "macro", "weighted", "whole groups"))]
 #: What the verdict of a gate says of its system.
 KINDS = {"passed": "better", "failed": "worse"}
 

@@ -161,9 +161,9 @@ def _said_of_scripts(metric: Metric, language: str, texts: Sequence[str]) -> Ite
 
 
 #: What is kept of N pairs of texts: checksums of the references and of the output, and bits, which
-#: are those of the output, those of the reference times 16, and the two below.
+#: are what is seen in the output, then in the reference (times 16), and the two below.
 KEPT = np.dtype([("references", np.uint32), ("output", np.uint32), ("bits", np.uint16)])
-#: Most letters of the reference are no ASCII; the output is one of its references.
+#: Most letters of the reference are not ASCII; the output is one of its references.
 _FOREIGN, _EQUAL = 1 << 8, 1 << 9
 #: Texts that are kept to tell how a tokenizer reads them.
 _FEW = 20

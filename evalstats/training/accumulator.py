@@ -154,7 +154,7 @@ class Accumulator:
         """Return the statistics of all segments so far, for `estimate` and `compare`, `(1, N, k)`.
 
         With ids, in their order: two systems collected under the same ids are paired. They have the
-        cautions that `extract` gives of texts, of which no text is kept.
+        cautions that `extract` gives of texts, and keep no text.
         """
         rows, _, kept, few = self._collected()
         if not len(rows):

@@ -123,8 +123,8 @@ class Checkpoint(Record):
     basis : Basis
         Which interval and test these are, and on how many segments the test rests.
     barred : str
-        The kind of the note with which the check is no real improvement: "empty" outputs, or
-        outputs that are all "alike", if those of the best step are not; texts "unread" by the
+        The kind of the note with which the check is not a real improvement: "empty" outputs, or
+        outputs that are all "alike", if the best step has none; texts "unread" by the
         metric; "missing" scores. Empty if there is none.
     notes : tuple of str
         What may make the score invalid.

@@ -117,8 +117,8 @@ class Monitor:
 
     Notes
     -----
-    *Real improvement.* No check is one if its outputs are empty or all alike and those of the best
-    step are not, if it lacks scores that the best step has, or if the metric does not read the
+    *Real improvement.* No check is one if its outputs are empty or all alike and the best step's
+    are not, if it lacks scores that the best step has, or if the metric does not read the
     texts (`Checkpoint.barred`). Each check is compared with the best step: the first one, until a
     later one is a real improvement on it, and then that. Small steps add up. The p-value is the
     larger of those of a paired one-sided t test on influence values and of Hall's (1992)

@@ -4,6 +4,7 @@ import json
 import random
 import re
 import shlex
+from dataclasses import replace
 
 import pytest
 
@@ -323,8 +324,45 @@ def test_an_output_too_many_is_no_run_of_all_items(tmp_path, capsys):
     code, said = typed(capsys, *call)
     assert code == 2
     assert f"has outputs in 1 of 28 lines that {plan} leaves out, line {other + 1} first" in said
-    lines(tmp_path / "n.txt", ["" if i == other else text for i, text in enumerate(part)])
-    assert typed(capsys, *call)[0] == 0
+    part[other] = ""
+    lines(tmp_path / "n.txt", part)
+    code, said = typed(capsys, *call)
+    assert (code, "are empty" in said) == (0, False)
+    # Of the lines that were drawn half are empty.
+    half = sorted(drawn)[:6]
+    lines(tmp_path / "n.txt", ["" if i in half else text for i, text in enumerate(part)])
+    assert "6 of 12 outputs of n are empty" in typed(capsys, *call)[1]
+    gate = ("gate", *call[1:4], tmp_path / "n.txt", "--baseline", *call[4:5], *call[6:])
+    assert typed(capsys, *gate, "--margin", "60")[0] == 3
+
+
+def test_documents_in_files_of_statistics_are_a_caution(tmp_path, capsys):
+    rng, path = random.Random(1), tmp_path / "x.npz"
+    scores = {name: [rng.random() for _ in range(48)] for name in "AB"}
+    table = es.extract(scores, metric=es.Mean("q"))
+    table = replace(table, labels={"document": [f"d{i // 12}" for i in range(48)]})
+    table.save(path)
+    said = "48 segments are of 4 documents, and count as if they were independent"
+    for result in (es.compare(table, n_resamples=99), es.gate(path, baseline="A", margin=0.5)):
+        assert [said in note for note in result.notes if note.startswith("Caution")] == [True]
+    assert not any(said in note for note in es.compare(table, groups="document").notes)
+    call = ("compare", path, "--resamples", "99")
+    assert f"Caution: {said}" in " ".join(typed(capsys, *call)[1].split())
+    assert "Caution: 48" not in typed(capsys, *call, "--groups", "document")[1]
+
+
+def test_trials_of_a_log_that_makes_one_score_of_them_are_asked_for(tmp_path, capsys):
+    log = inspect_log(random.Random(3).choices("CI", k=60), epochs=3)
+    log["results"]["scores"][0]["reducer"] = "mode"
+    for epochs in ("pass^2", "runs"):
+        call = ("estimate", written(tmp_path / "x.json", log), "--epochs", epochs)
+        code, said = typed(capsys, *call)
+        assert code == 2
+        (advice,) = re.findall(r"has one score of several answers; give (--.+) for the ans", said)
+        code, said = typed(capsys, *call, *shlex.split(advice))
+        assert code == 0
+        assert "20 samples, 3 answers each" in " ".join(said.split())
+    assert typed(capsys, *call[:2])[0] == 0
 
 
 # Smaller things
