@@ -36,6 +36,7 @@ from evalstats.resampling.weighted import (
 from evalstats.resampling.weights import Weights, places_of
 from evalstats.results.records import Caution, distinct, plural
 from evalstats.results.signatures import Signature
+from evalstats.statistics.guards import ungrouped
 from evalstats.statistics.segments import SegmentStatistics, missing_scores
 from evalstats.text.tokenization import target_language
 
@@ -329,6 +330,8 @@ def of_table(
     said = [one for system in ("", *table.systems) for one in table.cautions.get(system, ())]
     if why := metric.unsuited(target_language(task)):
         said.append(Caution(f"{metric.name}: {why}.", "texts"))
+    if units.members is None and units.strata is None and len(units.sides) == 1:
+        said += ungrouped(table.labels, table.unit)
     signature = MetricSignature.of(table.metric_signature)
     of_units = table if units.members is None else table.grouped(units.members)
     plain = without_rounding(of_units.values)

@@ -54,7 +54,6 @@ from evalstats.statistics.extraction import (
     extract_all,
     has_runs,
 )
-from evalstats.statistics.guards import ungrouped
 from evalstats.statistics.segments import (
     SegmentStatistics,
     check_same_segments,
@@ -485,12 +484,7 @@ def as_task(
                 "must be left out when SegmentStatistics are given; extract them under es.Judged",
                 argument="human",
             )
-        tables = tables_of(hypotheses, references, metrics)
-        if groups is strata is None and (said := ungrouped(tables[0].labels, tables[0].unit)):
-            cautions = tables[0].cautions
-            cautions = {**cautions, "": [*cautions.get("", ()), *said]}
-            tables[0] = replace(tables[0], cautions=cautions)
-        return task(tables)
+        return task(tables_of(hypotheses, references, metrics))
     if isinstance(groups, Mapping):
         del labels["groups"]
         labels |= {f"groups[{name!r}]": given for name, given in groups.items()}

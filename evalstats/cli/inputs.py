@@ -30,7 +30,7 @@ from evalstats.results.forms import Result
 from evalstats.results.records import BARRING, counted, distinct
 from evalstats.statistics.extraction import Progress, extract_files
 from evalstats.statistics.files import MARK_NOTE, Lines, apart, read_lines, stem_of
-from evalstats.statistics.guards import text_cautions, ungrouped
+from evalstats.statistics.guards import text_cautions
 from evalstats.statistics.segments import SegmentStatistics, as_names, concatenate, group_codes
 
 if TYPE_CHECKING:
@@ -160,8 +160,6 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         single = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
         tables, notes = _stacked(tables, paths)
         tables = tables if options.unpaired else tables_of(tables)
-        if not any(labels.values()):
-            notes += tuple(ungrouped(tables[0].labels, tables[0].unit))
         found = Input({"": _chosen(tables, options)}, labels, notes, paths=single)
     else:
         # Tasks are there anyway.

@@ -54,7 +54,6 @@ from evalstats.logs.sources import without_suffix
 from evalstats.metrics import Mean, Ratio
 from evalstats.results.estimates import Estimates
 from evalstats.results.records import counted, distinct, first_few
-from evalstats.statistics.guards import ungrouped
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
@@ -307,7 +306,6 @@ def joined(
         # A column that is read is not left out.
         notes = [note for note in notes if f"column {column!r}" not in note.line]
         whole = whole._replace(tasks=_corrected(whole.tasks, people, notes))
-    notes += _ungrouped(whole.tasks, labels)
     common = [line for part in parts for line in common_item_notes(part.tasks)]
     return whole._replace(
         notes=list(dict.fromkeys([*changes, *sentences(notes), *common])),
@@ -315,19 +313,6 @@ def joined(
         unread=unread,
         labels=named,
     )
-
-
-def _ungrouped(
-    tasks: Mapping[str, Sequence[SegmentStatistics]], labels: Mapping[str, Labels]
-) -> list[Note]:
-    """Return a caution where items are parts of documents, of the first task that has such.
-
-    Who gives groups, or strata, knows what the units are.
-    """
-    if any(given is not None for given in labels.values()):
-        return []
-    several = (ungrouped(tables[0].labels, tables[0].unit) for tables in tasks.values())
-    return [Note("units", one, "", one.kind) for one in next(filter(None, several), [])]
 
 
 def _pivots(

@@ -225,9 +225,15 @@ def _small(facts: Facts, small: Sequence[Limits]) -> Iterator[str]:
 
 
 def _gaps(facts: Facts, tasks: Sequence[Limits]) -> Iterator[str]:
-    """Say what is missing, and of judges, on each task."""
+    """Say what is missing, and of judges, on each task; of one task what its units should be."""
+    is_said = False
     for limit in tasks:
         for gap in limit.gaps:
+            if getattr(gap, "kind", "") == "units":
+                if not is_said:
+                    yield gap
+                is_said = True
+                continue
             everywhere = isinstance(gap, Caution) and all(gap in other.gaps for other in tasks)
             on_task = f"{limit.task}: {gap.removeprefix(CAUTION)}"
             named = Caution(on_task, gap.kind) if isinstance(gap, Caution) else on_task

@@ -277,7 +277,7 @@ def changed(path, value):
     (("differences", 0, "test"), "sign", r"differences\[0\].test must be one of bootstrap, t, ar"),
     (("differences", 0, "method"), "", r"differences\[0\].method must be one of bootstrap, "),
     (("differences", 0, "aggregate"), "median", r"aggregate must be one of micro, macro, weighted"),
-    (("estimates", 0, "aggregate"), "", r"aggregate must be one of micro, macro, weighted, got ''"),
+    (("estimates", 0, "aggregate"), "", r"aggregate must be one of micro, macro, weighted, whole groups, got ''"),
     (("estimates", 0, "method"), "exact", r"estimates\[0\].method must be one of bootstrap, "),
     (("differences", 0, "verdict"), "superb", r"differences\[0\].verdict must be one of better, worse"),
 ])  # fmt: skip
