@@ -16,15 +16,8 @@ STUB = PACKAGE / "__init__.pyi"
 
 #: The rooms of the core, in the order in which data walks through them. A file may import from its
 #: own row and the rows above it; between rooms of one row nothing is imported.
-CORE = [
-    {"errors", "checks"},
-    {"text"},
-    {"metrics"},
-    {"resampling", "inference"},
-    {"results"},
-    {"statistics"},
-    {"analysis"},
-]
+ROWS = "errors checks, text, metrics, resampling inference, results, statistics, analysis"
+CORE = [set(rooms.split()) for rooms in ROWS.split(", ")]
 CAPABILITIES = {"designs", "questions", "pictures"}
 DOORS = {"logs", "compat", "training", "integrations", "cli", "testing", "data"}
 TOP = {"__init__", "__main__"}

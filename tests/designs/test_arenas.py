@@ -210,16 +210,6 @@ def test_a_difference_rests_on_the_units_of_the_system_that_has_fewer():
     assert {d.test for d in of_new} == {"t"}
 
 
-def test_results_do_what_those_of_other_scores_do():
-    result = es.arena(fixed(), margin=0.5, **fast)
-    assert {one.metric for one in result} == {"Bradley-Terry"}
-    assert result.ranking().systems[0].system == "m2"
-    assert "Bradley-Terry" in result.to_html()
-    assert all(d.is_tested for d in result)
-    assert "scale:log-odds|ties:half" in result.signatures[0]
-    assert "unit:battle" in result.signatures[0]
-
-
 def test_of_ties_alone_nothing_is_claimed():
     """Nothing varies, and one battle that somebody wins may be the next."""
     rows = 50 * [("x", "y", "tie"), ("y", "z", "tie")]

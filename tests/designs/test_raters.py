@@ -102,20 +102,6 @@ def test_ratings_that_are_all_the_same_are_a_note(measure):
     assert all(" of same: " in line for line in said)
 
 
-def test_judges_are_compared_by_how_they_agree_with_a_person():
-    rng = np.random.default_rng(3)
-    person = rng.integers(1, 6, size=300)
-    judges = {
-        name: np.clip(person + rng.integers(-off, off + 1, size=300), 1, 5)
-        for name, off in (("far", 3), ("near", 1))
-    }
-    measures = [of("quadratic-kappa"), of("ordinal-alpha")]
-    found = es.compare(judges, person, measures, n_resamples=199)
-    assert [d.pvalue < 0.05 and d.difference > 0 for d in found] == [True, True]
-    (estimate,) = es.estimate(judges["near"], person, measures[:1], n_resamples=199)
-    assert estimate.low < estimate.score < estimate.high
-
-
 def test_a_rating_a_line_becomes_rows():
     lines = [
         (f"unit {i}", f"rater {j}", str(rating))

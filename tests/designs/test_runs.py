@@ -54,22 +54,27 @@ def test_runs_keep_what_is_known_of_their_texts(sample):
         assert said == f"Caution: 240 of 480 outputs of {name} run {run} are empty."
 
 
+def two_way(y):
+    """Return the mean squares of 4 runs, of 30 segments and of both at once, and a mean's degrees."""
+    mean, by_run, by_segment = y.mean(), y.mean(axis=1), y.mean(axis=0)
+    run = 30 * np.sum((by_run - mean) ** 2) / 3
+    segment = 4 * np.sum((by_segment - mean) ** 2) / 29
+    both = np.sum((y - by_run[:, None] - by_segment + mean) ** 2) / (3 * 29)
+    return run, segment, both, (segment + run - both) ** 2 / (segment**2 / 29 + run**2 / 3)
+
+
 def test_variance_is_that_of_a_two_way_analysis():
     """Mean squares of segments, runs and both at once, from their sums."""
     rng = np.random.default_rng(3)
     y = simulated(rng, 4, 30, 0.5, 0.3, 0.4)["A"]
-    mean, by_run, by_segment = y.mean(), y.mean(axis=1), y.mean(axis=0)
-    ms_run = 30 * np.sum((by_run - mean) ** 2) / 3
-    ms_segment = 4 * np.sum((by_segment - mean) ** 2) / 29
-    ms_both = np.sum((y - by_run[:, None] - by_segment + mean) ** 2) / (3 * 29)
+    ms_run, ms_segment, ms_both, degrees = two_way(y)
     found = es.estimate(y, None, MARKS)
     assert found.standard_error**2 == pytest.approx((ms_segment + ms_run - ms_both) / 120)
     assert found.segment_error**2 == pytest.approx(ms_segment / 120)
     assert found.run_error**2 == pytest.approx((ms_run - ms_both) / 120)
-    degrees = (ms_segment + ms_run - ms_both) ** 2 / (ms_segment**2 / 29 + ms_run**2 / 3)
     plain = es.estimate(y, None, MARKS, method="t")
     half = stats.t.ppf(0.975, degrees) * found.standard_error
-    assert (plain.low, plain.high) == pytest.approx((mean - half, mean + half))
+    assert (plain.low, plain.high) == pytest.approx((y.mean() - half, y.mean() + half))
 
 
 def components(x, y):
@@ -159,15 +164,11 @@ def prompts(rng, n_runs, n_segments, own=0.0):
 def test_paired_runs_are_a_two_way_analysis_of_the_differences():
     marks = prompts(np.random.default_rng(11), 4, 30, own=1.0)
     y = marks["B"] - marks["A"]
-    mean, by_run, by_segment = y.mean(), y.mean(axis=1), y.mean(axis=0)
-    ms_run = 30 * np.sum((by_run - mean) ** 2) / 3
-    ms_segment = 4 * np.sum((by_segment - mean) ** 2) / 29
-    ms_both = np.sum((y - by_run[:, None] - by_segment + mean) ** 2) / (3 * 29)
+    ms_run, ms_segment, ms_both, degrees = two_way(y)
     (d,) = es.compare(marks, metrics=MARKS, paired_runs=True)
     assert d.test == d.method == "t"
     assert d.standard_error**2 == pytest.approx((ms_segment + ms_run - ms_both) / 120)
-    degrees = (ms_segment + ms_run - ms_both) ** 2 / (ms_segment**2 / 29 + ms_run**2 / 3)
-    assert d.pvalue == pytest.approx(2 * stats.t.sf(abs(mean) / d.standard_error, degrees))
+    assert d.pvalue == pytest.approx(2 * stats.t.sf(abs(y.mean()) / d.standard_error, degrees))
     result = es.compare(marks, metrics=MARKS, paired_runs=True)
     assert "paired:runs" in result.signatures[0]
     assert "share a prompt or seed" in result.describe()

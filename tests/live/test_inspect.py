@@ -15,40 +15,50 @@ pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: A program of its own, since the package leaves streams open.
-PROGRAM = """
-import random, sys
-from inspect_ai import Task, eval
+#: How programs begin that write logs: they are processes, since the package leaves streams open.
+START = """
+import random, sys, time
+from inspect_ai import Epochs, Task, eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
-from inspect_ai.scorer import includes, match
+from inspect_ai.scorer import Score, accuracy, includes, match, mean, scorer, stderr
+_, folder, *given = sys.argv
 
-_, folder, form = sys.argv
+def run(samples, answers, model="m", form="eval", **task):
+    outputs = [ModelOutput.from_content("m", answer) for answer in answers]
+    for output in outputs:
+        output.usage = ModelUsage()  # Else it loads a tokeniser to count.
+    (log,) = eval(
+        Task(MemoryDataset(samples), **task),
+        model=get_model(f"mockllm/{model}", custom_outputs=outputs, memoize=False),
+        log_dir=folder, log_format=form, display="none", max_samples=1,
+    )
+    assert log.status == "success", log.error
+"""
+PROGRAM = """
 for name, share in (("base", 0.2), ("tuned", 0.9)):
     for task in ("adding", "taking"):
         rng = random.Random(name + task)
         answers = [str(i % 7) if rng.random() < share else "no" for i in range(63)]
-        outputs = [ModelOutput.from_content(name, answer) for answer in answers]
-        for output in outputs:
-            output.usage = ModelUsage()  # Else it loads a tokeniser to count.
         samples = [
             Sample(id=f"{task} {i}", input="?", target=str(i % 7), metadata={"half": i % 2})
             for i in range(21)
         ]
-        logs = eval(
-            Task(MemoryDataset(samples), scorer=[match(), includes()], name=task, epochs=3),
-            model=get_model(f"mockllm/{name}", custom_outputs=outputs, memoize=False),
-            log_dir=folder, log_format=form, display="none", max_samples=1,
-        )
-        assert [log.status for log in logs] == ["success"], logs[0].error
+        run(samples, answers, name, given[0], scorer=[match(), includes()], name=task, epochs=3)
 """
+
+
+def written_by(program, folder, *given, **options):
+    """Run a program that writes logs into a folder."""
+    command = [sys.executable, "-c", START + program, str(folder), *given]
+    subprocess.run(command, check=True, **options)
 
 
 @pytest.fixture(scope="module", params=["eval", "json"])
 def folder(request, tmp_path_factory):
     """Write two models' logs of two tasks, three answers to each question, into one folder."""
     found = tmp_path_factory.mktemp(request.param)
-    subprocess.run([sys.executable, "-c", PROGRAM, str(found), request.param], check=True)
+    written_by(PROGRAM, found, request.param)
     return found
 
 
@@ -69,28 +79,12 @@ def test_scores_are_those_that_the_package_states(folder):
 
 #: Two runs of the same task and model, whose epochs are reduced in every way that Inspect has.
 REDUCING = """
-import sys, time
-from inspect_ai import Epochs, Task, eval
-from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
-from inspect_ai.scorer import match
-
-_, folder, form = sys.argv
+names = ["mean", "median", "mode", "max", "at_least_2", "pass_at_2", "pass_k_3"]
+samples = [Sample(id=i, input="?", target=str(i % 3)) for i in range(12)]
 for shift in (0, 1):
     answers = [str(i % 3) if i % (5 + shift) else "no" for i in range(48)]
-    outputs = [ModelOutput.from_content("m", answer) for answer in answers]
-    for output in outputs:
-        output.usage = ModelUsage()
-    names = ["mean", "median", "mode", "max", "at_least_2", "pass_at_2", "pass_k_3"]
-    (log,) = eval(
-        Task(
-            MemoryDataset([Sample(id=i, input="?", target=str(i % 3)) for i in range(12)]),
-            scorer=match(), name="thirds", epochs=Epochs(4, names), version=shift,
-        ),
-        model=get_model("mockllm/m", custom_outputs=outputs, memoize=False),
-        log_dir=folder, log_format=form, display="none", max_samples=1,
-    )
-    assert log.status == "success", log.error
+    run(samples, answers, form=given[0], scorer=match(), name="thirds", epochs=Epochs(4, names),
+        version=shift)
     time.sleep(1.1)  # logs are dated by the second
 """
 
@@ -99,7 +93,7 @@ for shift in (0, 1):
 def test_reducers_and_a_second_run(form, tmp_path):
     from inspect_ai.log import list_eval_logs, read_eval_log
 
-    subprocess.run([sys.executable, "-c", REDUCING, str(tmp_path), form], check=True)
+    written_by(REDUCING, tmp_path, form)
     logs = [read_eval_log(info, header_only=True) for info in list_eval_logs(str(tmp_path))]
     newest = max(logs, key=lambda log: log.eval.created)
     log = es.read_log(tmp_path)
@@ -130,13 +124,7 @@ def installed(tmp_path_factory):
 
 #: A scorer whose metrics are the package's own and ours, with epochs, clusters and a dictionary.
 MEASURED = """
-import sys
-from inspect_ai import Epochs, Task, eval
-from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
-from inspect_ai.scorer import Score, accuracy, mean, scorer, stderr
 from evalstats.integrations.inspect_ai import interval
-
 OURS = [interval(), interval(cluster="passage"), interval(method="t"), interval(0.5)]
 
 def score_of(state):
@@ -154,8 +142,7 @@ def parts():
         return Score(value={"error": len(state.output.completion), "right": score_of(state) == "C"})
     return score
 
-_, folder, epochs, reducer = sys.argv
-epochs = int(epochs)
+epochs, reducer = int(given[0]), given[1]
 samples = [
     Sample(id=i, input="?", metadata={"passage": f"p{i // 3}", "answer": "x" * (1 + i % 3)})
     for i in range(90)
@@ -164,18 +151,8 @@ answers = [
     "x" * (1 + i % 3) if (7 * i + i // 3 + 5 * epoch) % 11 > 4 else "none"
     for epoch in range(epochs) for i in range(90)
 ]
-outputs = [ModelOutput.from_content("m", answer) for answer in answers]
-for output in outputs:
-    output.usage = ModelUsage()
-(log,) = eval(
-    Task(
-        MemoryDataset(samples), scorer=[exact(), parts()], name="reading",
-        epochs=Epochs(epochs, [] if reducer == "none" else reducer),
-    ),
-    model=get_model("mockllm/m", custom_outputs=outputs, memoize=False),
-    log_dir=folder, display="none", max_samples=1,
-)
-assert log.status == "success", log.error
+run(samples, answers, scorer=[exact(), parts()], name="reading",
+    epochs=Epochs(epochs, [] if reducer == "none" else reducer))
 """
 
 
@@ -185,8 +162,7 @@ def test_the_interval_of_a_log_is_the_one_that_we_estimate_from_it(
 ):
     from inspect_ai.log import list_eval_logs, read_eval_log
 
-    command = [sys.executable, "-c", MEASURED, tmp_path, str(epochs), reducer]
-    subprocess.run(command, check=True, env=installed, cwd=tmp_path)
+    written_by(MEASURED, tmp_path, str(epochs), reducer, env=installed, cwd=tmp_path)
     log = read_eval_log(list_eval_logs(str(tmp_path))[0])
     exact, error, right = log.results.scores
     stated = {name: metric.value for name, metric in exact.metrics.items()}
@@ -215,12 +191,10 @@ def test_the_interval_of_a_log_is_the_one_that_we_estimate_from_it(
 
 #: Metrics of the task, by name: a process that has not heard of us scores the log again.
 AGAIN = """
-import sys
 from inspect_ai import score
 from inspect_ai.log import list_eval_logs, read_eval_log
-from inspect_ai.scorer import match
 
-log = read_eval_log(list_eval_logs(sys.argv[1])[0])
+log = read_eval_log(list_eval_logs(folder)[0])
 names = [metric.name for metric in log.eval.metrics]
 assert names[1] == "evalstats/interval", names
 again = score(log, match(), action="overwrite", display="none")
@@ -232,29 +206,15 @@ values = [
 assert set(values[0]) == {"accuracy", "low", "high"} and values[0] == values[1], values
 """
 NAMED = """
-import sys
-from inspect_ai import Task, eval
-from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
-from inspect_ai.scorer import accuracy, match
 from evalstats.integrations.inspect_ai import interval
 
 samples = [Sample(id=i, input="?", target="yes", metadata={"passage": i // 2}) for i in range(40)]
-outputs = [ModelOutput.from_content("m", "yes" if i % 3 else "no") for i in range(40)]
-for output in outputs:
-    output.usage = ModelUsage()
-task = Task(
-    MemoryDataset(samples), scorer=match(), name="named",
-    metrics=[accuracy(), interval(cluster="passage")],
-)
-model = get_model("mockllm/m", custom_outputs=outputs, memoize=False)
-(log,) = eval(task, model=model, log_dir=sys.argv[1], display="none", max_samples=1)
-assert log.status == "success", log.error
+answers = ["yes" if i % 3 else "no" for i in range(40)]
+run(samples, answers, scorer=match(), name="named",
+    metrics=[accuracy(), interval(cluster="passage")])
 """
 
 
 def test_the_entry_point_registers_the_metric_by_name(installed, tmp_path):
     for program in (NAMED, AGAIN):
-        subprocess.run(
-            [sys.executable, "-c", program, tmp_path], check=True, env=installed, cwd=tmp_path
-        )
+        written_by(program, tmp_path, env=installed, cwd=tmp_path)

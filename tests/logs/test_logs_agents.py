@@ -3,12 +3,10 @@
 import copy
 import json
 import re
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evalstats as es
@@ -29,6 +27,7 @@ from tests.agent_logs import (
 )
 from tests.conftest import WMT
 from tests.log_files import refused, written
+from tests.logs import test_logs_formats
 
 TAU = WMT / "runs" / "tau_bench" / "gpt-4o-airline.json"
 
@@ -260,15 +259,6 @@ def test_metrics_of_openai_evals_are_scores(tmp_path):
     again = [{**line, "data": {**line["data"], "correct": True}} for line in (lines[3], lines[5])]
     (table,) = es.read_log(written(tmp_path / "x.jsonl", [*lines, *again])).tables.values()
     assert table.values[0, :, 0].tolist() == [1, 0.5]
-
-
-def test_a_folder_of_openai_evals_is_compared(tmp_path, capsys):
-    rng = np.random.default_rng(1)
-    for model, share in (("base", 0.4), ("tuned", 0.8)):
-        lines = oaieval_lines((rng.random(60) < share).tolist(), model)
-        written(tmp_path / f"{model}.jsonl", lines)
-    assert cli.main(["compare", str(tmp_path), "--baseline", "base", "--resamples", "99"]) == 0
-    assert "McNemar" in capsys.readouterr().out
 
 
 # tau-bench and tau2-bench
@@ -505,7 +495,11 @@ WRONG = {
 
 @pytest.mark.parametrize(
     "name, content, change, message",
-    [(*made, *case) for made, cases in WRONG.items() for case in cases],
+    [
+        (*made, *case)
+        for made, cases in (*WRONG.items(), *test_logs_formats.WRONG.items())
+        for case in cases
+    ],
 )
 def test_what_is_wrong_is_an_error(tmp_path, name, content, change, message):
     found = content()
@@ -527,27 +521,3 @@ def test_texts_as_names_can_be_shown_and_stay_apart(texts):
         assert len(name) <= 60 + 12
     blanks = {" ".join(text.split()) for text in texts}
     assert len(set(names)) >= len(blanks)
-
-
-@settings(max_examples=30, deadline=None)
-@given(
-    st.lists(
-        st.lists(st.sampled_from([True, False, None]), min_size=3, max_size=3),
-        min_size=1, max_size=6,
-    )
-)  # fmt: skip
-def test_any_answers_of_promptfoo_and_tau_bench_have_the_same_means(answers):
-    """Trials of both are means over items, of which those that ended with an error are failures."""
-    means = [np.mean([bool(x) for x in of]) for of in answers]
-    content = promptfoo_results([[[x] for x in of] for of in answers], 3, ["p"])
-    trials = [
-        {"task_id": i, "reward": float(bool(x)), "trial": t, "traj": [],
-         "info": {"error": "e"} if x is None else {}}
-        for i, of in enumerate(answers) for t, x in enumerate(of)
-    ]  # fmt: skip
-    with tempfile.TemporaryDirectory() as folder:
-        for found, metric in ((content, "passed"), (trials, "reward")):
-            path = written(Path(folder) / "x.json", found)
-            (score,) = es.read_log(path, metric=metric).tables.values()
-            sums = score.values[0].sum(axis=0)
-            assert sums[0] / sums[1] == pytest.approx(np.mean(means))

@@ -217,7 +217,7 @@ def test_sessions_of_meeteval(tmp_path):
     assert (table.metric.name, table.scores.tolist()) == ("DER", pytest.approx([9 / 120]))
 
 
-# Damage
+# Damage, which `test_logs_agents.py` does
 
 
 WRONG = {
@@ -246,16 +246,6 @@ WRONG = {
         (lambda d: d[1].update(metric_scores={"x": ["high"]}), "line 2, x must be a number"),
     ],
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "name, content, change, message",
-    [(*made, *case) for made, cases in WRONG.items() for case in cases],
-)
-def test_what_is_wrong_is_an_error(tmp_path, name, content, change, message):
-    found = content()
-    change(found)
-    refused(written(tmp_path / name, found), message)
 
 
 @pytest.mark.parametrize(

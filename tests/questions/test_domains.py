@@ -1,14 +1,10 @@
 """Differences within strata, and whether they are alike."""
 
-import csv
-import io
-
 import numpy as np
 import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats.cli import main
 from evalstats.questions.domains import welch
 
 MEAN = es.Mean("m")
@@ -178,19 +174,6 @@ def test_what_cannot_be_taken_apart_is_refused():
     ):  # fmt: skip
         with pytest.raises(es.InputError, match=message):
             call()
-
-
-def test_the_command_line_shows_domains(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    given, domain = scores(gap=2.0)
-    rows = zip(*given.values(), domain, strict=True)
-    lines = [f"{i},m,{a},{b},{d}" for i, (a, b, d) in enumerate(rows)]
-    text = "\n".join(["segment,metric,A,B,domain", *lines]) + "\n"
-    (tmp_path / "scores.csv").write_text(text, encoding="utf-8")
-    asked = ["compare", "scores.csv", "--higher-is-better", "m", "--resamples", "99"]
-    assert main([*asked, "--by", "domain", "-f", "csv"]) == 0
-    found = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [row["task"] for row in found] == ["news", "chat", "both domains"]
 
 
 def test_groups_in_several_strata_are_drawn_whole():

@@ -9,17 +9,9 @@ from evalstats.data import load_sample
 
 #: Words for units, and for what tasks are called.
 UNITS = [
-    "segment",
-    "item",
-    "question",
-    "sample",
-    "document",
-    "scenario",
-    "prompt",
-    "group",
-    "battle",
+    "segment", "item", "question", "sample", "document", "scenario", "prompt", "group", "battle",
     "unit",
-]
+]  # fmt: skip
 PARTS = ["task", "benchmark", "domain", "stratum"]
 NUMBERS = [(i, (7 * i) % 5 > 0, (3 * i) % 7 > 0, f"{'ab'[i % 2]}", f"d{i // 4}") for i in range(60)]
 
