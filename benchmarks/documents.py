@@ -163,6 +163,7 @@ KINDS: dict[str, Callable[..., str]] = {
     "growth": growth,
     "cost": cost,
     "patience": patience,
+    "packages": lambda _: Path(__file__).with_name("packages.md").read_text(encoding="utf-8"),
 }
 
 

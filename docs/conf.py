@@ -70,6 +70,13 @@ nitpicky = False
 suppress_warnings = ["ref.python"]
 
 
+def leave_out_of_search(app: Any, tree: nodes.document) -> None:
+    """Leave pages of other packages' names and of inner modules out of the search."""
+    inner = r"api/evalstats\.(?:[a-z_]+\.|bleu_)"
+    if re.match(inner, app.env.docname) and ".integrations." not in app.env.docname:
+        app.env.metadata[app.env.docname]["nosearch"] = True
+
+
 def name_uses(app: Any, tree: nodes.document, docname: str) -> None:
     """Give the list of the pages that use a name a heading that is no link."""
     for summary in tree.findall(SummaryNode):
@@ -289,6 +296,8 @@ def setup(app: Any) -> None:
     # Before code is looked through for names.
     app.connect("doctree-read", close_examples, priority=100)
     app.connect("doctree-read", link_names)
+    # After the metadata are collected.
+    app.connect("doctree-read", leave_out_of_search, priority=900)
     app.connect("doctree-read", anchor_options)
     app.connect("doctree-read", keep_options_whole)
     app.connect("doctree-resolved", inline_figures)

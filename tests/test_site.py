@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -60,6 +61,41 @@ def test_every_page_is_there_as_markdown_and_llms_txt_lists_it(site):
     for name in listed:
         assert (site / name).read_text("utf-8").lstrip().startswith(("#", "<")), name
     assert (site / "assistants.md").read_text("utf-8").startswith(guide())
+
+
+#: What people type, and the page that answers, in which a heading has it.
+SEARCHED = {
+    "p-value": "choosing",
+    "t-test": "questions",
+    "confidence interval": "choosing",
+    "noninferiority": "choosing",
+    "inter-annotator agreement": "metrics",
+    "multiple comparisons": "choosing",
+    "power": "power",
+    "seeds": "prompts",
+    "error rates": "error-rates",
+}
+
+
+@pytest.mark.thorough
+def test_search_finds_what_people_type_on_the_page_that_answers(site):
+    from sphinx.search.en import SearchEnglish
+
+    text = (site / "searchindex.js").read_text("utf-8")
+    index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
+    names, stem = index["docnames"], SearchEnglish({}).stem
+    for query, page in SEARCHED.items():
+        for word in map(stem, re.findall(r"\w+", query.lower())):
+            headed, found = (
+                _pages(index[part].get(word, []), names) for part in ("titleterms", "terms")
+            )
+            assert page in headed, (query, word, headed)
+            inner = [x for x in headed | found if re.match(r"api/evalstats\.(compat|inference)", x)]
+            assert inner == [], (query, word)
+
+
+def _pages(found, names):
+    return {names[i] for i in ([found] if isinstance(found, int) else found)}
 
 
 @pytest.mark.thorough
