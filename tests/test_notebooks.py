@@ -24,9 +24,9 @@ def test_a_notebook_runs_and_shows_what_its_cells_give(path, tmp_path, monkeypat
 
 
 def shown(cell):
-    """Return what stands below a cell, as text."""
-    texts = [x.get("text") or x["data"]["text/plain"] for x in cell.get("outputs", ())]
-    return "".join(part for text in texts for part in text)
+    """Return what stands below a cell, as text and as HTML."""
+    outputs = [x.get("data", {"text/plain": x.get("text")}) for x in cell.get("outputs", ())]
+    return "".join(part for data in outputs for text in data.values() for part in text)
 
 
 @pytest.mark.parametrize("path", notebook.PATHS, ids=lambda path: path.stem)
