@@ -155,6 +155,7 @@ CONFIGURED = [
     es.BLEU(tokenize="intl", lowercase=True, smooth_method="floor", smooth_value=0.2,
             max_ngram_order=3, effective_order=True),
     es.CHRF(word_order=2, **CHRF), es.CHRF(**CHRF), es.TER(normalized=True, case_sensitive=True),
+    es.ROUGE("L", stemmer=True, measure="recall"),
 ]  # fmt: skip
 
 #: What is typed after the command, and the call that has to give the same.
@@ -170,9 +171,9 @@ CALLS = [
      texts(es.compare, ["cer", "bleu"], margin=2, method="t", baseline="copy")),
     ("estimate", f"{TEXTS} -m wer --strata domains.txt --resamples 99 --aggregate macro",
      texts(es.estimate, "wer", STRATA, aggregate="macro", **B99)),
-    ("estimate", f"{TEXTS} -m bleu chrf++ chrf ter -tok intl -lc -s floor -sv 0.2 --max-ngram-order 3 "
+    ("estimate", f"{TEXTS} -m bleu chrf++ chrf ter rougeL -tok intl -lc -s floor -sv 0.2 --max-ngram-order 3 "
      "--effective-order --chrf-beta 3 --chrf-lowercase --chrf-whitespace --chrf-eps-smoothing "
-     "--ter-normalized --ter-case-sensitive --resamples 9",
+     "--ter-normalized --ter-case-sensitive --rouge-stemmer --rouge-measure recall --resamples 9",
      texts(es.estimate, CONFIGURED, n_resamples=9)),
     ("rank", f"{TEXTS} -m wer --adjustment holm --resamples 99",
      texts(lambda *g, **o: ranks(es.compare(*g, **o)), "wer", adjustment="holm", **B99)),

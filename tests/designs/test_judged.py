@@ -450,27 +450,6 @@ def test_systems_that_are_not_paired_have_each_a_judge():
         assert any(f"pass of {name}: only" in note for note in result.notes)
 
 
-def test_logs_of_unpaired_systems_have_labels(tmp_path, capsys):
-    """A table whose systems have other items, and people's labels of some of each."""
-    judge, human = biased(6)
-    table, labels = tmp_path / "judge.csv", tmp_path / "people.csv"
-    rows, known = ["system,segment,correct"], ["system,segment,correct"]
-    for name in judge:
-        for i, (by_judge, by_person) in enumerate(zip(judge[name], human[name], strict=True)):
-            rows.append(f"{name},{name}{i},{by_judge:g}")
-            known += [f"{name},{name}{i},{by_person:g}"] if by_person is not None else []
-    table.write_text("\n".join(rows))
-    labels.write_text("\n".join(known))
-    command = ["compare", str(table), "--human", str(labels), "--unpaired", "--baseline", "A"]
-    assert main([*command, "--resamples", "99"]) == 0
-    out = capsys.readouterr().out
-    assert "correct of A: people's labels of 120 of 600 segments" in out
-    options = {"human": human, "baseline": "A", "paired": False, "n_resamples": 99}
-    result = es.compare(judge, metrics=es.Mean("correct"), **options)
-    again = es.compare_logs(table, **{**options, "human": labels})
-    assert again["B"] == result["B"]
-
-
 @pytest.mark.parametrize("weight", [None, 0.3])
 def test_a_file_of_statistics_has_its_metric(tmp_path, weight):
     people, judge, known = scores(300, 50)

@@ -231,18 +231,6 @@ def test_names_and_what_cannot_be(sample):
         es.SegmentStatistics([[[2.0, 1.0]]], ["A"], es.ROUGE())
 
 
-def test_the_command_line_knows_the_names(files, typed, refused):
-    texts = ["compare", "-r", files / "ref.A.txt", "-i", files / "baseline.txt", files / "copy.txt"]
-    asked = [*map(str, texts), "-m", "rougeL", "ROUGE-1", "--resamples", "99"]
-    assert "ROUGE-1|rouge:1 + ROUGE-L" not in typed(*asked, "--rouge-stemmer")
-    assert "rouge:L + ROUGE-1|rouge:1|stem:yes" in typed(*asked, "--rouge-stemmer")
-    assert "ROUGE-L recall" in typed(*asked, "--rouge-measure", "recall")
-    assert "--rouge-stemmer has no effect without -m rouge1" in refused(
-        *asked[:-5], "-m", "bleu", "--rouge-stemmer"
-    )
-    assert "-m rouge1 rougeL" in refused(*asked[:-5], "-m", "rouge1,rougel")
-
-
 def test_a_long_line_takes_memory_by_its_own_size():
     text = " ".join(map(str, np.arange(3000) % 700))
     assert scored([text + "\nx"], [text + "\ny"], "Lsum") == pytest.approx([3000 / 3001])
