@@ -221,7 +221,18 @@ def _numbers() -> Iterator[Job]:
     for part, labelled in product((0.04, 0.02), (50, 100, 200)):
         made = Made(simulated.judged, (labelled, f"partial {part}"))
         yield Job("judged", f"partial on {part}, {labelled} labelled", made, 2000, trials=1000)
-    for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0), (3, 0.0), (3, 0.3), (5, 0.3)):
+    made = Made(simulated.judged, (10, "0/1"))
+    yield Job("few labels", "0/1, 10 labelled", made, 1000, trials=1000)
+    for n_runs, spread in (
+        (2, 0.1),
+        (2, 0.0),
+        (3, 0.1),
+        (5, 0.1),
+        (5, 0.0),
+        (3, 0.0),
+        (3, 0.3),
+        (5, 0.3),
+    ):
         made = Made(simulated.several_runs, (n_runs, spread))
         row = f"{n_runs} runs, spread {spread}"
         yield Job("runs", row, made, 100, trials=1000, subset=n_runs == 3)
@@ -281,6 +292,30 @@ def _shares() -> Iterator[Job]:
         made = Made(simulated.lost, (0.0115, whole))
         row = f"margin, {shape[0]} groups of {shape[1]}, {100 * whole:g} % lost whole"
         yield Job("gates", row, made, shape, questions.margin, 1000)
+
+    for shape, arguments in (
+        ((50, 12), (0.1, 1 / 3)),
+        ((50, 12), (0.05, 0.7, 0.03)),
+        ((90, 20), (0.05, 1 / 3)),
+        ((90, 20), (0.05, 1 / 3, 0.03)),
+        ((30, 20), (0.1, 0.5)),
+        ((30, 20), (0.05, 0.7, 0.03)),
+    ):
+        row = f"margin {arguments[0]}, {shape[0]} groups of {shape[1]}, "
+        row += f"{100 * arguments[1]:.0f} % lost whole{', others change' * (len(arguments) > 2)}"
+        yield Job("hard gates", row, Made(simulated.lost, arguments), shape, questions.margin, 1000)
+    for n, kind in product((30, 100), ("normal", "marks", "beta (5, 1)", "lognormal 0.5")):
+        made = Made(simulated.towards_worst, (kind,))
+        yield Job("numbers", f"{kind}, N = {n}", made, n, questions.number, 2000, n == 100)
+    for n, kind in product((30, 100), ("lognormal 1", "far falls")):
+        made = Made(simulated.towards_worst, (kind,))
+        yield Job("hard numbers", f"{kind}, N = {n}", made, n, questions.number, 2000)
+    for share, sizes in product(
+        (0.7, 0.95), ((5,) * 12, (5,) * 40, (5,) * 100, (20,) * 30, tuple(range(1, 20)) * 2)
+    ):
+        made = Made(simulated.grouped, (share, share), f"shares {share}")
+        row = f"{len(sizes)} groups, {sum(sizes)} items"
+        yield Job("groups", row, made, sizes, trials=1000, subset=len(sizes) == 40)
 
 
 def _looks() -> Iterator[Job]:

@@ -115,6 +115,14 @@ def _limit(sample: Sample, seed: int, kind: str) -> Happened:
 margin, recovery = partial(_limit, kind="margin"), partial(_limit, kind="recovery")
 
 
+def number(sample: Sample, seed: int) -> Happened:
+    """Ask whether a score reaches the number that it truly is."""
+    ((name, true),) = sample.truth.items()
+    found = es.gate(sample.tables[0], at_least=float(true[0]), **sample.labels)
+    yield name, "wrong pass", found.verdict == "passed"
+    yield name, "wrong failure", found.verdict == "failed"
+
+
 def ranks(sample: Sample, seed: int) -> Happened:
     """Ask for the ranks of real systems, each alone and all at once."""
     ((name, scores),) = sample.truth.items()

@@ -62,6 +62,19 @@ def _numbers(n: int, rng: Rng, kind: str) -> Floats:
     return np.stack([0.3 * level, np.exp(rng.normal(0, sigma, n)) - np.exp(sigma**2 / 2)])
 
 
+def towards_worst(n: int, rng: Rng, kind: str) -> Sample:
+    """Draw scores of one system with a mean of 0, of which few lie far below the others."""
+    if kind == "marks":
+        return sample(rng.choice(5, (1, n), p=(0.03, 0.07, 0.15, 0.35, 0.4)) - 3.02, 0.0)
+    if kind == "beta (5, 1)":
+        return sample(rng.beta(5, 1, (1, n)) - 5 / 6, 0.0)
+    if kind == "far falls":
+        return sample(
+            0.02 * 5 + 0.3 * rng.normal(size=(1, n)) - 5.0 * (rng.random((1, n)) < 0.02), 0.0
+        )
+    return sample(-_numbers(n, rng, kind)[1:], 0.0)
+
+
 def far(n: int, rng: Rng, kind: str) -> Sample:
     """Draw equal systems, of which the second falls far on some items, and gains on the others."""
     base = rng.normal(size=n)
@@ -190,17 +203,24 @@ def grouped(sizes: tuple[int, ...], rng: Rng, first: float, second: float) -> Sa
     return sample(right, first, second, groups=groups)
 
 
-def lost(shape: tuple[int, int], rng: Rng, loss: float, whole: float) -> Sample:
+def lost(
+    shape: tuple[int, int], rng: Rng, loss: float, whole: float, changed: float = 0.0
+) -> Sample:
     """Draw groups of like sizes, all right, of which a second system loses such a share.
 
-    Of that loss the part `whole` is that of whole groups, and the rest of single answers.
+    Of that loss the part `whole` is that of whole groups, and the rest of single answers. Of the
+    answers in other groups such a share is only right of the first, or only of the second.
     """
     of_groups = loss * whole
     alone = rng.random(shape) < (loss - of_groups) / (1 - of_groups)
-    right = ~(alone | (rng.random(shape[0]) < of_groups)[:, None]).ravel()
+    luck = rng.random(shape)
+    is_whole = (rng.random(shape[0]) < of_groups)[:, None]
+    first = is_whole | alone | (luck >= changed)
+    second = ~is_whole & ~alone & ~((luck >= changed) & (luck < 2 * changed))
     groups = np.repeat(np.arange(shape[0]), shape[1])
-    scores = np.stack([np.ones(len(right)), right]).astype(float)
-    return sample(scores, 1.0, 1.0 - loss, groups=groups)
+    true = 1 - changed * (1 - of_groups) * (1 - (loss - of_groups) / (1 - of_groups))
+    scores = np.stack([first.ravel(), second.ravel()]).astype(float)
+    return sample(scores, true, true - loss, groups=groups)
 
 
 def alike(shape: tuple[int, int], rng: Rng, share: float, part: float) -> Sample:
