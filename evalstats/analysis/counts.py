@@ -209,7 +209,7 @@ class Outcomes:
         if self._groups.sizes is None:
             return self._changes(gained, lost, influence)
         return replace(
-            self._grouped(gained, lost, influence),
+            self._grouped(gained, lost),
             fewer_lost=tuple(self._grouped(gained, part) for part in self._parts(lost)),
             fewer_gained=tuple(self._grouped(part, lost) for part in self._parts(gained)),
         )
@@ -227,25 +227,19 @@ class Outcomes:
         degrees = np.inf if self.units.plain else spread.degrees
         return Changes(self.scale, degrees, n * shares[0], n * shares[1], n)
 
-    def _grouped(
-        self, gained: NDArray[np.bool_], lost: NDArray[np.bool_], influence: Floats | None = None
-    ) -> GroupedChanges:
+    def _grouped(self, gained: NDArray[np.bool_], lost: NDArray[np.bool_]) -> GroupedChanges:
         """Return what counts segments gained and lost, `(N,)` each, in groups."""
         changed = gained.astype(float) - lost
-        if influence is None:
-            weights = 1 / len(changed) if self.weights is None else self.weights
-            values = weights * (changed - np.mean(changed))
-            influence = np.asarray(np.bincount(self.units.of_segments, self.scale * values))
-        spread = self.units.spread(influence)
-        shares, worth = (self._share(gained), self._share(lost)), student.kish(self._group_weights)
-        squared, variance = (
-            (spread.error / self.scale) ** 2,
-            sum(shares) - np.subtract(*shares) ** 2,
-        )
+        weights = 1 / len(changed) if self.weights is None else self.weights
+        values = self.scale * weights * (changed - np.mean(changed))
+        influence = np.bincount(self.units.of_segments, values).astype(np.float64)
+        spread, worth = self.units.spread(influence), student.kish(self._group_weights)
+        b, c = self._share(gained), self._share(lost)
+        squared, variance = (spread.error / self.scale) ** 2, b + c - (b - c) ** 2
         if squared <= _ROUNDING * variance:
             # All groups changed by the same: their answers vary at least as freely drawn ones do.
             squared = variance / self._n_segments
-        return GroupedChanges(self.scale, spread.degrees, *shares, float(squared), worth)
+        return GroupedChanges(self.scale, spread.degrees, b, c, squared, worth)
 
     def _parts(self, marks: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
         """Yield none of the marked segments, then those of the groups in which most are marked.
