@@ -221,8 +221,9 @@ def _numbers() -> Iterator[Job]:
     for part, labelled in product((0.04, 0.02), (50, 100, 200)):
         made = Made(simulated.judged, (labelled, f"partial {part}"))
         yield Job("judged", f"partial on {part}, {labelled} labelled", made, 2000, trials=1000)
-    made = Made(simulated.judged, (10, "0/1"))
-    yield Job("few labels", "0/1, 10 labelled", made, 1000, trials=1000)
+    for kind in ("0/1", "0/1 near .95", "numbers", "partial 0.04"):
+        made = Made(simulated.judged, (10, kind))
+        yield Job("few labels", f"{kind}, 10 labelled", made, 1000, trials=1000)
     for n_runs, spread in (
         (2, 0.1),
         (2, 0.0),

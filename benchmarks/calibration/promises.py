@@ -22,7 +22,7 @@ LONGER = {
     "documents / equal, 20 documents": 1.9,
     "crossed / 60 prompts, spread 0.7, 5 raters": 1.6,
     "crossed / 60 prompts, spread 0.0, 5 raters": 1.8,
-    "runs / 2 runs": 3.0,
+    "runs / 2 runs": 3.5,
     "runs / 3 runs": 1.6,
     "paired runs / 2 prompts, own 0.0": 4.3,
     "paired runs / 3 prompts, own 0.0": 2.0,

@@ -152,7 +152,7 @@ def judged(n: int, rng: Rng, labelled: int, kind: str) -> Sample:
         if kind == "two judges":
             others = [right + 0.8 * rng.normal(size=(2, n))]
     else:
-        true = 0.7
+        true = 0.95 if kind == "0/1 near .95" else 0.7
         alike = rng.random(n) < 0.5
         common = np.where(alike, rng.random((2, n)) < true, np.nan)
         common = np.repeat(common, size, axis=1)
