@@ -209,7 +209,7 @@ def _numbers() -> Iterator[Job]:
         row, small = f"20 x 5, rates {shape}", shape[0] == shape[1]
         yield Job("cases", row, made, 20, questions.cases, 1000, small)
     for labelled, kind in (
-        *product((20, 50, 100), ("0/1", "numbers")),
+        *product((10, 20, 50, 100), ("0/1", "numbers")),
         *product((20, 40), ("groups",)),
     ):
         row, n = f"{kind}, {labelled} labelled", 250 if kind == "groups" else 1000
@@ -218,22 +218,10 @@ def _numbers() -> Iterator[Job]:
     for kind, labelled in product(("two judges", "both partial 0.04"), (50, 100)):
         made = Made(simulated.judged, (labelled, kind))
         yield Job("judged", f"{kind}, {labelled} labelled", made, 2000, trials=1000)
-    for part, labelled in product((0.04, 0.02), (50, 100, 200)):
+    for part, labelled in ((0.04, 10), *product((0.04, 0.02), (50, 100, 200))):
         made = Made(simulated.judged, (labelled, f"partial {part}"))
         yield Job("judged", f"partial on {part}, {labelled} labelled", made, 2000, trials=1000)
-    for kind in ("0/1", "0/1 near .95", "numbers", "partial 0.04"):
-        made = Made(simulated.judged, (10, kind))
-        yield Job("few labels", f"{kind}, 10 labelled", made, 1000, trials=1000)
-    for n_runs, spread in (
-        (2, 0.1),
-        (2, 0.0),
-        (3, 0.1),
-        (5, 0.1),
-        (5, 0.0),
-        (3, 0.0),
-        (3, 0.3),
-        (5, 0.3),
-    ):
+    for n_runs, spread in (*product((2, 3, 5), (0.0, 0.1)), (3, 0.3), (5, 0.3)):
         made = Made(simulated.several_runs, (n_runs, spread))
         row = f"{n_runs} runs, spread {spread}"
         yield Job("runs", row, made, 100, trials=1000, subset=n_runs == 3)
@@ -423,5 +411,6 @@ def _limits() -> Iterator[Job]:
         ("0/1 .99, 50 + 50 items", simulated.total, ("0/1", 0.99, 0.99), (50, 50)),
         ("lognormal 1.5, N = 100", simulated.numbers, ("lognormal 1.5",), 100),
         ("perplexity, hard texts are long, N = 100", simulated.items, ("perplexity, hard",), 100),
+        ("0/1 near .95, 10 labelled", simulated.judged, (10, "0/1 near .95"), 1000),
     ):
         yield Job("limits", row, Made(make, arguments), n)
