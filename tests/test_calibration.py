@@ -107,6 +107,20 @@ def test_outside_is_beyond_a_bound_and_far_outside_beyond_chance():
     for wrong, outside, far in ((65, False, False), (80, True, False), (140, True, True)):
         (held,) = promises.held({cell: {"wrong pass": [wrong, 1000]}})
         assert (held.outside, held.far_outside) == (outside, far)
+        # 80 of 1,000 with a rate of .065: binom.sf(79, 1000, .065) = .035, which has no reason.
+        assert held.why == ("chance, 0.52" if wrong == 65 else "")
+        assert ("(unexplained)" in tables.outside({cell: {"wrong pass": [wrong, 1000]}})) == outside
+    cell = "paired runs / 2 prompts, own 0.0 / simulated / score"
+    (held,) = promises.held({cell: {"score": [861, 1000]}})
+    assert held.why.startswith("two prompts may vary")
+
+
+def test_a_job_that_asks_nothing_fails():
+    """Defect: totals were asked for by a name that they no longer had, and had no cells."""
+    with pytest.raises(ValueError, match="none of the trials was asked anything"):
+        runner.measure(Job("totals", "", Made(lambda n, rng: 0), 1, lambda *_: iter(()), 2))
+    (job,) = (x for x in jobs() if x.name.startswith("totals / 0/1, 20 + 20 items"))
+    assert runner.measure(job._replace(trials=2))[0]
 
 
 @pytest.mark.parametrize(

@@ -292,13 +292,15 @@ def _shares() -> Iterator[Job]:
     ):
         row = f"margin {arguments[0]}, {shape[0]} groups of {shape[1]}, "
         row += f"{100 * arguments[1]:.0f} % lost whole{', others change' * (len(arguments) > 2)}"
-        yield Job("hard gates", row, Made(simulated.lost, arguments), shape, questions.margin, 1000)
+        made, small = Made(simulated.lost, arguments), arguments == (0.1, 0.5)
+        yield Job("hard gates", row, made, shape, questions.margin, 1000, small)
     for n, kind in product((30, 100), ("normal", "marks", "beta (5, 1)", "lognormal 0.5")):
         made = Made(simulated.towards_worst, (kind,))
         yield Job("numbers", f"{kind}, N = {n}", made, n, questions.number, 2000, n == 100)
     for n, kind in product((30, 100), ("lognormal 1", "far falls")):
         made = Made(simulated.towards_worst, (kind,))
-        yield Job("hard numbers", f"{kind}, N = {n}", made, n, questions.number, 2000)
+        small = (n, kind) == (100, "lognormal 1")
+        yield Job("hard numbers", f"{kind}, N = {n}", made, n, questions.number, 2000, small)
     for share, sizes in product(
         (0.7, 0.95), ((5,) * 12, (5,) * 40, (5,) * 100, (20,) * 30, tuple(range(1, 20)) * 2)
     ):

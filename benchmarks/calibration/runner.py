@@ -29,6 +29,8 @@ def measure(job: Job) -> tuple[Counts, float]:
             count[0] += float(happened)
             count[1] += float(*of) if of else 1.0
             count[2] += 1
+    if not sums:
+        raise ValueError("none of the trials was asked anything")
     return {cell: _counts(rates) for cell, rates in sums.items()}, time.process_time() - start
 
 

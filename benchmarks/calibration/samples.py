@@ -43,7 +43,7 @@ class Sample(NamedTuple):
     def asked(self, records: Sequence[Any]) -> list[Any]:
         """Return the records that are asked about: of tasks, only the total's."""
         whole = isinstance(self.tables, Mapping)
-        return [x for x in records if not whole or x.task == "macro"]
+        return [x for x in records if not whole or x.aggregate is not None]
 
 
 def rejected(pvalue: float | None, level: float = 0.05) -> bool:

@@ -94,7 +94,8 @@ def promised(results: Counts) -> str:
 def outside(results: Counts) -> str:
     """Return the rates outside, one line each."""
     lines = [
-        f"- {x.cell}: {x.rate} {_number(x.value)} ± {_number(x.error)}, promised {x.promised}"
+        f"- {x.cell}: {x.rate} {_number(x.value)} ± {_number(x.error)}, promised {x.promised} "
+        f"({x.why or 'unexplained'})"
         for x in held(results)
         if x.outside
     ]
