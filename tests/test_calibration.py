@@ -106,7 +106,7 @@ def test_outside_is_beyond_a_bound_and_far_outside_beyond_chance():
     cell = "gates / margin / simulated / score"
     for wrong, outside, far in ((65, False, False), (80, True, False), (140, True, True)):
         (held,) = promises.held({cell: {"wrong pass": [wrong, 1000]}})
-        assert (held.outside, held.far_outside) == (outside, far)
+        assert (held.outside, held.chance < promises.FAR) == (outside, far)
         # 80 of 1,000 with a rate of .065: binom.sf(79, 1000, .065) = .035, which has no reason.
         assert held.why == ("chance, 0.52" if wrong == 65 else "")
         assert ("(unexplained)" in tables.outside({cell: {"wrong pass": [wrong, 1000]}})) == outside
@@ -130,7 +130,7 @@ def test_a_job_that_asks_nothing_fails():
 def test_an_interval_that_is_too_long_is_outside(length, outside, far):
     cell = "pairs / equal, N = 100 / sample, A and B / BLEU"
     (held,) = promises.held({cell: {"difference length": [length * 400, 400]}})
-    assert (held.outside, held.far_outside, held.promised) == (outside, far, "≤ 1.3")
+    assert (held.outside, held.chance < promises.FAR, held.promised) == (outside, far, "≤ 1.3")
 
 
 def test_a_length_is_that_over_a_normal_estimates():

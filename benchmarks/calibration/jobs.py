@@ -282,25 +282,20 @@ def _shares() -> Iterator[Job]:
         row = f"margin, {shape[0]} groups of {shape[1]}, {100 * whole:g} % lost whole"
         yield Job("gates", row, made, shape, questions.margin, 1000)
 
-    for shape, arguments in (
-        ((50, 12), (0.1, 1 / 3)),
-        ((50, 12), (0.05, 0.7, 0.03)),
-        ((90, 20), (0.05, 1 / 3)),
-        ((90, 20), (0.05, 1 / 3, 0.03)),
-        ((30, 20), (0.1, 0.5)),
-        ((30, 20), (0.05, 0.7, 0.03)),
-    ):
-        row = f"margin {arguments[0]}, {shape[0]} groups of {shape[1]}, "
-        row += f"{100 * arguments[1]:.0f} % lost whole{', others change' * (len(arguments) > 2)}"
-        made, small = Made(simulated.lost, arguments), arguments == (0.1, 0.5)
-        yield Job("hard gates", row, made, shape, questions.margin, 1000, small)
-    for n, kind in product((30, 100), ("normal", "marks", "beta (5, 1)", "lognormal 0.5")):
-        made = Made(simulated.towards_worst, (kind,))
-        yield Job("numbers", f"{kind}, N = {n}", made, n, questions.number, 2000, n == 100)
-    for n, kind in product((30, 100), ("lognormal 1", "far falls")):
-        made = Made(simulated.towards_worst, (kind,))
-        small = (n, kind) == (100, "lognormal 1")
-        yield Job("hard numbers", f"{kind}, N = {n}", made, n, questions.number, 2000, small)
+    hard = ((0.1, 0.5), (0.05, 0.7, 0.03))
+    for shape, arguments in product(((50, 12), (90, 20), (30, 20)), hard):
+        margin, whole, *changed = arguments
+        row = f"margin {margin}, {shape[0]} groups of {shape[1]}, {100 * whole:.0f} % lost whole"
+        made = Made(simulated.lost, arguments)
+        job = Job("hard gates", row + ", others change" * len(changed), made, shape)
+        yield job._replace(question=questions.margin, trials=1000, subset=shape == (30, 20))
+    kinds = ("normal", "marks", "beta (5, 1)", "lognormal 0.5", "lognormal 1", "far falls")
+    for n, kind in product((30, 100), kinds):
+        made, name = (
+            Made(simulated.towards_worst, (kind,)),
+            "hard numbers"[5 * (kind in kinds[:4]) :],
+        )
+        yield Job(name, f"{kind}, N = {n}", made, n, questions.number, 2000, n == 100)
     for share, sizes in product(
         (0.7, 0.95), ((5,) * 12, (5,) * 40, (5,) * 100, (20,) * 30, tuple(range(1, 20)) * 2)
     ):

@@ -163,11 +163,6 @@ class Held(NamedTuple):
         return float(min(above, below))
 
     @property
-    def far_outside(self) -> bool:
-        """Whether chance does not explain that it is."""
-        return self.chance < FAR
-
-    @property
     def why(self) -> str:
         """Why it is outside: a reason, or chance; empty if neither is known."""
         name = f"{self.cell}: {self.rate}"
