@@ -478,7 +478,7 @@ class Gate(Several[GateCheck]):
     scores in .000 to .058 (all outcomes of 30, 100 and 1,000 items, numbers .5, .9 and .99), of
     means of 30 or 100 scores (normal, uniform, marks from 1 to 5, beta, exponential towards the
     worst) in .039 to .065, and of lognormal ones towards the worst in .095 and .078. Where one item
-    in 20 or in 50 falls far below all others, few items miss them: .21 and .23 of 30, .03 and .12
+    in 20 or in 50 falls far below all others, few items miss them: .21 to .30 of 30, .03 to .12
     of 100.
 
     Attributes
